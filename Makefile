@@ -1,0 +1,56 @@
+# The tasks of gwa. Each works as the first command in a fresh clone: what it needs is set up first.
+
+SAMPLES := $(notdir $(patsubst %/,%,$(wildcard sample_traces/*/)))
+BIN := .venv/bin
+
+# Without byte code each of the many short-lived programs in the tests compiles its imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo test lint types format lock bench clean setup
+.DELETE_ON_ERROR:
+
+help: ## list these tasks
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
+
+demo: $(SAMPLES:%=demo-%) ## convert every sample trace and write its report into build/demo/
+	@echo "The reports, to open in a browser:"
+	@find build/demo -name '*.html' | sort | sed 's/^/  /'
+
+# A sample's folder holds its source, sometimes a description of its system, and what it must become.
+source = $(filter-out %/expected.gwf %/system.toml %/README.md,$(wildcard sample_traces/$*/*))
+system = $(addprefix --system ,$(wildcard sample_traces/$*/system.toml))
+
+demo-%: .venv/ready
+	@mkdir -p build/demo/$*
+	$(BIN)/gwa convert $(strip $(source) $(system)) -o build/demo/$*/$*.gwf
+	$(BIN)/gwa report build/demo/$*/$*.gwf --html -o build/demo/$*
+
+test: lint types ## check style and types, then run all tests and measure their coverage
+	$(BIN)/python -m pytest -n 2 --cov
+
+lint: .venv/ready ## check format and style
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
+
+types: .venv/ready ## check the types
+	$(BIN)/python -m mypy
+
+format: .venv/ready ## format the code and mend what can be mended
+	$(BIN)/python -m ruff check --fix-only .
+	$(BIN)/python -m ruff format .
+
+lock: .venv/ready ## lock the dependencies; OPTIONS=--upgrade takes their newest versions
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \
+	    --no-header --no-annotate --no-emit-index-url $(OPTIONS) pyproject.toml -o .ci/requirements.txt
+
+bench: .venv/ready ## compare with peers and with the performance targets
+	$(BIN)/python -m benchmarks
+
+setup: .venv/ready ## make .venv only
+
+clean: ## remove all that these tasks made
+	rm -rf .venv build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/ready: .ci/setup .ci/requirements.txt pyproject.toml
+	.ci/setup

@@ -1,0 +1,114 @@
+/* ---
+title = "Standard Workload Format"
+files = ["*.swf"]
+comment = ";"
+first = '^\s*-?\d+(\.\d+)?(\s+[-+]?[\d.]+(e[-+]?\d+)?){17}(\s|$)'
+extra_columns = true
+relative = true
+notes = """
+Source: the Parallel Workloads Archive's definition, version 2.2. Submit times count from the header's
+UnixStartTime; without one they stay relative. Users, groups and executables are numbers there and
+become U1, G1, X1; queues and partitions take their names from the header.
+"""
+
+[columns]
+job = "double"
+submit = "double"
+wait = "double"
+run = "double"
+procs = "double"
+cpu = "double"
+memory = "double"
+req_procs = "double"
+req_time = "double"
+req_memory = "double"
+status = "double"
+user_no = "bigint"
+group_no = "bigint"
+executable_no = "bigint"
+queue_no = "bigint"
+partition_no = "bigint"
+preceding = "double"
+think = "double"
+
+[constants]
+job_structure = "UNITARY"
+
+[from_header]
+orig_site_id = "Installation"
+last_run_site_id = "Installation"
+
+[[steps]]
+name = "exit codes"
+meaning = "the status column holds exit codes: 0 was read as completed, any other as failed"
+when = "select count(*) > 0 from recorded where status not between 0 and 5"
+sql = "update recorded set status = case status when 0 then 1 else 0 end where status is not null"
+
+[[steps]]
+name = "partial executions"
+meaning = "lines of partial executions (status 2, 3, 4) were folded into the job's summary line"
+sql = """
+delete from recorded where status in (2, 3, 4)
+and job_id in (select job_id from recorded where status in (0, 1, 5))
+"""
+folds = true
+
+[[steps]]
+name = "partial executions without a summary"
+meaning = "the last partial execution of a job took its first submission and the sum of its run times"
+sql = """
+update recorded set submit_time = whole.submit_time, wait_time = whole.wait_time, run_time = whole.run_time,
+status = case recorded.status when 3 then 1 else 0 end
+from (
+    select job_id, min(submit_time) as submit_time, arg_min(wait_time, submit_time) as wait_time,
+    sum(run_time) as run_time
+    from recorded where status in (2, 3, 4) group by job_id
+) as whole
+where recorded.job_id = whole.job_id and recorded.status in (3, 4)
+"""
+
+[[steps]]
+name = "folded partial executions"
+meaning = "partial executions (status 2) were folded into the last one of the same job"
+sql = """
+delete from recorded where status = 2
+and job_id in (select job_id from recorded where status in (0, 1))
+"""
+folds = true
+--- */
+with queue_name as (
+    select cast(regexp_extract(value, '^\d+') as bigint) as id, any_value(regexp_extract(value, '^\d+\s+(\S+)', 1)) as name
+    from header
+    where key = 'Queue'
+    group by 1
+),
+
+partition_name as (
+    select cast(regexp_extract(value, '^\d+') as bigint) as id, any_value(regexp_extract(value, '^\d+\s+(\S+)', 1)) as name
+    from header
+    where key = 'Partition'
+    group by 1
+)
+
+select
+    source.job as job_id,
+    case when source.submit >= 0 then source.submit + getvariable('start') else source.submit end as submit_time,
+    source.wait as wait_time,
+    source.run as run_time,
+    source.procs as n_procs,
+    source.cpu as average_cpu_time,
+    source.memory as used_memory,
+    source.req_procs as req_n_procs,
+    source.req_time,
+    source.req_memory,
+    source.status,
+    'U' || source.user_no as user_id,
+    'G' || source.group_no as group_id,
+    'X' || source.executable_no as executable_id,
+    coalesce(queue_name.name, 'Q' || source.queue_no) as queue_id,
+    coalesce(partition_name.name, 'P' || source.partition_no) as partition_id,
+    source.preceding as preceding_job,
+    source.think as think_time
+from source
+left join queue_name on source.queue_no = queue_name.id
+left join partition_name on source.partition_no = partition_name.id

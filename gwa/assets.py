@@ -1,0 +1,23 @@
+"""Find the data files that ship with gwa: converter definitions and templates."""
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from gwa.errors import MissingAsset
+
+
+def asset(*parts: str) -> Traversable:
+    """
+    Return a shipped file or folder, such as ``asset("converters", "swf.sql")``.
+
+    An installed gwa keeps these files in ``gwa/_data``; in a checkout they stand beside the
+    package, where contributors edit them.
+    """
+    package = files("gwa")
+    for home in (package / "_data", Path(str(package)).parent):
+        found = home.joinpath(*parts)
+        if found.is_file() or found.is_dir():
+            return found
+    message = f"gwa was installed without its {'/'.join(parts)}"
+    raise MissingAsset(message)

@@ -1,0 +1,132 @@
+"""
+What a report is made of: plain frozen data that templates print and JSON can hold.
+
+A `Report` has sections, a section has blocks, and a block is one of `Facts`, `Table`, `Figure`
+and `Note`. Analyses yield blocks; nothing here knows of HTML, and templates never compute.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeAlias
+
+Value: TypeAlias = "str | int | float | bool | None | Sequence[Value] | Mapping[str, Value]"
+"""What a fact or a table cell may hold: anything that JSON can say."""
+
+Unit: TypeAlias = Literal[
+    "", "count", "fraction", "seconds", "timestamp", "kilobytes", "cpu seconds", "per day", "per hour"
+]
+"""How a number is printed. Values are always in SI base units; only the printing differs."""
+
+Level: TypeAlias = Literal["info", "warning", "error"]
+"""How much a note matters."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One number of a trace, with an id that does not change between versions."""
+
+    id: str
+    value: Value
+    label: str
+    unit: Unit = ""
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A list of facts."""
+
+    kind: ClassVar[str] = "facts"
+    facts: tuple[Fact, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its key in exports, its heading and its unit."""
+
+    key: str
+    label: str
+    unit: Unit = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values under named columns; *id* names the table in exports."""
+
+    kind: ClassVar[str] = "table"
+    id: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """
+    A drawing to be made: the *plot* names its kind in `gwa.figures`, *data* is what that needs.
+
+    *alt* says in a sentence what a reader would see; it is required.
+    """
+
+    kind: ClassVar[str] = "figure"
+    id: str
+    title: str
+    plot: str
+    data: Mapping[str, Value]
+    alt: str
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a figure that a blind reader could not use."""
+        if not self.alt.strip():
+            message = f"figure {self.id} has no alternative text"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence for the reader."""
+
+    kind: ClassVar[str] = "note"
+    text: str
+    level: Level = "info"
+
+
+Block: TypeAlias = Facts | Table | Figure | Note
+"""Any part of a section."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of a report; *help* says what it shows, *failed* that its analysis broke."""
+
+    id: str
+    title: str
+    help: str
+    blocks: tuple[Block, ...]
+    chapter: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report on a trace."""
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    reproduction: Mapping[str, Value] = field(default_factory=dict)
+
+    def facts(self) -> Iterator[Fact]:
+        """Return every fact of the report, in order."""
+        for section in self.sections:
+            for block in section.blocks:
+                if isinstance(block, Facts):
+                    yield from block.facts
+
+    @property
+    def failed(self) -> bool:
+        """Whether any section could not be made."""
+        return any(section.failed for section in self.sections)

@@ -1,0 +1,140 @@
+"""
+Clean values at the door, and count every repair.
+
+What a field cannot hold (a number out of its range, a fraction of a processor, not a number at all)
+becomes missing; a duration that is negative by less than the clocks' slack becomes 0. The thresholds
+are those of the Parallel Workloads Archive's own conversion module.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from gwa.schema import BY_NAME, Field
+from gwa.store import Store
+
+if TYPE_CHECKING:
+    from gwa.ingest import Step
+
+SLACK: Final = 3900
+"""Seconds by which a wait or a run may be negative: one hour of daylight saving and five minutes."""
+
+DURATIONS: Final = ("wait_time", "run_time")
+UNCHECKED: Final = ("status",)
+"""Checked by `finish`, since a converter's steps may still need the raw values."""
+
+
+def insert(store: Store, select: str) -> None:
+    """Append the jobs that *select* yields, cleaned; count what was repaired."""
+    fields = [BY_NAME[row[0]] for row in store.rows(f"describe {select}") if row[0] in BY_NAME]
+    faulty = _count_faults(store, select, fields)
+    columns = ", ".join(f"{_clean(field, faulty)} as {field.name}" for field in fields)
+    store.connection.execute(f"insert into recorded by name select {columns} from ({select}) as mapped")
+    _insert_side(store, select)
+
+
+def _valid(field: Field) -> str:
+    """Return the condition under which a number is a value of *field*; it is false for NaN."""
+    condition = f"{field.name} between {field.low} and {field.high}" if field.high else f"{field.name} >= {field.low}"
+    return f"{condition} and {field.name} = trunc({field.name})" if field.is_whole else condition
+
+
+def _skewed(field: Field) -> str:
+    return f"{field.name} >= {-SLACK} and {field.name} < 0"
+
+
+def _checked(fields: Sequence[Field]) -> list[Field]:
+    return [field for field in fields if not field.is_text and field.name not in UNCHECKED]
+
+
+def _count_faults(store: Store, select: str, fields: Sequence[Field]) -> set[str]:
+    """Count values that need repair, record them and return the names of their fields."""
+    counts, repairs = [], []
+    for field in _checked(fields):
+        if field.name in DURATIONS:
+            counts.append(f"count(*) filter (where {_skewed(field)})")
+            repairs.append((field, "clock skew", f"a slightly negative {field.name} was set to 0"))
+        counts.append(f"count(*) filter (where not ({_valid(field)}))")
+        repairs.append((field, "invalid value", f"a {field.name} that is no valid value was set to missing"))
+    if not counts:
+        return set()
+    found = store.row(f"select {', '.join(counts)} from ({select}) as mapped")
+    faulty, skews = set(), 0
+    for (field, name, meaning), count in zip(repairs, found, strict=True):
+        skews = count if name == "clock skew" else skews
+        store.repaired(name, meaning, count if name == "clock skew" else count - skews)
+        skews = 0 if name != "clock skew" else skews
+        if count:
+            faulty.add(field.name)
+    return faulty
+
+
+def _clean(field: Field, faulty: set[str]) -> str:
+    """Return the expression for a field; the costly form only where something is wrong."""
+    plain = f"cast({field.name} as {field.sql})"
+    if field.name not in faulty:
+        return plain
+    skew = f"when {_skewed(field)} then 0 " if field.name in DURATIONS else ""
+    return f"case {skew}when {_valid(field)} then {plain} end"
+
+
+def _insert_side(store: Store, select: str) -> None:
+    """Keep what a source says beyond the 29 fields: its own job ids and dependencies."""
+    yielded = {row[0] for row in store.rows(f"describe {select}")}
+    if "preceding_job" in yielded:
+        store.connection.execute(
+            "insert into dependencies select job_id, preceding_job, think_time"
+            f" from ({select}) as mapped where preceding_job is not null"
+        )
+    if "source_id" in yielded:
+        store.connection.execute(f"insert into source_ids select job_id, source_id from ({select}) as mapped")
+
+
+def finish(store: Store, steps: "Sequence[Step]") -> int:
+    """Run a converter's *steps*, settle statuses and job numbers, and return how many rows were folded."""
+    folded = 0
+    for step in steps:
+        if store.row(step.when)[0]:
+            changed = int(store.row(step.sql)[0])
+            store.repaired(step.name, step.meaning, changed)
+            folded += changed if step.folds else 0
+    _settle_status(store)
+    _number(store)
+    _merge_repairs(store)
+    return folded
+
+
+def _settle_status(store: Store) -> None:
+    if _is_recorded(store, "status"):
+        changed = store.row("update recorded set status = null where status not in (0, 1, 5)")[0]
+        store.repaired("unknown status", "a status other than 1, 0 and 5 was set to missing", changed)
+
+
+def _number(store: Store) -> None:
+    """Keep the numbers that jobs have at the source where they are unique, else count from 1 by submission."""
+    jobs, numbered, distinct = store.row("select count(*), count(job_id), count(distinct job_id) from recorded")
+    if jobs == numbered == distinct:
+        return
+    if numbered:
+        meaning = "job numbers were missing or repeated: jobs were numbered anew in order of submission"
+        store.repaired("job numbers", meaning, jobs)
+        store.connection.execute("delete from dependencies")
+    order = "submit_time nulls first, " if _is_recorded(store, "submit_time") else ""
+    store.connection.execute(
+        "create temp table numbered as"
+        f" select * replace (row_number() over (order by {order}job_id, rowid) as job_id) from recorded"
+    )
+    store.connection.execute("truncate recorded")
+    store.connection.execute("insert into recorded select * from numbered order by job_id")
+    store.connection.execute("drop table numbered")
+
+
+def _is_recorded(store: Store, field: str) -> bool:
+    names = store.rows("select column_name from duckdb_columns() where table_name = 'recorded'")
+    return (field,) in names
+
+
+def _merge_repairs(store: Store) -> None:
+    """Add up the counts of the same repair in different parts."""
+    merged = store.rows("select name, meaning, sum(jobs)::bigint from repairs group by all order by all")
+    store.connection.execute("truncate repairs")
+    store.insert("repairs", merged)

@@ -1,0 +1,44 @@
+"""
+The exceptions that gwa raises on purpose.
+
+::
+
+    GwaError
+    ├── TraceError (ValueError)         a file is not what it should be
+    │   ├── UnknownFormat               no format, or several, claim a file
+    │   └── StrictError                 a bad row met with ``strict``
+    ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
+    ├── OutputError (OSError)           an output cannot be written
+    └── MissingAsset (FileNotFoundError)  gwa was installed without one of its files
+
+Messages say what is wrong, where, and what was expected. Bad *rows* are data, not exceptions:
+they go to the store's rejects.
+"""
+
+
+class GwaError(Exception):
+    """Anything that a user can mend; the command line prints it without a traceback."""
+
+
+class TraceError(GwaError, ValueError):
+    """A trace or log is not what it should be."""
+
+
+class UnknownFormat(TraceError):  # noqa: N818 - the message reads "unknown format: …"
+    """No format claims a file, or several do."""
+
+
+class StrictError(TraceError):
+    """A row was refused and the conversion was asked to be strict."""
+
+
+class DefinitionError(GwaError, ValueError):
+    """A converter, a system description or a catalogue is wrong."""
+
+
+class OutputError(GwaError, OSError):
+    """An output cannot be written."""
+
+
+class MissingAsset(GwaError, FileNotFoundError):  # noqa: N818 - names the thing that is missing
+    """gwa was installed without one of its own files."""

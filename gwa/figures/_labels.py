@@ -1,0 +1,133 @@
+"""Write the name of each line beside it, or of all above the drawing where there is no room."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gwa.figures import _style
+from gwa.figures._thin import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HEIGHT = 13.0
+CHARACTER = 6.2
+"""About how wide a character is; names are not measured, so that no font changes a figure."""
+
+LONGEST = 28
+"""Longer names are cut."""
+
+PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88, 0.95)
+"""How far along a line its name is tried, best first."""
+
+OFFSETS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1), (1, 1), (-1, -1))
+"""To which side of its line a name is tried, best first."""
+
+
+class Line(NamedTuple):
+    """A line as it is drawn, in the units of the data."""
+
+    name: str
+    colour: str
+    x: Array
+    y: Array
+
+
+class Box(NamedTuple):
+    """A rectangle on the drawing."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def clear(self, points: Array) -> bool:
+        """Tell whether none of *points* is inside."""
+        across = (points[:, 0] > self.left) & (points[:, 0] < self.right)
+        return not bool(np.any(across & (points[:, 1] > self.bottom) & (points[:, 1] < self.top)))
+
+    def apart(self, other: "Box") -> bool:
+        """Tell whether nothing is shared with *other*."""
+        sideways = self.right < other.left or other.right < self.left
+        return sideways or self.top < other.bottom or other.top < self.bottom
+
+
+def steps(x: Sequence[float], y: Sequence[float]) -> tuple[Array, Array]:
+    """Return the corners of a line that keeps each value until the next."""
+    return np.repeat(np.asarray(x, dtype=float), 2)[1:], np.repeat(np.asarray(y, dtype=float), 2)[:-1]
+
+
+def label(axes: "Axes", lines: Sequence[Line]) -> None:
+    """Write the names of *lines* if there are several."""
+    shown = [line._replace(name=_short(line.name)) for line in lines if len(line.x)]
+    if len(shown) < 2:  # noqa: PLR2004 - the title names a single line
+        return
+    paths = [_path(axes, line) for line in shown]
+    boxes = _arrange(axes, shown, np.concatenate(paths), paths)
+    if boxes is None:
+        _above(axes, shown)
+        return
+    for line, box in zip(shown, boxes, strict=True):
+        corner = ((box.left + box.right) / 2 - axes.bbox.x0, (box.bottom + box.top) / 2 - axes.bbox.y0)
+        axes.annotate(
+            line.name, (0, 0), corner, xycoords="axes fraction", textcoords="offset points",
+            ha="center", va="center", color=line.colour,
+        )  # fmt: skip
+
+
+def _short(name: str) -> str:
+    """Return *name*, cut where it is too long."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def _path(axes: "Axes", line: Line) -> Array:
+    """Return points on the drawing along *line*, near enough to each other to hit any box."""
+    known = np.isfinite(line.x) & np.isfinite(line.y)
+    corners = axes.transData.transform(np.column_stack([line.x[known], line.y[known]]))
+    corners = corners[np.isfinite(corners).all(axis=1)]
+    if not len(corners):
+        return np.empty((0, 2))
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(corners, axis=0)).sum(axis=1))])
+    even = np.arange(0.0, way[-1] + 3.0, 3.0)
+    return np.column_stack([np.interp(even, way, corners[:, 0]), np.interp(even, way, corners[:, 1])])
+
+
+def _arrange(axes: "Axes", lines: Sequence[Line], points: Array, paths: Sequence[Array]) -> list[Box] | None:
+    """Return a free box for each name, or None when one finds none."""
+    taken: list[Box] = []
+    for line, path in zip(lines, paths, strict=True):
+        box = _free(axes, CHARACTER * len(line.name), path, points, taken)
+        if box is None:
+            return None
+        taken.append(box)
+    return taken
+
+
+def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequence[Box]) -> Box | None:
+    """Return the first box beside *path* that no line and no other name crosses."""
+    frame: Any = axes.bbox
+    for place in PLACES if len(path) else ():
+        x, y = path[int(place * (len(path) - 1))]
+        for right, up in OFFSETS:
+            middle, level = x + right * (width / 2 + 6), y + up * (HEIGHT / 2 + 4)
+            box = Box(middle - width / 2, level - HEIGHT / 2, middle + width / 2, level + HEIGHT / 2)
+            inside = box.left > frame.x0 and box.right < frame.x1 + 8
+            inside = inside and box.bottom > frame.y0 and box.top < frame.y1 + 2
+            if inside and box.clear(points) and all(box.apart(other) for other in taken):
+                return box
+    return None
+
+
+def _above(axes: "Axes", lines: Sequence[Line]) -> None:
+    """Write the names in a row over the right end of the drawing, each in its line's colour."""
+    room = axes.bbox.width - 120
+    length = max(3, int(room / CHARACTER / len(lines)) - 3)
+    right = 0.0
+    for line in reversed(lines):
+        name = line.name if len(line.name) <= length else f"{line.name[: length - 1]}…"
+        axes.annotate(
+            f"– {name}", (1, 1), (right, 8), xycoords="axes fraction", textcoords="offset points",
+            ha="right", va="baseline", color=line.colour, fontsize=_style.SMALL,
+        )  # fmt: skip
+        right -= CHARACTER * (len(name) + 3)

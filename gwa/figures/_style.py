@@ -1,0 +1,152 @@
+"""
+How every figure looks: its colours, its lines and its axes.
+
+Colours are written as fixed values here; `_svg` turns each into a CSS variable with that value as
+fallback, so that a page can choose others for dark mode.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import log10
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
+
+from matplotlib import dates, ticker
+
+from gwa.figures import _ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure as Canvas
+
+INK: Final = "#24292f"
+MUTED: Final = "#59636e"
+GRID: Final = "#e4e7eb"
+
+COLOURS: Final = ("#0a66a3", "#c04c00", "#007a5a", "#a1458a", "#8a6500", "#5b6bc0")
+"""Hues of Okabe and Ito's colour-blind-safe set, darkened until text in them is readable on white."""
+
+DASHES: Final[Sequence[Any]] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
+"""Lines differ by these too, for those who do not see the colours."""
+
+VARIABLES: Final = {
+    INK: "--chart-ink", MUTED: "--chart-muted", GRID: "--chart-grid",
+    **{colour: f"--chart-{place}" for place, colour in enumerate(COLOURS, 1)},
+}  # fmt: skip
+"""The CSS variable of each colour."""
+
+NARROW: Final = 420
+"""How wide a figure is that stands beside another, in units of the drawing; text is 11 of them high."""
+
+WIDE: Final = 860
+"""How wide a figure is that needs a whole line."""
+
+SMALL: Final = 10.0
+
+SETTINGS: Final[Mapping[str, Any]] = {
+    "svg.fonttype": "none", "svg.hashsalt": "gwa", "svg.image_inline": True, "text.parse_math": False,
+    "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 11, "text.color": INK,
+    "axes.edgecolor": GRID, "axes.linewidth": 1.0, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.spines.left": False, "axes.axisbelow": True, "axes.grid": True, "axes.unicode_minus": True,
+    "grid.color": GRID, "grid.linewidth": 0.8, "xtick.color": MUTED, "ytick.color": MUTED,
+    "xtick.labelsize": SMALL, "ytick.labelsize": SMALL, "xtick.minor.visible": False,
+    "xtick.major.size": 0, "ytick.major.size": 0, "xtick.major.pad": 6, "ytick.major.pad": 5,
+    "lines.solid_joinstyle": "round", "path.simplify": True, "path.simplify_threshold": 0.1,
+}  # fmt: skip
+"""matplotlib's settings while a figure is drawn."""
+
+
+def axes(  # noqa: PLR0913 - the margins of a page
+    canvas: "Canvas",
+    *,
+    height: float,
+    width: float = NARROW,
+    left: float,
+    bottom: float,
+    top: float,
+    right: float = 20,
+) -> "Axes":
+    """Return axes inside fixed margins: nothing is measured, so that nothing depends on a font."""
+    canvas.set_size_inches(width / 72, height / 72)
+    inside = ((width - left - right) / width, (height - top - bottom) / height)
+    return canvas.add_axes((left / width, bottom / height, *inside))
+
+
+def line(place: int, width: float = 1.7) -> dict[str, Any]:
+    """Return the look of the line at *place* among the lines of a figure."""
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "linestyle": DASHES[place % len(DASHES)],
+        "linewidth": width,
+    }
+
+
+def words(axes: "Axes", below: str, above: str, lift: float = 8) -> None:
+    """Write what the x axis shows under it, and what the y axis shows over its upper end, upright."""
+    look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "color": MUTED}
+    axes.annotate(below, (1, 0), (0, -34), ha="right", va="center_baseline", fontsize=SMALL + 0.5, **look)
+    axes.annotate(
+        above, (0, 1), (6 - axes.bbox.x0, lift), ha="left", va="baseline", fontsize=SMALL + 0.5, **look
+    )
+
+
+def set_ticks(axis: "Axis", places: Iterable[tuple[float, str]]) -> None:
+    """Let exactly these ticks stand on *axis*."""
+    ticks = list(places)
+    axis.set_major_locator(ticker.FixedLocator([place for place, _ in ticks]))
+    axis.set_major_formatter(ticker.FixedFormatter([label for _, label in ticks]))
+    axis.set_minor_locator(ticker.NullLocator())
+
+
+def linear_ticks(axis: "Axis", low: float, high: float, unit: str) -> None:
+    """Let round ticks stand on *axis*."""
+    set_ticks(axis, _ticks.linear(low, high, unit))
+
+
+def value_axis(axes: "Axes", values: Sequence[float], unit: str, *, log: bool) -> None:
+    """Scale the x axis to *values*: linear, logarithmic, or logarithmic with a place for zero."""
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    positive = [value for value in values if value > 0]
+    width = axes.bbox.width
+    if not log or not positive or high <= 2 * low:
+        margin = (high - low) * 0.02 or abs(high) * 0.1 or 1.0
+        axes.set_xlim(low - margin, high + margin)
+        linear_ticks(axes.xaxis, low, high, unit)
+        return
+    start = min(positive)
+    if low > 0:
+        axes.set_xscale("log")
+        axes.set_xlim(start, high * (high / start) ** 0.03)
+        set_ticks(axes.xaxis, _ticks.logarithmic(start, high, unit, width))
+        return
+    axes.set_xscale("symlog", linthresh=start, linscale=0.5)
+    axes.set_xlim(min(low, -0.08 * start), high * (high / start) ** 0.03)
+    share = max(log10(high / start), 0.3) / (max(log10(high / start), 0.3) + 0.6)
+    set_ticks(axes.xaxis, [(0, "0"), *_ticks.logarithmic(start, high, unit, width * share)])
+
+
+def time_axis(axes: "Axes", zone: str | None) -> str:
+    """Put dates in *zone*, or days since the start, on the x axis of days; return its words."""
+    low, high = axes.dataLim.intervalx
+    axes.set_xlim(low, high if high > low else low + 1)
+    if zone is None:
+        hours = high - low < 3  # noqa: PLR2004 - days
+        scale = 24 if hours else 1
+        ticks = _ticks.linear(low * scale, high * scale, "count", 8)
+        set_ticks(axes.xaxis, [(tick.place / scale, tick.label) for tick in ticks])
+        return f"{'hours' if hours else 'days'} since the start"
+    clock = ZoneInfo(zone)
+    locator = dates.AutoDateLocator(tz=clock, minticks=4, maxticks=9)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(
+        dates.ConciseDateFormatter(
+            locator,
+            tz=clock,
+            formats=["%Y", "%b", "%-d %b", "%H:%M", "%H:%M", "%H:%M:%S"],
+            zero_formats=["", "%b %Y", "%b", "%-d %b", "%H:%M", "%H:%M"],
+            show_offset=False,
+        )
+    )
+    first, last = (dates.num2date(moment, tz=clock) for moment in (low, high))
+    years = f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"
+    return f"{years}, time in {zone}"

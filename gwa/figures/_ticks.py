@@ -1,0 +1,138 @@
+"""Where the ticks of an axis stand and what they say, by the unit of what is drawn."""
+
+from math import ceil, floor, log10
+from typing import NamedTuple
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+YEAR = 365 * DAY
+
+CHARACTER = 6.0
+"""About how wide a character of a tick label is, in the units of the drawing."""
+
+TIMES = (
+    (HOUR, "1 h"), (DAY, "1 d"), (MINUTE, "1 min"), (1, "1 s"), (YEAR, "1 y"), (30 * DAY, "30 d"),
+    (10, "10 s"), (10 * MINUTE, "10 min"), (7 * DAY, "7 d"), (6 * HOUR, "6 h"), (10 * YEAR, "10 y"),
+    (100 * YEAR, "100 y"), (0.001, "1 ms"), (0.1, "0.1 s"),
+)  # fmt: skip
+"""Ticks of a logarithmic axis of time, those that matter most first."""
+
+STEPS = (
+    1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR,
+    3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 5 * DAY, 10 * DAY, 30 * DAY, 60 * DAY, 90 * DAY, 180 * DAY,
+    YEAR, 2 * YEAR, 5 * YEAR, 10 * YEAR,
+)  # fmt: skip
+"""Steps of a linear axis of time."""
+
+SIZES = ("KB", "MB", "GB", "TB", "PB")
+"""Names of powers of 1024 kilobytes."""
+
+
+class Tick(NamedTuple):
+    """A place on an axis and what is written there."""
+
+    place: float
+    label: str
+
+
+def compact(value: float, unit: str = "") -> str:
+    """
+    Return *value* in few characters, for ticks and for the ends of bars.
+
+    >>> compact(0.5, "fraction"), compact(28476, "count"), compact(5400, "seconds")
+    ('50 %', '28,476', '1.5 h')
+    >>> compact(3145728, "kilobytes"), compact(25_000_000), compact(7.2e6, "cpu seconds")
+    ('3 GB', '25 M', '2,000 CPU h')
+    """
+    if unit == "fraction":
+        return f"{_plain(value * 100)} %"
+    if unit == "seconds":
+        return _time(value)
+    if unit == "kilobytes":
+        return _size(value)
+    if unit == "cpu seconds":
+        return f"{_plain(value / HOUR)} CPU h"
+    return _plain(value)
+
+
+def _plain(value: float) -> str:
+    """Return a number with three or more significant digits, thousands parted, millions as M."""
+    for scale, name in ((1e12, " T"), (1e9, " G"), (1e6, " M")):
+        if abs(value) >= scale:
+            return f"{value / scale:,.4g}{name}"
+    if value == int(value) or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def _time(seconds: float) -> str:
+    """Return a duration in its largest unit."""
+    for length, name in ((YEAR, "y"), (DAY, "d"), (HOUR, "h"), (MINUTE, "min")):
+        if abs(seconds) >= length:
+            return f"{_plain(seconds / length)} {name}"
+    return f"{_plain(seconds)} s"
+
+
+def _size(kilobytes: float) -> str:
+    """Return an amount of memory in its largest unit."""
+    value, names = kilobytes, iter(SIZES)
+    name = next(names)
+    while abs(value) >= 1024 and name != SIZES[-1]:  # noqa: PLR2004 - binary units
+        value, name = value / 1024, next(names)
+    return f"{_plain(value)} {name}"
+
+
+def linear(low: float, high: float, unit: str = "", count: int = 5) -> list[Tick]:
+    """
+    Return about *count* round ticks from *low* to *high*.
+
+    >>> [tick.label for tick in linear(0, 0.93, "fraction")]
+    ['0 %', '20 %', '40 %', '60 %', '80 %']
+    """
+    span = high - low
+    if not span > 0:
+        return [Tick(low, compact(low, unit))]
+    step = _step(span / count, unit)
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [Tick(place * step, compact(place * step, unit)) for place in range(first, last + 1)]
+
+
+def _step(rough: float, unit: str) -> float:
+    """Return the round step next to *rough*."""
+    if unit == "seconds" and 1 <= rough <= STEPS[-1]:
+        return next(step for step in STEPS if step >= rough)
+    power = 10.0 ** floor(log10(rough))
+    step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= rough * 0.999)
+    return max(step, 1.0) if unit == "count" else step
+
+
+def logarithmic(low: float, high: float, unit: str, width: float) -> list[Tick]:
+    """
+    Return ticks between positive *low* and *high*, as many as fit beside each other in *width*.
+
+    >>> [tick.label for tick in logarithmic(1, 90000, "seconds", 300)]
+    ['1 s', '10 s', '1 min', '10 min', '1 h', '1 d']
+    """
+    scale = width / max(log10(high / low), 1e-9)
+    taken: list[tuple[float, float]] = []
+    ticks: list[Tick] = []
+    for place, label in _candidates(low, high, unit):
+        middle, half = log10(place / low) * scale, CHARACTER * (len(label) + 2) / 2
+        if all(middle + half < start or middle - half > end for start, end in taken):
+            taken.append((middle - half, middle + half))
+            ticks.append(Tick(place, label))
+    return sorted(ticks)
+
+
+def _candidates(low: float, high: float, unit: str) -> list[Tick]:
+    """Return every tick that could stand between *low* and *high*, those that matter most first."""
+    if unit == "seconds":
+        every = [Tick(place, label) for place, label in TIMES]
+    elif unit == "kilobytes":
+        powers = [(1024.0**power * digit) for digit in (1, 32) for power in range(5)]
+        every = [Tick(place, compact(place, unit)) for place in powers]
+    else:
+        exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
+        stride = 1 if len(exponents) <= 7 else 2 if len(exponents) <= 13 else 4  # noqa: PLR2004 - by eye
+        every = [Tick(10.0**power, compact(10.0**power, unit)) for power in exponents if not power % stride]
+        every += [Tick(10.0**power * 3, compact(10.0**power * 3, unit)) for power in exponents[: 3 - len(exponents)]]
+    return [tick for tick in every if low * 0.999 <= tick.place <= high * 1.001]

@@ -1,0 +1,95 @@
+"""Heat maps: a value for each hour of each day of the week, or any other grid of names."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.blocks import Figure, Unit
+from gwa.figures import _thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+CELL = 26.0
+"""How high a row is."""
+
+
+def heatmap(  # noqa: PLR0913 - what a figure says
+    id: str,  # noqa: A002 - as blocks call it
+    title: str,
+    matrix: Sequence[Sequence[float]] | NDArray[Any],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    alt: str,
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    unit: Unit = "",
+    note: str = "",
+) -> Figure:
+    """
+    Return a grid whose cells are the darker the greater their value; *rows* go down, *columns* right.
+
+    *ylabel* says what the values are. A cell without a value stays empty.
+    """
+    cells = np.asarray(matrix, dtype=np.float64)
+    data = {
+        "matrix": [_thin.rounded(row, 4) for row in cells], "rows": list(rows), "columns": list(columns),
+        "xlabel": xlabel, "ylabel": ylabel, "unit": unit,
+    }  # fmt: skip
+    return Figure(id=id, title=title, plot="heatmap", data=data, alt=alt, note=note)
+
+
+def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
+    """Draw the cells as one colour in many strengths, and a scale over them."""
+    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+
+    matrix = np.array(data["matrix"], dtype=np.float64)
+    down, across = matrix.shape
+    left = 14 + 6 * max([2, *map(len, data["rows"])])
+    axes = _style.axes(canvas, height=88 + CELL * down, left=left, right=10, bottom=44, top=44)
+    low, high = float(np.nanmin(matrix, initial=np.inf)), float(np.nanmax(matrix, initial=-np.inf))
+    low = min(low, 0.0)
+    span = (high - low) if high > low else 1.0
+    for row in range(down):
+        for column in range(across):
+            if np.isfinite(matrix[row, column]):
+                _cell(axes, (column, row), (matrix[row, column] - low) / span)
+    axes.set_xlim(0, across)
+    axes.set_ylim(down, 0)
+    axes.grid(visible=False)
+    stride = 1 if across * 4 * max(map(len, data["columns"])) < across * 15 else 3
+    names = [(place + 0.5, data["columns"][place]) for place in range(0, across, stride)]
+    _style.set_ticks(axes.xaxis, names)
+    _style.set_ticks(axes.yaxis, [(place + 0.5, name) for place, name in enumerate(data["rows"])])
+    axes.spines["bottom"].set_visible(False)
+    _style.words(axes, data["xlabel"], data["ylabel"], lift=12)
+    _scale(axes, low, max(high, low), data["unit"])
+
+
+def _cell(axes: "Axes", corner: tuple[float, float], strength: float, **look: Any) -> None:  # noqa: ANN401 - passed on
+    """Draw a cell; the weakest can still be told from an empty one."""
+    from matplotlib.patches import Rectangle  # noqa: PLC0415 - heavy
+
+    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+
+    shape = {"width": 0.92, "height": 0.9, "linewidth": 0, "clip_on": False, **look}
+    axes.add_patch(Rectangle(corner, facecolor=_style.COLOURS[0], alpha=round(0.06 + 0.94 * strength, 2), **shape))
+
+
+def _scale(axes: "Axes", low: float, high: float, unit: str) -> None:
+    """Draw a scale at the top right: five strengths between the least and the greatest value."""
+    from gwa.figures import _style, _ticks  # noqa: PLC0415 - brings matplotlib
+
+    words = [_ticks.compact(low, unit), _ticks.compact(high, unit)]
+    across, up = 1 / axes.bbox.width, 1 / axes.bbox.height
+    end, top = 1 - (6 * len(words[1]) + 6) * across, 1 + 12 * up
+    for step in range(5):
+        corner = (end - (70 - 14 * step) * across, top)
+        _cell(axes, corner, step / 4, width=13 * across, height=9 * up, transform=axes.transAxes)
+    look: dict[str, Any] = {"va": "bottom", "color": _style.MUTED, "fontsize": _style.SMALL, "transform": axes.transAxes}
+    axes.text(end - 75 * across, top - 2 * up, words[0], ha="right", **look)
+    axes.text(end + 4 * across, top - 2 * up, words[1], ha="left", **look)

@@ -1,0 +1,60 @@
+"""Lorenz curves: how unevenly something is shared."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gwa.blocks import Figure
+from gwa.figures import _thin
+from gwa.figures.cdf import Curve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+
+def lorenz(  # noqa: PLR0913 - what a figure says
+    id: str,  # noqa: A002 - as blocks call it
+    title: str,
+    series: Mapping[str, Curve],
+    xlabel: str,
+    ylabel: str,
+    alt: str,
+    *,
+    note: str = "",
+) -> Figure:
+    """
+    Return Lorenz curves, each given as the share of the holders, least first, and what they hold.
+
+    Both are cumulative and rise; they are scaled to end at 1. A straight line shows what an even
+    share would look like.
+    """
+    curves = []
+    for label, (holders, held) in series.items():
+        x, y = _thin.array(holders), _thin.array(held)
+        x, y = np.concatenate([[0.0], x / (x[-1] or 1.0)]), np.concatenate([[0.0], y / (y[-1] or 1.0)])
+        keep = _thin.monotone(x, y)
+        curves.append({"label": label, "x": _thin.rounded(x[keep], 5), "y": _thin.rounded(y[keep], 5)})
+    data = {"curves": curves, "xlabel": xlabel, "ylabel": ylabel}
+    return Figure(id=id, title=title, plot="lorenz", data=data, alt=alt, note=note)
+
+
+def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
+    """Draw the curves under the line of equal shares."""
+    from gwa.figures import _labels, _style  # noqa: PLC0415 - brings matplotlib
+
+    axes = _style.axes(canvas, height=250, left=44, bottom=44, top=28)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1.02)
+    quarters = [(step / 4, f"{step * 25} %") for step in range(5)]
+    _style.set_ticks(axes.xaxis, quarters)
+    _style.set_ticks(axes.yaxis, quarters)
+    axes.plot([0, 1], [0, 1], color=_style.MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
+    lines = [_labels.Line("even shares", _style.MUTED, np.array([0.0, 1.0]), np.array([0.0, 1.0]))]
+    for place, curve in enumerate(data["curves"]):
+        look = _style.line(place)
+        axes.plot(curve["x"], curve["y"], **look)
+        axes.fill_between(curve["x"], curve["y"], color=look["color"], alpha=0.07, linewidth=0)
+        lines.append(_labels.Line(curve["label"], look["color"], np.array(curve["x"]), np.array(curve["y"])))
+    _style.words(axes, data["xlabel"], data["ylabel"])
+    _labels.label(axes, lines)

@@ -1,0 +1,111 @@
+"""Time series: how something changes from the first day to the last."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.blocks import Figure, Unit, Value
+from gwa.figures import _thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+Numbers = Sequence[float] | NDArray[Any]
+"""One value for each moment; NaN leaves a gap."""
+
+Line = Numbers | tuple[Numbers, Numbers, Numbers]
+"""A value for each moment, or its mean, least and greatest, which are drawn as a band."""
+
+DAY = 86400
+
+
+def series(  # noqa: PLR0913 - what a figure says
+    id: str,  # noqa: A002 - as blocks call it
+    title: str,
+    x: Numbers,
+    lines: Mapping[str, Line],
+    ylabel: str,
+    alt: str,
+    *,
+    xlabel: str = "",
+    unit: Unit = "",
+    zone: str | None = None,
+    reference: tuple[float, str] | None = None,
+    note: str = "",
+) -> Figure:
+    """
+    Return *lines* over time, where *x* are rising seconds since 1970 in *zone*, such as Europe/Madrid.
+
+    Without a zone *x* are seconds since the start, which need not be known. The *unit* is that of
+    the values; *reference* draws a level, such as the number of processors, and its name.
+    """
+    moments = _thin.array(x)
+    data: dict[str, Value] = {
+        "lines": [{"label": label, **_line(moments, line)} for label, line in lines.items()],
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+        "unit": unit,
+        "zone": zone,
+        "reference": list(reference) if reference else None,
+    }
+    return Figure(id=id, title=title, plot="series", data=data, alt=alt, note=note)
+
+
+def _line(x: NDArray[np.float64], line: Line) -> dict[str, Value]:
+    """Return one line, with a band if it has one, thinned to what can be seen."""
+    if isinstance(line, tuple) and len(line) == 3 and not np.isscalar(line[0]):  # noqa: PLR2004 - see Line
+        mean, low, high = (_thin.array(part) for part in line)  # type: ignore[arg-type]
+        x, mean, low, high = _thin.band(x, mean, low, high)
+        edges: dict[str, Value] = {"low": _thin.rounded(low, 5), "high": _thin.rounded(high, 5)}
+        return {"x": _thin.rounded(x, 12), "y": _thin.rounded(mean, 5), **edges}
+    x, y = _thin.envelope(x, _thin.array(line))  # type: ignore[arg-type]
+    return {"x": _thin.rounded(x, 12), "y": _thin.rounded(y, 5)}
+
+
+def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
+    """Draw the bands, the lines over them, the level, and dates below."""
+    from gwa.figures import _labels, _style  # noqa: PLC0415 - brings matplotlib
+
+    axes = _style.axes(canvas, width=_style.WIDE, height=240, left=58, bottom=48, top=28)
+    drawn = []
+    for place, line in enumerate(data["lines"]):
+        x, y = _thin.array(line["x"]) / DAY, _thin.array(line["y"])
+        look = _style.line(place, width=1.3)
+        if "low" in line:
+            low, high = _thin.array(line["low"]), _thin.array(line["high"])
+            axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
+        axes.plot(x, y, **look)
+        drawn.append(_labels.Line(line["label"], look["color"], x, y))
+    _heights(axes, data)
+    words = _style.time_axis(axes, data["zone"])
+    _style.words(axes, data["xlabel"] or words, data["ylabel"])
+    if data["reference"]:
+        _level(axes, *data["reference"])
+    _labels.label(axes, drawn)
+
+
+def _heights(axes: "Axes", data: Mapping[str, Any]) -> None:
+    """Let the y axis begin at zero, or below if values do, and end above everything drawn."""
+    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+
+    everything = [value for line in data["lines"] for key in ("y", "low", "high") for value in line.get(key, [])]
+    known = [value for value in everything if value is not None]
+    known += data["reference"][:1] if data["reference"] else []
+    low, high = min([0.0, *known]), max([0.0, *known])
+    high = high if high > low else low + 1.0
+    axes.set_ylim(low, high + (high - low) * 0.08)
+    _style.linear_ticks(axes.yaxis, low, high, data["unit"])
+
+
+def _level(axes: "Axes", value: float, name: str) -> None:
+    """Draw a dashed line at *value* with its name at the right end, above it."""
+    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+
+    axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    axes.annotate(
+        name, (1, value), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
+        ha="right", va="bottom", color=_style.INK, annotation_clip=False,
+    )  # fmt: skip

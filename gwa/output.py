@@ -1,0 +1,101 @@
+"""Write files that appear whole or not at all."""
+
+import gzip
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from gwa.errors import OutputError
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """
+    Yield a path beside *path* to write to; it replaces *path* only when all went well.
+
+    Whatever happens meanwhile, a full disk or a killed process included, an earlier *path* stays
+    as it was. Raise `OutputError` where the place cannot be written to.
+    """
+    _refuse_useless(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    _sweep(path)
+    try:
+        yield part
+        _flush(part)
+        part.replace(path)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        _remove(part)
+
+
+@contextmanager
+def compressing(part: Path, name: Path) -> Iterator[IO[bytes]]:
+    """Open *part* for writing, compressed as the suffix of *name* says; same content, same bytes."""
+    with part.open("wb") as raw:
+        if name.suffix == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as out:
+                yield cast("IO[bytes]", out)
+        elif name.suffix == ".zst":
+            from zstandard import ZstdCompressor  # noqa: PLC0415 - only where it is needed
+
+            with ZstdCompressor(level=3).stream_writer(raw, closefd=False) as out:
+                yield cast("IO[bytes]", out)
+        else:
+            yield raw
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write *content* to *path*, whole or not at all."""
+    with whole(path) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _refuse_useless(path: Path) -> None:
+    if path.is_dir():
+        message = f"{path}: is a directory, expected the name of a file to write"
+        raise OutputError(message)
+    if not path.parent.is_dir():
+        message = f"{path}: there is no directory {path.parent}"
+        raise OutputError(message)
+    if not os.access(path.parent, os.W_OK):
+        message = f"{path}: no permission to write in {path.parent}"
+        raise OutputError(message)
+
+
+def _sweep(path: Path) -> None:
+    """Remove the parts that killed processes left of *path*."""
+    for stale in path.parent.glob(f".{path.name}.*.part"):
+        owner = stale.name.rsplit(".", 2)[1]
+        if owner.isdecimal() and not _is_running(int(owner)):
+            _remove(stale)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _flush(part: Path) -> None:
+    """Make sure that the content is on disk before its name says so."""
+    if part.is_file():
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _remove(part: Path) -> None:
+    if part.is_dir():
+        shutil.rmtree(part, ignore_errors=True)
+    else:
+        part.unlink(missing_ok=True)
+    Path(f"{part}.wal").unlink(missing_ok=True)

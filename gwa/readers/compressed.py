@@ -1,0 +1,125 @@
+"""Open a source that may be compressed, and tell how much of it was read and what its hash is."""
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import zlib
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from gwa.errors import TraceError
+
+MAGIC: Final = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+REFUSED: Final = {
+    b"PK\x03\x04": "a zip archive: unpack it first, or name the file inside",
+    b"7z\xbc\xaf": "a 7z archive: unpack it first",
+}
+SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
+
+
+class _Counted(io.RawIOBase):
+    """The raw bytes of a file, hashed and counted as they are read."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("rb", buffering=0)
+        self.hash = hashlib.sha256()
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast("bytearray", buffer))
+        size = self.file.readinto(view)
+        self.hash.update(view[:size])
+        self.count += size
+        return size
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+class Source:
+    """
+    A file opened for reading, decompressed by its magic bytes whatever its name is.
+
+    `read` returns decompressed bytes and ``b""`` at the end. A stream that breaks off sets
+    `broken` to the reason and ends: what came before it is kept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open *path*; raise `TraceError` when it is not a readable file."""
+        self.path = path
+        self.broken: str | None = None
+        if path.is_dir():
+            message = f"{path}: is a directory, expected a file"
+            raise TraceError(message)
+        try:
+            self.size = path.stat().st_size
+            self._raw = _Counted(path)
+        except OSError as error:
+            raise TraceError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        self._stream = _decompress(path, io.BufferedReader(self._raw, 1 << 20))
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the file itself were read so far."""
+        return self._raw.count
+
+    def read(self, size: int) -> bytes:
+        """Return up to *size* decompressed bytes, ``b""`` at the end."""
+        if self.broken:
+            return b""
+        try:
+            return self._stream.read(size)
+        except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
+            self.broken = f"compressed data broke off: {error}"
+            return b""
+        except Exception as error:
+            if type(error).__name__ != "ZstdError":
+                raise
+            self.broken = f"compressed data broke off: {error}"
+            return b""
+
+    def sha256(self) -> str:
+        """Return the hash of the whole file, reading what was not read yet."""
+        while self._raw.read(1 << 20):
+            pass
+        return self._raw.hash.hexdigest()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._raw.close()
+
+
+def _decompress(path: Path, raw: io.BufferedReader) -> BinaryIO:
+    head = raw.peek(8)[:8]
+    for magic, what in REFUSED.items():
+        if head.startswith(magic):
+            message = f"{path}: is {what}"
+            raise TraceError(message)
+    kind = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
+    if kind == "gzip":
+        return cast("BinaryIO", gzip.GzipFile(fileobj=raw))
+    if kind == "bzip2":
+        return cast("BinaryIO", bz2.BZ2File(raw))
+    if kind == "xz":
+        return cast("BinaryIO", lzma.LZMAFile(raw))
+    if kind == "zstd":
+        from zstandard import ZstdDecompressor  # noqa: PLC0415 - only where it is needed
+
+        return cast("BinaryIO", ZstdDecompressor().stream_reader(raw, read_across_frames=True))
+    return raw
+
+
+def plain_name(path: Path) -> str:
+    """Return the name of a file without the suffix of its compression."""
+    return path.stem if path.suffix.lower() in SUFFIXES else path.name

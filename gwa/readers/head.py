@@ -1,0 +1,111 @@
+"""The beginning of a source: enough to recognise its format and to read its header."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from gwa.errors import TraceError
+from gwa.readers.compressed import Source, plain_name
+from gwa.readers.lines import Layout, Part, parts
+
+SIZE: Final = 1 << 20
+"""How much of a source is looked at."""
+
+LINES: Final = 1000
+"""How many lines of data are looked at."""
+
+_ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*:(?!//)\s*(.*?)\s*$")
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first bytes of the file at *path*, decompressed; *name* lacks the suffix of compression."""
+
+    path: Path
+    name: str
+    data: bytes
+
+    @classmethod
+    def of(cls, path: Path) -> "Head":
+        """Read the head of *path*; raise `TraceError` for what cannot be read or is empty."""
+        source = Source(path)
+        try:
+            data = b""
+            while len(data) < SIZE and (more := source.read(SIZE - len(data))):
+                data += more
+        finally:
+            source.close()
+        if not data and source.broken:
+            message = f"{path}: {source.broken}"
+            raise TraceError(message)
+        return cls(path, plain_name(path), data)
+
+    @cached_property
+    def text(self) -> str:
+        """The head as text; what is no UTF-8 is replaced."""
+        return self._lines.data.decode("utf-8", errors="replace")
+
+    @cached_property
+    def _lines(self) -> Part:
+        """All lines, comments included."""
+        return next(parts(_Bytes(self.data), Layout(delimiter="")), Part(1))
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether these are bytes of no text at all."""
+        sample = self.data[:8192]
+        odd = sum(byte < 9 or 13 < byte < 26 or 27 < byte < 32 for byte in sample)
+        return odd > len(sample) // 10 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+    def comments(self, mark: str) -> list[str]:
+        """Return the comment lines without their mark."""
+        return [line[len(mark) :] for line in self.text.splitlines() if line.startswith(mark)]
+
+    def rows(self, mark: str = "") -> list[str]:
+        """Return the first lines that are neither blank nor comments."""
+        lines = (line for line in self.text.splitlines() if line.strip())
+        kept = [line for line in lines if not (mark and line.lstrip().startswith(mark))]
+        # The last line may have been cut by the size of the head.
+        return kept[:LINES] if len(kept) == 1 or len(self.data) < SIZE else kept[:-1][:LINES]
+
+    def width(self, layout: Layout) -> int:
+        """Return how many cells most lines have, 0 when there are none."""
+        rows = self.rows(layout.comment)
+        cut = (lambda row: len(row.split())) if layout.squeezes else (lambda row: row.count(layout.delimiter) + 1)
+        common = Counter(map(cut, rows)).most_common(1)
+        return common[0][0] if common else 0
+
+
+class _Bytes(Source):
+    """A source that is already in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data: bytes = data
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        chunk, self.data = self.data[:size], self.data[size:]
+        return chunk
+
+
+def entries(comments: list[str]) -> tuple[tuple[str, str], ...]:
+    """
+    Return the *key: value* pairs of a header; a line without a key continues the one before.
+
+    >>> entries([" Computer: IBM SP2", " Note: cleaned", "       user=3 removed"])
+    (('Computer', 'IBM SP2'), ('Note', 'cleaned user=3 removed'))
+    """
+    found: list[tuple[str, str]] = []
+    for comment in comments:
+        entry = _ENTRY.match(comment)
+        if entry:
+            found.append((entry[1], entry[2]))
+        elif found and comment.strip():
+            key, value = found[-1]
+            found[-1] = (key, f"{value} {comment.strip()}".strip())
+    return tuple(found)
+
+

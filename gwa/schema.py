@@ -1,0 +1,129 @@
+"""
+The Grid Workload Format: 29 fields, written once.
+
+Table definitions, the text header, validation, the glossary and the documentation derive from
+`FIELDS`. Inside gwa a missing value is SQL NULL; ``-1`` exists only in GWF and SWF text.
+Units are seconds, kilobytes, megabytes (disk) and kilobytes per second (network).
+
+Source: the Grid Workloads Archive's field list, as quoted in the headers of its traces.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Field:
+    """
+    One of the 29 fields.
+
+    *name* is the column in SQL and Python, *title* the one in GWF text; *aliases* are titles that
+    other editions of the archive use. A number below *low* or above *high* is not a valid value.
+    """
+
+    name: str
+    title: str
+    sql: str
+    unit: str
+    meaning: str
+    low: float | None = None
+    high: float | None = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the field holds text."""
+        return self.sql == "VARCHAR"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the field holds whole numbers."""
+        return self.sql in {"BIGINT", "INTEGER"}
+
+
+LATEST: Final = 253_402_300_799.0
+"""The last second of the year 9999: no time stamp can be later."""
+
+LONGEST: Final = 3.2e9
+"""A hundred years in seconds: no duration can be longer."""
+
+FIELDS: Final = (
+    Field("job_id", "JobID", "BIGINT", "", "number of the job in the trace", low=0),
+    Field("submit_time", "SubmitTime", "DOUBLE", "s", "when the job was submitted", low=0, high=LATEST),
+    Field("wait_time", "WaitTime", "DOUBLE", "s", "from submission to start", low=0, high=LONGEST),
+    Field("run_time", "RunTime", "DOUBLE", "s", "from start to end, wall clock", low=0, high=LONGEST),
+    Field(
+        "n_procs", "NProcs", "BIGINT", "", "processors allocated", low=0, high=1e9, aliases=("NProc",)
+    ),
+    Field(
+        "average_cpu_time",
+        "AverageCPUTimeUsed",
+        "DOUBLE",
+        "s",
+        "CPU time used, averaged over the allocated processors",
+        low=0,
+        high=LONGEST,
+        aliases=("UsedCPUTime",),
+    ),
+    Field(
+        "used_memory",
+        "UsedMemory",
+        "DOUBLE",
+        "KB",
+        "memory used, averaged over the allocated processors",
+        low=0,
+        high=1e15,
+        aliases=("Used Memory",),
+    ),
+    Field(
+        "req_n_procs",
+        "ReqNProcs",
+        "BIGINT",
+        "",
+        "processors requested",
+        low=0,
+        high=1e9,
+        aliases=("ReqNProc",),
+    ),
+    Field("req_time", "ReqTime", "DOUBLE", "s", "wall-clock time requested", low=0, high=LONGEST),
+    Field("req_memory", "ReqMemory", "DOUBLE", "KB", "memory requested per processor", low=0, high=1e15),
+    Field(
+        "status", "Status", "INTEGER", "", "how the job ended: 1 completed, 0 failed, 5 cancelled", 0, 5
+    ),
+    Field("user_id", "UserID", "VARCHAR", "", "who submitted the job"),
+    Field("group_id", "GroupID", "VARCHAR", "", "group of the user"),
+    Field("executable_id", "ExecutableID", "VARCHAR", "", "application, program or job name"),
+    Field("queue_id", "QueueID", "VARCHAR", "", "queue"),
+    Field("partition_id", "PartitionID", "VARCHAR", "", "partition or cluster"),
+    Field("orig_site_id", "OrigSiteID", "VARCHAR", "", "site of submission"),
+    Field("last_run_site_id", "LastRunSiteID", "VARCHAR", "", "site of the (last) execution"),
+    Field("job_structure", "JobStructure", "VARCHAR", "", "UNITARY, or BoT for a member of a bag of tasks"),
+    Field("job_structure_params", "JobStructureParams", "VARCHAR", "", "identity of the bag, for BoT"),
+    Field("used_network", "UsedNetwork", "DOUBLE", "KB/s", "network used", low=0, high=1e15),
+    Field("used_local_disk_space", "UsedLocalDiskSpace", "DOUBLE", "MB", "disk used", low=0, high=1e15),
+    Field("used_resources", "UsedResources", "VARCHAR", "", "other resources used, name:amount,…"),
+    Field("req_platform", "ReqPlatform", "VARCHAR", "", "platform requested: CPU,OS,OS version"),
+    Field("req_network", "ReqNetwork", "DOUBLE", "KB/s", "network requested", low=0, high=1e15),
+    Field("req_local_disk_space", "ReqLocalDiskSpace", "DOUBLE", "MB", "disk requested", low=0, high=1e15),
+    Field("req_resources", "ReqResources", "VARCHAR", "", "other resources requested, name:amount,…"),
+    Field("vo_id", "VOID", "VARCHAR", "", "virtual organisation"),
+    Field("project_id", "ProjectID", "VARCHAR", "", "project or account"),
+)
+
+NAMES: Final = tuple(field.name for field in FIELDS)
+BY_NAME: Final = {field.name: field for field in FIELDS}
+
+STATUS: Final = {1: "completed", 0: "failed", 5: "cancelled"}
+"""What the values of `status` mean; NULL is unknown."""
+
+RAN: Final = "run_time >= 0 and n_procs >= 1"
+"""The condition under which a job *ran*: CPU seconds and run-time statistics are over such jobs."""
+
+CPU_SECONDS: Final = "run_time * n_procs"
+"""Processor seconds of a job that ran."""
+
+START: Final = "submit_time + coalesce(wait_time, 0)"
+"""When a job started: a missing wait means that it started when it was submitted."""
+
+END: Final = "submit_time + coalesce(wait_time, 0) + run_time"
+"""When a job ended."""

@@ -1,0 +1,205 @@
+"""
+What every distribution can do, and how the distributions are found.
+
+A distribution is a frozen dataclass whose fields are its parameters: ``Weibull(shape=2, scale=60)``.
+One convention holds throughout: the location is 0; a *rate* is per unit of x and belongs to a
+memoryless phase; a *shape* comes with a *scale* in units of x; *mu* and *sigma* are mean and standard
+deviation of x (normal) or of ln x (lognormal). ``to_scipy`` and ``from_scipy`` translate.
+
+Every concrete `Distribution` in a module of this package is a candidate: `distributions` looks.
+"""
+
+import importlib
+import inspect
+import math
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gwa.statistics.numeric import bisect, floats
+from gwa.statistics.sample import Floats, Sample
+
+_HUGE = 1e300
+
+
+class FitError(ValueError):
+    """A sample does not determine the parameters of a distribution; the message says why."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """Where a distribution has mass: from *low* on, *low* itself excluded when *open*."""
+
+    low: float
+    open: bool
+    whole: bool = False
+    text: str = ""
+
+    def inside(self, x: Floats) -> NDArray[np.bool_]:
+        """Return which of *x* the distribution can produce."""
+        above = x > self.low if self.open else x >= self.low
+        return above & (x == np.rint(x)) if self.whole else above
+
+    def within(self, sample: Sample) -> Sample:
+        """Return the observations that the distribution can produce."""
+        keep = self.inside(sample.values)
+        return sample if keep.all() else Sample(sample.values[keep], sample.counts[keep])
+
+
+REAL = Support(-math.inf, open=True, text="all numbers")
+POSITIVE = Support(0.0, open=True, text="x > 0")
+NONNEGATIVE = Support(0.0, open=False, text="x >= 0")
+COUNTING = Support(1.0, open=False, whole=True, text="1, 2, 3, …")
+
+
+class Distribution(ABC):
+    """
+    A probability distribution with its parameters.
+
+    A member sets *name* (used in ids of facts), *title* (printed), *parameters* (each field and its
+    meaning, unit included), *support*, and *scipy*, the name there, if it has one.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    parameters: ClassVar[Mapping[str, str]]
+    support: ClassVar[Support] = POSITIVE
+    scipy: ClassVar[str | None] = None
+    needs: ClassVar[int] = 2
+    """How many distinct values a fit needs at least."""
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, sample: Sample) -> Self:
+        """
+        Return the distribution of greatest likelihood for *sample*.
+
+        Raises `FitError` for observations outside the support, and for too few distinct values.
+        """
+
+    @abstractmethod
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+
+    @abstractmethod
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the logarithm of the density at *x* (of the probability, if discrete)."""
+
+    @abstractmethod
+    def mean(self) -> float:
+        """Return the expectation; infinite where it does not exist."""
+
+    def sf(self, x: ArrayLike) -> Floats:
+        """Return P(X > x), accurate in the upper tail where a member knows how."""
+        return 1 - self.cdf(x)
+
+    def cdf_below(self, x: ArrayLike) -> Floats:
+        """Return P(X < x), which differs from `cdf` for discrete distributions only."""
+        return self.cdf(x)
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Return the quantiles, the smallest x with cdf(x) >= *q*."""
+        share = floats(q)
+        high = np.full(share.shape, max(min(self.mean(), _HUGE), 1 / _HUGE))
+        while np.any(short := (self.cdf(high) < share) & (high < _HUGE)):
+            high = np.where(short, high * 2, high)
+        found = bisect(self.cdf, share, np.zeros_like(high), high)
+        return np.where(share >= 1, math.inf, np.where(share <= 0, 0.0, found))
+
+    def rvs(self, rng: np.random.Generator, n: int) -> Floats:
+        """Return *n* independent draws."""
+        return self.ppf(rng.random(n))
+
+    def pdf(self, x: ArrayLike) -> Floats:
+        """Return the density (the probability, if discrete)."""
+        density: Floats = np.exp(self.logpdf(x))
+        return density
+
+    def loglik(self, sample: Sample) -> float:
+        """Return the log-likelihood of *sample*, the sum of `logpdf` over all observations."""
+        return float(sample.counts @ self.logpdf(sample.values)) if sample.n else 0.0
+
+    def values(self) -> dict[str, float]:
+        """Return the parameters by name, as facts print them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def free(self) -> int:
+        """Return the number of parameters that the data determined, for AIC and BIC."""
+        return len(self.parameters)
+
+    def to_scipy(self) -> dict[str, float]:
+        """Return the keyword arguments of this distribution's namesake in ``scipy.stats``."""
+        raise NotImplementedError(f"scipy.stats has no {self.title} distribution")
+
+    @classmethod
+    def from_scipy(cls, **parameters: float) -> Self:
+        """Return the distribution of scipy's keyword arguments; a location other than 0 is a `ValueError`."""
+        raise NotImplementedError(f"scipy.stats has no {cls.title} distribution")
+
+    @classmethod
+    def refuse(cls, sample: Sample) -> None:
+        """Raise a `FitError` when *sample* cannot determine the parameters."""
+        if not cls.support.inside(sample.values).all():
+            raise FitError(f"the {cls.title} distribution is for {cls.support.text}")
+        if sample.values.size < cls.needs:
+            raise FitError(f"a {cls.title} fit needs {cls.needs} different values, not {sample.values.size}")
+
+
+class Batched(Distribution):
+    """
+    A distribution that can be fitted to many samples at once, row by row, as the bootstrap does.
+
+    All its methods broadcast, so that a member whose parameters are columns stands for one fit per row.
+    """
+
+    @classmethod
+    @abstractmethod
+    def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
+        """Return the parameters for each row of *x*, as columns; *weight* counts the observations."""
+
+    @classmethod
+    def fit(cls, sample: Sample) -> Self:
+        """Return the distribution of greatest likelihood, see `Distribution.fit`."""
+        cls.refuse(sample)
+        with np.errstate(all="ignore"):
+            found = [float(column[0]) for column in cls.estimate(sample.values, floats(sample.counts))]
+        if not all(map(math.isfinite, found)):
+            raise FitError(f"no {cls.title} distribution fits best: the likelihood grows without end")
+        return cls(*found)
+
+    @classmethod
+    def fit_rows(cls, x: Floats, weight: Floats) -> Self:
+        """Return one distribution that stands for a fit per row of *x*."""
+        with np.errstate(all="ignore"):
+            return cls(*cls.estimate(x, weight))
+
+
+def require(**positive: float | Floats) -> None:
+    """Raise a `ValueError` naming the first parameter that is not above 0 (columns of a batch pass)."""
+    for name, value in positive.items():
+        if not isinstance(value, np.ndarray) and not value > 0:
+            raise ValueError(f"{name} is above 0, not {value}")
+
+
+def unshifted(parameters: Mapping[str, float]) -> None:
+    """Raise a `ValueError` when scipy's *parameters* have a location other than 0."""
+    if parameters.get("loc", 0.0):
+        raise ValueError(f"the location is 0 here, not {parameters['loc']}")
+
+
+@cache
+def distributions() -> dict[str, type[Distribution]]:
+    """Return every distribution of this package by name."""
+    package = importlib.import_module("gwa.statistics")
+    found: dict[str, type[Distribution]] = {}
+    for module in pkgutil.iter_modules(package.__path__, "gwa.statistics."):
+        for _, member in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(member, Distribution) and not inspect.isabstract(member):
+                found[member.name] = member
+    return found

@@ -1,0 +1,185 @@
+"""
+Mixtures of gamma phases, fitted by expectation-maximisation to convergence.
+
+A phase of shape 1 is an exponential, one of whole shape an Erlang: the hyper-exponential, hyper-Erlang
+and hyper-gamma distributions differ only in which shapes are free. Plain EM may take thousands of
+steps where phases overlap; here each round extrapolates two of them (SQUAREM, Varadhan & Roland 2008,
+scheme S3) and falls back to the plain step when the likelihood would drop.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammainc, gammaincc, gammaln
+
+from gwa.statistics.distribution import Distribution, FitError
+from gwa.statistics.gamma import gamma_shape
+from gwa.statistics.numeric import at_least_zero, coarse, floats, log
+from gwa.statistics.sample import Floats, Sample
+
+Step: TypeAlias = Callable[[Floats], tuple[Floats, float]]
+"""One EM step: from parameters to better ones, and the log-likelihood of those it was given."""
+
+Result: TypeAlias = tuple[Floats, float]
+"""Parameters as a vector, and their log-likelihood."""
+
+_BINS = 1500
+_CUTS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)
+_PATIENCE = 5
+_SHARPEST = 1e4
+"""The largest shape of a phase: without a bound one phase shrinks onto a single repeated value."""
+
+
+@dataclass(frozen=True)
+class Phases:
+    """The phases of a mixture as columns: *weights* that add up to 1, *shapes* and *rates*."""
+
+    weights: Floats
+    shapes: Floats
+    rates: Floats
+
+    def joint(self, x: Floats) -> Floats:
+        """Return the log of weight times density, a row per phase; a shape of 1 has a density at 0."""
+        y = np.where(x > 0, log(x), 0.0)
+        constant = log(self.weights) + self.shapes * np.log(self.rates) - gammaln(self.shapes)
+        return floats(constant + (self.shapes - 1) * y - self.rates * x)
+
+    def packed(self) -> Floats:
+        """Return the parameters as one vector without bounds: three logarithms per phase."""
+        return np.log(np.concatenate((self.weights, self.shapes, self.rates))).ravel()
+
+    @classmethod
+    def unpacked(cls, theta: Floats) -> "Phases":
+        """Return the phases of a vector, weights normalised."""
+        weights, shapes, rates = np.exp(theta).reshape(3, -1, 1)
+        return cls(weights / weights.sum(), shapes, rates)
+
+
+class PhaseMixture(Distribution):
+    """A distribution that draws one of several gamma phases, then a value from it."""
+
+    @abstractmethod
+    def phases(self) -> Phases:
+        """Return the phases as columns."""
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        p = self.phases()
+        z = p.rates * at_least_zero(x).ravel()
+        return floats((p.weights * gammainc(p.shapes, z)).sum(axis=0).reshape(np.shape(x)))
+
+    def sf(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        p = self.phases()
+        z = p.rates * at_least_zero(x).ravel()
+        return floats((p.weights * gammaincc(p.shapes, z)).sum(axis=0).reshape(np.shape(x)))
+
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the log of the density."""
+        at = floats(x)
+        density = log_total(self.phases().joint(at_least_zero(at).ravel())).reshape(at.shape)
+        return np.where(self.support.inside(at), density, -np.inf)
+
+    def rvs(self, rng: np.random.Generator, n: int) -> Floats:
+        """Return *n* independent draws."""
+        p = self.phases()
+        phase = rng.choice(p.weights.size, size=n, p=p.weights.ravel())
+        return rng.gamma(p.shapes.ravel()[phase], 1 / p.rates.ravel()[phase])
+
+    def mean(self) -> float:
+        """Return the expectation."""
+        p = self.phases()
+        return float((p.weights * p.shapes / p.rates).sum())
+
+
+def accelerate(
+    step: Step, start: Floats, tolerance: float = 1e-9, rounds: int = 1000, gain: float = 1e-7
+) -> Result:
+    """
+    Return the fixed point of *step* and its log-likelihood.
+
+    Stops when a plain step moves no parameter by more than *tolerance* (parameters are logarithms, so
+    this is relative), when five rounds in a row gain less than *gain*, or after *rounds* of them.
+    """
+    theta, known, idle = start, -math.inf, 0
+    for _ in range(rounds):
+        once, likelihood = step(theta)
+        move = once - theta
+        idle = idle + 1 if likelihood - known < gain else 0
+        if idle == _PATIENCE or not np.abs(move).max() > tolerance:
+            break
+        known = likelihood
+        twice, reached = step(once)
+        bend = twice - once - move
+        stretch = max(1.0, math.sqrt(float(move @ move) / max(float(bend @ bend), 1e-300)))
+        with np.errstate(all="ignore"):
+            jumped, gained = step(theta + 2 * stretch * move + stretch**2 * bend)
+        theta = jumped if gained >= reached and np.all(np.isfinite(jumped)) else twice
+    return theta, step(theta)[1]
+
+
+def phase_step(sample: Sample, shapes: Floats | None) -> Step:
+    """Return the EM step of a mixture of phases; *shapes* are fixed when given, else free."""
+    x, count = sample.values, floats(sample.counts)
+    y = np.where(x > 0, log(x), 0.0)
+
+    def step(theta: Floats) -> tuple[Floats, float]:
+        joint = Phases.unpacked(theta).joint(x)
+        density = log_total(joint)
+        share = np.exp(joint - density) * count
+        size = np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+        means = (share @ x)[:, np.newaxis] / size
+        best = shapes if shapes is not None else _shapes(means, (share @ y)[:, np.newaxis] / size)
+        return Phases(size / size.sum(), best, best / means).packed(), float(count @ density)
+
+    return step
+
+
+def log_total(rows: Floats) -> Floats:
+    """Return the log of the sum of exp over the rows, without overflow."""
+    top = rows.max(axis=0)
+    top = np.where(np.isfinite(top), top, 0.0)
+    total: Floats = top + log(np.exp(rows - top).sum(axis=0))
+    return total
+
+
+def _shapes(means: Floats, mean_logs: Floats) -> Floats:
+    """Return the shapes of greatest likelihood, bounded."""
+    found = gamma_shape(np.log(means) - mean_logs)
+    return np.where(np.isnan(found), _SHARPEST, np.minimum(found, _SHARPEST))
+
+
+def fit_phases(sample: Sample, shapes: Floats | None, starts: list[Phases]) -> Phases:
+    """
+    Return the mixture of greatest likelihood that EM finds from several *starts*.
+
+    The starts race on the sample in at most 1500 bins; the winner runs to convergence there and
+    then on the sample itself. Nothing is random. Raises `FitError` if no start leads anywhere.
+    """
+    rough = coarse(sample, _BINS)
+    step = phase_step(rough, shapes)
+    races = [accelerate(step, start.packed(), tolerance=1e-4, rounds=30) for start in starts]
+    races = [race for race in races if math.isfinite(race[1])]
+    if not races:
+        raise FitError("no start of the expectation-maximisation leads to a mixture")
+    best, _ = accelerate(step, max(races, key=lambda race: race[1])[0])
+    if rough is not sample:
+        best, _ = accelerate(phase_step(sample, shapes), best, tolerance=1e-7)
+    return Phases.unpacked(best)
+
+
+def halves(sample: Sample) -> list[tuple[Sample, Sample]]:
+    """Return the sample cut in two at several quantiles, where both parts have something above 0."""
+    cuts = sorted({float(q) for q in sample.quantiles(_CUTS)})
+    pairs = [(sample.restrict(high=cut), sample.restrict(above=cut)) for cut in cuts]
+    return [(low, high) for low, high in pairs if low.n and high.n and low.total() > 0]
+
+
+def column(*numbers: float) -> Floats:
+    """Return *numbers* as a column, the form in which phases hold their parameters."""
+    return floats(numbers)[:, np.newaxis]

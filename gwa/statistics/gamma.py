@@ -1,0 +1,106 @@
+"""The gamma distribution, fitted by Newton's method on the digamma function."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import digamma, gammainc, gammaincc, gammaincinv, gammaln, xlogy, zeta
+
+from gwa.statistics.distribution import Batched, require, unshifted
+from gwa.statistics.numeric import at_least_zero, average, floats
+from gwa.statistics.sample import Floats
+
+_STEPS = 50
+_EXACT = 1e-13
+
+
+@dataclass(frozen=True)
+class Gamma(Batched):
+    """
+    The gamma distribution: density x**(a-1) exp(-x/scale) / (Gamma(a) scale**a) with shape a.
+
+    The likelihood is greatest where ``ln a - digamma(a) = ln mean x - mean ln x`` and the mean,
+    a * scale, is the sample's. The thesis (2009, table 4.3) prints the shape and the *rate*, 1 / scale.
+    """
+
+    shape: float
+    scale: float
+
+    name = "gamma"
+    title = "gamma"
+    parameters: ClassVar = {"shape": "a, no unit", "scale": "mean / shape, in units of x"}
+    scipy = "gamma"
+
+    def __post_init__(self) -> None:
+        """Refuse parameters of 0 or less."""
+        require(shape=self.shape, scale=self.scale)
+
+    @property
+    def rate(self) -> float:
+        """One over the scale."""
+        return 1 / self.scale
+
+    @classmethod
+    def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
+        """Solve the likelihood equation of each row."""
+        mean = average(x, weight)
+        shape = gamma_shape(np.log(mean) - average(np.log(x), weight))
+        return shape, mean / shape
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        return floats(gammainc(self.shape, at_least_zero(x) / self.scale))
+
+    def sf(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        return floats(gammaincc(self.shape, at_least_zero(x) / self.scale))
+
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the log of the density; a shape below 1 has none at 0."""
+        at = floats(x)
+        z = at_least_zero(at) / self.scale
+        density = xlogy(self.shape - 1, z) - z - gammaln(self.shape) - np.log(self.scale)
+        return np.where(at > 0, density, -math.inf)
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Return the quantiles."""
+        return self.scale * floats(gammaincinv(self.shape, floats(q)))
+
+    def rvs(self, rng: np.random.Generator, n: int) -> Floats:
+        """Return *n* independent draws."""
+        return rng.gamma(self.shape, self.scale, n)
+
+    def mean(self) -> float:
+        """Return the expectation."""
+        return self.shape * self.scale
+
+    def to_scipy(self) -> dict[str, float]:
+        """Return the arguments of ``scipy.stats.gamma``."""
+        return {"a": self.shape, "loc": 0.0, "scale": self.scale}
+
+    @classmethod
+    def from_scipy(cls, **parameters: float) -> Self:
+        """Return the distribution of ``scipy.stats.gamma(a, 0, scale)``."""
+        unshifted(parameters)
+        return cls(parameters["a"], parameters.get("scale", 1.0))
+
+
+def gamma_shape(gap: Floats) -> Floats:
+    """
+    Return the shape a with ln a - digamma(a) = *gap*; nan where *gap* is not above 0.
+
+    *gap* is ln mean x - mean ln x, 0 only when all x are equal. Minka's start and Newton step in 1/a
+    ("Estimating a Gamma distribution", 2002) converge from everywhere in about four steps.
+    """
+    safe = np.where(gap > 0, gap, math.nan)
+    shape = (3 - safe + np.sqrt((safe - 3) ** 2 + 24 * safe)) / (12 * safe)
+    for _ in range(_STEPS):
+        slope = shape - shape**2 * zeta(2, shape)
+        better = 1 / (1 / shape + (np.log(shape) - digamma(shape) - safe) / slope)
+        done = np.all(np.abs(better - shape) <= _EXACT * shape)
+        shape = better
+        if done:
+            break
+    return floats(shape)

@@ -1,0 +1,150 @@
+"""
+Mixtures of normal distributions, their number chosen by BIC: model-based clustering in one dimension.
+
+Minh and Wolters (2009, 2010) cluster run times this way (with MCLUST, up to 20 groups). Here the
+expectation-maximisation runs on value counts, in at most 2000 bins, so that its cost does not depend on the
+trace, and it is deterministic: each number of components starts from quantiles, from k-means and from
+the next smaller mixture with a component split, and the best of them counts. For the log scale map
+the sample first, ``select(sample.map(numpy.log1p))``.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from gwa.statistics.distribution import REAL, Distribution, FitError
+from gwa.statistics.em import Step, accelerate, log_total
+from gwa.statistics.numeric import bisect, coarse, floats
+from gwa.statistics.sample import Floats, Sample
+
+Vector: TypeAlias = tuple[float, ...]
+
+_BINS = 2000
+_FLOOR = 1e-4
+_LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
+_GAIN = 0.05
+"""A round of EM that gains less in log-likelihood does not change which number of components BIC prefers."""
+
+
+@dataclass(frozen=True)
+class GaussianMixture(Distribution):
+    """A mixture of normal distributions, ordered by their means."""
+
+    weights: Vector
+    means: Vector
+    sigmas: Vector
+
+    name = "gaussianmixture"
+    title = "Gaussian mixture"
+    parameters: ClassVar = {
+        "weights": "probabilities of the components",
+        "means": "their means, in units of x",
+        "sigmas": "their standard deviations, in units of x",
+    }
+    support = REAL
+
+    def __post_init__(self) -> None:
+        """Refuse vectors of different lengths, weights that do not add up to 1 and sigmas of 0."""
+        if not len(self.weights) == len(self.means) == len(self.sigmas) or min(self.sigmas) <= 0:
+            raise ValueError("a mixture needs a weight, a mean and a sigma above 0 for each component")
+        if abs(math.fsum(self.weights) - 1) > _FLOOR or min(self.weights) < 0:
+            raise ValueError(f"the weights of a mixture add up to 1, not {math.fsum(self.weights)}")
+
+    @classmethod
+    def fit(cls, sample: Sample, components: int = 2) -> Self:
+        """Return the mixture of that many *components* of greatest likelihood, see `Distribution.fit`."""
+        found = select(sample, range(1, components + 1)).every[-1]
+        return cls(found.weights, found.means, found.sigmas)
+
+    def joint(self, x: ArrayLike) -> Floats:
+        """Return the log of weight times density, a row per component."""
+        weight, mean, sigma = (floats(part)[:, np.newaxis] for part in (self.weights, self.means, self.sigmas))
+        z = (floats(x).ravel() - mean) / sigma
+        with np.errstate(divide="ignore"):
+            return floats(np.log(weight / sigma) - _LOG_ROOT_2PI - z * z / 2)
+
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the log of the density."""
+        return log_total(self.joint(x)).reshape(np.shape(x))
+
+    def labels(self, x: ArrayLike) -> NDArray[np.intp]:
+        """Return for each *x* the component it most probably comes from, 0 for the one of least mean."""
+        return np.argmax(self.joint(x), axis=0).reshape(np.shape(x))
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        return self._tails(x, 1)
+
+    def sf(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        return self._tails(x, -1)
+
+    def _tails(self, x: ArrayLike, sign: int) -> Floats:
+        z = (floats(x)[..., np.newaxis] - floats(self.means)) / floats(self.sigmas)
+        return floats(ndtr(sign * z) @ floats(self.weights))
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Return the quantiles, by bisection."""
+        share, means, reach = floats(q), floats(self.means), 40 * max(self.sigmas)
+        low, high = np.full(share.shape, means.min() - reach), np.full(share.shape, means.max() + reach)
+        found = bisect(self.cdf, share, low, high)
+        return np.where(share >= 1, math.inf, np.where(share <= 0, -math.inf, found))
+
+    def rvs(self, rng: np.random.Generator, n: int) -> Floats:
+        """Return *n* independent draws."""
+        part = rng.choice(len(self.weights), size=n, p=floats(self.weights) / math.fsum(self.weights))
+        return rng.normal(floats(self.means)[part], floats(self.sigmas)[part])
+
+    def mean(self) -> float:
+        """Return the expectation."""
+        return float(floats(self.weights) @ floats(self.means))
+
+    def values(self) -> dict[str, float]:
+        """Return the parameters by name and number, such as ``weight1``."""
+        parts = {"weight": self.weights, "mean": self.means, "sigma": self.sigmas}
+        return {f"{name}{i}": x for name, part in parts.items() for i, x in enumerate(part, 1)}
+
+    def free(self) -> int:
+        """Return 3 k - 1: the weights add up to 1."""
+        return 3 * len(self.weights) - 1
+
+    def bic(self, sample: Sample) -> float:
+        """Return the Bayesian information criterion (less is better) on *sample*."""
+        return self.free() * math.log(sample.n) - 2 * self.loglik(sample)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Mixtures of several sizes, their BIC on the binned sample, and the one of least BIC."""
+
+    every: tuple[GaussianMixture, ...]
+    bics: Vector
+    best: GaussianMixture
+
+
+def select(sample: Sample, components: Iterable[int] = range(1, 21), floor: float = _FLOOR) -> Selection:
+    """
+    Return the mixture with the number of *components* that BIC prefers.
+
+    No component is narrower than sqrt(*floor*) standard deviations of the whole: run times have
+    atoms, and BIC would spend a component on each. Numbers of components above the number of distinct
+    values are left out. Raises `FitError` for fewer than two distinct values.
+    """
+    if sample.values.size < Distribution.needs:
+        raise FitError("a Gaussian mixture needs two different values")
+    centre, scale = sample.mean(), sample.std()
+    rough = coarse(sample, _BINS).map(lambda x: (x - centre) / scale)
+    sizes = [k for k in components if k <= rough.values.size]
+    found: dict[int, GaussianMixture] = {}
+    for k in range(1, max(sizes) + 1):
+        found[k] = _best(rough, k, found.get(k - 1), floor)
+    shift = k_log_scale = sample.n * math.log(scale)
+    del shift
+    bics = tuple(found[k].bic(rough) + 2 * k_log_scale for k in sizes)
+    every = tuple(_restored(found[k], centre, scale) for k in sizes)
+    return Selection(every, bics, every[int(np.argmin(bics))])

@@ -1,0 +1,59 @@
+"""Small numeric steps that several statistics share."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gwa.statistics.sample import Floats, Sample
+
+_HALVINGS = 200
+
+
+def floats(x: ArrayLike) -> Floats:
+    """Return *x* as an array of doubles."""
+    return np.asarray(x, dtype=np.float64)
+
+
+def average(x: Floats, weight: Floats) -> Floats:
+    """Return the weighted mean of each row of *x* as a column, so that it broadcasts against the row."""
+    mean: Floats = (np.vecdot(x, weight) / weight.sum(axis=-1))[..., np.newaxis]
+    return mean
+
+
+def log(x: ArrayLike) -> Floats:
+    """Return ln x, and -inf for what is not above 0."""
+    at = floats(x)
+    return np.log(at, out=np.full(at.shape, -np.inf), where=at > 0)
+
+
+def at_least_zero(x: ArrayLike) -> Floats:
+    """Return *x* with negative numbers replaced by 0."""
+    return np.maximum(floats(x), 0.0)
+
+
+def bisect(cdf: Callable[[Floats], Floats], share: Floats, low: Floats, high: Floats) -> Floats:
+    """Return the least x with cdf(x) >= *share*, between *low* and *high*, to the last bits."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        over = cdf(middle) >= share
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+    return high
+
+
+def coarse(sample: Sample, bins: int) -> Sample:
+    """
+    Return *sample* in at most *bins* bins, each at the mean of its observations.
+
+    Without negative values the bins are equally wide in ln x (and 0 has its own), else in x; the total
+    is kept up to rounding. A sample with no more distinct values than *bins* is returned as it is.
+    """
+    if sample.values.size <= bins:
+        return sample
+    scale = log(sample.values) if sample.min() >= 0 else sample.values
+    low = scale[np.isfinite(scale)][0]
+    place = 1 + np.maximum(scale - low, -1) * ((bins - 2) / (scale[-1] - low))
+    place = np.where(np.isfinite(scale), place, 0).astype(np.int64)
+    counts = np.bincount(place, weights=sample.counts)
+    totals = np.bincount(place, weights=sample.counts * sample.values)
+    return Sample.weighted(totals[counts > 0] / counts[counts > 0], counts[counts > 0])

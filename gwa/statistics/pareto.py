@@ -1,0 +1,205 @@
+"""Heavy tails: the Pareto distribution, and the generalised Pareto for what exceeds a threshold."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+
+from gwa.statistics.distribution import NONNEGATIVE, Batched, Distribution, FitError, require, unshifted
+from gwa.statistics.numeric import at_least_zero, average, floats, log
+from gwa.statistics.sample import Floats, Sample
+
+_NEARLY_EXPONENTIAL = 1e-9
+_LEAST_SHAPE = -0.5
+
+
+@dataclass(frozen=True)
+class Pareto(Batched):
+    """
+    The Pareto distribution: P(X > x) = (minimum / x)**shape from *minimum* on.
+
+    Fitted with the sample's least value as minimum and shape = 1 / (mean ln x - ln minimum), which is
+    what Da Costa et al. (2018, table 7) did for make-spans. The mean is infinite up to a shape of 1.
+    """
+
+    shape: float
+    minimum: float
+
+    name = "pareto"
+    title = "Pareto"
+    parameters: ClassVar = {"shape": "tail exponent, no unit", "minimum": "least value, in units of x"}
+    scipy = "pareto"
+
+    def __post_init__(self) -> None:
+        """Refuse parameters of 0 or less."""
+        require(shape=self.shape, minimum=self.minimum)
+
+    @classmethod
+    def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
+        """Return tail exponent and least value of each row."""
+        least = np.where(weight > 0, x, np.inf).min(axis=-1, keepdims=True)
+        return 1 / average(np.log(x / least), weight), least
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        return -np.expm1(-self.shape * self._excess(x))
+
+    def sf(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        left: Floats = np.exp(-self.shape * self._excess(x))
+        return left
+
+    def _excess(self, x: ArrayLike) -> Floats:
+        """Return ln(x / minimum), 0 below the minimum."""
+        return np.log(np.maximum(floats(x) / self.minimum, 1))
+
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the log of the density."""
+        density = np.log(self.shape) - self.shape * self._excess(x) - log(x)
+        return np.where(floats(x) >= self.minimum, density, -math.inf)
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Return the quantiles."""
+        with np.errstate(divide="ignore"):
+            found: Floats = self.minimum * (1 - floats(q)) ** (-1 / self.shape)
+        return found
+
+    def mean(self) -> float:
+        """Return the expectation, infinite up to a shape of 1."""
+        return self.minimum * self.shape / (self.shape - 1) if self.shape > 1 else math.inf
+
+    def to_scipy(self) -> dict[str, float]:
+        """Return the arguments of ``scipy.stats.pareto``."""
+        return {"b": self.shape, "loc": 0.0, "scale": self.minimum}
+
+    @classmethod
+    def from_scipy(cls, **parameters: float) -> Self:
+        """Return the distribution of ``scipy.stats.pareto(b, 0, scale)``."""
+        unshifted(parameters)
+        return cls(parameters["b"], parameters.get("scale", 1.0))
+
+
+@dataclass(frozen=True)
+class GeneralizedPareto(Distribution):
+    """
+    The generalised Pareto distribution: P(X > x) = (1 + shape x / scale)**(-1 / shape).
+
+    What exceeds a high threshold tends to it (Pickands 1975): *shape* above 0 is a tail as heavy as a
+    Pareto of exponent 1 / shape, 0 the exponential, below 0 a tail that ends. Fitted by Grimshaw's (1993)
+    reduction of the likelihood to shape / scale alone; shapes below -1/2, where it has no regular
+    maximum, are not searched.
+    """
+
+    shape: float
+    scale: float
+
+    name = "generalizedpareto"
+    title = "generalised Pareto"
+    parameters: ClassVar = {"shape": "tail index, no unit", "scale": "in units of x"}
+    support = NONNEGATIVE
+    scipy = "genpareto"
+
+    def __post_init__(self) -> None:
+        """Refuse a scale of 0 or less."""
+        require(scale=self.scale)
+
+    @classmethod
+    def fit(cls, sample: Sample) -> Self:
+        """Return the distribution of greatest likelihood, see `Distribution.fit`."""
+        cls.refuse(sample)
+        x, share, mean = sample.values / sample.mean(), sample.weights, sample.mean()
+
+        def shape(ratio: float) -> float:
+            return float(share @ np.log1p(ratio * x))
+
+        def loss(ratio: float) -> float:
+            if abs(ratio) < _NEARLY_EXPONENTIAL:
+                return 1.0
+            found = shape(ratio)
+            return math.log(found / ratio) + found + 1 if found >= _LEAST_SHAPE else math.inf
+
+        ratio = _least(loss, float(x[-1]))
+        found = shape(ratio) if abs(ratio) >= _NEARLY_EXPONENTIAL else 0.0
+        return cls(found, mean * found / ratio if found else mean)
+
+    def _log_sf(self, x: ArrayLike) -> Floats:
+        z = at_least_zero(x) / self.scale
+        if abs(self.shape) < _NEARLY_EXPONENTIAL:
+            return -z
+        with np.errstate(divide="ignore"):
+            left: Floats = np.log1p(np.maximum(self.shape * z, -1)) / -self.shape
+        return left
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        return -np.expm1(self._log_sf(x))
+
+    def sf(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        left: Floats = np.exp(self._log_sf(x))
+        return left
+
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the log of the density."""
+        density = (1 + self.shape) * self._log_sf(x) - math.log(self.scale)
+        return np.where(floats(x) >= 0, density, -math.inf)
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Return the quantiles."""
+        with np.errstate(divide="ignore"):
+            left = np.log1p(-floats(q))
+        if abs(self.shape) < _NEARLY_EXPONENTIAL:
+            return -self.scale * left
+        return self.scale * np.expm1(-self.shape * left) / self.shape
+
+    def mean(self) -> float:
+        """Return the expectation, infinite from a shape of 1 on."""
+        return self.scale / (1 - self.shape) if self.shape < 1 else math.inf
+
+    def to_scipy(self) -> dict[str, float]:
+        """Return the arguments of ``scipy.stats.genpareto``."""
+        return {"c": self.shape, "loc": 0.0, "scale": self.scale}
+
+    @classmethod
+    def from_scipy(cls, **parameters: float) -> Self:
+        """Return the distribution of ``scipy.stats.genpareto(c, 0, scale)``."""
+        unshifted(parameters)
+        return cls(parameters["c"], parameters.get("scale", 1.0))
+
+
+def _least(loss: Callable[[float], float], largest: float) -> float:
+    """Return the ratio shape / scale of least *loss*: the best of a grid, refined between its neighbours."""
+    below = -np.linspace(0.9999, 0.02, 50) / largest
+    grid = np.concatenate((below, [0.0], np.logspace(-6, 9, 121)))
+    best = int(np.argmin([loss(float(ratio)) for ratio in grid]))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-12})
+    return float(found.x)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What exceeds *threshold*: the *share* of the observations, and how the excess is distributed."""
+
+    threshold: float
+    share: float
+    excess: GeneralizedPareto
+
+
+def tail(sample: Sample, share: float = 0.1) -> Tail:
+    """
+    Return the fit of the upper *share* of the sample: a generalised Pareto for x - threshold.
+
+    The threshold is the 1 - *share* quantile ("peaks over threshold"). Raises `FitError` if fewer than
+    two different values exceed it.
+    """
+    if not 0 < share < 1:
+        raise FitError(f"the share of a tail is between 0 and 1, not {share}")
+    threshold = sample.quantile(1 - share)
+    above = sample.restrict(above=threshold)
+    excess = GeneralizedPareto.fit(above.map(lambda x: x - threshold))
+    return Tail(threshold, above.n / sample.n, excess)

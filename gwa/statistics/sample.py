@@ -1,0 +1,299 @@
+"""
+Value counts: the small lossless form in which a characteristic reaches statistics.
+
+The run times of a trace are whole seconds, so ``select value, count(*)`` says everything about
+their distribution in a few thousand rows. A `Sample` is that pair, sorted, and every statistic here
+is computed on it at a cost in *distinct values*, however many jobs there are.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+_HALF = 26
+"""Half of a double's 53 bits, rounded down: the product of two such halves is exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """
+    Distinct values in increasing order, and how often each of them occurs.
+
+    *values* are finite and strictly increasing, *counts* are at least 1; anything else is a
+    `ValueError`. An empty sample is allowed: its statistics are nan, its total 0.
+
+    >>> runtimes = Sample.of([60, 5, 60, 3600])
+    >>> runtimes.n, runtimes.median(), runtimes.mode()
+    (4, 60.0, (60.0, 0.5))
+    """
+
+    values: Floats
+    counts: Ints
+
+    def __post_init__(self) -> None:
+        """Check the pair and keep it as read-only arrays."""
+        object.__setattr__(self, "values", _read_only(np.asarray(self.values, dtype=np.float64)))
+        object.__setattr__(self, "counts", _read_only(_whole(self.counts)))
+        _check(self.values, self.counts)
+
+    @classmethod
+    def of(cls, data: ArrayLike) -> Self:
+        """
+        Return the sample of raw *data*, one number per observation, in any order.
+
+        Nothing is dropped: nan and infinity are a `ValueError`, because a missing value has to be
+        counted by whoever knows what it means.
+        """
+        values, counts = np.unique(np.asarray(data, dtype=np.float64).ravel(), return_counts=True)
+        return cls(values, counts)
+
+    @classmethod
+    def weighted(cls, values: ArrayLike, counts: ArrayLike) -> Self:
+        """Return the sample of pairs in any order, equal *values* added up and zero *counts* left out."""
+        number = _whole(counts)
+        distinct, place = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True)
+        if place.shape != number.shape:
+            raise ValueError(f"a sample needs one count per value, not {number.size} for {place.size}")
+        if number.size and number.min() < 0:
+            raise ValueError(f"the counts of a sample are at least 0, not {number.min()}")
+        summed = np.zeros(distinct.size, dtype=np.int64)
+        np.add.at(summed, place, number)
+        return cls(distinct[summed > 0], summed[summed > 0])
+
+    def __len__(self) -> int:
+        """Return the number of observations, ties included."""
+        return self.n
+
+    @cached_property
+    def n(self) -> int:
+        """The number of observations, ties included."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def cumulative(self) -> Ints:
+        """How many observations are at most each of the values."""
+        return _read_only(np.cumsum(self.counts))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The share of the observations at each value; the shares add up to 1."""
+        return _read_only(self.counts / max(self.n, 1))
+
+    # --- moments -------------------------------------------------------------------------------
+
+    @cached_property
+    def _total(self) -> float:
+        """Kept, because an exact sum over a million distinct values takes a tenth of a second."""
+        return math.fsum(_exact_products(self.values, self.counts).tolist())
+
+    def total(self) -> float:
+        """Return the sum of all observations, rounded once: exact for whole numbers below 2**53."""
+        return self._total
+
+    def mean(self) -> float:
+        """Return the arithmetic mean, nan when empty."""
+        return self._total / self.n if self.n else math.nan
+
+    def variance(self, ddof: int = 0) -> float:
+        """Return the variance, sum((x - mean)**2) / (n - *ddof*); nan when n <= *ddof*."""
+        if self.n <= ddof:
+            return math.nan
+        return float(self.counts @ (self.values - self.mean()) ** 2) / (self.n - ddof)
+
+    def std(self, ddof: int = 0) -> float:
+        """Return the standard deviation, the root of `variance`."""
+        return math.sqrt(self.variance(ddof))
+
+    def cv(self) -> float:
+        """Return the coefficient of variation, standard deviation over mean; nan for a mean of 0."""
+        return self.std() / self.mean() if self.n and self.mean() else math.nan
+
+    # --- order ---------------------------------------------------------------------------------
+
+    def min(self) -> float:
+        """Return the smallest value, nan when empty."""
+        return float(self.values[0]) if self.n else math.nan
+
+    def max(self) -> float:
+        """Return the largest value, nan when empty."""
+        return float(self.values[-1]) if self.n else math.nan
+
+    def quantile(self, q: float) -> float:
+        """
+        Return the *q* quantile by linear interpolation (Hyndman & Fan 1996, type 7), nan when empty.
+
+        Equal to the last bit to ``numpy.quantile`` over all observations, and so to pandas and R.
+        """
+        return float(self.quantiles([q])[0])
+
+    def quantiles(self, q: ArrayLike) -> Floats:
+        """Return several quantiles at once, see `quantile`; *q* outside [0, 1] is a `ValueError`."""
+        share = np.asarray(q, dtype=np.float64)
+        if not np.all((share >= 0) & (share <= 1)):
+            raise ValueError(f"quantiles are between 0 and 1, not {share}")
+        if not self.n:
+            return np.full(share.shape, math.nan)
+        place = (self.n - 1) * share
+        rank = np.floor(place).astype(np.int64)
+        low, high = self._ranked(rank), self._ranked(np.minimum(rank + 1, self.n - 1))
+        step, part = high - low, place - rank
+        # The nearer end is the anchor: numpy's rule, which keeps quantiles increasing in q.
+        interpolated: Floats = np.where(2 * part >= 1, high - step * (1 - part), low + step * part)
+        return interpolated
+
+    def median(self) -> float:
+        """Return the middle value, or the mean of the two middle ones; nan when empty."""
+        return self.quantile(0.5)
+
+    def mode(self) -> tuple[float, float]:
+        """Return the most frequent value (the smallest of several) and its share of the observations."""
+        if not self.n:
+            return math.nan, math.nan
+        top = int(np.argmax(self.counts))
+        return float(self.values[top]), float(self.counts[top] / self.n)
+
+    def _ranked(self, rank: Ints) -> Floats:
+        """Return the observations at zero-based positions of the sorted data."""
+        found: Floats = self.values[np.searchsorted(self.cumulative, rank, side="right")]
+        return found
+
+    # --- distribution --------------------------------------------------------------------------
+
+    def ecdf(self) -> tuple[Floats, Floats]:
+        """Return the values and the share of observations at most each, a step function's corners."""
+        return self.values, self.cumulative / max(self.n, 1)
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return the share of observations <= *x* (nan when empty)."""
+        below = np.searchsorted(self.values, np.asarray(x, dtype=np.float64), side="right")
+        if not self.n:
+            return np.full(np.shape(x), math.nan)
+        shares: Floats = np.concatenate(([0], self.cumulative))[below] / self.n
+        return shares
+
+    def gini(self) -> float:
+        """
+        Return the Gini coefficient: 0 when all are equal, near 1 when one has everything.
+
+        ``sum c (2 C - c - n) x / (n sum c x)`` with C the cumulative count: the usual mean absolute
+        difference over twice the mean, exact with ties. 0 when all are 0, nan when empty; negative
+        values are a `ValueError`.
+        """
+        self._refuse_negative("a Gini coefficient")
+        if not self.n:
+            return math.nan
+        if not self._total:
+            return 0.0
+        rank = 2.0 * self.cumulative - self.counts - self.n
+        return float((self.counts * self.values) @ rank) / (self.n * self._total)
+
+    def lorenz(self) -> tuple[Floats, Floats]:
+        """
+        Return the Lorenz curve: share of the observations, poorest first, and their share of the total.
+
+        Both start at 0 and end at 1; between the points the curve is straight, since ties are equal.
+        When all values are 0 the curve is the diagonal. Negative values are a `ValueError`.
+        """
+        self._refuse_negative("a Lorenz curve")
+        population = np.concatenate(([0.0], self.cumulative / max(self.n, 1)))
+        wealth = np.concatenate(([0.0], np.cumsum(self.values * self.counts)))
+        return population, wealth / wealth[-1] if wealth[-1] else population.copy()
+
+    def _refuse_negative(self, what: str) -> None:
+        if self.min() < 0:
+            raise ValueError(f"{what} needs values of at least 0, not {self.min():g}")
+
+    # --- other samples -------------------------------------------------------------------------
+
+    def restrict(
+        self,
+        low: float = -math.inf,
+        high: float = math.inf,
+        *,
+        above: float = -math.inf,
+        below: float = math.inf,
+    ) -> "Sample":
+        """Return the observations with *low* <= x <= *high* and *above* < x < *below*."""
+        x = self.values
+        keep = (x >= low) & (x <= high) & (x > above) & (x < below)
+        return Sample(x[keep], self.counts[keep])
+
+    def map(self, function: Callable[[Floats], Floats]) -> "Sample":
+        """Return the sample of *function* of each value, such as ``numpy.log``; equal results are merged."""
+        return Sample.weighted(function(self.values), self.counts)
+
+    def expand(self) -> Floats:
+        """Return every observation, sorted: for a subsample or a test, not for a whole trace."""
+        return np.repeat(self.values, self.counts)
+
+    def split(self, n: int, rng: np.random.Generator) -> tuple["Sample", "Sample"]:
+        """
+        Return *n* observations drawn without replacement, and the others.
+
+        The draw costs *n* steps whatever the number of observations (Floyd's method, on ranks);
+        *n* beyond the sample is a `ValueError`.
+        """
+        if not 0 <= n <= self.n:
+            raise ValueError(f"cannot draw {n} observations from {self.n}")
+        ranks = rng.choice(self.n, size=n, replace=False, shuffle=False) if n else np.zeros(0, np.int64)
+        place = np.searchsorted(self.cumulative, ranks, side="right")
+        drawn = np.bincount(place, minlength=self.values.size)
+        return Sample.weighted(self.values, drawn), Sample.weighted(self.values, self.counts - drawn)
+
+    def subsample(self, n: int, rng: np.random.Generator) -> "Sample":
+        """Return *n* observations drawn without replacement, or the sample itself when it has no more."""
+        return self if n >= self.n else self.split(n, rng)[0]
+
+
+def _read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a view that cannot be written, leaving the caller's array as it is."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _whole(counts: ArrayLike) -> Ints:
+    """Return *counts* as integers; a fraction is a `ValueError`."""
+    given = np.asarray(counts)
+    whole = given.astype(np.int64)
+    if not np.array_equal(whole, given):
+        raise ValueError("the counts of a sample are whole numbers")
+    return whole
+
+
+def _check(values: Floats, counts: Ints) -> None:
+    """Raise a `ValueError` that names what is wrong with a sample's pair."""
+    if values.ndim != 1 or values.shape != counts.shape:
+        raise ValueError(f"a sample needs one count per value, not {counts.shape} for {values.shape}")
+    if not np.all(np.isfinite(values)):
+        raise ValueError("the values of a sample are finite numbers, not nan or infinity")
+    if not np.all(values[1:] > values[:-1]):
+        raise ValueError("the values of a sample are distinct and in increasing order")
+    if counts.size and counts.min() < 1:
+        raise ValueError(f"the counts of a sample are at least 1, not {counts.min()}")
+
+
+def _exact_products(values: Floats, counts: Ints) -> Floats:
+    """
+    Return numbers whose exact sum is the sum of *values* times *counts*.
+
+    Each factor is cut in halves of at most 26 bits (Veltkamp, by masking), so that no product rounds.
+    """
+    largest = int(counts.max(initial=0))
+    whole = np.all(values == np.rint(values)) and np.abs(values).max(initial=0) * largest < 1 << 2 * _HALF
+    if largest == 1 or whole:
+        return values * counts
+    mantissa, exponent = np.frexp(values)
+    high = np.ldexp(np.rint(np.ldexp(mantissa, _HALF)), exponent - _HALF)
+    low, top = counts & ((1 << _HALF) - 1), counts & ~((1 << _HALF) - 1)
+    return np.concatenate([half * piece for half in (high, values - high) for piece in (low, top)])

@@ -1,0 +1,100 @@
+"""The Weibull distribution, fitted by Newton's method on its one implicit equation."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gamma
+
+from gwa.statistics.distribution import Batched, require, unshifted
+from gwa.statistics.numeric import at_least_zero, average, floats, log
+from gwa.statistics.sample import Floats
+
+_STEPS = 100
+_EXACT = 1e-13
+
+
+@dataclass(frozen=True)
+class Weibull(Batched):
+    """
+    The Weibull distribution: P(X > x) = exp(-(x / scale)**shape).
+
+    A shape below 1 means a heavy tail, 1 is the exponential. The likelihood is greatest where
+    ``sum x**k ln x / sum x**k - 1/k = mean ln x`` and ``scale**k = mean x**k``.
+    """
+
+    shape: float
+    scale: float
+
+    name = "weibull"
+    title = "Weibull"
+    parameters: ClassVar = {"shape": "exponent k, no unit", "scale": "63 % quantile, in units of x"}
+    scipy = "weibull_min"
+
+    def __post_init__(self) -> None:
+        """Refuse parameters of 0 or less."""
+        require(shape=self.shape, scale=self.scale)
+
+    @classmethod
+    def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
+        """Solve the likelihood equation of each row by Newton's method in ln k."""
+        y = np.log(x)
+        top = y.max(axis=-1, keepdims=True)
+        y = y - top
+        centre = average(y, weight)
+        shape = math.pi / math.sqrt(6) / np.sqrt(average((y - centre) ** 2, weight))
+        for _ in range(_STEPS):
+            power = weight * np.exp(shape * y)
+            first, second = average(y, power), average(y * y, power)
+            slope = shape * (second - first**2) + 1 / shape
+            step = np.clip((first - 1 / shape - centre) / slope, -1, 1)
+            shape = shape * np.exp(-step)
+            if np.all(np.abs(step) < _EXACT):
+                break
+        return shape, np.exp(top + np.log(average(np.exp(shape * y), weight)) / shape)
+
+    def _power(self, x: ArrayLike) -> Floats:
+        """Return (x / scale)**shape, which is exponential with mean 1."""
+        with np.errstate(over="ignore"):
+            power: Floats = (at_least_zero(x) / self.scale) ** self.shape
+        return power
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        return -np.expm1(-self._power(x))
+
+    def sf(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        left: Floats = np.exp(-self._power(x))
+        return left
+
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the log of the density."""
+        y = log(x) - np.log(self.scale)
+        inside = np.isfinite(y)
+        y = np.where(inside, y, 0.0)
+        with np.errstate(over="ignore"):
+            density = np.log(self.shape) - np.log(self.scale) + (self.shape - 1) * y - np.exp(self.shape * y)
+        return np.where(inside, density, -math.inf)
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Return the quantiles."""
+        with np.errstate(divide="ignore"):
+            found: Floats = self.scale * (-np.log1p(-floats(q))) ** (1 / self.shape)
+        return found
+
+    def mean(self) -> float:
+        """Return the expectation, scale * Gamma(1 + 1 / shape)."""
+        return float(self.scale * gamma(1 + 1 / self.shape))
+
+    def to_scipy(self) -> dict[str, float]:
+        """Return the arguments of ``scipy.stats.weibull_min``."""
+        return {"c": self.shape, "loc": 0.0, "scale": self.scale}
+
+    @classmethod
+    def from_scipy(cls, **parameters: float) -> Self:
+        """Return the distribution of ``scipy.stats.weibull_min(c, 0, scale)``."""
+        unshifted(parameters)
+        return cls(parameters["c"], parameters.get("scale", 1.0))

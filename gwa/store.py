@@ -1,0 +1,283 @@
+"""
+The store: the jobs of a trace in DuckDB, and what is known of where they come from.
+
+One file holds ``jobs`` (the 29 fields), ``header``, ``sources``, ``rejects``, ``repairs``,
+``source_ids`` and ``provenance``. All queries pass through `Store.rows` and its siblings, written in
+DuckDB's dialect, in the part of it that other engines understand after translation.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import duckdb
+import numpy as np
+
+from gwa.errors import TraceError
+from gwa.schema import BY_NAME, CPU_SECONDS, END, FIELDS, RAN, START
+from gwa.statistics.sample import Sample
+from gwa.system import Header, System, from_header, with_inferred
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+TABLES: Final = {
+    "header": "position integer, key varchar, value varchar",
+    "sources": "file varchar, bytes bigint, sha256 varchar, rows bigint, comments bigint, rejected bigint",
+    "rejects": "file varchar, line bigint, reason varchar, text varchar",
+    "repairs": "name varchar, meaning varchar, jobs bigint",
+    "source_ids": "job_id bigint, source_id varchar",
+    "dependencies": "job_id bigint, preceding_job bigint, think_time double",
+    "provenance": "key varchar, value varchar",
+}
+"""The tables beside ``jobs``."""
+
+MAGIC: Final = b"DUCK"
+"""What stands at byte 8 of a DuckDB file."""
+
+PEAK: Final = f"""
+with edge as (
+    select {START} as t, n_procs as d from jobs where {RAN} and submit_time is not null
+    union all
+    select {END} as t, -n_procs as d from jobs where {RAN} and submit_time is not null
+), net as (select t, sum(d) as d from edge group by t),
+busy as (select sum(d) over (order by t) as level from net)
+select max(level) as peak from busy
+"""
+"""The most processors ever busy at once (thesis, section 4.2: how the size of NGS was found)."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How much of the machine a store may use: DuckDB's *memory* limit, such as 2GB, and *threads*."""
+
+    memory: str | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class Account:
+    """What became of every row of the sources: rows = jobs + folded + rejected + comments."""
+
+    rows: int
+    jobs: int
+    folded: int
+    rejected: int
+    comments: int
+
+    def check(self) -> None:
+        """Raise `TraceError` when a row was lost, which would be a fault of gwa."""
+        if self.rows != self.jobs + self.folded + self.rejected + self.comments:
+            message = f"the account does not add up: {self}; please report this"
+            raise TraceError(message)
+
+
+class Store:
+    """The jobs of one trace, with header, rejects, repairs and provenance, behind one seam for queries."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: tempfile.TemporaryDirectory[str]) -> None:
+        """Wrap an open *connection*; *folder* is scratch space that goes when the store is closed."""
+        self.connection = connection
+        self._folder = folder
+
+    @classmethod
+    def create(cls, path: Path | None = None, engine: Engine | None = None) -> Self:
+        """
+        Make an empty store, in *path* or in scratch space that goes when it is closed.
+
+        The file is of storage version 1.0.0, so that older DuckDBs and browsers read it too.
+        """
+        folder = tempfile.TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True)
+        where = path or Path(folder.name, "trace.duckdb")
+        store = cls(_connect(where, engine, folder.name), folder)
+        for name, columns in TABLES.items():
+            store.connection.execute(f"create table {name} ({columns})")
+        return store
+
+    @classmethod
+    def open(cls, path: Path, engine: Engine | None = None) -> Self:
+        """Open a store for reading; raise `TraceError` for a file that is none."""
+        folder = tempfile.TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True)
+        try:
+            store = cls(_connect(path, engine, folder.name, read_only=True), folder)
+            store._trust_nothing(path)
+        except duckdb.Error as error:
+            raise TraceError(f"{path}: is no readable store: {str(error).splitlines()[0]}") from error
+        return store
+
+    def _trust_nothing(self, path: Path) -> None:
+        """
+        Refuse a file that is no store, and replace its view of jobs by our own.
+
+        Only plain tables are believed: a view or a macro in a stranger's file could read other files.
+        """
+        tables = {row[0] for row in self.rows("select table_name from duckdb_tables() where not internal")}
+        lacking = sorted({*TABLES, "recorded"} - tables)
+        macros = self.rows("select function_name from duckdb_functions() where not internal")
+        if lacking or macros:
+            what = f"it lacks {', '.join(lacking)}" if lacking else f"it defines {macros[0][0]}"
+            message = f"{path}: is a DuckDB file but no store of gwa: {what}"
+            raise TraceError(message)
+        recorded = [row[0] for row in self.rows("select column_name from duckdb_columns() where table_name = 'recorded'")]
+        constants = {key.removeprefix("constant."): value for key, value in self.provenance.items()}
+        self.connection.execute(f"create temp view jobs as select {_all_fields(recorded, constants)} from recorded")
+
+    def close(self) -> None:
+        """Close the store and remove its scratch space."""
+        self.connection.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        """Return the store itself, to be closed at the end of a ``with``."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the store."""
+        self.close()
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for files that nobody needs later."""
+        return Path(self._folder.name)
+
+    # The seam: every query of an analysis passes here.
+
+    def rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
+        """Return the rows that *sql* yields."""
+        return self.connection.execute(sql, parameters).fetchall()
+
+    def row(self, sql: str) -> tuple[Any, ...]:
+        """Return the one row that *sql* yields."""
+        (row,) = self.rows(sql)
+        return row
+
+    def arrays(self, sql: str) -> "dict[str, NDArray[Any]]":
+        """Return the columns that *sql* yields as NumPy arrays; missing values are masked."""
+        return self.connection.execute(sql).fetchnumpy()
+
+    def frame(self, sql: str = "select * from jobs") -> "pd.DataFrame":
+        """Return what *sql* yields as a pandas DataFrame."""
+        return self.connection.execute(sql).df()
+
+    def arrow(self, sql: str = "select * from jobs") -> "pa.Table":
+        """Return what *sql* yields as an Arrow table."""
+        return self.connection.execute(sql).to_arrow_table()
+
+    def sample(self, expression: str, where: str = "true") -> Sample:
+        """Return the distinct values of *expression* over jobs, with counts: small whatever the trace."""
+        found = self.arrays(
+            f"select value, count(*) as n from (select cast({expression} as double) as value from jobs"
+            f" where {where}) as v where value is not null group by value order by value"
+        )
+        return Sample(np.asarray(found["value"], np.float64), np.asarray(found["n"], np.int64))
+
+    def has(self, field: str) -> bool:
+        """Whether any job records *field*."""
+        return bool(self.row(f"select count({BY_NAME[field].name}) > 0 as known from jobs")[0])
+
+    # What is known of the trace.
+
+    @property
+    def header(self) -> Header:
+        """The key and value lines of the log's header."""
+        return tuple(self.rows("select key, value from header order by position"))
+
+    @cached_property
+    def system(self) -> System:
+        """The system of the trace; its processors are inferred from the jobs when nobody states them."""
+        system = from_header(self.header)
+        if system.cpus is None:
+            peak = self.row(PEAK)[0]
+            return with_inferred(system, int(peak)) if peak else system
+        return system
+
+    @property
+    def account(self) -> Account:
+        """What became of every row of the sources."""
+        said = self.provenance
+        counts = {name: int(said.get(f"account.{name}", 0)) for name in Account.__annotations__}
+        return Account(**counts)
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Where the trace comes from: format, version, command."""
+        return dict(self.rows("select key, value from provenance order by key"))
+
+    # Filling a store.
+
+    def set_header(self, header: Header) -> None:
+        """Replace the header."""
+        self.connection.execute("delete from header")
+        self._insert("header", [(position, *line) for position, line in enumerate(header)])
+        self.__dict__.pop("system", None)
+
+    def set_account(self, account: Account) -> None:
+        """Record what became of every row."""
+        account.check()
+        self.note({f"account.{name}": str(count) for name, count in asdict(account).items()})
+
+    def note(self, said: Mapping[str, str]) -> None:
+        """Record facts of provenance, replacing earlier ones of the same key."""
+        for key, value in said.items():
+            self.connection.execute("delete from provenance where key = ?", [key])
+            self.connection.execute("insert into provenance values (?, ?)", [key, value])
+
+    def repaired(self, name: str, meaning: str, jobs: int) -> None:
+        """Count *jobs* to which a repair was applied."""
+        if jobs:
+            self._insert("repairs", [(name, meaning, jobs)])
+
+    def insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """Append *rows* to one of the tables beside ``jobs``."""
+        self._insert(table, rows)
+
+    def _insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
+        if rows:
+            marks = ", ".join("?" * len(rows[0]))
+            self.connection.executemany(f"insert into {table} values ({marks})", rows)
+
+    def begin(self, recorded: Sequence[str], constants: Mapping[str, str] | None = None) -> None:
+        """
+        Make the table of jobs, with the *recorded* fields; the others are *constants* or missing.
+
+        Only what a source records is stored: ``jobs`` is a view with all 29 fields over ``recorded``.
+        """
+        columns = ", ".join(f"{field.name} {field.sql}" for field in FIELDS if field.name in recorded)
+        self.connection.execute(f"create table recorded ({columns})")
+        self.connection.execute(f"create view jobs as select {_all_fields(recorded, constants or {})} from recorded")
+        self.note({f"constant.{name}": value for name, value in (constants or {}).items()})
+
+
+def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:
+    """Return the 29 columns of the view; constants are quoted as SQL text."""
+    columns = []
+    for field in FIELDS:
+        if field.name in recorded:
+            columns.append(f"cast({field.name} as {field.sql}) as {field.name}")
+        else:
+            constant = constants.get(field.name)
+            value = "null" if constant is None else "'" + constant.replace("'", "''") + "'"
+            columns.append(f"cast({value} as {field.sql}) as {field.name}")
+    return ", ".join(columns)
+
+
+def _connect(
+    path: Path, engine: Engine | None, scratch: str, *, read_only: bool = False
+) -> duckdb.DuckDBPyConnection:
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "temp_directory": f"{scratch}/spill",
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    if engine and engine.memory:
+        config["memory_limit"] = engine.memory
+    if engine and engine.threads:
+        config["threads"] = engine.threads
+    if not read_only:
+        config["storage_compatibility_version"] = "v1.0.0"
+    return duckdb.connect(str(path), read_only=read_only, config=config)
