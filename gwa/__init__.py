@@ -1,3 +1,39 @@
-"""The toolbox and archive for workload traces of clusters, grids and clouds."""
+"""
+The toolbox and archive for workload traces of clusters, grids and clouds.
+
+`gwa.open` gives a `Trace`: facts, tables, samples, a report. Everything not named here is internal
+and may change.
+"""
+
+from typing import TYPE_CHECKING
+
+from gwa.errors import DefinitionError, GwaError, OutputError, TraceError
+
+if TYPE_CHECKING:
+    from gwa.convert import convert
+    from gwa.trace import Trace, open  # noqa: A004 - gwa.open reads as what it does
 
 __version__ = "0.1.0"
+__all__ = [
+    "DefinitionError",
+    "GwaError",
+    "OutputError",
+    "Trace",
+    "TraceError",
+    "__version__",
+    "convert",
+    "open",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import what needs an engine only when it is asked for, so that `gwa --help` answers at once."""
+    if name in {"Trace", "open"}:
+        from gwa import trace
+
+        return getattr(trace, name)
+    if name == "convert":
+        from gwa.convert import convert
+
+        return convert
+    raise AttributeError(f"module 'gwa' has no attribute '{name}'")

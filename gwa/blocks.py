@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
-Value: TypeAlias = "str | int | float | bool | None | Sequence[Value] | Mapping[str, Value]"
+Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 """What a fact or a table cell may hold: anything that JSON can say."""
 
 Unit: TypeAlias = Literal[

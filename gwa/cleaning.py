@@ -7,20 +7,39 @@ are those of the Parallel Workloads Archive's own conversion module.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Final
 
-from gwa.schema import BY_NAME, Field
+from gwa.schema import BY_NAME, FIELDS, STATUS, Field
 from gwa.store import Store
-
-if TYPE_CHECKING:
-    from gwa.ingest import Step
 
 SLACK: Final = 3900
 """Seconds by which a wait or a run may be negative: one hour of daylight saving and five minutes."""
 
 DURATIONS: Final = ("wait_time", "run_time")
+LARGEST: Final = 9_223_372_036_854_774_784.0
+"""The largest double that a BIGINT holds; 2^63 - 1 itself stands for missing in some logs."""
+
 UNCHECKED: Final = ("status",)
 """Checked by `finish`, since a converter's steps may still need the raw values."""
+
+STATUS_KNOWN: Final = f"status in ({', '.join(map(str, STATUS))})"
+
+
+@dataclass(frozen=True)
+class Step:
+    """
+    A repair of the finished jobs, or a fold of several rows into one.
+
+    *sql* changes ``recorded`` and its row count is reported with *meaning*; it runs only where
+    the query *when* says true.
+    """
+
+    name: str
+    meaning: str
+    sql: str
+    when: str = "select true"
+    folds: bool = False
 
 
 def insert(store: Store, select: str) -> None:
@@ -34,7 +53,7 @@ def insert(store: Store, select: str) -> None:
 
 def _valid(field: Field) -> str:
     """Return the condition under which a number is a value of *field*; it is false for NaN."""
-    condition = f"{field.name} between {field.low} and {field.high}" if field.high else f"{field.name} >= {field.low}"
+    condition = f"{field.name} between {field.low} and {field.high or LARGEST!r}"
     return f"{condition} and {field.name} = trunc({field.name})" if field.is_whole else condition
 
 
@@ -68,6 +87,14 @@ def _count_faults(store: Store, select: str, fields: Sequence[Field]) -> set[str
     return faulty
 
 
+def is_clean(store: Store) -> bool:
+    """Whether all of ``jobs`` is as `insert` and `finish` would have made it."""
+    valid = [f"coalesce(bool_and({_valid(field)}), true)" for field in _checked(FIELDS)]
+    valid.append(f"coalesce(bool_and({STATUS_KNOWN}), true)")
+    valid.append("count(*) = count(distinct job_id)")
+    return bool(store.row(f"select {' and '.join(valid)} as clean from jobs")[0])
+
+
 def _clean(field: Field, faulty: set[str]) -> str:
     """Return the expression for a field; the costly form only where something is wrong."""
     plain = f"cast({field.name} as {field.sql})"
@@ -89,7 +116,7 @@ def _insert_side(store: Store, select: str) -> None:
         store.connection.execute(f"insert into source_ids select job_id, source_id from ({select}) as mapped")
 
 
-def finish(store: Store, steps: "Sequence[Step]") -> int:
+def finish(store: Store, steps: Sequence[Step]) -> int:
     """Run a converter's *steps*, settle statuses and job numbers, and return how many rows were folded."""
     folded = 0
     for step in steps:
@@ -105,13 +132,15 @@ def finish(store: Store, steps: "Sequence[Step]") -> int:
 
 def _settle_status(store: Store) -> None:
     if _is_recorded(store, "status"):
-        changed = store.row("update recorded set status = null where status not in (0, 1, 5)")[0]
+        changed = store.row(f"update recorded set status = null where not ({STATUS_KNOWN})")[0]
         store.repaired("unknown status", "a status other than 1, 0 and 5 was set to missing", changed)
 
 
 def _number(store: Store) -> None:
-    """Keep the numbers that jobs have at the source where they are unique, else count from 1 by submission."""
-    jobs, numbered, distinct = store.row("select count(*), count(job_id), count(distinct job_id) from recorded")
+    """Keep the source's job numbers where they are unique, else count from 1 by submission."""
+    jobs, numbered, distinct = store.row(
+        "select count(*), count(job_id), count(distinct job_id) from recorded"
+    )
     if jobs == numbered == distinct:
         return
     if numbered:

@@ -50,7 +50,10 @@ def header_lines(store: Store) -> list[str]:
     lines += [f"{key}: {_one_line(value)}" for key, value in store.header if key not in OURS]
     counts = ", ".join(f"{name} {count}" for name, count in vars(account).items())
     lines.append(f"Account: {counts}")
-    lines += [f"Repair: {jobs} jobs, {name}: {meaning}" for name, meaning, jobs in store.rows("from repairs order by all")]
+    lines += [
+        f"Repair: {jobs} jobs, {name}: {meaning}"
+        for name, meaning, jobs in store.rows("from repairs order by all")
+    ]
     lines += [f"Field: {number} {field.title}: {_describe(field)}" for number, field in enumerate(FIELDS, 1)]
     return lines
 

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 import duckdb
 
-from gwa.cleaning import finish, insert
+from gwa.cleaning import Step, finish, insert
 from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.progress import SILENT, Progress
 from gwa.readers.columns import MISSING, Columns, load
@@ -38,22 +38,6 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Step:
-    """
-    A repair of the finished jobs, or a fold of several rows into one.
-
-    *sql* changes ``recorded`` and its row count is reported with *meaning*; it runs only where
-    the query *when* says true.
-    """
-
-    name: str
-    meaning: str
-    sql: str
-    when: str = "select true"
-    folds: bool = False
-
-
-@dataclass(frozen=True)
 class Recipe:
     """How to read a format: see `gwa.convert.Converter`, which makes recipes from definitions."""
 
@@ -70,12 +54,18 @@ class Recipe:
 
 
 @dataclass
-class _Count:
-    """The running account of the file in hand."""
+class Count:
+    """The running account of the file in hand, or of all files."""
 
     rows: int = 0
     comments: int = 0
     rejected: int = 0
+
+    def add(self, other: "Count") -> None:
+        """Add the account of one more file."""
+        self.rows += other.rows
+        self.comments += other.comments
+        self.rejected += other.rejected
 
 
 def ingest(
@@ -92,18 +82,26 @@ def ingest(
 
     Raise `StrictError` at the first bad row when *strict*, `TraceError` when no job is left.
     """
+    heads = _distinct(store, heads)
     headers = [entries(head.comments(recipe.comment)) if recipe.comment else () for head in heads]
     merged = overridden(_merged(headers), system or {})
     store.set_header(merged)
     starts = _starts(heads, headers, merged) if recipe.relative else [0.0] * len(heads)
     _prepare(store, recipe, merged)
-    total = _Count()
-    for head, start in zip(_distinct(store, heads), starts, strict=False):
+    total = Count()
+    for head, start in zip(heads, starts, strict=True):
         store.connection.execute(f"set variable start = cast({start!r} as double)")
         count = _file(store, head, recipe, strict=strict, progress=progress)
-        total = _Count(total.rows + count.rows, total.comments + count.comments, total.rejected + count.rejected)
-    _refuse_empty(store, heads, recipe, total)
-    folded = finish(store, recipe.steps)
+        total.add(count)
+    settle(store, heads, recipe.title, total, recipe.steps)
+
+
+def settle(
+    store: Store, heads: Sequence[Head], expected: str, total: Count, steps: Sequence[Step] = ()
+) -> None:
+    """Finish the jobs of a store after all rows were read; raise `TraceError` when there are none."""
+    _refuse_empty(store, heads, expected, total)
+    folded = finish(store, steps)
     _date(store)
     jobs = int(store.row("select count(*) as n from recorded")[0])
     store.set_account(Account(total.rows, jobs, folded, total.rejected, total.comments))
@@ -129,15 +127,20 @@ def _starts(heads: Sequence[Head], headers: Sequence[Header], merged: Header) ->
 
 def _distinct(store: Store, heads: Sequence[Head]) -> list[Head]:
     """Leave out files that are given twice, and say so."""
-    seen: dict[tuple[int, bytes, str], Head] = {}
+    kept: list[Head] = []
     for head in heads:
-        twin = seen.get((size := head.path.stat().st_size, head.data, ""))
-        digest = _digest(head) if twin else ""
-        if twin and digest == _digest(twin):
-            store.repaired("duplicate file", f"{head.path.name} is the same file as {twin.path.name}; read once", 1)
+        twin = next((one for one in kept if _is_same(one, head)), None)
+        if twin:
+            same = f"{head.path.name} is the same file as {twin.path.name}; read once"
+            store.repaired("duplicate file", same, 1)
         else:
-            seen[size, head.data, digest] = head
-    return list(seen.values())
+            kept.append(head)
+    return kept
+
+
+def _is_same(one: Head, other: Head) -> bool:
+    sizes = {head.path.stat().st_size for head in (one, other)}
+    return one.data == other.data and len(sizes) == 1 and _digest(one) == _digest(other)
 
 
 def _digest(head: Head) -> str:
@@ -166,16 +169,16 @@ def _prepare(store: Store, recipe: Recipe, header: Header) -> None:
     store.begin(["job_id", *yielded], {**recipe.constants, **constants})
 
 
-def _file(store: Store, head: Head, recipe: Recipe, *, strict: bool, progress: Progress) -> _Count:
+def _file(store: Store, head: Head, recipe: Recipe, *, strict: bool, progress: Progress) -> Count:
     """Read one file into the store and return its account."""
     layout = Layout(recipe.delimiter, recipe.comment, width=len(recipe.columns))
     shape = Columns(recipe.columns, recipe.delimiter, recipe.missing)
-    source, count, seen = Source(head.path), _Count(), 0
+    source, count, seen = Source(head.path), Count(), 0
     try:
         with progress.step(head.path.name, source.size) as bar:
             for part in ahead(parts(source, layout)):
                 part.rejects += load(store.connection, "source", part, shape, store.scratch)
-                _tally(store, head.path, part, count, strict=strict)
+                tally(store, head.path, part, count, strict=strict)
                 insert(store, recipe.select)
                 store.connection.execute("truncate source")
                 bar.advance(source.position - seen)
@@ -190,14 +193,14 @@ def _file(store: Store, head: Head, recipe: Recipe, *, strict: bool, progress: P
     return count
 
 
-def _broken_off(store: Store, source: Source, count: _Count, *, strict: bool) -> None:
+def _broken_off(store: Store, source: Source, count: Count, *, strict: bool) -> None:
     """Count compressed data that breaks off as one rejected row."""
     if source.broken:
         lost = Part(count.rows + 1, total=1, rejects=[Reject(count.rows + 1, source.broken, "")])
-        _tally(store, source.path, lost, count, strict=strict)
+        tally(store, source.path, lost, count, strict=strict)
 
 
-def _tally(store: Store, path: Path, part: Part, count: _Count, *, strict: bool) -> None:
+def tally(store: Store, path: Path, part: Part, count: Count, *, strict: bool) -> None:
     """Add a part to the account and keep its rejects, or stop at the first when *strict*."""
     count.rows += part.total
     count.comments += len(part.comments) + part.blank
@@ -210,21 +213,23 @@ def _tally(store: Store, path: Path, part: Part, count: _Count, *, strict: bool)
     store.insert("rejects", [(path.name, bad.line, bad.reason, bad.text) for bad in rejects[:room]])
 
 
-def _refuse_empty(store: Store, heads: Sequence[Head], recipe: Recipe, count: _Count) -> None:
+def _refuse_empty(store: Store, heads: Sequence[Head], expected: str, count: Count) -> None:
     """Raise `TraceError` when nothing was a job, saying what was met instead."""
     if store.row("select count(*) as n from recorded")[0]:
         return
     first = store.rows("select line, reason from rejects order by file, line limit 1")
-    met = f"{count.rejected} of {count.rows} lines were refused" if count.rejected else "it has no line of data"
+    met = (
+        f"{count.rejected} of {count.rows} lines were refused" if count.rejected else "it has no line of data"
+    )
     why = f", the first at line {first[0][0]}: {first[0][1]}" if first else ""
-    message = f"{heads[0].path}: no job in it: {met}{why}; expected {recipe.title}"
+    message = f"{heads[0].path}: no job in it: {met}{why}; expected {expected}"
     raise TraceError(message)
 
 
 def _date(store: Store) -> None:
     """Say in the header that times are Unix times, where they can be nothing else."""
     earliest = store.row("select min(submit_time) as earliest from jobs")[0]
-    if earliest is not None and earliest >= UNIX:
+    if earliest is not None and earliest >= UNIX and store.system.relative:
         store.set_header((("Times", ABSOLUTE), *(line for line in store.header if line[0] != "Times")))
 
 

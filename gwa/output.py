@@ -42,7 +42,7 @@ def compressing(part: Path, name: Path) -> Iterator[IO[bytes]]:
             with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as out:
                 yield cast("IO[bytes]", out)
         elif name.suffix == ".zst":
-            from zstandard import ZstdCompressor  # noqa: PLC0415 - only where it is needed
+            from zstandard import ZstdCompressor
 
             with ZstdCompressor(level=3).stream_writer(raw, closefd=False) as out:
                 yield cast("IO[bytes]", out)

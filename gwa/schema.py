@@ -52,9 +52,7 @@ FIELDS: Final = (
     Field("submit_time", "SubmitTime", "DOUBLE", "s", "when the job was submitted", low=0, high=LATEST),
     Field("wait_time", "WaitTime", "DOUBLE", "s", "from submission to start", low=0, high=LONGEST),
     Field("run_time", "RunTime", "DOUBLE", "s", "from start to end, wall clock", low=0, high=LONGEST),
-    Field(
-        "n_procs", "NProcs", "BIGINT", "", "processors allocated", low=0, high=1e9, aliases=("NProc",)
-    ),
+    Field("n_procs", "NProcs", "BIGINT", "", "processors allocated", low=0, high=1e9, aliases=("NProc",)),
     Field(
         "average_cpu_time",
         "AverageCPUTimeUsed",
@@ -87,9 +85,7 @@ FIELDS: Final = (
     ),
     Field("req_time", "ReqTime", "DOUBLE", "s", "wall-clock time requested", low=0, high=LONGEST),
     Field("req_memory", "ReqMemory", "DOUBLE", "KB", "memory requested per processor", low=0, high=1e15),
-    Field(
-        "status", "Status", "INTEGER", "", "how the job ended: 1 completed, 0 failed, 5 cancelled", 0, 5
-    ),
+    Field("status", "Status", "INTEGER", "", "how the job ended: 1 completed, 0 failed, 5 cancelled", 0, 5),
     Field("user_id", "UserID", "VARCHAR", "", "who submitted the job"),
     Field("group_id", "GroupID", "VARCHAR", "", "group of the user"),
     Field("executable_id", "ExecutableID", "VARCHAR", "", "application, program or job name"),
@@ -116,14 +112,18 @@ BY_NAME: Final = {field.name: field for field in FIELDS}
 STATUS: Final = {1: "completed", 0: "failed", 5: "cancelled"}
 """What the values of `status` mean; NULL is unknown."""
 
-RAN: Final = "run_time >= 0 and n_procs >= 1"
-"""The condition under which a job *ran*: CPU seconds and run-time statistics are over such jobs."""
-
-CPU_SECONDS: Final = "run_time * n_procs"
-"""Processor seconds of a job that ran."""
-
-START: Final = "submit_time + coalesce(wait_time, 0)"
-"""When a job started: a missing wait means that it started when it was submitted."""
-
-END: Final = "submit_time + coalesce(wait_time, 0) + run_time"
-"""When a job ended."""
+RAN: Final = """
+select
+    *,
+    submit_time + coalesce(wait_time, 0) as start_time,
+    submit_time + coalesce(wait_time, 0) + run_time as end_time,
+    cast(run_time * n_procs as decimal(38, 6)) as cpu_seconds
+from jobs
+where run_time >= 0 and n_procs >= 1
+"""
+"""
+The view ``ran``: the jobs that ran. A missing wait means that a job started when it was submitted;
+CPU seconds are processors times run time,
+decimal, so that sums do not depend on the order of rows.
+Utilisation, run times and processors are about these jobs.
+"""

@@ -46,7 +46,7 @@ def kinds() -> list[str]:
 
 def draw(figure: Figure) -> str:
     """Return *figure* as the text of an SVG element, the same bytes each time."""
-    from gwa.figures._svg import svg  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures._svg import svg
 
     if figure.plot not in kinds():
         message = f"figure {figure.id}: no plot is called {figure.plot!r}; there are {', '.join(kinds())}"

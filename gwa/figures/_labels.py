@@ -41,6 +41,13 @@ class Box(NamedTuple):
     bottom: float
     right: float
     top: float
+    align: str = "center"
+
+    @property
+    def anchor(self) -> tuple[float, float]:
+        """Where the text is written from, as *align* says."""
+        across = {"left": self.left, "center": (self.left + self.right) / 2, "right": self.right}
+        return across[self.align], (self.bottom + self.top) / 2
 
     def clear(self, points: Array) -> bool:
         """Tell whether none of *points* is inside."""
@@ -59,21 +66,38 @@ def steps(x: Sequence[float], y: Sequence[float]) -> tuple[Array, Array]:
 
 
 def label(axes: "Axes", lines: Sequence[Line]) -> None:
-    """Write the names of *lines* if there are several."""
+    """Write the names of *lines* if there are several: beside them, in a free corner, or above."""
     shown = [line._replace(name=_short(line.name)) for line in lines if len(line.x)]
     if len(shown) < 2:  # noqa: PLR2004 - the title names a single line
         return
     paths = [_path(axes, line) for line in shown]
-    boxes = _arrange(axes, shown, np.concatenate(paths), paths)
+    points = np.concatenate(paths)
+    boxes = _arrange(axes, shown, points, paths) or _corner(axes, shown, points)
     if boxes is None:
         _above(axes, shown)
         return
     for line, box in zip(shown, boxes, strict=True):
-        corner = ((box.left + box.right) / 2 - axes.bbox.x0, (box.bottom + box.top) / 2 - axes.bbox.y0)
+        place = (box.anchor[0] - axes.bbox.x0, box.anchor[1] - axes.bbox.y0)
         axes.annotate(
-            line.name, (0, 0), corner, xycoords="axes fraction", textcoords="offset points",
-            ha="center", va="center", color=line.colour,
+            line.name, (0, 0), place, xycoords="axes fraction", textcoords="offset points",
+            ha=box.align, va="center", color=line.colour,
         )  # fmt: skip
+
+
+def _corner(axes: "Axes", lines: Sequence[Line], points: Array) -> list[Box] | None:
+    """Return boxes for the names, one below the other in a corner that no line crosses, or None."""
+    frame: Any = axes.bbox
+    row, widest = HEIGHT + 3, CHARACTER * max(len(line.name) for line in lines)
+    for side in ("left", "right"):
+        for top in (frame.y1 - 2, frame.y0 + 4 + row * len(lines)):
+            left = frame.x0 + 8 if side == "left" else frame.x1 - 4 - widest
+            if not Box(left, top - row * len(lines), left + widest, top).clear(points):
+                continue
+            return [
+                Box(left, top - row * (place + 1), left + widest, top - row * place, side)
+                for place in range(len(lines))
+            ]
+    return None
 
 
 def _short(name: str) -> str:
@@ -121,8 +145,8 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
 
 def _above(axes: "Axes", lines: Sequence[Line]) -> None:
     """Write the names in a row over the right end of the drawing, each in its line's colour."""
-    room = axes.bbox.width - 120
-    length = max(3, int(room / CHARACTER / len(lines)) - 3)
+    room = axes.bbox.width / CHARACTER - 4 * len(lines) - 12
+    length = LONGEST if sum(len(line.name) for line in lines) <= room else max(3, int(room / len(lines)))
     right = 0.0
     for line in reversed(lines):
         name = line.name if len(line.name) <= length else f"{line.name[: length - 1]}…"
@@ -130,4 +154,4 @@ def _above(axes: "Axes", lines: Sequence[Line]) -> None:
             f"– {name}", (1, 1), (right, 8), xycoords="axes fraction", textcoords="offset points",
             ha="right", va="baseline", color=line.colour, fontsize=_style.SMALL,
         )  # fmt: skip
-        right -= CHARACTER * (len(name) + 3)
+        right -= CHARACTER * (len(name) + 4)

@@ -5,7 +5,7 @@ Colours are written as fixed values here; `_svg` turns each into a CSS variable 
 fallback, so that a page can choose others for dark mode.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import log10
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
@@ -43,7 +43,7 @@ WIDE: Final = 860
 
 SMALL: Final = 10.0
 
-SETTINGS: Final[Mapping[str, Any]] = {
+SETTINGS: Final[dict[Any, Any]] = {
     "svg.fonttype": "none", "svg.hashsalt": "gwa", "svg.image_inline": True, "text.parse_math": False,
     "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 11, "text.color": INK,
     "axes.edgecolor": GRID, "axes.linewidth": 1.0, "axes.spines.top": False, "axes.spines.right": False,
@@ -56,7 +56,7 @@ SETTINGS: Final[Mapping[str, Any]] = {
 """matplotlib's settings while a figure is drawn."""
 
 
-def axes(  # noqa: PLR0913 - the margins of a page
+def axes(
     canvas: "Canvas",
     *,
     height: float,
@@ -72,11 +72,11 @@ def axes(  # noqa: PLR0913 - the margins of a page
     return canvas.add_axes((left / width, bottom / height, *inside))
 
 
-def line(place: int, width: float = 1.7) -> dict[str, Any]:
-    """Return the look of the line at *place* among the lines of a figure."""
+def line(place: int, width: float = 1.7, *, dashed: bool = True) -> dict[str, Any]:
+    """Return the look of the line at *place* among the lines of a figure; a jagged one is not *dashed*."""
     return {
         "color": COLOURS[place % len(COLOURS)],
-        "linestyle": DASHES[place % len(DASHES)],
+        "linestyle": DASHES[place % len(DASHES)] if dashed else "-",
         "linewidth": width,
     }
 
@@ -86,7 +86,7 @@ def words(axes: "Axes", below: str, above: str, lift: float = 8) -> None:
     look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "color": MUTED}
     axes.annotate(below, (1, 0), (0, -34), ha="right", va="center_baseline", fontsize=SMALL + 0.5, **look)
     axes.annotate(
-        above, (0, 1), (6 - axes.bbox.x0, lift), ha="left", va="baseline", fontsize=SMALL + 0.5, **look
+        above, (0, 1), (-axes.bbox.x0, lift), ha="left", va="baseline", fontsize=SMALL + 0.5, **look
     )
 
 

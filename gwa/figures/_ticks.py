@@ -17,8 +17,9 @@ TIMES = (
 """Ticks of a logarithmic axis of time, those that matter most first."""
 
 STEPS = (
-    1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR,
-    3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 5 * DAY, 10 * DAY, 30 * DAY, 60 * DAY, 90 * DAY, 180 * DAY,
+    1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE,
+    HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR,
+    DAY, 2 * DAY, 5 * DAY, 10 * DAY, 30 * DAY, 60 * DAY, 90 * DAY, 180 * DAY,
     YEAR, 2 * YEAR, 5 * YEAR, 10 * YEAR,
 )  # fmt: skip
 """Steps of a linear axis of time."""
@@ -99,9 +100,9 @@ def linear(low: float, high: float, unit: str = "", count: int = 5) -> list[Tick
 def _step(rough: float, unit: str) -> float:
     """Return the round step next to *rough*."""
     if unit == "seconds" and 1 <= rough <= STEPS[-1]:
-        return next(step for step in STEPS if step >= rough)
+        return next(step for step in STEPS if step >= rough * 0.75)
     power = 10.0 ** floor(log10(rough))
-    step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= rough * 0.999)
+    step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= rough * 0.75)
     return max(step, 1.0) if unit == "count" else step
 
 
@@ -110,7 +111,7 @@ def logarithmic(low: float, high: float, unit: str, width: float) -> list[Tick]:
     Return ticks between positive *low* and *high*, as many as fit beside each other in *width*.
 
     >>> [tick.label for tick in logarithmic(1, 90000, "seconds", 300)]
-    ['1 s', '10 s', '1 min', '10 min', '1 h', '1 d']
+    ['1 s', '10 s', '1 min', '10 min', '1 h', '6 h', '1 d']
     """
     scale = width / max(log10(high / low), 1e-9)
     taken: list[tuple[float, float]] = []
@@ -133,6 +134,7 @@ def _candidates(low: float, high: float, unit: str) -> list[Tick]:
     else:
         exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
         stride = 1 if len(exponents) <= 7 else 2 if len(exponents) <= 13 else 4  # noqa: PLR2004 - by eye
-        every = [Tick(10.0**power, compact(10.0**power, unit)) for power in exponents if not power % stride]
-        every += [Tick(10.0**power * 3, compact(10.0**power * 3, unit)) for power in exponents[: 3 - len(exponents)]]
+        powers = [10.0**power for power in exponents if not power % stride]
+        powers += [power * 3 for power in powers if len(exponents) <= 4]  # noqa: PLR2004 - there is room
+        every = [Tick(place, compact(place, unit)) for place in powers]
     return [tick for tick in every if low * 0.999 <= tick.place <= high * 1.001]

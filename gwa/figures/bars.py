@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from gwa.blocks import Figure, Unit
+from gwa.blocks import Figure, Unit, Value
 from gwa.figures import _thin
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def bars(  # noqa: PLR0913 - what a figure says
     if horizontal is None:
         horizontal = len(names) > UPRIGHT or sum(map(len, names)) > 2 * UPRIGHT
     short = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
-    data = {
+    data: dict[str, Value] = {
         "labels": short, "values": _thin.rounded(_thin.array(values)), "xlabel": xlabel, "ylabel": ylabel,
         "unit": unit, "horizontal": horizontal,
     }  # fmt: skip
@@ -60,10 +60,11 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
 def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> None:
     """Draw bars from left to right, the first on top, each with its value at its end."""
-    from gwa.figures import _style, _ticks  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _style, _ticks
 
     widest = max([4, *map(len, data["labels"])])
-    axes = _style.axes(canvas, height=46 + 20 * len(values), left=14 + 6 * widest, right=74, bottom=10, top=30)
+    height, left = 46 + 20 * len(values), 14 + 6 * widest
+    axes = _style.axes(canvas, height=height, left=left, right=74, bottom=10, top=30)
     places = range(len(values))
     axes.barh(places, values, height=0.66, color=_style.COLOURS[0])
     axes.set_ylim(len(values) - 0.4, -0.6)
@@ -73,6 +74,7 @@ def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> No
         _at_end(axes, text, (max(value or 0.0, 0.0), place))
     _style.set_ticks(axes.yaxis, list(zip(places, data["labels"], strict=True)))
     _style.set_ticks(axes.xaxis, [])
+    axes.grid(visible=False)
     axes.spines["bottom"].set_visible(False)
     axes.spines["left"].set_visible(True)
     _style.words(axes, "", " · ".join(word for word in (data["ylabel"], data["xlabel"]) if word))
@@ -80,16 +82,15 @@ def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> No
 
 def _at_end(axes: "Axes", text: str, end: tuple[float, float]) -> None:
     """Write *text* to the right of the *end* of a bar."""
-    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _style
 
-    axes.annotate(
-        text, end, (4, 0), textcoords="offset points", va="center_baseline", color=_style.INK, annotation_clip=False
-    )
+    look: dict[str, Any] = {"color": _style.INK, "annotation_clip": False}
+    axes.annotate(text, end, (4, 0), textcoords="offset points", va="center_baseline", **look)
 
 
 def _upright(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> None:
     """Draw bars side by side over their names."""
-    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _style
 
     axes = _style.axes(canvas, height=250, left=54, bottom=44, top=28)
     axes.bar(range(len(values)), values, width=0.72, color=_style.COLOURS[0])

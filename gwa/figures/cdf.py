@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.blocks import Figure, Unit
+from gwa.blocks import Figure, Unit, Value
 from gwa.figures import _thin
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def cdf(  # noqa: PLR0913 - what a figure says
     With *log* the values are drawn on a logarithmic axis that also has a place for zero. The
     *unit* of the values chooses the ticks.
     """
-    curves = [{"label": label, **_curve(*curve, log=log)} for label, curve in series.items()]
-    data = {"curves": curves, "xlabel": xlabel, "ylabel": ylabel, "unit": unit, "log": log}
+    curves: list[Value] = [{"label": label, **_curve(*curve, log=log)} for label, curve in series.items()]
+    data: dict[str, Value] = {"curves": curves, "xlabel": xlabel, "ylabel": ylabel, "unit": unit, "log": log}
     return Figure(id=id, title=title, plot="cdf", data=data, alt=alt, note=note)
 
 
@@ -54,7 +54,7 @@ def _curve(values: Any, cumulative: Any, *, log: bool) -> dict[str, Any]:  # noq
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw each curve as steps, labelled beside it."""
-    from gwa.figures import _labels, _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _labels, _style
 
     axes = _style.axes(canvas, height=250, left=44, bottom=44, top=28)
     curves = [curve for curve in data["curves"] if curve["x"]]

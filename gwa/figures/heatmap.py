@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.blocks import Figure, Unit
+from gwa.blocks import Figure, Unit, Value
 from gwa.figures import _thin
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def heatmap(  # noqa: PLR0913 - what a figure says
     *ylabel* says what the values are. A cell without a value stays empty.
     """
     cells = np.asarray(matrix, dtype=np.float64)
-    data = {
+    data: dict[str, Value] = {
         "matrix": [_thin.rounded(row, 4) for row in cells], "rows": list(rows), "columns": list(columns),
         "xlabel": xlabel, "ylabel": ylabel, "unit": unit,
     }  # fmt: skip
@@ -45,10 +45,11 @@ def heatmap(  # noqa: PLR0913 - what a figure says
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the cells as one colour in many strengths, and a scale over them."""
-    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _style
 
     matrix = np.array(data["matrix"], dtype=np.float64)
     down, across = matrix.shape
+    widest = 8 + 6 * max(map(len, data["columns"]))
     left = 14 + 6 * max([2, *map(len, data["rows"])])
     axes = _style.axes(canvas, height=88 + CELL * down, left=left, right=10, bottom=44, top=44)
     low, high = float(np.nanmin(matrix, initial=np.inf)), float(np.nanmax(matrix, initial=-np.inf))
@@ -61,7 +62,8 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     axes.set_xlim(0, across)
     axes.set_ylim(down, 0)
     axes.grid(visible=False)
-    stride = 1 if across * 4 * max(map(len, data["columns"])) < across * 15 else 3
+    room = axes.bbox.width / across
+    stride = next((step for step in (1, 2, 3, 4, 6) if widest < step * room), 12)
     names = [(place + 0.5, data["columns"][place]) for place in range(0, across, stride)]
     _style.set_ticks(axes.xaxis, names)
     _style.set_ticks(axes.yaxis, [(place + 0.5, name) for place, name in enumerate(data["rows"])])
@@ -70,19 +72,24 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _scale(axes, low, max(high, low), data["unit"])
 
 
-def _cell(axes: "Axes", corner: tuple[float, float], strength: float, **look: Any) -> None:  # noqa: ANN401 - passed on
+def _cell(  # matplotlib's words for a rectangle are passed on
+    axes: "Axes",
+    corner: tuple[float, float],
+    strength: float,
+    **look: Any,  # noqa: ANN401
+) -> None:
     """Draw a cell; the weakest can still be told from an empty one."""
-    from matplotlib.patches import Rectangle  # noqa: PLC0415 - heavy
+    from matplotlib.patches import Rectangle
 
-    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _style
 
-    shape = {"width": 0.92, "height": 0.9, "linewidth": 0, "clip_on": False, **look}
-    axes.add_patch(Rectangle(corner, facecolor=_style.COLOURS[0], alpha=round(0.06 + 0.94 * strength, 2), **shape))
+    paint = {"facecolor": _style.COLOURS[0], "alpha": round(0.06 + 0.94 * strength, 2), "linewidth": 0}
+    axes.add_patch(Rectangle(corner, **{"width": 0.92, "height": 0.9, "clip_on": False, **paint, **look}))
 
 
 def _scale(axes: "Axes", low: float, high: float, unit: str) -> None:
     """Draw a scale at the top right: five strengths between the least and the greatest value."""
-    from gwa.figures import _style, _ticks  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _style, _ticks
 
     words = [_ticks.compact(low, unit), _ticks.compact(high, unit)]
     across, up = 1 / axes.bbox.width, 1 / axes.bbox.height
@@ -90,6 +97,7 @@ def _scale(axes: "Axes", low: float, high: float, unit: str) -> None:
     for step in range(5):
         corner = (end - (70 - 14 * step) * across, top)
         _cell(axes, corner, step / 4, width=13 * across, height=9 * up, transform=axes.transAxes)
-    look: dict[str, Any] = {"va": "bottom", "color": _style.MUTED, "fontsize": _style.SMALL, "transform": axes.transAxes}
+    look: dict[str, Any] = {"va": "bottom", "color": _style.MUTED, "fontsize": _style.SMALL}
+    look["transform"] = axes.transAxes
     axes.text(end - 75 * across, top - 2 * up, words[0], ha="right", **look)
     axes.text(end + 4 * across, top - 2 * up, words[1], ha="left", **look)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gwa.blocks import Figure
+from gwa.blocks import Figure, Value
 from gwa.figures import _thin
 from gwa.figures.cdf import Curve
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-def lorenz(  # noqa: PLR0913 - what a figure says
+def lorenz(
     id: str,  # noqa: A002 - as blocks call it
     title: str,
     series: Mapping[str, Curve],
@@ -29,19 +29,19 @@ def lorenz(  # noqa: PLR0913 - what a figure says
     Both are cumulative and rise; they are scaled to end at 1. A straight line shows what an even
     share would look like.
     """
-    curves = []
+    curves: list[Value] = []
     for label, (holders, held) in series.items():
         x, y = _thin.array(holders), _thin.array(held)
         x, y = np.concatenate([[0.0], x / (x[-1] or 1.0)]), np.concatenate([[0.0], y / (y[-1] or 1.0)])
         keep = _thin.monotone(x, y)
         curves.append({"label": label, "x": _thin.rounded(x[keep], 5), "y": _thin.rounded(y[keep], 5)})
-    data = {"curves": curves, "xlabel": xlabel, "ylabel": ylabel}
+    data: dict[str, Value] = {"curves": curves, "xlabel": xlabel, "ylabel": ylabel}
     return Figure(id=id, title=title, plot="lorenz", data=data, alt=alt, note=note)
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the curves under the line of equal shares."""
-    from gwa.figures import _labels, _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _labels, _style
 
     axes = _style.axes(canvas, height=250, left=44, bottom=44, top=28)
     axes.set_xlim(0, 1)

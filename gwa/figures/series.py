@@ -61,19 +61,19 @@ def _line(x: NDArray[np.float64], line: Line) -> dict[str, Value]:
         x, mean, low, high = _thin.band(x, mean, low, high)
         edges: dict[str, Value] = {"low": _thin.rounded(low, 5), "high": _thin.rounded(high, 5)}
         return {"x": _thin.rounded(x, 12), "y": _thin.rounded(mean, 5), **edges}
-    x, y = _thin.envelope(x, _thin.array(line))  # type: ignore[arg-type]
+    x, y = _thin.envelope(x, _thin.array(line))
     return {"x": _thin.rounded(x, 12), "y": _thin.rounded(y, 5)}
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bands, the lines over them, the level, and dates below."""
-    from gwa.figures import _labels, _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _labels, _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=240, left=58, bottom=48, top=28)
     drawn = []
     for place, line in enumerate(data["lines"]):
         x, y = _thin.array(line["x"]) / DAY, _thin.array(line["y"])
-        look = _style.line(place, width=1.3)
+        look = _style.line(place, width=1.2, dashed=False)
         if "low" in line:
             low, high = _thin.array(line["low"]), _thin.array(line["high"])
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
@@ -89,9 +89,10 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
 def _heights(axes: "Axes", data: Mapping[str, Any]) -> None:
     """Let the y axis begin at zero, or below if values do, and end above everything drawn."""
-    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _style
 
-    everything = [value for line in data["lines"] for key in ("y", "low", "high") for value in line.get(key, [])]
+    kept = ("y", "low", "high")
+    everything = [value for line in data["lines"] for key in kept for value in line.get(key, ())]
     known = [value for value in everything if value is not None]
     known += data["reference"][:1] if data["reference"] else []
     low, high = min([0.0, *known]), max([0.0, *known])
@@ -102,7 +103,7 @@ def _heights(axes: "Axes", data: Mapping[str, Any]) -> None:
 
 def _level(axes: "Axes", value: float, name: str) -> None:
     """Draw a dashed line at *value* with its name at the right end, above it."""
-    from gwa.figures import _style  # noqa: PLC0415 - brings matplotlib
+    from gwa.figures import _style
 
     axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
     axes.annotate(

@@ -1,8 +1,9 @@
 """
 The formats that gwa itself writes, one module each, found by looking.
 
-A module defines ``FORMAT``, a `Format`: how files of it are recognised, read and written. Other
-formats are only read; each is a definition in ``converters/`` (see `gwa.convert`).
+A module defines ``FORMAT``, a `Format`: how files of it are recognised, read and written. All other
+formats are read by definitions in ``converters/`` (see `gwa.convert`); for those that are written
+too, a module defines ``WRITER``: the name of the definition, and the function that writes.
 """
 
 import importlib
@@ -11,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol
 
+from gwa.errors import UnknownFormat
 from gwa.progress import SILENT, Progress
 from gwa.readers.head import Head
 from gwa.store import Engine, Store
@@ -54,6 +57,13 @@ class Format:
     read: Read
     write: Callable[[Store, Path], None] | None = None
 
+    def written(self, store: Store, path: Path) -> None:
+        """Write *store* to *path*; raise `UnknownFormat` for a format that is only read."""
+        if self.write is None:
+            message = f"{path}: {self.title} can only be read"
+            raise UnknownFormat(message)
+        self.write(store, path)
+
     def is_named(self, name: str) -> bool:
         """Whether a file *name* is one of this format."""
         return name.lower().endswith(self.suffixes)
@@ -62,5 +72,17 @@ class Format:
 @cache
 def formats() -> tuple[Format, ...]:
     """Return all formats of this package, by name."""
-    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
-    return tuple(sorted((module.FORMAT for module in modules), key=lambda one: one.name))
+    members = (vars(module).get("FORMAT") for module in _modules())
+    return tuple(sorted((one for one in members if one), key=lambda one: str(one.name)))
+
+
+@cache
+def writers() -> Mapping[str, Callable[[Store, Path], None]]:
+    """Return how the formats are written that are read by a definition in ``converters/``, by name."""
+    members = (vars(module).get("WRITER") for module in _modules())
+    return dict(one for one in members if one)
+
+
+def _modules() -> list[ModuleType]:
+    names = [info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_")]
+    return [importlib.import_module(f"{__name__}.{name}") for name in names]

@@ -99,7 +99,9 @@ def _recipe(delimiter: str, width: int, heads: Sequence[Head]) -> Recipe:
     if width > len(names):
         names.insert(EXTRA_AT, "unknown_column")
     fields = FIELDS[: min(width, len(FIELDS))]
-    types = {field.name: "varchar" if field.is_text or field.name == "job_id" else "double" for field in FIELDS}
+    types = {
+        field.name: "varchar" if field.is_text or field.name == "job_id" else "double" for field in FIELDS
+    }
     columns = {name: types.get(name, "varchar") for name in names[: max(width, 28)]}
     encoded = any("Encoding: percent" in comment for head in heads for comment in head.comments(COMMENT))
     milliseconds = any(row.rstrip().endswith(OLD_MILLISECONDS) for row in heads[0].rows(COMMENT)[:1])
@@ -121,7 +123,9 @@ def _recipe(delimiter: str, width: int, heads: Sequence[Head]) -> Recipe:
 
 def write(store: Store, path: Path) -> None:
     """Write the jobs in order of submission, with the header in comments."""
-    cells = " || chr(9) || ".join(text_cell(field) if field.is_text else text_number(field) for field in FIELDS)
+    cells = " || chr(9) || ".join(
+        text_cell(field) if field.is_text else text_number(field) for field in FIELDS
+    )
     with whole(path) as part:
         body = store.scratch / "body.gwf"
         store.connection.execute(

@@ -26,7 +26,9 @@ class Columns:
     missing: tuple[str, ...] = MISSING
 
 
-def load(database: duckdb.DuckDBPyConnection, table: str, part: Part, shape: Columns, folder: Path) -> list[Reject]:
+def load(
+    database: duckdb.DuckDBPyConnection, table: str, part: Part, shape: Columns, folder: Path
+) -> list[Reject]:
     """
     Append *part* to *table* and return the lines that could not be parsed.
 
@@ -38,7 +40,9 @@ def load(database: duckdb.DuckDBPyConnection, table: str, part: Part, shape: Col
     path = folder / "part.txt"
     path.write_bytes(part.data)
     try:
-        database.execute(_insert(table, shape), {"path": str(path), "missing": list(shape.missing)}).fetchall()
+        database.execute(
+            _insert(table, shape), {"path": str(path), "missing": list(shape.missing)}
+        ).fetchall()
         bad = database.execute(
             "select line, arg_min(column_name, column_idx), arg_min(error_type::varchar, column_idx),"
             f" arg_min(error_message, column_idx), any_value(csv_line[:{SHOWN}])"

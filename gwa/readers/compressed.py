@@ -114,7 +114,7 @@ def _decompress(path: Path, raw: io.BufferedReader) -> BinaryIO:
     if kind == "xz":
         return cast("BinaryIO", lzma.LZMAFile(raw))
     if kind == "zstd":
-        from zstandard import ZstdDecompressor  # noqa: PLC0415 - only where it is needed
+        from zstandard import ZstdDecompressor
 
         return cast("BinaryIO", ZstdDecompressor().stream_reader(raw, read_across_frames=True))
     return raw

@@ -17,6 +17,9 @@ SIZE: Final = 1 << 20
 LINES: Final = 1000
 """How many lines of data are looked at."""
 
+CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+"""Bytes that text does not have, but for a few that crashed machines leave in logs."""
+
 _ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*:(?!//)\s*(.*?)\s*$")
 
 
@@ -57,7 +60,7 @@ class Head:
     def is_binary(self) -> bool:
         """Whether these are bytes of no text at all."""
         sample = self.data[:8192]
-        odd = sum(byte < 9 or 13 < byte < 26 or 27 < byte < 32 for byte in sample)
+        odd = len(sample) - len(sample.translate(None, CONTROLS))
         return odd > len(sample) // 10 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
     def comments(self, mark: str) -> list[str]:
@@ -74,7 +77,11 @@ class Head:
     def width(self, layout: Layout) -> int:
         """Return how many cells most lines have, 0 when there are none."""
         rows = self.rows(layout.comment)
-        cut = (lambda row: len(row.split())) if layout.squeezes else (lambda row: row.count(layout.delimiter) + 1)
+        cut = (
+            (lambda row: len(row.split()))
+            if layout.squeezes
+            else (lambda row: row.count(layout.delimiter) + 1)
+        )
         common = Counter(map(cut, rows)).most_common(1)
         return common[0][0] if common else 0
 
@@ -107,5 +114,3 @@ def entries(comments: list[str]) -> tuple[tuple[str, str], ...]:
             key, value = found[-1]
             found[-1] = (key, f"{value} {comment.strip()}".strip())
     return tuple(found)
-
-

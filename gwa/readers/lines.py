@@ -126,7 +126,7 @@ def _whole_lines(source: Source) -> Iterator[tuple[bytes, bool]]:
 
 
 def _decoded(source: Source) -> Iterator[bytes]:
-    """Yield the bytes of *source* as UTF-8 with ``\\n`` line ends."""
+    """Yield the bytes of *source* as UTF-8 with plain line ends."""
     head = source.read(CHUNK)
     utf16 = next((bom for bom in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) if head.startswith(bom)), None)
     decoder = codecs.getincrementaldecoder("utf-16")(errors="replace") if utf16 else None
@@ -175,11 +175,11 @@ def _add(part: Part, chunk: bytes, layout: Layout) -> None:
 
 
 def squeeze(data: bytes) -> bytes:
-    """
+    r"""
     Return whole lines with one blank between cells and none at either end.
 
-    >>> squeeze(b" 1\\t 2  \\n\\n3 4\\r\\n")
-    b'1 2\\n\\n3 4\\n'
+    >>> squeeze(b" 1\t 2  \n\n3 4\r\n")
+    b'1 2\n\n3 4\n'
     """
     cells = np.frombuffer(data.translate(BLANKS), np.uint8)
     white = cells <= ord(BLANK)
@@ -223,7 +223,8 @@ def _to_skip(part: Part, data: bytes, lines: int, layout: Layout) -> NDArray[np.
         wrong = (widths != layout.width) & ~blank & ~comment
     _note(part, data, (begins, ends), comment, wrong, layout)
     part.blank += int(blank.sum())
-    return blank | comment | wrong
+    skip: NDArray[np.bool_] = blank | comment | wrong
+    return skip
 
 
 def _note(

@@ -124,16 +124,22 @@ def accelerate(
 
 
 def phase_step(sample: Sample, shapes: Floats | None) -> Step:
-    """Return the EM step of a mixture of phases; *shapes* are fixed when given, else free."""
+    """
+    Return the EM step of a mixture of phases; *shapes* are fixed when given, else free.
+
+    No phase has a mean below a hundredth of the least positive value: an observed 0 would draw one
+    onto itself, and the likelihood would grow without end.
+    """
     x, count = sample.values, floats(sample.counts)
     y = np.where(x > 0, log(x), 0.0)
+    nearest = float(x[x > 0][0]) / 100
 
     def step(theta: Floats) -> tuple[Floats, float]:
         joint = Phases.unpacked(theta).joint(x)
         density = log_total(joint)
         share = np.exp(joint - density) * count
         size = np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
-        means = (share @ x)[:, np.newaxis] / size
+        means = np.maximum((share @ x)[:, np.newaxis] / size, nearest)
         best = shapes if shapes is not None else _shapes(means, (share @ y)[:, np.newaxis] / size)
         return Phases(size / size.sum(), best, best / means).packed(), float(count @ density)
 

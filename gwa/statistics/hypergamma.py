@@ -63,5 +63,6 @@ def _start(low: Sample, high: Sample) -> Phases:
     """Return a phase for each part, of its mean and variance."""
     weights = column(float(low.n), float(high.n)) / (low.n + high.n)
     means = column(low.mean(), high.mean())
-    shapes: Floats = np.clip(means**2 / np.maximum(column(low.variance(), high.variance()), 1e-300), 0.1, 100)
+    variances = np.maximum(column(low.variance(), high.variance()), means**2 / 100)
+    shapes: Floats = np.maximum(means**2 / variances, 0.1)
     return Phases(weights, shapes, shapes / means)

@@ -25,7 +25,10 @@ from gwa.statistics.sample import Floats, Sample
 Vector: TypeAlias = tuple[float, ...]
 
 _BINS = 2000
-_FLOOR = 1e-4
+_FLOOR = 1e-3
+_SLACK = 1e-6
+_TINY = 1e-300
+_APART, _NARROWER = 0.8, 0.6
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 _GAIN = 0.05
 """A round of EM that gains less in log-likelihood does not change which number of components BIC prefers."""
@@ -52,7 +55,7 @@ class GaussianMixture(Distribution):
         """Refuse vectors of different lengths, weights that do not add up to 1 and sigmas of 0."""
         if not len(self.weights) == len(self.means) == len(self.sigmas) or min(self.sigmas) <= 0:
             raise ValueError("a mixture needs a weight, a mean and a sigma above 0 for each component")
-        if abs(math.fsum(self.weights) - 1) > _FLOOR or min(self.weights) < 0:
+        if abs(math.fsum(self.weights) - 1) > _SLACK or min(self.weights) < 0:
             raise ValueError(f"the weights of a mixture add up to 1, not {math.fsum(self.weights)}")
 
     @classmethod
@@ -63,7 +66,9 @@ class GaussianMixture(Distribution):
 
     def joint(self, x: ArrayLike) -> Floats:
         """Return the log of weight times density, a row per component."""
-        weight, mean, sigma = (floats(part)[:, np.newaxis] for part in (self.weights, self.means, self.sigmas))
+        weight, mean, sigma = (
+            floats(part)[:, np.newaxis] for part in (self.weights, self.means, self.sigmas)
+        )
         z = (floats(x).ravel() - mean) / sigma
         with np.errstate(divide="ignore"):
             return floats(np.log(weight / sigma) - _LOG_ROOT_2PI - z * z / 2)
@@ -74,7 +79,8 @@ class GaussianMixture(Distribution):
 
     def labels(self, x: ArrayLike) -> NDArray[np.intp]:
         """Return for each *x* the component it most probably comes from, 0 for the one of least mean."""
-        return np.argmax(self.joint(x), axis=0).reshape(np.shape(x))
+        label: NDArray[np.intp] = np.argmax(self.joint(x), axis=0).reshape(np.shape(x))
+        return label
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
@@ -132,7 +138,8 @@ def select(sample: Sample, components: Iterable[int] = range(1, 21), floor: floa
     Return the mixture with the number of *components* that BIC prefers.
 
     No component is narrower than sqrt(*floor*) standard deviations of the whole: run times have
-    atoms, and BIC would spend a component on each. Numbers of components above the number of distinct
+    atoms (0, 1, 2 seconds; a wall-time limit), and BIC would spend a component on each. A larger floor
+    ignores more of them. Numbers of components above the number of distinct
     values are left out. Raises `FitError` for fewer than two distinct values.
     """
     if sample.values.size < Distribution.needs:
@@ -143,8 +150,90 @@ def select(sample: Sample, components: Iterable[int] = range(1, 21), floor: floa
     found: dict[int, GaussianMixture] = {}
     for k in range(1, max(sizes) + 1):
         found[k] = _best(rough, k, found.get(k - 1), floor)
-    shift = k_log_scale = sample.n * math.log(scale)
-    del shift
-    bics = tuple(found[k].bic(rough) + 2 * k_log_scale for k in sizes)
+    bics = tuple(found[k].bic(rough) + 2 * sample.n * math.log(scale) for k in sizes)
     every = tuple(_restored(found[k], centre, scale) for k in sizes)
     return Selection(every, bics, every[int(np.argmin(bics))])
+
+
+def _restored(mixture: GaussianMixture, centre: float, scale: float) -> GaussianMixture:
+    """Return a mixture of standardised data in the units of the data."""
+    means = tuple(centre + scale * mean for mean in mixture.means)
+    return GaussianMixture(mixture.weights, means, tuple(scale * sigma for sigma in mixture.sigmas))
+
+
+def _best(sample: Sample, k: int, smaller: GaussianMixture | None, floor: float) -> GaussianMixture:
+    """Return the best mixture of *k* components: several starts race, the leader runs to the end."""
+    step = _step(sample, floor)
+    edges = np.unique(np.searchsorted(sample.cumulative, sample.n * np.arange(1, k) / k) + 1)
+    starts = [_grouped(sample, edges, floor), _grouped(sample, _lloyd(sample, edges), floor)]
+    starts = [start for start in starts if start.size == 3 * k]
+    starts += _splits(sample, smaller) if smaller else []
+    races = [accelerate(step, start, tolerance=1e-4, rounds=15, gain=_GAIN) for start in starts]
+    theta, _ = accelerate(step, max(races, key=lambda race: race[1])[0], rounds=300, gain=_GAIN)
+    log_weights, means, log_sigmas = theta.reshape(3, -1)
+    order = np.argsort(means, kind="stable")
+    weights = np.exp(log_weights)[order]
+    parts = (weights / weights.sum(), means[order], np.exp(log_sigmas)[order])
+    return GaussianMixture(*(tuple(map(float, part)) for part in parts))
+
+
+def _step(sample: Sample, floor: float) -> Step:
+    """Return the EM step on log weights, means and log sigmas."""
+    x, count = sample.values, floats(sample.counts)
+
+    def step(theta: Floats) -> tuple[Floats, float]:
+        log_weight, mean, log_sigma = theta.reshape(3, -1, 1)
+        z = (x - mean) * np.exp(-log_sigma)
+        joint = log_weight - log_total(log_weight) - log_sigma - _LOG_ROOT_2PI - z * z / 2
+        density = log_total(joint)
+        share = np.exp(joint - density) * count
+        size = np.maximum(share.sum(axis=1), _TINY)
+        means = share @ x / size
+        variances = (share * (x - means[:, np.newaxis]) ** 2).sum(axis=1) / size
+        better = np.concatenate((np.log(size / sample.n), means, 0.5 * np.log(np.maximum(variances, floor))))
+        return better, float(count @ density)
+
+    return step
+
+
+def _grouped(sample: Sample, edges: NDArray[np.intp], floor: float) -> Floats:
+    """Return the parameters of a component for each run of values between *edges*."""
+    starts = np.concatenate(([0], edges[edges < sample.values.size]))
+    sizes = np.add.reduceat(sample.counts, starts)
+    means = np.add.reduceat(sample.counts * sample.values, starts) / sizes
+    squares = np.add.reduceat(sample.counts * sample.values**2, starts) / sizes
+    variances = np.maximum(squares - means**2, floor)
+    return np.concatenate((np.log(sizes / sample.n), means, 0.5 * np.log(variances)))
+
+
+def _lloyd(sample: Sample, edges: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the edges of a k-means partition, started from *edges*."""
+    for _ in range(100):
+        starts = np.concatenate(([0], edges[edges < sample.values.size]))
+        sizes = np.add.reduceat(sample.counts, starts)
+        means = np.add.reduceat(sample.counts * sample.values, starts) / sizes
+        better = np.unique(np.searchsorted(sample.values, (means[1:] + means[:-1]) / 2))
+        if np.array_equal(better, edges):
+            break
+        edges = better
+    return edges
+
+
+def _splits(sample: Sample, mixture: GaussianMixture) -> list[Floats]:
+    """Return starts with one more component: the two that fit worst, each cut at its mean."""
+    joint = mixture.joint(sample.values)
+    share = np.exp(joint - log_total(joint)) * sample.weights
+    sigmas, means, weights = floats(mixture.sigmas), floats(mixture.means), floats(mixture.weights)
+    expected = ndtr((sample.values - means[:, np.newaxis]) / sigmas[:, np.newaxis]) * weights[:, np.newaxis]
+    misfit = np.abs(np.cumsum(share, axis=1) - expected).max(axis=1)
+    return [_split(weights, means, sigmas, int(part)) for part in np.argsort(-misfit, kind="stable")[:2]]
+
+
+def _split(weights: Floats, means: Floats, sigmas: Floats, part: int) -> Floats:
+    """Return the parameters with component *part* cut into two halves, 0.8 sigmas to either side."""
+    heavier, moved, narrower = weights.copy(), means.copy(), sigmas.copy()
+    heavier[part] /= 2
+    moved[part] -= _APART * sigmas[part]
+    narrower[part] *= _NARROWER
+    grown = (np.append(heavier, heavier[part]), np.append(moved, means[part] + _APART * sigmas[part]))
+    return np.concatenate((np.log(grown[0]), grown[1], np.log(np.append(narrower, narrower[part]))))

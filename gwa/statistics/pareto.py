@@ -15,6 +15,7 @@ from gwa.statistics.sample import Floats, Sample
 
 _NEARLY_EXPONENTIAL = 1e-9
 _LEAST_SHAPE = -0.5
+_FORBIDDEN = 1e3
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class GeneralizedPareto(Distribution):
             if abs(ratio) < _NEARLY_EXPONENTIAL:
                 return 1.0
             found = shape(ratio)
-            return math.log(found / ratio) + found + 1 if found >= _LEAST_SHAPE else math.inf
+            return math.log(found / ratio) + found + 1 if found >= _LEAST_SHAPE else _FORBIDDEN - found
 
         ratio = _least(loss, float(x[-1]))
         found = shape(ratio) if abs(ratio) >= _NEARLY_EXPONENTIAL else 0.0

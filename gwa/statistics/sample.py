@@ -2,8 +2,7 @@
 Value counts: the small lossless form in which a characteristic reaches statistics.
 
 The run times of a trace are whole seconds, so ``select value, count(*)`` says everything about
-their distribution in a few thousand rows. A `Sample` is that pair, sorted, and every statistic here
-is computed on it at a cost in *distinct values*, however many jobs there are.
+their distribution in a few thousand rows. Every statistic of a `Sample` costs in *distinct values*.
 """
 
 import math
@@ -51,8 +50,7 @@ class Sample:
         """
         Return the sample of raw *data*, one number per observation, in any order.
 
-        Nothing is dropped: nan and infinity are a `ValueError`, because a missing value has to be
-        counted by whoever knows what it means.
+        Nothing is dropped: nan and infinity are a `ValueError`; count what is missing elsewhere.
         """
         values, counts = np.unique(np.asarray(data, dtype=np.float64).ravel(), return_counts=True)
         return cls(values, counts)
@@ -153,7 +151,9 @@ class Sample:
 
     def median(self) -> float:
         """Return the middle value, or the mean of the two middle ones; nan when empty."""
-        return self.quantile(0.5)
+        if not self.n:
+            return math.nan
+        return float(self._ranked(np.array([(self.n - 1) // 2, self.n // 2])).mean())
 
     def mode(self) -> tuple[float, float]:
         """Return the most frequent value (the smallest of several) and its share of the observations."""

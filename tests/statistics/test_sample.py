@@ -167,7 +167,7 @@ def test_names_what_is_wrong_with_a_pair(values, counts, fault):
 def test_refuses_what_it_cannot_do():
     sample = Sample.of([-1, 1])
     with pytest.raises(ValueError, match="finite"):
-        Sample.of([1, None])
+        Sample.of([1, math.nan])
     with pytest.raises(ValueError, match="one count per value"):
         Sample.weighted([1, 2], [1])
     with pytest.raises(ValueError, match="at least 0"):

@@ -1,0 +1,5 @@
+"""``python -m gwa`` is ``gwa``."""
+
+from gwa.cli import main
+
+main()

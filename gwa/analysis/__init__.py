@@ -1,0 +1,79 @@
+"""
+The analyses of the report: one file for each section, found by looking.
+
+To add one, write a file like ``waiting.py`` here: a generator of blocks under `analysis`. Its docstring
+is printed under the section's title, *needs* names the fields without which it has nothing to say,
+and the shared test `tests/test_every_analysis.py` checks it unasked.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from inspect import cleandoc
+
+from gwa.blocks import Block, Note, Section
+from gwa.schema import BY_NAME
+from gwa.store import Store
+
+
+class Chapter(Enum):
+    """The chapters of the report, in order."""
+
+    OVERVIEW = "Overview"
+    USAGE = "Usage of the system"
+    JOBS = "Jobs"
+    USERS = "Users and groups"
+    MODELS = "Models"
+    QUALITY = "Data"
+
+
+Analyse = Callable[[Store], Iterator[Block]]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A section of the report and the function that makes its blocks."""
+
+    id: str
+    title: str
+    chapter: Chapter
+    needs: tuple[str, ...]
+    help: str
+    blocks: Analyse
+    order: int = 0
+
+    def section(self, store: Store) -> Section:
+        """Return the section; where the trace lacks what it needs, a note that says so."""
+        lacking = [BY_NAME[name] for name in self.needs if not store.has(name)]
+        if lacking:
+            what = " and ".join(f"{field.meaning} ({field.title})" for field in lacking)
+            blocks: tuple[Block, ...] = (Note(f"This trace does not record {what}."),)
+        else:
+            blocks = tuple(self.blocks(store))
+        return Section(self.id, self.title, self.help, blocks, self.chapter.value)
+
+
+def analysis(
+    title: str, chapter: Chapter, *, needs: Sequence[str] = (), order: int = 0
+) -> Callable[[Analyse], Analysis]:
+    """Make a generator of blocks an analysis; its module's name is the id of the section."""
+
+    def register(function: Analyse) -> Analysis:
+        name = function.__module__.rpartition(".")[2].replace("_", "-")
+        return Analysis(name, title, chapter, tuple(needs), cleandoc(function.__doc__ or ""), function, order)
+
+    return register
+
+
+@cache
+def analyses() -> tuple[Analysis, ...]:
+    """Return all analyses in the order of the report: by chapter, then *order*, then name."""
+    found = []
+    for info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        found += [value for value in vars(module).values() if isinstance(value, Analysis)]
+    chapters = list(Chapter)
+    return tuple(sorted(found, key=lambda one: (chapters.index(one.chapter), one.order, one.id)))

@@ -1,0 +1,14 @@
+"""Which groups use the system."""
+
+from collections.abc import Iterator
+
+from gwa.analysis import Chapter, analysis
+from gwa.blocks import Block
+from gwa.ranking import ranking
+from gwa.store import Store
+
+
+@analysis("Groups", Chapter.USERS, needs=("group_id",), order=1)
+def groups(store: Store) -> Iterator[Block]:
+    """The ten groups with most jobs and with most CPU time; the columns are those of the users."""
+    yield from ranking(store, "group_id", "groups", "Group")

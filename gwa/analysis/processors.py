@@ -1,0 +1,27 @@
+"""How many processors jobs use."""
+
+from collections.abc import Iterator
+
+from gwa.analysis import Chapter, analysis
+from gwa.blocks import Block, Facts
+from gwa.figures import cdf
+from gwa.store import Store
+from gwa.summary import summary
+
+
+@analysis("Processors", Chapter.JOBS, needs=("n_procs", "run_time"))
+def processors(store: Store) -> Iterator[Block]:
+    """Processors allocated to each job that ran."""
+    sizes = store.sample("n_procs", "ran")
+    yield Facts(summary("jobs.procs", sizes, "count", "processors of a job"))
+    yield cdf(
+        "processors",
+        "Processors of a job",
+        {"jobs": sizes.ecdf()},
+        "Processors",
+        f"Cumulative fraction of jobs by processors: half of the jobs use at most {sizes.median():.0f},"
+        f" the largest {sizes.max():.0f}."
+        if sizes.n
+        else "No job ran.",
+        unit="count",
+    )

@@ -1,0 +1,20 @@
+"""Who uses the system."""
+
+from collections.abc import Iterator
+
+from gwa.analysis import Chapter, analysis
+from gwa.blocks import Block
+from gwa.ranking import gini, ranking
+from gwa.store import Store
+
+
+@analysis("Users", Chapter.USERS, needs=("user_id",))
+def users(store: Store) -> Iterator[Block]:
+    """
+    The ten users with most jobs and with most CPU time.
+
+    Utilisation is the user's CPU time as a fraction of processors times span; jobs a day are over the
+    days between the user's first and last submission.
+    """
+    yield gini(store, "user_id", "users")
+    yield from ranking(store, "user_id", "users", "User")

@@ -1,0 +1,197 @@
+"""
+Apache Parquet: the 29 fields as typed columns, for pandas, Spark, DuckDB and others.
+
+Missing is null, times are in seconds. What gwa itself wrote is used where it stands, without
+copying, and keeps header, account and repairs in its metadata. Other Parquet files of jobs are read
+too: columns may have the names of any edition of the archive, and fields without one are missing.
+"""
+
+from collections.abc import Sequence
+from glob import escape
+from pathlib import Path
+from typing import Final
+
+import duckdb
+
+from gwa.cleaning import insert, is_clean
+from gwa.errors import TraceError
+from gwa.formats import Format, Reading
+from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
+from gwa.ingest import Count, settle
+from gwa.metadata import KEY, pack, unpack
+from gwa.output import whole
+from gwa.readers.head import Head
+from gwa.schema import FIELDS, NAMES, Field
+from gwa.store import Store
+from gwa.system import overridden
+
+MAGIC: Final = b"PAR1"
+
+SIDES: Final = {
+    "source_ids": "select job_id, unnest(source_ids) as source_id from file",
+    "dependencies": "select job_id, unnest(dependencies, recursive := true) from file",
+}
+"""Tables that may have several rows for each job: they are columns of lists in the file."""
+
+WHOLE: Final = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")}
+NUMBERS: Final = {*WHOLE, "INTEGER", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL"}
+
+
+def refuses(head: Head) -> str | None:
+    """Return why *head* is no Parquet file of jobs, or None."""
+    if not head.data.startswith(MAGIC):
+        return "is no Parquet file"
+    if is_packed(head):
+        return "is Parquet inside another compression: unpack it first"
+    with duckdb.connect() as database:
+        try:
+            found = database.execute("describe from read_parquet($path)", {"path": _quoted(head)}).fetchall()
+            fields_of([row[0] for row in found])
+        except duckdb.Error as error:
+            return f"cannot be read: {_brief(error)}"
+        except ValueError as error:
+            return str(error)
+    return None
+
+
+def _quoted(head: Head) -> str:
+    """Return the path of *head* such that DuckDB takes no sign in it for a pattern."""
+    return escape(str(head.path))
+
+
+def _brief(error: duckdb.Error) -> str:
+    return str(error).splitlines()[0].partition(": ")[2]
+
+
+def read(heads: Sequence[Head], reading: Reading) -> Store:
+    """Return a store with the jobs of Parquet files: a view of them where that is safe."""
+    for head in heads:
+        if reason := refuses(head):
+            message = f"{head.path}: {reason}"
+            raise TraceError(message)
+    store = Store.create(reading.target, reading.engine)
+    try:
+        _open(store, heads, reading)
+    except (duckdb.Error, ValueError) as error:
+        store.close()
+        if isinstance(error, TraceError):
+            raise
+        why = _brief(error) if isinstance(error, duckdb.Error) else error
+        message = f"{heads[0].path}: cannot be read: {why}"
+        raise TraceError(message) from error
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _open(store: Store, heads: Sequence[Head], reading: Reading) -> None:
+    files = ", ".join("'" + _quoted(head).replace("'", "''") + "'" for head in heads)
+    store.connection.execute(f"create temp view file as from read_parquet([{files}], union_by_name = true)")
+    notes = [note for head in heads for note in _notes(store, head)]
+    types = {row[0]: row[1] for row in store.rows("describe from file")}
+    ours = len(notes) == len(heads)
+    if ours and not reading.target and all(types.get(field.name) == field.sql for field in FIELDS):
+        store.view(f"select {', '.join(NAMES)} from file")
+        if not is_clean(store):
+            store.connection.execute("drop view ran")
+            store.connection.execute("drop view jobs")
+            _copy(store, heads, types, ours=ours)
+    else:
+        _copy(store, heads, types, ours=ours)
+    if notes:
+        unpack(store, notes)
+    if reading.system:
+        store.set_header(overridden(store.header, reading.system))
+    for name, sql in SIDES.items():
+        if ours and name in types:
+            store.connection.execute(f"insert into {name} {sql}")
+
+
+def _notes(store: Store, head: Head) -> list[str]:
+    """Return what gwa noted in a file when it wrote it, if it did."""
+    return [
+        note.decode()
+        for key, note in store.rows(
+            "select key, value from parquet_kv_metadata($path)", {"path": _quoted(head)}
+        )
+        if key == KEY.encode()
+    ]
+
+
+def _copy(store: Store, heads: Sequence[Head], types: dict[str, str], *, ours: bool) -> None:
+    """Take the jobs over, cleaned and counted."""
+    columns = list(types)
+    names = ", ".join(f"c{place}" for place in range(len(columns)))
+    mapped = {}
+    for name, place in fields_of(columns).items():
+        field = next(field for field in FIELDS if field.name == name)
+        value = _value(field, f"c{place}", types[columns[place]], heads[0].path)
+        # Where others write -1 or nothing, they mean that it is missing.
+        marks = [] if ours else ["'-1'", "''"] if field.is_text else ["-1"]
+        for mark in marks:
+            value = f"nullif({value}, {mark})"
+        mapped[name] = f"{value} as {name}"
+    store.begin(["job_id", *mapped])
+    insert(store, f"select {', '.join(mapped.values())} from file as t({names})")
+    rows = store.rows("select num_rows from parquet_file_metadata($path)", {"path": [_quoted(head) for head in heads]})
+    if not ours:
+        store.insert("sources", sources(heads, [row[0] for row in rows]))
+    settle(store, heads, "a table of jobs", Count(sum(row[0] for row in rows)))
+
+
+def _value(field: Field, column: str, kind: str, path: Path) -> str:
+    """Return the SQL that makes a column of type *kind* one of *field*'s."""
+    base = kind.partition("(")[0]
+    if field.is_text and (base in {"VARCHAR", "ENUM", "UUID"} or base in WHOLE):
+        return f"cast({column} as varchar)"
+    if field.is_text and base in NUMBERS:
+        # pandas makes doubles of whole numbers when one is missing.
+        whole_number = f"{column} = trunc({column})"
+        return (
+            f"case when {whole_number} then cast(try_cast({column} as hugeint) as varchar)"
+            f" else cast({column} as varchar) end"
+        )
+    if not field.is_text and base in NUMBERS:
+        return f"try_cast({column} as {'bigint' if 'INT' in base else 'double'})"
+    if field.name == "submit_time" and (base.startswith("TIMESTAMP") or base == "DATE"):
+        return f"epoch({column})"
+    if field.unit == "s" and base == "INTERVAL":
+        return f"epoch({column})"
+    message = f"{path}: its {field.title} is {kind}, expected {'text' if field.is_text else 'numbers'}"
+    raise TraceError(message)
+
+
+def write(store: Store, path: Path) -> None:
+    """Write the jobs in order of submission, with what else is known in the metadata."""
+    refuse_packed_name(path)
+    columns, joins = list(NAMES), ""
+    if store.row("select count(*) from source_ids")[0]:
+        columns.append("source_ids")
+        joins += (
+            " left join (select job_id, list(source_id order by source_id) as source_ids"
+            " from source_ids group by job_id) as s using (job_id)"
+        )
+    if store.row("select count(*) from dependencies")[0]:
+        columns.append("dependencies")
+        joins += (
+            " left join (select job_id, list(struct_pack(preceding_job, think_time) order by preceding_job)"
+            " as dependencies from dependencies group by job_id) as d using (job_id)"
+        )
+    with whole(path) as part:
+        store.connection.execute(
+            f"copy (select {', '.join(columns)} from jobs{joins} order by submit_time nulls first, job_id)"
+            f" to $part (format parquet, compression zstd, kv_metadata {{{KEY}: $note}})",
+            {"part": str(part), "note": pack(store)},
+        )
+
+
+FORMAT = Format(
+    name="parquet",
+    title="Apache Parquet",
+    suffixes=(".parquet",),
+    notes=__doc__ or "",
+    refuses=refuses,
+    read=read,
+    write=write,
+)

@@ -1,0 +1,112 @@
+"""
+What is wrong, doubtful or missing in a trace.
+
+Each rule is a query that counts jobs. An *error* is a value or a row that cannot be true or was
+lost; a *warning* is unusual and worth a look.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gwa.blocks import Level
+from gwa.schema import FIELDS
+from gwa.store import Store
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A condition on jobs that ought not to hold, and what it means when it does."""
+
+    name: str
+    level: Level
+    meaning: str
+    where: str
+    needs: tuple[str, ...]
+
+
+RULES: Final = (
+    Rule("processors", "warning", "more processors than the system has", "n_procs > {cpus}", ("n_procs",)),
+    Rule(
+        "no processors",
+        "warning",
+        "ran for some time on no processor",
+        "run_time > 0 and n_procs = 0",
+        ("run_time", "n_procs"),
+    ),
+    Rule(
+        "no run time",
+        "warning",
+        "completed, but no run time is known",
+        "status = 1 and run_time is null",
+        ("status",),
+    ),
+    Rule(
+        "CPU time",
+        "warning",
+        "used more CPU time per processor than they ran (by over 5 % and a minute)",
+        "average_cpu_time > run_time * 1.05 + 60",
+        ("average_cpu_time", "run_time"),
+    ),
+    Rule(
+        "request exceeded",
+        "info",
+        "ran longer than they requested (by over a minute)",
+        "run_time > req_time + 60",
+        ("run_time", "req_time"),
+    ),
+    Rule("no submit time", "warning", "have no submit time", "submit_time is null", ()),
+    Rule("no user", "info", "have no user", "user_id is null", ("user_id",)),
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something found in a trace, and in how many jobs or rows."""
+
+    level: Level
+    name: str
+    meaning: str
+    count: int
+
+
+def problems(store: Store) -> list[Problem]:
+    """Return all that was found, the worst first."""
+    account = store.account
+    found = [Problem("error", "rejected rows", "rows of the source were refused", account.rejected)]
+    found += [
+        Problem("warning", name, meaning, jobs) for name, meaning, jobs in store.rows("select * from repairs")
+    ]
+    found += _broken_rules(store)
+    found.append(Problem("error", "job numbers", "job numbers that occur more than once", _repeated(store)))
+    order = ("error", "warning", "info")
+    return sorted(
+        (one for one in found if one.count), key=lambda one: (order.index(one.level), -one.count, one.name)
+    )
+
+
+def _broken_rules(store: Store) -> list[Problem]:
+    """Count the jobs that break each rule, in one query."""
+    cpus = store.system.cpus
+    rules = [
+        rule
+        for rule in RULES
+        if all(store.has(name) for name in rule.needs) and ("{cpus}" not in rule.where or cpus)
+    ]
+    counts = ", ".join(f"count(*) filter (where {rule.where.format(cpus=cpus)})" for rule in rules)
+    return [
+        Problem(rule.level, rule.name, rule.meaning, count)
+        for rule, count in zip(rules, store.row(f"select {counts} from jobs"), strict=True)
+    ]
+
+
+def _repeated(store: Store) -> int:
+    return int(store.row("select count(job_id) - count(distinct job_id) as repeated from jobs")[0])
+
+
+def completeness(store: Store) -> list[tuple[str, str, int, float]]:
+    """Return title, meaning, number and share of jobs that record each field."""
+    jobs = max(store.row("select count(*) as jobs from jobs")[0], 1)
+    return [
+        (field.title, field.meaning, store.known[field.name], store.known[field.name] / jobs)
+        for field in FIELDS
+    ]

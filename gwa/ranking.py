@@ -1,0 +1,122 @@
+"""Who uses the system most: users or groups, by jobs and by CPU time."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gwa.blocks import Block, Column, Fact, Facts, Table
+from gwa.statistics.sample import Sample
+from gwa.store import Store
+from gwa.summary import number
+
+TOP: Final = 10
+
+COLUMNS: Final = (
+    Column("id", "Name"),
+    Column("jobs", "Jobs", "count"),
+    Column("jobs_share", "Share of jobs", "fraction"),
+    Column("cpu_seconds", "CPU time", "cpu seconds"),
+    Column("cpu_share", "Share of CPU time", "fraction"),
+    Column("utilization", "Utilisation by it", "fraction"),
+    Column("procs_mean", "Mean processors", "count"),
+    Column("runtime_mean", "Mean run time", "seconds"),
+    Column("runtime_median", "Median run time", "seconds"),
+    Column("arrivals_per_day", "Jobs a day", "count"),
+)
+
+RANKED: Final = """
+with submitted as (
+    select {field} as id, count(*) as jobs, min(submit_time) as first, max(submit_time) as last
+    from jobs where {field} is not null group by {field}
+), consumed as (
+    select {field} as id, cast(sum(cpu_seconds) as double) as cpu_seconds,
+    cast(sum(n_procs) as double) / count(*) as procs_mean,
+    cast(sum(cast(run_time as decimal(38, 6))) as double) / count(*) as runtime_mean
+    from ran where {field} is not null group by {field}
+)
+select submitted.id as id, jobs, coalesce(cpu_seconds, 0) as cpu_seconds,
+    procs_mean, runtime_mean, first, last
+from submitted left join consumed on submitted.id = consumed.id
+order by {order} desc, id limit {top}
+"""
+
+MEDIANS: Final = """
+with listed as ({ranked})
+select ran.{field} as id, run_time as value, count(*) as n
+from ran inner join listed on ran.{field} = listed.id
+group by ran.{field}, run_time order by id, value
+"""
+
+
+def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
+    """Yield the top ten of *field* by jobs and by CPU time as facts ``<family>.by_jobs`` and ``.by_cpu``."""
+    totals = store.row(
+        "select (select count(*) from jobs), (select cast(sum(cpu_seconds) as double) from ran),"
+        " (select min(submit_time) from jobs), (select max(end_time) from ran)"
+    )
+    for name, order, title in (("by_jobs", "jobs", "number of jobs"), ("by_cpu", "cpu_seconds", "CPU time")):
+        rows = _rows(store, field, order, totals)
+        yield Facts((Fact(f"{family}.{name}", rows, f"Top {family} by {title}"),))
+        yield Table(
+            f"{family}-{name.replace('_', '-')}",
+            f"Top {len(rows)} {family} by {title}",
+            (Column("id", one), *COLUMNS[1:]),
+            tuple(tuple(row[column.key] for column in COLUMNS) for row in rows),
+        )
+
+
+def _rows(store: Store, field: str, order: str, totals: tuple[Any, ...]) -> list[dict[str, Any]]:
+    query = RANKED.format(field=field, order=order, top=TOP)
+    medians = _medians(store, MEDIANS.format(ranked=query, field=field))
+    return [_row(row, medians, totals, store.system.cpus) for row in store.rows(query)]
+
+
+def _medians(store: Store, query: str) -> Mapping[str, float]:
+    """Return the median run time of each; quantiles come from value counts, not from the engine."""
+    counts: dict[str, list[tuple[float, int]]] = {}
+    for name, value, count in store.rows(query):
+        counts.setdefault(name, []).append((value, count))
+    return {name: Sample(*zip(*pairs, strict=True)).median() for name, pairs in counts.items()}  # type: ignore[arg-type]
+
+
+def _row(
+    row: tuple[Any, ...], medians: Mapping[str, float], totals: tuple[Any, ...], cpus: int | None
+) -> dict[str, Any]:
+    name, jobs, seconds, procs, run_time, first, last = row
+    all_jobs, all_seconds, begin, end = totals
+    span = end - begin if begin is not None and end is not None else 0
+    active = last - first if first is not None else 0
+    return {
+        "id": name,
+        "jobs": jobs,
+        "jobs_share": jobs / all_jobs,
+        "cpu_seconds": number(seconds),
+        "cpu_share": seconds / all_seconds if all_seconds else None,
+        "utilization": seconds / (cpus * span) if cpus and span > 0 else None,
+        "procs_mean": procs,
+        "runtime_mean": run_time,
+        "runtime_median": number(medians[name]) if name in medians else None,
+        "arrivals_per_day": jobs / (active / 86400) if active >= 86400 else None,  # noqa: PLR2004 - a day
+    }
+
+
+def gini(store: Store, field: str, family: str) -> Facts:
+    """Return how unevenly jobs and CPU time are spread over *field*: 0 is even, 1 is all by one."""
+    jobs = store.sample("n", f"(select count(*) as n from jobs where {field} is not null group by {field})")
+    seconds = store.sample(
+        "s", f"(select sum(cpu_seconds) as s from ran where {field} is not null group by {field})"
+    )
+    return Facts(
+        (
+            Fact(f"{family}.gini_jobs", _gini(jobs), f"Gini coefficient of jobs over {family}", "fraction"),
+            Fact(
+                f"{family}.gini_cpu",
+                _gini(seconds),
+                f"Gini coefficient of CPU time over {family}",
+                "fraction",
+            ),
+        )
+    )
+
+
+def _gini(sample: Sample) -> float | None:
+    return sample.gini() if sample.n and sample.max() > 0 else None

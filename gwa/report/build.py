@@ -1,0 +1,79 @@
+"""Build a report: run the analyses, keep going when one fails."""
+
+import platform
+from collections.abc import Collection
+
+import duckdb
+
+from gwa import __version__
+from gwa.analysis import Analysis, analyses
+from gwa.blocks import Note, Report, Section, Value
+from gwa.progress import SILENT, Progress
+from gwa.store import Store
+
+
+def build(
+    store: Store,
+    name: str,
+    *,
+    only: Collection[str] | None = None,
+    strict: bool = False,
+    progress: Progress = SILENT,
+) -> Report:
+    """
+    Return the report on the trace called *name*; *only* names the sections wanted.
+
+    A section that cannot be made says so in its place, unless *strict*: then the error is raised.
+    """
+    wanted = [one for one in analyses() if only is None or one.id in only]
+    sections = []
+    with progress.step("analysing", len(wanted)) as bar:
+        for one in wanted:
+            sections.append(_section(one, store, strict=strict))
+            bar.advance()
+    return Report(store.system.name or name, _subtitle(store, name), tuple(sections), reproduction(store))
+
+
+def _section(one: Analysis, store: Store, *, strict: bool) -> Section:
+    try:
+        return one.section(store)
+    except Exception as error:  # the rest of the report is worth having
+        if strict:
+            raise
+        note = Note(f"This section could not be made: {type(error).__name__}: {error}", "error")
+        return Section(one.id, one.title, one.help, (note,), one.chapter.value, failed=True)
+
+
+def _subtitle(store: Store, name: str) -> str:
+    site = store.system.site
+    return f"{site} · {name}" if site else name
+
+
+def reproduction(store: Store) -> dict[str, Value]:
+    """Return what it takes to make the same report again: inputs with hashes, account, versions."""
+    sources: list[Value] = [
+        {
+            "file": file,
+            "bytes": size,
+            "sha256": digest,
+            "rows": rows,
+            "comments": comments,
+            "rejected": rejected,
+        }
+        for file, size, digest, rows, comments, rejected in store.rows(
+            "select * from sources order by file, sha256"
+        )
+    ]
+    said = store.provenance
+    return {
+        "sources": sources,
+        "account": dict(vars(store.account)),
+        "commands": [said[key] for key in ("convert", "report") if key in said],
+        "versions": {
+            "gwa": __version__,
+            "converted by gwa": said.get("gwa", __version__),
+            "format": said.get("format"),
+            "duckdb": duckdb.__version__,
+            "python": platform.python_version(),
+        },
+    }

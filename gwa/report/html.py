@@ -1,0 +1,184 @@
+"""
+The report as one HTML file that needs nothing else: no server, no network, no second file.
+
+Templates only place what is given to them. Numbers are written by `gwa.report.numbers`, figures
+drawn by `gwa.figures`; which figures stand side by side is decided here.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+import jinja2
+from markupsafe import Markup
+
+from gwa.assets import asset
+from gwa.blocks import Block, Fact, Facts, Figure, Report, Section, Table, Value
+from gwa.errors import DefinitionError
+from gwa.figures import draw_all
+from gwa.report.data import plain
+from gwa.report.numbers import show
+
+SUMMARY = 6
+"""How many numbers of the first section stand in the head of the page."""
+
+NARROW = 500
+"""Figures less wide than this stand side by side."""
+
+UNPRINTABLE = dict.fromkeys((*range(32), *range(127, 160), *range(55296, 57344)), "�")
+"""What a name in a log may hold but a page may not, each with what is written for it."""
+for _blank in "\t\n\r":
+    del UNPRINTABLE[ord(_blank)]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Blocks that stand beside each other: a figure alone, a pair of them, or anything else that is wide."""
+
+    shape: Literal["wide", "single", "pair"]
+    blocks: tuple[Block, ...]
+
+
+def html(report: Report, *, overrides: Path | None = None) -> str:
+    """
+    Return *report* as the text of an HTML page.
+
+    A template or style sheet in the folder *overrides* takes the place of the shipped one of that
+    name; it can extend that one as ``gwa/report.html``. Times are those of the zone that the
+    report's ``reproduction`` calls ``zone``; without one they count from the start.
+    """
+    drawings = draw_all(figures(report))
+    return page(report, {name: Markup(svg) for name, svg in drawings.items()}, overrides=overrides)  # noqa: S704
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    """Return every figure of *report*, in order."""
+    for section in report.sections:
+        yield from (block for block in section.blocks if isinstance(block, Figure))
+
+
+def page(
+    report: Report,
+    drawings: Mapping[str, Markup],
+    *,
+    overrides: Path | None = None,
+    paper: bool = False,
+) -> str:
+    """Return *report* with its figures as *drawings*; on *paper* there is nothing to click."""
+    environment = _environment(overrides, _zone(report))
+    try:
+        script = _source(environment, "static/report.js")
+        return environment.get_template("report.html").render(
+            report=report,
+            summary=summary(report),
+            chapters=chapters(report),
+            layout={section.id: layout(section.blocks, drawings) for section in report.sections},
+            drawings=drawings,
+            styles=_source(environment, "static/report.css") + _source(environment, "static/print.css"),
+            script=script,
+            script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+            paper=paper,
+        )
+    except jinja2.TemplateSyntaxError as error:
+        raise DefinitionError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from error
+    except (jinja2.TemplateNotFound, jinja2.UndefinedError) as error:
+        raise DefinitionError(f"templates: {error.message}") from error
+
+
+def summary(report: Report) -> list[Fact]:
+    """Return the first numbers of the first section, for the head of the page."""
+    first = report.sections[0].blocks if report.sections else ()
+    found = [fact for block in first if isinstance(block, Facts) for fact in block.facts]
+    return [fact for fact in found if _is_number(fact.value)][:SUMMARY]
+
+
+def chapters(report: Report) -> list[tuple[str, list[Section]]]:
+    """Return the sections by chapter, in order."""
+    return [(name, list(group)) for name, group in groupby(report.sections, key=lambda section: section.chapter)]
+
+
+def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
+    """Return *blocks* in rows: narrow figures that follow each other stand in pairs."""
+    rows: list[Row] = []
+    for narrow, group in groupby(blocks, key=lambda block: _narrow(block, drawings)):
+        run = list(group)
+        if not narrow:
+            rows.extend(Row("wide", (block,)) for block in run)
+            continue
+        pairs = [tuple(run[start : start + 2]) for start in range(0, len(run), 2)]
+        rows.extend(Row("pair" if len(pair) > 1 else "single", pair) for pair in pairs)
+    return rows
+
+
+def _narrow(block: Block, drawings: Mapping[str, str]) -> bool:
+    """Tell whether *block* is a figure that leaves room beside it."""
+    if not isinstance(block, Figure):
+        return False
+    _, _, rest = drawings[block.id].partition('width="')
+    return float(rest.partition('"')[0] or NARROW) < NARROW
+
+
+def _environment(overrides: Path | None, zone: str | None) -> jinja2.Environment:
+    """Return a Jinja environment that escapes everything and knows our filters."""
+    shipped = str(asset("templates"))
+    chain = [str(overrides), shipped] if overrides else [shipped]
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(
+            [jinja2.FileSystemLoader(chain), jinja2.PrefixLoader({"gwa": jinja2.FileSystemLoader(shipped)})]
+        ),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"show": partial(show, zone=zone), "exact": exact, "numeric": numeric}
+    return environment
+
+
+def exact(value: Value) -> str:
+    """
+    Return *value* as JSON, with all its digits: what is copied and exported.
+
+    >>> exact(0.1 + 0.2), exact(None), exact(float("nan"))
+    ('0.30000000000000004', 'null', 'null')
+    """
+    return json.dumps(plain(value))
+
+
+def numeric(table: Table) -> list[bool]:
+    """Return for each column of *table* whether it holds numbers."""
+    kinds = []
+    for place, column in enumerate(table.columns):
+        known = [row[place] for row in table.rows if row[place] is not None]
+        kinds.append(bool(column.unit) or (bool(known) and all(map(_is_number, known))))
+    return kinds
+
+
+def _is_number(value: Value) -> bool:
+    """Tell whether *value* is a number; yes and no are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _printable(value: object) -> object:
+    """Return text without the characters that no page can show; what is already markup as it is."""
+    return value.translate(UNPRINTABLE) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _zone(report: Report) -> str | None:
+    """Return the time zone of *report*, if it says one."""
+    zone = report.reproduction.get("zone")
+    return zone if isinstance(zone, str) and zone else None
+
+
+def _source(environment: jinja2.Environment, name: str) -> Markup:
+    """Return a style sheet or script as it is: it is ours, and no template."""
+    if environment.loader is None:  # pragma: no cover - it has one
+        raise jinja2.TemplateNotFound(name)
+    return Markup(environment.loader.get_source(environment, name)[0])  # noqa: S704 - our own file

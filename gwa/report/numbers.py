@@ -1,0 +1,207 @@
+"""
+How a report writes its values: for readers, never for machines.
+
+Pure functions from a value to text. The full precision stands beside the text where a page shows
+it, and in the JSON.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from math import floor, isfinite, log10
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from gwa.blocks import Unit, Value
+
+MISSING: Final = "not recorded"
+"""What is written for a value that a trace does not have."""
+
+WORDS: Final[Mapping[Value, str]] = {True: "yes", False: "no"}
+"""What is written for values that are no numbers."""
+
+MINUTE: Final = 60
+HOUR: Final = 3600
+DAY: Final = 86400
+YEAR: Final = 365.25 * DAY
+
+LARGEST: Final = 1e15
+"""Numbers from here on are written as powers of ten."""
+
+SMALLEST: Final = 1e-4
+"""So are numbers nearer to zero than this."""
+
+SIZES: Final = ("KB", "MB", "GB", "TB", "PB", "EB")
+"""Names for powers of 1024 kilobytes."""
+
+
+def show(value: Value, unit: Unit = "", zone: str | None = None) -> str:
+    """
+    Return *value* as a reader wants to see it.
+
+    Times of day are those of *zone*, such as Europe/Madrid; without one they count from the start of
+    the trace.
+
+    >>> show(28476, "count"), show(0.70109, "fraction"), show(4980, "seconds"), show(None, "seconds")
+    ('28,476', '70.1 %', '1 h 23 min', 'not recorded')
+    >>> show(843494403, "timestamp", "UTC"), show(187200, "timestamp")
+    ('1996-09-23 16:00:03', 'day 3, 04:00')
+    """
+    if isinstance(value, Mapping):
+        return " · ".join(f"{name}: {show(part, '', zone)}" for name, part in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(show(part, unit, zone) for part in value)
+    if value is None or isinstance(value, bool | str) or not _finite(value):
+        return value if isinstance(value, str) else WORDS.get(value, MISSING)
+    try:
+        return timestamp(value, zone) if unit == "timestamp" else FORMATS[unit](value)
+    except OverflowError:  # a whole number that no floating point number can hold
+        return _power(value)
+
+
+def _finite(value: float) -> bool:
+    """Tell whether *value* is a number; whole ones are, however great."""
+    return isinstance(value, int) or isfinite(value)
+
+
+def number(value: float) -> str:
+    """
+    Return *value* with the digits that matter: whole numbers whole, others with four of them.
+
+    >>> number(1234567), number(1234.567), number(0.012345), number(1e300), number(-0.0)
+    ('1,234,567', '1,235', '0.01235', '1 × 10³⁰⁰', '0')
+    """
+    if value == 0:
+        return "0"
+    if not SMALLEST <= abs(value) < LARGEST:
+        return _power(value)
+    if isinstance(value, int) or value.is_integer() or abs(value) >= 1000:  # noqa: PLR2004 - four digits
+        return _minus(f"{value:,.0f}")
+    text = f"{value:.{3 - floor(log10(abs(value)))}f}"
+    return _minus(text.rstrip("0").rstrip("."))
+
+
+def fraction(value: float) -> str:
+    """
+    Return *value* as a percentage that is never rounded to nothing or to all.
+
+    >>> fraction(0.5), fraction(0.0004), fraction(0.9997), fraction(1), fraction(0)
+    ('50 %', '< 0.1 %', '> 99.9 %', '100 %', '0 %')
+    """
+    if 0 < value < 0.001:  # noqa: PLR2004 - a tenth of a percent
+        return "< 0.1 %"
+    if 0.999 < value < 1:  # noqa: PLR2004 - and all but a tenth
+        return "> 99.9 %"
+    if abs(value) >= 10:  # noqa: PLR2004 - a thousand percent and more
+        return f"{number(value * 100)} %"
+    return _minus(f"{value * 100:.1f}".removesuffix(".0")) + " %"
+
+
+def seconds(value: float) -> str:
+    """
+    Return a duration in the one or two units that fit it.
+
+    >>> seconds(0), seconds(0.25), seconds(45), seconds(200), seconds(276480), seconds(1e9)
+    ('0 s', '0.25 s', '45 s', '3 min 20 s', '3.2 days', '31.69 years')
+    """
+    if value < 0:
+        return f"−{seconds(-value)}"
+    if value >= YEAR:
+        return _many(value / YEAR, "year")
+    if value >= 2 * DAY:
+        return _many(round(value / DAY, 1), "day")
+    if value < MINUTE:
+        return f"{number(value if value < 10 else round(value, 1))} s"  # noqa: PLR2004 - one digit
+    whole = round(value)
+    if whole < HOUR:
+        return _two(whole, MINUTE, "min", 1, "s")
+    return _two(round(whole / MINUTE) * MINUTE, HOUR, "h", MINUTE, "min")
+
+
+def timestamp(value: float, zone: str | None = None) -> str:
+    """
+    Return a moment as date and time in *zone*, or as a day and time since the start.
+
+    >>> timestamp(0, "UTC"), timestamp(-1), timestamp(1e300, "UTC")
+    ('1970-01-01 00:00:00', 'day 0, 23:59', '1 × 10³⁰⁰')
+    """
+    if zone is None:
+        day, rest = divmod(value, DAY)
+        if abs(day) >= LARGEST:
+            return number(value)
+        return f"day {_minus(f'{day + 1:,.0f}')}, {int(rest // HOUR):02}:{int(rest % HOUR // MINUTE):02}"
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value)
+        return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S")
+    except OverflowError:
+        return number(value)
+
+
+def kilobytes(value: float) -> str:
+    """
+    Return an amount of memory.
+
+    >>> kilobytes(0), kilobytes(1572864), kilobytes(2048)
+    ('0 KB', '1.5 GB', '2 MB')
+    """
+    power = 0
+    while abs(value) >= 1024 and power < len(SIZES) - 1:  # noqa: PLR2004 - binary units
+        value, power = value / 1024, power + 1
+    return f"{_short(value)} {SIZES[power]}"
+
+
+def cpu_seconds(value: float) -> str:
+    """
+    Return an amount of work in CPU hours, or CPU years where hours are too many.
+
+    >>> cpu_seconds(0), cpu_seconds(90), cpu_seconds(7.2e6), cpu_seconds(2.02e9)
+    ('0 CPU hours', '90 CPU seconds', '2,000 CPU hours', '64.01 CPU years')
+    """
+    if abs(value) >= 10 * YEAR:
+        return f"{_short(value / YEAR)} CPU years"
+    if value == 0 or abs(value) >= HOUR:
+        return f"{_short(value / HOUR)} CPU hours"
+    return f"{_short(value)} CPU seconds"
+
+
+def _short(value: float) -> str:
+    """Return a number with two decimals at most."""
+    return number(round(value, 2) if SMALLEST < abs(value) < LARGEST and round(value, 2) else value)
+
+
+def _minus(text: str) -> str:
+    """Return *text* with a true minus sign."""
+    return text.replace("-", "−")
+
+
+def _power(value: float) -> str:
+    """Return a number as a power of ten, since its zeros could not be counted."""
+    digits, exponent = f"{Decimal(value):.2e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{_minus(digits).rstrip('0').rstrip('.')} × 10{raised}"
+
+
+def _many(value: float, name: str) -> str:
+    """Return a number of things, with an s where it is not one."""
+    text = number(value)
+    return f"{text} {name}" if text == "1" else f"{text} {name}s"
+
+
+def _two(value: int, large: int, name: str, small: int, rest: str) -> str:
+    """Return *value* in a large unit and a small one, which is left out when it is none."""
+    whole, part = divmod(value, large)
+    return f"{whole} {name} {part // small} {rest}" if part // small else f"{whole} {name}"
+
+
+FORMATS: Final[Mapping[Unit, Callable[[float], str]]] = {
+    "": number,
+    "count": number,
+    "fraction": fraction,
+    "seconds": seconds,
+    "kilobytes": kilobytes,
+    "cpu seconds": cpu_seconds,
+    "per day": lambda value: f"{number(value)} per day",
+    "per hour": lambda value: f"{number(value)} per hour",
+    "timestamp": timestamp,
+}
+"""What writes a number of each unit."""

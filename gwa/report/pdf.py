@@ -1,0 +1,83 @@
+"""
+The report as PDF: the HTML page, set on paper by WeasyPrint.
+
+Figures come as images, which WeasyPrint sets twice as fast as drawings inside the page. The
+document is tagged, so that it can be read aloud, and has bookmarks.
+"""
+
+import logging
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from gwa.blocks import Figure, Report
+from gwa.errors import OutputError
+from gwa.figures import draw_all
+from gwa.report.html import figures, page
+
+PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core"
+"""What Debian calls the libraries and letters that WeasyPrint needs."""
+
+
+def pdf(report: Report, path: Path | None = None, *, overrides: Path | None = None) -> bytes:
+    """
+    Return *report* as PDF, and write it to *path* if there is one.
+
+    The same report gives the same bytes. *overrides* is a folder of templates, as for the page.
+    """
+    weasyprint = _weasyprint()
+    svgs = draw_all(figures(report))
+    images = {figure.id: _image(figure, svgs[figure.id]) for figure in figures(report)}
+    text = page(report, images, overrides=overrides, paper=True)
+    with _quiet():
+        document = weasyprint.HTML(string=text, url_fetcher=_own_only(weasyprint))
+        content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa")
+    if path is not None:
+        path.write_bytes(content)
+    return content
+
+
+def _weasyprint() -> Any:  # noqa: ANN401 - it has no types
+    """Return WeasyPrint, or say what to install."""
+    try:
+        import weasyprint
+    except (ImportError, OSError) as error:
+        raise OutputError(
+            f"PDF needs libraries that are not here ({error}): on Debian or Ubuntu, run"
+            f" apt-get install {PACKAGES}; or write --html, which needs none"
+        ) from error
+    return weasyprint
+
+
+def _own_only(weasyprint: Any) -> Any:  # noqa: ANN401 - it has no types
+    """Return what fetches for WeasyPrint: nothing that does not stand in the page itself."""
+    return weasyprint.urls.URLFetcher(allowed_protocols={"data"}, fail_on_errors=False)
+
+
+def _image(figure: Figure, svg: str) -> Markup:
+    """Return *svg* as an image; on paper its colours are fixed."""
+    fixed = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", svg)
+    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', fixed)
+    wide, high = size.groups() if size else ("", "")
+    source = b64encode(fixed.encode()).decode()
+    image = Markup('<img src="data:image/svg+xml;base64,{}" alt="{}" width="{}" height="{}">')
+    return image.format(source, figure.alt, wide, high)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep WeasyPrint from telling the reader of a report about CSS that is meant for screens."""
+    loggers = [logging.getLogger(name) for name in ("weasyprint", "fontTools")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

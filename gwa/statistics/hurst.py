@@ -1,0 +1,215 @@
+"""
+Long-range dependence: five estimators of the Hurst parameter.
+
+Input is the number of arrivals (or any amount) in equally long bins, in order. H = 1/2 means no long
+memory, H towards 1 that bursts occur at all time scales. Daily and weekly cycles look like long memory
+to every estimator: `without_cycles` removes them, and both figures belong in a report. `wavelet` is the
+one to quote: unbiased on fractional Gaussian noise, blind to a constant trend, and with a confidence
+interval.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+from scipy.special import digamma, zeta
+
+from gwa.statistics.numeric import floats
+from gwa.statistics.sample import Floats
+
+_SHORTEST = 128
+_BLOCKS = 10
+_SMALLEST_BLOCK = 8
+_QUANTILE = 1.959963984540054
+"""The 97.5 % quantile of the standard normal distribution."""
+
+
+@dataclass(frozen=True)
+class Hurst:
+    """
+    An estimate *h* with a 95 % confidence interval (nan where the method has none).
+
+    *scales* and *energies* are the points, as powers of two, through which the line of the estimate goes.
+    """
+
+    h: float
+    low: float
+    high: float
+    scales: tuple[float, ...]
+    energies: tuple[float, ...]
+
+
+def variance_time(counts: ArrayLike, shortest: int = 10) -> Hurst:
+    """
+    Return H from how slowly the variance of block means falls: Var ~ m**(2 H - 2).
+
+    Blocks of *shortest* bins up to a tenth of the series. Biased downwards for strong memory, because
+    the mean of a finite series is itself uncertain (Beran 1994, section 4.4; Leland et al. 1994).
+    """
+    x = _series(counts)
+    sizes = _sizes(min(shortest, x.size // 50), x.size // _BLOCKS)
+    variances = floats([_blocks(x, size).mean(axis=1).var() for size in sizes])
+    return _line(sizes, variances, lambda slope: 1 + slope / 2)
+
+
+def rescaled_range(counts: ArrayLike, shortest: int = 16) -> Hurst:
+    """
+    Return H from the mean rescaled range of blocks: R/S ~ m**H (Hurst 1951; Mandelbrot & Wallis 1969).
+
+    Blocks of *shortest* bins up to a quarter of the series. Biased upwards near 1/2 and downwards near 1.
+    """
+    x = _series(counts)
+    sizes = _sizes(shortest, x.size // 4)
+    return _line(sizes, floats([_range(_blocks(x, size)) for size in sizes]), lambda slope: slope)
+
+
+def periodogram(counts: ArrayLike, share: float = 0.1) -> Hurst:
+    """
+    Return H from the lowest *share* of frequencies: spectrum ~ f**(1 - 2 H) (Geweke & Porter-Hudak 1983).
+
+    The confidence interval is the regression's, its residuals having the known variance pi**2 / 6.
+    """
+    frequency, power = _spectrum(_series(counts), share)
+    x, y = np.log(frequency), np.log(power)
+    centred = x - x.mean()
+    slope = float(centred @ y / (centred @ centred))
+    error = math.pi / math.sqrt(6 * float(centred @ centred)) / 2
+    return _estimate((1 - slope) / 2, error, np.log2(frequency), np.log2(power))
+
+
+def local_whittle(counts: ArrayLike, exponent: float = 0.65) -> Hurst:
+    """
+    Return H by local Whittle likelihood on the lowest n**exponent frequencies (Robinson 1995).
+
+    Standard error 1 / (2 sqrt m) for m frequencies.
+    """
+    x = _series(counts)
+    m = int(x.size**exponent)
+    frequency, power = _spectrum(x, 2 * m / x.size)
+    mean_log = float(np.log(frequency).mean())
+
+    def loss(h: float) -> float:
+        return math.log(float((power * frequency ** (2 * h - 1)).mean())) - (2 * h - 1) * mean_log
+
+    h = float(minimize_scalar(loss, bounds=(0.01, 1.5), method="bounded", options={"xatol": 1e-8}).x)
+    return _estimate(h, 0.5 / math.sqrt(frequency.size), np.log2(frequency), np.log2(power))
+
+
+def wavelet(counts: ArrayLike, first: int = 3, last: int | None = None) -> Hurst:
+    """
+    Return H from the energy of Haar wavelet coefficients by octave: log2 energy ~ (2 H - 1) j.
+
+    Abry and Veitch (1998): weighted regression over octaves *first* (blocks of 2**first bins) to *last*
+    (by default the last with 8 coefficients), corrected for the bias of the logarithm, with its
+    confidence interval. For fractional Gaussian noise the scaling is exact at every octave; raise
+    *first* where short-range structure bends the line.
+    """
+    octaves = _octaves(_series(counts))
+    last = min(last or len(octaves), len(octaves))
+    octaves = octaves[first - 1 : last]
+    scale = np.arange(first, first + len(octaves), dtype=np.float64)
+    half = floats([size / 2 for size, _ in octaves])
+    energy = floats([math.log2(mean) for _, mean in octaves]) - digamma(half) / math.log(2) + np.log2(half)
+    weight = math.log(2) ** 2 / zeta(2, half)
+    centred = scale - (weight @ scale) / weight.sum()
+    spread = float(weight @ centred**2)
+    slope = float((weight * centred) @ energy) / spread
+    return _estimate((slope + 1) / 2, 0.5 / math.sqrt(spread), scale, floats(energy))
+
+
+ESTIMATORS: Mapping[str, Callable[[ArrayLike], Hurst]] = MappingProxyType(
+    {
+        "wavelet": wavelet,
+        "local_whittle": local_whittle,
+        "periodogram": periodogram,
+        "variance_time": variance_time,
+        "rescaled_range": rescaled_range,
+    }
+)
+"""Every estimator by name, the recommended one first."""
+
+
+def without_cycles(counts: ArrayLike, periods: Iterable[int]) -> Floats:
+    """
+    Return the series less its mean profile over each of the *periods*, in bins; the mean stays.
+
+    With hourly bins ``(24, 168)`` removes the daily and the weekly cycle. A period with fewer than two
+    full repetitions is a `ValueError`: its "profile" would be the series.
+    """
+    x = floats(counts).copy()
+    mean = x.mean()
+    for period in periods:
+        if not 0 < period <= x.size // 2:
+            raise ValueError(f"a cycle of {period} bins does not occur twice in {x.size} bins")
+        phase = np.arange(x.size) % period
+        profile = np.bincount(phase, weights=x) / np.bincount(phase)
+        x = x - profile[phase] + mean
+    return x
+
+
+def _series(counts: ArrayLike) -> Floats:
+    """Return the series as doubles, refusing one that is too short or constant."""
+    x = floats(counts).ravel()
+    if x.size < _SHORTEST:
+        raise ValueError(f"a Hurst estimate needs {_SHORTEST} bins, not {x.size}")
+    if not np.all(np.isfinite(x)) or x.min() == x.max():
+        raise ValueError("a Hurst estimate needs finite counts that vary")
+    return x
+
+
+def _sizes(low: int, high: int) -> Floats:
+    """Return block sizes from *low* to *high*, about eight per doubling."""
+    low = max(low, 1)
+    return np.unique(np.rint(np.geomspace(low, high, 1 + int(8 * math.log2(high / low)))))
+
+
+def _blocks(x: Floats, size: float) -> Floats:
+    """Return the series cut in rows of *size* bins, the incomplete last one left out."""
+    rows = int(x.size // size)
+    return x[: rows * int(size)].reshape(rows, int(size))
+
+
+def _range(blocks: Floats) -> float:
+    """Return the mean of R/S over blocks that vary."""
+    deviation = blocks.std(axis=1)
+    walk = np.cumsum(blocks - blocks.mean(axis=1, keepdims=True), axis=1)
+    spread = np.maximum(walk.max(axis=1), 0) - np.minimum(walk.min(axis=1), 0)
+    return float(np.mean(spread[deviation > 0] / deviation[deviation > 0])) if np.any(deviation > 0) else 0.0
+
+
+def _spectrum(x: Floats, share: float) -> tuple[Floats, Floats]:
+    """Return frequencies in cycles per bin and the periodogram, the lowest *share* of it, zeros left out."""
+    power = np.abs(np.fft.rfft(x - x.mean()))[1:] ** 2 / x.size
+    frequency = np.arange(1, power.size + 1) / x.size
+    keep = np.arange(power.size) < max(share * power.size, 4)
+    keep &= power > 0
+    return frequency[keep], power[keep]
+
+
+def _octaves(x: Floats) -> list[tuple[int, float]]:
+    """Return the number of Haar coefficients of each octave and the mean of their squares."""
+    found = []
+    while x.size >= 2 * _SMALLEST_BLOCK:
+        pairs = _blocks(x, 2)
+        energy = float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2) / 2)
+        found.append((pairs.shape[0], max(energy, 1e-300)))
+        x = pairs.sum(axis=1) / math.sqrt(2)
+    return found
+
+
+def _line(sizes: Floats, energies: Floats, to_h: Callable[[float], float]) -> Hurst:
+    """Return the estimate from a straight line through log energies against log sizes."""
+    keep = energies > 0
+    x, y = np.log2(sizes[keep]), np.log2(energies[keep])
+    centred = x - x.mean()
+    return _estimate(to_h(float(centred @ y / (centred @ centred))), math.nan, x, y)
+
+
+def _estimate(h: float, error: float, scales: Floats, energies: Floats) -> Hurst:
+    """Return the estimate with its confidence interval from a standard error."""
+    margin = _QUANTILE * error
+    return Hurst(h, h - margin, h + margin, tuple(map(float, scales)), tuple(map(float, energies)))

@@ -1,0 +1,166 @@
+"""The Zipf distribution: users by activity, and how three ways to fit it differ."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+from scipy.special import zeta
+
+from gwa.statistics.distribution import COUNTING, Distribution, FitError, require
+from gwa.statistics.numeric import floats, log
+from gwa.statistics.sample import Floats, Sample
+
+_STEEPEST = 50.0
+
+
+@dataclass(frozen=True)
+class Zipf(Distribution):
+    """
+    The Zipf distribution on 1 to *ranks*: P(X = k) = k**-exponent / H, H the sum of all k**-exponent.
+
+    Three fits, because the papers differ: `fit`, maximum likelihood; `least_squares` on the
+    probabilities, the way that Anoep's table 4.20 (2009) comes out (LCG, users by tasks: 1.316, printed
+    1.32); `log_least_squares`, a line through the log-log plot, which the tail's singletons drive (2.56
+    there). *ranks* may be infinite for an exponent above 1.
+    """
+
+    exponent: float
+    ranks: float
+
+    name = "zipf"
+    title = "Zipf"
+    parameters: ClassVar = {"exponent": "how fast popularity falls, no unit", "ranks": "the largest rank"}
+    support = COUNTING
+    scipy = "zipfian"
+
+    def __post_init__(self) -> None:
+        """Refuse fewer than one rank, and an exponent up to 1 with infinitely many."""
+        require(ranks=self.ranks)
+        if math.isinf(self.ranks) and not self.exponent > 1:
+            raise ValueError(f"the exponent is above 1 without a largest rank, not {self.exponent}")
+
+    @classmethod
+    def fit(cls, sample: Sample, ranks: float | None = None) -> Self:
+        """
+        Return the distribution of greatest likelihood on 1 to *ranks*, by default the largest value.
+
+        Raises `FitError` for values that are not ranks, and for fewer than two different ones.
+        """
+        cls.refuse(sample)
+        last = cls._last(sample, ranks)
+        mean_log = float(sample.weights @ np.log(sample.values))
+        low = 1 + 1e-6 if math.isinf(last) else -_STEEPEST
+        return cls(_least(lambda a: a * mean_log + math.log(_total(a, last)), low), last)
+
+    @classmethod
+    def least_squares(cls, sample: Sample, ranks: float | None = None) -> Self:
+        """Return the least sum of squares between observed shares and probabilities, over all ranks."""
+        cls.refuse(sample)
+        last = cls._last(sample, ranks)
+        observed = np.zeros(int(last))
+        observed[sample.values.astype(np.int64) - 1] = sample.weights
+        k = np.arange(1, last + 1)
+
+        def loss(exponent: float) -> float:
+            power = k**-exponent
+            return float(((observed - power / power.sum()) ** 2).sum())
+
+        return cls(_least(loss, 0.0), last)
+
+    @classmethod
+    def log_least_squares(cls, sample: Sample, ranks: float | None = None) -> Self:
+        """Return the slope of the line through ln share against ln rank, unobserved ranks left out."""
+        cls.refuse(sample)
+        x, y = np.log(sample.values), np.log(sample.weights)
+        slope = float((x - x.mean()) @ (y - y.mean()) / ((x - x.mean()) @ (x - x.mean())))
+        return cls(-slope, cls._last(sample, ranks))
+
+    @staticmethod
+    def _last(sample: Sample, ranks: float | None) -> float:
+        """Return the largest rank, refusing one below an observed value."""
+        if ranks is not None and ranks < sample.max():
+            raise FitError(f"a value of {sample.max():g} is beyond the largest rank {ranks:g}")
+        return sample.max() if ranks is None else float(ranks)
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        k = np.clip(np.floor(floats(x)), 0, self.ranks)
+        if math.isinf(self.ranks):
+            return floats(1 - zeta(self.exponent, k + 1) / zeta(self.exponent, 1))
+        steps = np.concatenate(([0.0], np.cumsum(np.arange(1, self.ranks + 1) ** -self.exponent)))
+        return floats(steps[k.astype(np.int64)] / steps[-1])
+
+    def cdf_below(self, x: ArrayLike) -> Floats:
+        """Return P(X < x)."""
+        return self.cdf(np.ceil(floats(x)) - 1)
+
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the log of the probability of *x*."""
+        at = floats(x)
+        inside = COUNTING.inside(at) & (at <= self.ranks)
+        total = math.log(_total(self.exponent, self.ranks))
+        probability = -self.exponent * log(np.where(inside, at, 1.0)) - total
+        return np.where(inside, probability, -math.inf)
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Return the quantiles, the smallest rank with cdf(rank) >= *q*."""
+        if math.isinf(self.ranks):
+            return np.maximum(np.ceil(super().ppf(q) - 1e-9), 1.0)
+        return (
+            np.searchsorted(self.cdf(np.arange(1, self.ranks + 1)), floats(q)).clip(0, int(self.ranks) - 1)
+            + 1.0
+        )
+
+    def mean(self) -> float:
+        """Return the expectation; infinite up to an exponent of 2 without a largest rank."""
+        if math.isinf(self.ranks) and self.exponent <= 1 + 1:
+            return math.inf
+        return _total(self.exponent - 1, self.ranks) / _total(self.exponent, self.ranks)
+
+    def free(self) -> int:
+        """Return 1: the number of ranks is given, or the largest value."""
+        return 1
+
+    def to_scipy(self) -> dict[str, float]:
+        """Return the arguments of ``scipy.stats.zipfian``."""
+        return {"a": self.exponent, "n": int(self.ranks)}
+
+    @classmethod
+    def from_scipy(cls, **parameters: float) -> Self:
+        """Return the distribution of ``scipy.stats.zipfian(a, n)``."""
+        return cls(parameters["a"], parameters["n"])
+
+
+def by_rank(popularity: ArrayLike) -> Sample:
+    """
+    Return ranks as values: 1 for the largest *popularity* (jobs of a user, say), counted that often.
+
+    >>> by_rank([5, 90, 5]).counts.tolist()
+    [90, 5, 5]
+    """
+    counts = np.sort(np.asarray(popularity, dtype=np.int64))[::-1]
+    counts = counts[counts > 0]
+    return Sample(floats(np.arange(1, counts.size + 1)), counts)
+
+
+def _total(exponent: float, ranks: float) -> float:
+    """Return the sum of k**-exponent over the ranks."""
+    if math.isinf(ranks):
+        return float(zeta(exponent, 1))
+    with np.errstate(over="ignore"):
+        return float((np.arange(1, ranks + 1) ** -exponent).sum())
+
+
+def _least(loss: Callable[[float], float], low: float) -> float:
+    """Return the exponent of least *loss*, the best of a grid refined between its neighbours."""
+    rising = np.linspace(low, 0, 11)[:-1] if low < 0 else np.zeros(0)
+    grid = np.concatenate((rising, np.linspace(max(low, 0), 6, 61), [10, 20, _STEEPEST]))
+    losses = [loss(float(a)) for a in grid]
+    best = int(np.argmin(losses))
+    bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-11})
+    return float(found.x)

@@ -1,0 +1,35 @@
+"""From a sample to the handful of facts that sum it up."""
+
+import math
+
+from gwa.blocks import Fact, Unit
+from gwa.statistics.sample import Sample
+
+
+def number(value: float) -> float | int | None:
+    """Return *value* as JSON should show it: None for nan and infinity, whole where it is whole."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
+
+
+def summary(prefix: str, sample: Sample, unit: Unit, what: str) -> tuple[Fact, ...]:
+    """
+    Return minimum, mean, median, 95th percentile and maximum of *sample* under ids of *prefix*.
+
+    Quantiles interpolate linearly between order statistics, as NumPy and R do by default (type 7).
+    """
+    return (
+        Fact(f"{prefix}.min", number(sample.min()), f"Least {what}", unit),
+        Fact(f"{prefix}.mean", number(sample.mean()), f"Mean {what}", unit),
+        Fact(f"{prefix}.median", number(sample.median()), f"Median {what}", unit),
+        Fact(f"{prefix}.p95", number(sample.quantile(0.95)), f"95th percentile of {what}", unit),
+        Fact(f"{prefix}.max", number(sample.max()), f"Greatest {what}", unit),
+    )
+
+
+def spread(prefix: str, sample: Sample, unit: Unit, what: str) -> tuple[Fact, ...]:
+    """Return `summary` over all intervals and the mean over non-empty ones, as the archive does."""
+    busy = sample.restrict(low=math.ulp(0.0))
+    mean = Fact(f"{prefix}.mean_nonzero", number(busy.mean()), f"Mean {what}, where not zero", unit)
+    return (*summary(prefix, sample, unit, what), mean)

@@ -1,0 +1,110 @@
+"""What a person at a terminal sees: progress bars and tables."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gwa.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+MOST_ROWS = 200
+"""More rows than this fill a screen many times over; pipes and files get all of them."""
+
+
+class Bar(Progress):
+    """A bar on standard error, for people who wait."""
+
+    def __init__(self) -> None:
+        """Prepare the bar; it shows with its first step."""
+        self._bars: Bars | None = None
+        self._task: Any = None
+
+    @contextmanager
+    def step(self, label: str, total: float | None = None) -> Iterator[Progress]:
+        """Show a bar that fills up to *total*."""
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+        with Bars(
+            *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+        ) as self._bars:
+            self._task = self._bars.add_task(label, total=total)
+            yield self
+        self._bars = None
+
+    def advance(self, amount: float = 1) -> None:
+        """Fill the bar further."""
+        if self._bars:
+            self._bars.advance(self._task, amount)
+
+
+def progress(*, quiet: bool) -> Progress:
+    """Return a bar where somebody watches, silence elsewhere."""
+    return Bar() if not quiet and sys.stderr.isatty() else SILENT
+
+
+def table(names: Sequence[str], rows: Sequence[Sequence[object]], *, as_json: bool) -> None:
+    """Print rows: a table on a terminal, CSV when piped, JSON when asked."""
+    if as_json:
+        click.echo(
+            json.dumps(
+                [dict(zip(names, map(_plain, row), strict=True)) for row in rows],
+                indent=1,
+                ensure_ascii=False,
+            )
+        )
+    elif sys.stdout.isatty():
+        _draw(names, rows)
+    else:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([_text(value) for value in row] for row in rows)
+
+
+def _draw(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(header_style="bold", box=None, pad_edge=False)
+    for index, name in enumerate(names):
+        numbers = all(isinstance(row[index], int | float | Decimal | None) for row in rows)
+        drawn.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
+    for row in rows[:MOST_ROWS]:
+        drawn.add_row(*(Text(_text(value)) for value in row))
+    Console().print(drawn)
+    if len(rows) > MOST_ROWS:
+        click.echo(f"… {len(rows) - MOST_ROWS} more rows; redirect the output to get them all", err=True)
+
+
+def _text(value: object) -> str:
+    """Return a cell as text; whole numbers without a point, missing values empty."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value)
+
+
+def _plain(value: object) -> object:
+    """Return a cell as JSON can say it."""
+    if isinstance(value, float) and value != value:  # noqa: PLR0124 - that is what nan is
+        return None
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    if isinstance(value, str | int | float | bool | list | dict | None):
+        return value
+    return str(value)

@@ -1,0 +1,242 @@
+"""
+How a trace changes over time: jobs per interval, and levels such as busy processors.
+
+The engine returns only intervals in which something happens; what lies between is known without
+asking, so a trace of a few days and one of many years cost the same per event.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.statistics.sample import Sample
+from gwa.store import Store
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DAY: Final = 86400.0
+QUARTER: Final = 900.0
+"""Every time zone of today is a multiple of 15 minutes from UTC."""
+
+MOST_DAYS: Final = 40_000
+"""Beyond a century of days, daylight saving is left out of account."""
+
+EXACT: Final = "cast(sum(cast({expression} as decimal(38, 6))) as double)"
+"""A sum that does not depend on the order of the rows: exact to a microsecond."""
+
+
+def exact_sum(expression: str) -> str:
+    """Return the SQL of a sum that is the same whatever the order of the rows."""
+    return EXACT.format(expression=expression)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many things happened in intervals of *width* seconds; *bins* without any are left out."""
+
+    width: float
+    bins: Ints
+    counts: Ints
+
+    @property
+    def times(self) -> Floats:
+        """When each interval begins."""
+        return (self.bins * self.width).astype(np.float64)
+
+    def sample(self) -> Sample:
+        """Return the counts of all intervals from the first to the last, empty ones included."""
+        if not len(self.bins):
+            return Sample.of([])
+        empty = int(self.bins[-1] - self.bins[0]) + 1 - len(self.bins)
+        return Sample.weighted(np.append(self.counts, 0), np.append(np.ones(len(self.bins), np.int64), empty))
+
+    def per(self, edges: Floats) -> Ints:
+        """Return the counts between consecutive *edges*."""
+        place = np.searchsorted(edges, self.times, side="right") - 1
+        total = np.zeros(max(len(edges) - 1, 0), np.int64)
+        np.add.at(total, np.clip(place, 0, len(total) - 1), self.counts)
+        return total
+
+
+@dataclass(frozen=True)
+class Level:
+    """
+    A level over time, as averages over intervals of *width* seconds from *origin*.
+
+    Runs of intervals that share a level are held once: *begins* and *lengths* count intervals. The
+    last interval may be shorter than the others; *end* says when it ends.
+    """
+
+    origin: float
+    width: float
+    end: float
+    begins: Ints
+    lengths: Ints
+    values: Floats
+
+    @property
+    def durations(self) -> Floats:
+        """How many seconds each run lasts."""
+        durations: Floats = (self.lengths * self.width).astype(np.float64)
+        if len(durations):
+            durations[-1] = self.end - (self.origin + self.begins[-1] * self.width)
+        return durations
+
+    def mean(self) -> float:
+        """Return the average over time."""
+        return float(self.values @ self.durations / self.durations.sum())
+
+    def mean_nonzero(self) -> float:
+        """Return the average over the intervals in which the level was not zero throughout."""
+        busy = self.values > 0
+        return (
+            float(self.values[busy] @ self.durations[busy] / self.durations[busy].sum())
+            if busy.any()
+            else 0.0
+        )
+
+    def between(self, edges: Floats) -> Floats:
+        """Return the averages between consecutive *edges*, over the part of them that is observed."""
+        times = np.append(self.origin + self.begins * self.width, self.end)
+        area = np.concatenate(([0.0], np.cumsum(self.values * self.durations)))
+        inside = np.clip(edges, times[0], times[-1])
+        widths = np.diff(inside)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            averages: Floats = np.diff(np.interp(inside, times, area)) / widths
+        return np.where(widths > 0, averages, np.nan)
+
+    def points(self, most: int = 2000) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return times, means, minima and maxima of at most *most* equal stretches, for drawing."""
+        stretches = max(1, min(most, int(np.ceil((self.end - self.origin) / self.width))))
+        edges = np.linspace(self.origin, self.end, stretches + 1)
+        starts = self.origin + self.begins * self.width
+        first = np.clip(np.searchsorted(starts, edges[:-1], side="right") - 1, 0, None)
+        last = np.maximum(np.searchsorted(starts, edges[1:], side="left"), first + 1)
+        low = np.array([self.values[a:b].min() for a, b in zip(first, last, strict=True)])
+        high = np.array([self.values[a:b].max() for a, b in zip(first, last, strict=True)])
+        return edges[:-1], np.nan_to_num(self.between(edges)), low, high
+
+
+def counts(store: Store, moment: str, width: float, table: str = "jobs") -> Counts:
+    """Return how many rows of *table* have their *moment* in each interval of *width* seconds."""
+    found = store.arrays(
+        f"select cast(floor({moment} / {width!r}) as bigint) as bin, count(*) as n from {table} as t"
+        f" where {moment} is not null group by bin order by bin"
+    )
+    return Counts(width, np.asarray(found["bin"], np.int64), np.asarray(found["n"], np.int64))
+
+
+def level(
+    store: Store, weight: str, span: tuple[str, str], table: str, *, width: float, period: tuple[float, float]
+) -> Level:
+    """
+    Return the sum of *weight* over the rows of *table* that are between the two moments of *span*.
+
+    It is exact: a job that begins within an interval counts for the part of it that it was there.
+    *period* is the first and the last second looked at.
+    """
+    origin, end = period
+    found = store.arrays(
+        f"""
+        with edge as (
+            select {span[0]} - {origin!r} as t, {weight} as d from {table} as begun
+            union all
+            select {span[1]} - {origin!r} as t, -({weight}) as d from {table} as ended
+        ), placed as (
+            select cast(floor(t / {width!r}) as bigint) as bin, t, d from edge where t is not null
+        )
+        select bin, cast(sum(d) as double) as net, {exact_sum(f"d * ((bin + 1) * {width!r} - t)")} as area
+        from placed group by bin order by bin
+        """
+    )
+    return _runs(
+        *(np.asarray(found[name]) for name in ("bin", "net", "area")), width=width, origin=origin, end=end
+    )
+
+
+def _runs(bins: Ints, net: Floats, area: Floats, *, width: float, origin: float, end: float) -> Level:
+    """Turn changes per interval into runs of equal level."""
+    total = max(1, int(np.ceil((end - origin) / width)))
+    inside = bins < total
+    base = np.concatenate(([0.0], np.cumsum(net)))[:-1]
+    begins, values = bins[inside], (base + area / width)[inside]
+    after = np.cumsum(net)[inside]
+    following = np.append(begins[1:], total)
+    gaps = following - begins - 1 > 0
+    all_begins = np.concatenate((begins, begins[gaps] + 1))
+    all_lengths = np.concatenate((np.ones(len(begins), np.int64), (following - begins - 1)[gaps]))
+    all_values = np.concatenate((values, after[gaps]))
+    order = np.argsort(all_begins, kind="stable")
+    runs = Level(origin, width, end, all_begins[order], all_lengths[order], all_values[order])
+    return _with_short_end(runs, total)
+
+
+def _with_short_end(runs: Level, total: int) -> Level:
+    """Give the last interval a run of its own, averaged over the time that it really lasts."""
+    if not len(runs.begins):
+        return Level(runs.origin, runs.width, runs.end, np.zeros(1, np.int64), np.array([total]), np.zeros(1))
+    short = runs.end - (runs.origin + (total - 1) * runs.width)
+    begins, lengths, values = runs.begins, runs.lengths.copy(), runs.values.copy()
+    if lengths[-1] > 1:
+        lengths[-1] -= 1
+        begins, lengths = np.append(begins, total - 1), np.append(lengths, 1)
+        values = np.append(values, values[-1])
+    elif short > 0:
+        values[-1] *= runs.width / short
+    return Level(runs.origin, runs.width, runs.end, begins, lengths, values)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The days of a trace in its own time zone; *edges* are the midnights, one more than days."""
+
+    edges: Floats
+    labels: tuple[str, ...]
+    weekdays: Ints
+
+    @classmethod
+    def of(cls, first: float, last: float, zone: ZoneInfo, *, relative: bool) -> "Calendar":
+        """Return the days from the moment *first* to the moment *last*."""
+        if relative or (last - first) / DAY > MOST_DAYS:
+            days = np.arange(np.floor(first / DAY), np.floor(last / DAY) + 2)
+            names = tuple(f"day {int(day) + 1}" for day in days[:-1])
+            return cls(days * DAY, names, (days[:-1].astype(np.int64) + 3) % 7)
+        begin = datetime.fromtimestamp(first, zone).replace(
+            hour=0, minute=0, second=0, microsecond=0, tzinfo=None
+        )
+        stop = datetime.fromtimestamp(last, zone).replace(tzinfo=None)
+        dates = [begin + timedelta(days=day) for day in range((stop - begin).days + 2)]
+        edges = np.array([_midnight(date, zone) for date in dates])
+        labels = tuple(date.date().isoformat() for date in dates[:-1])
+        return cls(edges, labels, np.array([date.weekday() for date in dates[:-1]], np.int64))
+
+    def weeks(self) -> tuple[Floats, tuple[str, ...]]:
+        """Return the edges and names of the weeks, from Monday on."""
+        return self._grouped(
+            [index for index, day in enumerate(self.weekdays) if index == 0 or day == 0], "week of "
+        )
+
+    def months(self) -> tuple[Floats, tuple[str, ...]]:
+        """Return the edges and names of the months; stretches of 30 days where dates are unknown."""
+        dated = not self.labels[0].startswith("day")
+        starts = [
+            index
+            for index, name in enumerate(self.labels)
+            if index == 0 or (name.endswith("-01") if dated else index % 30 == 0)
+        ]
+        edges, names = self._grouped(starts, "")
+        return edges, tuple(name[:7] if dated else f"30 days from {name}" for name in names)
+
+    def _grouped(self, starts: Sequence[int], prefix: str) -> tuple[Floats, tuple[str, ...]]:
+        edges = np.append(self.edges[list(starts)], self.edges[-1])
+        return edges, tuple(f"{prefix}{self.labels[index]}" for index in starts)
+
+
+def _midnight(date: datetime, zone: tzinfo) -> float:
+    return date.replace(tzinfo=zone).timestamp()

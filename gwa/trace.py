@@ -1,0 +1,178 @@
+"""
+What users hold: `open` gives a `Trace`, the same that the command line uses.
+
+>>> import gwa
+>>> trace = gwa.open("sample_traces/swf/tiny.swf")
+>>> trace.facts("trace.")["trace.jobs"]
+1200
+"""
+
+from collections.abc import Sequence
+from html import escape
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from gwa.analysis import analyses
+from gwa.blocks import Report, Value
+from gwa.convert import read
+from gwa.errors import TraceError
+from gwa.formats import Reading
+from gwa.progress import SILENT, Progress
+from gwa.readers.compressed import plain_name
+from gwa.report.build import build
+from gwa.schema import BY_NAME
+from gwa.statistics.sample import Sample
+from gwa.store import Account, Engine, Store
+from gwa.system import Header, System, read_system
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+class Trace:
+    """The jobs of a cluster, grid or cloud over some time, and what is known of where they come from."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        """Hold an open *store* under a *name*; `open` is the usual way to get a trace."""
+        self.store = store
+        self.name = name
+
+    def facts(self, prefix: str = "") -> dict[str, Value]:
+        """
+        Return the facts whose ids begin with *prefix*, in full precision and SI units.
+
+        Only the analyses that are needed run; they are the ones of the report.
+        """
+        report = build(self.store, self.name, strict=True)
+        return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
+
+    def report(self, only: Sequence[str] | None = None, progress: Progress = SILENT) -> Report:
+        """Return the report as data; *only* names the sections wanted. `gwa.report` prints it."""
+        unknown = set(only or ()) - {one.id for one in analyses()}
+        if unknown:
+            known = ", ".join(one.id for one in analyses())
+            raise TraceError(f"there is no section '{min(unknown)}', expected one of {known}")
+        return build(self.store, self.name, only=only, progress=progress)
+
+    def sql(self, query: str) -> "pd.DataFrame":
+        """
+        Return what a query yields; the tables are ``jobs``, ``ran`` and those beside them.
+
+        >>> import gwa
+        >>> gwa.open("sample_traces/swf/tiny.swf").sql("select count(*) as jobs from jobs").jobs[0]
+        np.int64(1200)
+        """
+        return self.store.frame(query)
+
+    def sample(self, field: str) -> Sample:
+        """Return the distinct values of a *field* such as ``run_time``, with counts."""
+        if field not in BY_NAME or BY_NAME[field].is_text:
+            numbers = ", ".join(one.name for one in BY_NAME.values() if not one.is_text)
+            raise TraceError(f"there is no number called '{field}', expected one of {numbers}")
+        return self.store.sample(field)
+
+    def frame(self) -> "pd.DataFrame":
+        """Return all jobs as a pandas DataFrame, one column for each of the 29 fields."""
+        return self.store.frame()
+
+    def arrow(self) -> "pa.Table":
+        """Return all jobs as an Arrow table."""
+        return self.store.arrow()
+
+    @property
+    def header(self) -> Header:
+        """The key and value lines of the log's header."""
+        return self.store.header
+
+    @property
+    def system(self) -> System:
+        """The system that the trace comes from."""
+        return self.store.system
+
+    @property
+    def account(self) -> Account:
+        """What became of every row of the sources."""
+        return self.store.account
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return int(self.store.row("select count(*) as jobs from jobs")[0])
+
+    def close(self) -> None:
+        """Close the trace and remove its scratch files."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        """Return the trace itself, to be closed at the end of a ``with``."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Close the trace."""
+        self.close()
+
+    def _summary(self) -> list[tuple[str, str]]:
+        overview = next(one for one in analyses() if one.id == "overview").section(self.store)
+        from gwa.report.numbers import show
+
+        wanted = {"trace.jobs", "trace.users", "trace.span_seconds", "trace.cpus", "trace.cpu_seconds"}
+        facts = Report("", "", (overview,)).facts()
+        return [(fact.label, show(fact.value, fact.unit)) for fact in facts if fact.id in wanted]
+
+    def __repr__(self) -> str:
+        """Return a line that says what the trace is."""
+        return (
+            f"<Trace {self.name}: "
+            + ", ".join(f"{label.lower()} {value}" for label, value in self._summary())
+            + ">"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = "".join(
+            f"<tr><th>{escape(label)}</th><td>{escape(value)}</td></tr>" for label, value in self._summary()
+        )
+        return f"<table><caption>{escape(self.name)}</caption>{rows}</table>"
+
+
+def open(  # noqa: A001 - gwa.open reads as what it does
+    paths: Paths,
+    *,
+    format: str | None = None,  # noqa: A002 - the word for it
+    system: str | PathLike[str] | dict[str, Any] | None = None,
+    strict: bool = False,
+    memory: str | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Trace:
+    """
+    Open a trace: a store, a ``.gwf``, or any log that a converter knows; several files are one trace.
+
+    *system* is a system file, or what would stand in it; *memory* (such as ``2GB``) and *threads*
+    limit the engine. Raise `TraceError` where the trace cannot be read.
+    """
+    several = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    files = [Path(path) for path in several]
+    if not files:
+        raise TraceError("no file was given, expected a trace")
+    said = system if isinstance(system, dict | None) else read_system(Path(system))
+    reading = Reading(said, strict, Engine(memory, threads), progress)
+    return Trace(read(files, format, reading), title(files))
+
+
+def title(files: Sequence[Path]) -> str:
+    """
+    Return the name of a trace: that of its file without suffixes.
+
+    >>> title([Path("logs/KTH-SP2-1996-2.1-cln.swf.gz")])
+    'KTH-SP2-1996-2.1-cln'
+    """
+    name = plain_name(files[0])
+    stem = name.rpartition(".")[0] or name
+    return stem if len(files) == 1 else f"{stem} and {len(files) - 1} more"

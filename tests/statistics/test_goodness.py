@@ -1,0 +1,170 @@
+"""Distances are exact with ties, and p-values mean what they say."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from gwa.statistics.distribution import POSITIVE, FitError
+from gwa.statistics.distributions import Exponential, Lognormal, Normal
+from gwa.statistics.gamma import Gamma
+from gwa.statistics.goodness import (
+    Bootstrap,
+    anderson_darling,
+    cramer_von_mises,
+    ks,
+    naive_p_value,
+    p_values,
+)
+from gwa.statistics.hyperexponential import HyperExponential
+from gwa.statistics.rounding import Grid
+from gwa.statistics.sample import Sample
+from gwa.statistics.weibull import Weibull
+from gwa.statistics.zipf import Zipf
+
+TIED = st.lists(st.integers(1, 12), min_size=2, max_size=50)
+
+
+@given(TIED, st.floats(0.2, 3), st.floats(1, 20))
+def test_distances_with_ties_are_those_of_the_expanded_data(data, shape, scale):
+    sample, distribution = Sample.of(data), Weibull(shape, scale)
+    x = np.sort(np.asarray(data, dtype=float))
+    i, n = np.arange(1, x.size + 1), x.size
+    there = stats.weibull_min(shape, scale=scale)
+    assert ks(sample, distribution) == pytest.approx(stats.kstest(x, there.cdf).statistic, abs=1e-12)
+    expected = stats.cramervonmises(x, there.cdf).statistic
+    assert cramer_von_mises(sample, distribution) == pytest.approx(expected, abs=1e-9)
+    logs = np.log(distribution.cdf(x)) + np.log(distribution.sf(x))[::-1]
+    expected = -n - ((2 * i - 1) * logs).sum() / n
+    assert anderson_darling(sample, distribution) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_anderson_darling_is_scipys():
+    data = np.random.default_rng(0).normal(3, 2, 500)
+    sample = Sample.of(data)
+    ours = anderson_darling(sample, Normal(data.mean(), data.std(ddof=1)))
+    theirs = stats.anderson(data, "norm", method="interpolate")  # type: ignore[call-overload]
+    assert ours == pytest.approx(theirs.statistic, rel=1e-9)
+
+
+def test_an_observation_where_there_is_no_mass_is_infinitely_far_for_anderson_darling():
+    sample = Sample.of([0, 1, 2])
+    assert anderson_darling(sample, Lognormal(0, 1)) == math.inf
+    assert ks(sample, Lognormal(0, 1)) == pytest.approx(1 / 3, abs=0.2)
+
+
+def test_discrete_distributions_have_a_ks_distance_only():
+    zipf = Zipf(1.5, 50)
+    sample = Sample.of(zipf.rvs(np.random.default_rng(0), 2000))
+    assert ks(sample, zipf) < 1.63 / math.sqrt(2000)
+    assert math.isnan(cramer_von_mises(sample, zipf))
+    assert math.isnan(anderson_darling(sample, zipf))
+    found = p_values(sample, Zipf, np.random.default_rng(1), Bootstrap(n=500, replicates=40))
+    assert found.ks > 0.02
+    assert math.isnan(found.anderson_darling)
+
+
+def test_an_empty_sample_has_no_distance():
+    for distance in (ks, cramer_von_mises, anderson_darling):
+        assert math.isnan(distance(Sample.of([]), Normal(0, 1)))
+
+
+@pytest.mark.parametrize("n", [50, 200, 5000])
+def test_naive_p_value_is_the_textbooks(n):
+    for p in (0.01, 0.05, 0.5):
+        distance = float(stats.kstwo.isf(p, n))
+        assert naive_p_value(distance, n) == pytest.approx(p, abs=0.015)
+
+
+def rejections(true, kind, trials, *, grid=None, n=150, replicates=99):
+    """The share of samples of *true* that each test rejects at level 5 %, and that the naive one does."""
+    plan = Bootstrap(n=n, replicates=replicates, grid=grid, supports=(kind.support,))
+    rows = []
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        sample = Sample.of(plan.draw(true, rng, n))
+        found = p_values(sample, kind, rng, plan)
+        naive = naive_p_value(ks(sample, kind.fit(sample)), n)
+        rows.append([found.ks, found.anderson_darling, found.cramer_von_mises, naive])
+    return np.mean(np.asarray(rows) <= 0.05, axis=0)
+
+
+CASES = [
+    (Lognormal(5, 1.2), None),
+    (Lognormal(1, 0.8), Grid()),
+    (Weibull(0.7, 20), Grid(rounding="up")),
+    (Gamma(2, 3), Grid()),
+    (Exponential(0.3), Grid(rounding="down")),
+    (Normal(6, 1.4), Grid(base=2.0)),
+]
+
+
+@pytest.mark.parametrize(("true", "grid"), CASES)
+def test_bootstrap_does_not_reject_the_truth_too_often(true, grid):
+    assert np.all(rejections(true, type(true), 60, grid=grid)[:3] <= 0.20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("true", "grid"), CASES)
+def test_bootstrap_rejects_the_truth_in_five_of_a_hundred(true, grid):
+    share = rejections(true, type(true), 1200, grid=grid)
+    print(type(true).name, grid, share)  # noqa: T201 - the table of the report
+    np.testing.assert_allclose(share[:3], 0.05, atol=0.015)
+
+
+@pytest.mark.slow
+def test_bootstrap_is_right_for_distributions_fitted_one_by_one():
+    true = HyperExponential(0.5, 1, 0.05)
+    share = rejections(true, HyperExponential, 300, n=100, replicates=39)
+    np.testing.assert_allclose(share[:3], 0.05, atol=0.035)
+
+
+def test_the_naive_test_accepts_what_the_bootstrap_rejects():
+    """Rounded data, wrong family: the naive p-value is not the one to trust."""
+    rng = np.random.default_rng(3)
+    sample = Sample.of(rng.gamma(2, 1, 400))
+    found = p_values(sample, Lognormal, rng, Bootstrap(n=400, replicates=199))
+    assert found.ks <= 0.02
+    assert naive_p_value(ks(sample, Lognormal.fit(sample)), 400) > found.ks
+
+
+def test_rounding_does_not_look_like_a_bad_fit():
+    """Without a grid the ties themselves are rejected."""
+    true = Exponential(0.5)
+    sample = Sample.of(np.rint(true.rvs(np.random.default_rng(1), 1000)))
+    blind = p_values(sample, Exponential, np.random.default_rng(2), Bootstrap(replicates=99))
+    aware = p_values(sample, Exponential, np.random.default_rng(2), Bootstrap(replicates=99, grid=Grid()))
+    assert blind.ks == pytest.approx(0.01)
+    assert aware.ks > 0.05
+
+
+def test_states_its_subsample():
+    sample = Sample(np.arange(1.0, 101), np.full(100, 10**6))
+    found = p_values(sample, Weibull, np.random.default_rng(0), Bootstrap(n=200, replicates=20))
+    assert (found.n, found.replicates) == (200, 20)
+
+
+def test_same_seed_same_p():
+    sample = Sample.of(np.random.default_rng(0).gamma(2, 5, 500))
+    plan = Bootstrap(n=200, replicates=30)
+    first, second = (p_values(sample, Weibull, np.random.default_rng(5), plan) for _ in range(2))
+    assert first == second
+
+
+def test_grid_is_found_and_applied():
+    assert Grid.of(Sample.of([1, 2, 5])) == Grid()
+    assert Grid.of(Sample.of([1, 2.5])) is None
+    x = np.array([0.2, 0.8, 2.4])
+    assert Grid().snap(x).tolist() == [0, 1, 2]
+    assert Grid(0.5).snap(x).tolist() == [0, 1, 2.5]
+    np.testing.assert_allclose(Grid(base=2.0).snap(np.log2([3.2, 8.9])), np.log2([3, 9]))
+    assert Grid(base=2.0).snap(np.array([-3.0]))[0] == -math.inf
+
+
+def test_gives_up_on_a_fit_that_never_looks_like_data():
+    plan = Bootstrap(n=10, grid=Grid(1000.0), supports=(POSITIVE,))
+    with pytest.raises(FitError, match="hardly"):
+        plan.draw(Exponential(1.0), np.random.default_rng(0), 10)

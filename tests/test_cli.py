@@ -1,0 +1,136 @@
+"""The command line, run as a program."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gwa.cli import gwa
+
+SAMPLE = Path(__file__).parent.parent / "sample_traces" / "swf" / "tiny.swf"
+
+
+def run(*words, cwd, **options):
+    """Run gwa and return what became of it."""
+    return subprocess.run(
+        [sys.executable, "-m", "gwa", *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False, **options
+    )
+
+
+@pytest.mark.parametrize("name", sorted(gwa.commands))
+def test_every_command_has_help_with_an_example(name):
+    help_text = gwa.commands[name].help
+
+    assert help_text
+    assert f"gwa {name} " in help_text
+
+
+def test_help_imports_nothing_heavy(tmp_path):
+    """``gwa --help`` must answer at once: none of the big libraries is touched."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gwa", "--help"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+    assert "Usage: gwa" in done.stdout
+    assert "click" in imported
+    assert not imported & {"numpy", "pandas", "duckdb", "scipy", "matplotlib", "weasyprint", "pyarrow", "rich", "jinja2"}
+
+
+def test_converts_and_reports(tmp_path):
+    converted = run("convert", SAMPLE, "-o", "tiny.gwf", cwd=tmp_path)
+    assert (converted.returncode, converted.stdout) == (0, "")
+    assert "1,200 jobs" in converted.stderr
+
+    reported = run("report", "tiny.gwf", "--html", "--json", "-o", "out", cwd=tmp_path)
+    assert reported.returncode == 0, reported.stderr
+    assert reported.stdout.split() == ["out/tiny.html", "out/tiny.json"]
+    assert "<svg" in (tmp_path / "out/tiny.html").read_text()
+
+
+def test_the_same_trace_gives_the_same_bytes(tmp_path):
+    for folder in ("one", "two"):
+        assert run("report", SAMPLE, "-o", folder, cwd=tmp_path).returncode == 0
+
+    assert (tmp_path / "one/tiny.html").read_bytes() == (tmp_path / "two/tiny.html").read_bytes()
+
+
+def test_facts_are_json_that_can_be_narrowed(tmp_path):
+    facts = json.loads(run("facts", SAMPLE, "--only", "trace.", cwd=tmp_path).stdout)
+
+    assert facts["trace.jobs"] == 1200
+    assert all(name.startswith("trace.") for name in facts)
+
+
+def test_a_query_is_csv_when_piped_and_json_when_asked(tmp_path):
+    query = "select job_id, user_id from jobs order by job_id limit 2"
+
+    assert run("sql", SAMPLE, query, cwd=tmp_path).stdout.splitlines()[0] == "job_id,user_id"
+    assert json.loads(run("sql", SAMPLE, query, "--json", cwd=tmp_path).stdout)[0]["job_id"] == 1
+
+
+def test_check_fails_on_rejected_rows_only(tmp_path):
+    bad = tmp_path / "bad.swf"
+    bad.write_text(SAMPLE.read_text() + "1 2 3\n")
+
+    assert run("check", SAMPLE, cwd=tmp_path).returncode == 0
+    checked = run("check", bad, cwd=tmp_path)
+    assert checked.returncode == 1
+    assert "error,1,rows of the source were refused" in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("facts", "nowhere.swf"), 1, "gwa: nowhere.swf: no such file or directory"),
+        (("facts", "."), 1, "gwa: .: is a directory, expected a file"),
+        (("convert", str(SAMPLE), "-o", "x.docx"), 1, "its suffix names no format to write"),
+        (("convert", str(SAMPLE), "-o", "no/such/x.gwf"), 1, "there is no directory"),
+        (("convert", str(SAMPLE)), 2, "Missing option"),
+        (("nonsense",), 2, "No such command"),
+        (("sql", str(SAMPLE), "select nonsense"), 1, "gwa: the query failed"),
+        (("facts", str(SAMPLE), "--format", "nonsense"), 1, "there is no format 'nonsense'"),
+        (("facts", str(SAMPLE), "--memory", "plenty"), 1, "plenty"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(words, status, said, tmp_path):
+    done = run(*words, cwd=tmp_path)
+
+    assert done.returncode == status
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_strict_stops_at_the_first_bad_row(tmp_path):
+    bad = tmp_path / "bad.swf"
+    bad.write_text(SAMPLE.read_text().replace("\n", "\n1 2 3\n", 1))
+    done = run("convert", bad, "-o", "x.gwf", "--strict", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "bad.swf:2: 3 columns, expected 18" in done.stderr
+    assert not (tmp_path / "x.gwf").exists()
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    command = f"'{sys.executable}' -m gwa sql '{SAMPLE}' 'select * from jobs' | head -1"
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert done.stdout.startswith("job_id,")
+    assert "Traceback" not in done.stderr
+
+
+def test_no_names_of_folders_get_into_a_report(tmp_path):
+    folder = tmp_path / "secret-folder"
+    folder.mkdir()
+    (folder / "tiny.swf").write_bytes(SAMPLE.read_bytes())
+    run("convert", folder / "tiny.swf", "-o", folder / "tiny.gwf", cwd=tmp_path)
+    run("report", folder / "tiny.gwf", "--json", "--html", "-o", tmp_path, cwd=tmp_path)
+
+    for file in (folder / "tiny.gwf", tmp_path / "tiny.json", tmp_path / "tiny.html"):
+        assert "secret-folder" not in file.read_text()
+    assert os.sep not in json.loads((tmp_path / "tiny.json").read_text())["reproduction"]["sources"][0]["file"]

@@ -1,0 +1,130 @@
+"""What holds for every analysis, found by looking."""
+
+import json
+
+import pytest
+import sqlglot
+
+from gwa.analysis import analyses
+from gwa.blocks import Facts, Figure, Note
+from gwa.report.build import build
+from gwa.report.data import as_json
+from gwa.schema import FIELDS
+
+SOME = {
+    "job_id": [1, 2, 3, 4, 5, 6],
+    "submit_time": [1e9, 1e9 + 10, 1e9 + 10, 1e9 + 4000, 1e9 + 90_000, None],
+    "wait_time": [0.0, 5.0, None, 100.0, 0.0, 3.0],
+    "run_time": [100.0, 0.0, 50.0, None, 7200.0, 60.0],
+    "n_procs": [1, 4, 2, None, 8, 1],
+    "average_cpu_time": [90.0, None, 45.5, None, 7000.0, 1.0],
+    "used_memory": [1000.0, 0.0, 5e6, None, 2048.0, 1.0],
+    "req_n_procs": [1, 4, 2, 1, 8, 1],
+    "req_time": [3600.0, 60.0, 60.0, 60.0, 7200.0, 60.0],
+    "req_memory": [2000.0, None, 1e7, None, 4096.0, 1.0],
+    "status": [1, 0, 5, 5, 1, None],
+    "user_id": ["U1", "U2", "<script>", None, "U1", "U1"],
+    "group_id": ["G1", "G1", "G2", None, "G1", "G1"],
+}
+
+DEGENERATE = {
+    "one job": {"submit_time": [5.0], "run_time": [3.0], "n_procs": [1], "user_id": ["u"], "wait_time": [1.0]},
+    "one job of no length": {"submit_time": [5.0], "run_time": [0.0], "n_procs": [1], "wait_time": [0.0]},
+    "all equal": {"submit_time": [7.0] * 9, "run_time": [60.0] * 9, "n_procs": [2] * 9, "user_id": ["u"] * 9},
+    "nothing ran": {"submit_time": [1.0, 2.0], "run_time": [None, None], "n_procs": [None, None], "status": [5, 5]},
+    "no processor": {"submit_time": [1.0, 2.0], "run_time": [9.0, 9.0], "n_procs": [0, 0]},
+    "no submit time": {"submit_time": [None, None], "run_time": [9.0, 9.0], "n_procs": [1, 1]},
+    "a user per job": {"submit_time": [1.0, 2.0, 3.0], "run_time": [1.0] * 3, "n_procs": [1] * 3, "user_id": ["a", "b", "c"]},
+    "a year of silence": {"submit_time": [1e9, 1e9 + 4e7], "run_time": [60.0, 60.0], "n_procs": [1, 1], "wait_time": [0.0, 0.0]},
+    "fractions of seconds": {"submit_time": [1e9 + 0.25, 1e9 + 0.5], "run_time": [0.125, 0.3], "n_procs": [1, 3]},
+    "memory of nothing": {"used_memory": [0.0, 0.0], "submit_time": [1.0, 2.0]},
+}  # fmt: skip
+
+EVERY = pytest.mark.parametrize("one", analyses(), ids=lambda one: one.id)
+
+
+@EVERY
+def test_says_what_it_shows(one):
+    assert one.help.endswith(".")
+    assert one.title[0].isupper()
+
+
+@EVERY
+def test_yields_blocks_on_a_trace_with_everything(one, make_store):
+    section = one.section(make_store(**SOME))
+
+    assert section.blocks
+    assert not any(isinstance(block, Note) and block.level == "error" for block in section.blocks)
+
+
+@EVERY
+def test_says_so_where_a_field_it_needs_is_missing(one, make_store):
+    for name in one.needs:
+        without = {key: values for key, values in SOME.items() if key != name}
+        section = one.section(make_store(**without))
+
+        assert [type(block) for block in section.blocks] == [Note]
+        assert "does not record" in section.blocks[0].text
+
+
+@EVERY
+@pytest.mark.parametrize("case", DEGENERATE, ids=str)
+def test_yields_or_says_why_not_on_a_degenerate_trace(one, case, make_store):
+    section = one.section(make_store(**DEGENERATE[case]))
+
+    assert section.blocks
+    for block in section.blocks:
+        if isinstance(block, Facts):
+            json.dumps([fact.value for fact in block.facts], allow_nan=False)
+        if isinstance(block, Figure):
+            json.dumps(block.data, allow_nan=False)
+
+
+@EVERY
+def test_asks_the_engine_in_words_that_another_engine_understands(one, make_store):
+    """Every query is translated to Spark SQL, and what comes out parses there."""
+    store, asked = make_store(**SOME), []
+    rows, arrays = store.rows, store.arrays
+    store.rows = lambda sql, parameters=None: asked.append(sql) or rows(sql, parameters)
+    store.arrays = lambda sql: asked.append(sql) or arrays(sql)
+    one.section(store)
+
+    assert asked
+    for query in asked:
+        (translated,) = sqlglot.transpile(query, read="duckdb", write="spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
+        assert sqlglot.parse_one(translated, read="spark")
+        assert not any(word in query.lower() for word in ("quantile", "percentile", "skewness", "kurtosis", "hugeint"))
+
+
+def test_fact_ids_are_unique(make_store):
+    ids = [fact.id for fact in build(make_store(**SOME), "some", strict=True).facts()]
+
+    assert len(ids) == len(set(ids))
+
+
+def test_facts_do_not_depend_on_the_order_of_jobs(make_store):
+    backwards = {name: values[::-1] for name, values in SOME.items()}
+    forth = build(make_store(**SOME), "some", strict=True)
+    back = build(make_store(**backwards), "some", strict=True)
+
+    assert [vars(fact) for fact in forth.facts()] == [vars(fact) for fact in back.facts()]
+
+
+def test_an_analysis_that_fails_leaves_a_note_and_the_rest(make_store, monkeypatch):
+    store = make_store(**SOME)
+    monkeypatch.setattr("gwa.analysis.waits.summary", lambda *_: 1 / 0)
+    report = build(store, "some")
+
+    assert report.failed
+    assert [section.id for section in report.sections if section.failed] == ["waits"]
+    assert len(report.sections) == len(analyses())
+    with pytest.raises(ZeroDivisionError):
+        build(store, "some", strict=True)
+
+
+def test_the_report_as_json_has_every_fact(make_store):
+    report = build(make_store(**SOME), "some", strict=True)
+    text = as_json(report)
+
+    assert all(json.dumps(fact.id) in text for fact in report.facts())
+    assert len(FIELDS) == 29

@@ -1,0 +1,81 @@
+"""The facts of real logs, against a few lines of pandas that share nothing with gwa."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gwa
+
+LOGS = (
+    "HPC2N-2002-2.1-cln", "KTH-SP2-1996-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "METACENTRUM-2009-2-noheader",
+    "NASA-iPSC-1993-3.1-cln", "SDSC-Par-1996-3.1-cln", "alea-wagap-2013", "lublin_256",
+)  # fmt: skip
+NAMES = "job submit wait run procs cpu memory req_procs req_time req_memory status user group".split()
+
+
+def by_pandas(path, cpus):
+    """Return the facts of an SWF log the short way; *cpus* None stands for the most ever busy."""
+    with gzip.open(path, "rt") as file:
+        lines = [line.split()[:13] for line in file if not line.startswith(";")]
+    jobs = pd.DataFrame(np.array(lines, dtype=float), columns=NAMES)
+    ran = jobs[(jobs.run >= 0) & (jobs.procs >= 1)].assign(start=lambda j: j.submit + j.wait.clip(lower=0))
+    dated = ran[ran.submit >= 0]
+    if cpus is None:
+        edges = pd.concat([pd.Series(dated.procs.values, dated.start), pd.Series(-dated.procs.values, dated.start + dated.run)])
+        cpus = int(edges.groupby(level=0).sum().cumsum().max())
+    seconds = (ran.run * ran.procs).sum()
+    span = (dated.start + dated.run).max() - jobs.submit[jobs.submit >= 0].min()
+    return {
+        "trace.jobs": len(jobs),
+        "trace.users": jobs.user[jobs.user >= 0].nunique() or None,
+        "trace.groups": jobs.group[jobs.group >= 0].nunique() or None,
+        "trace.cpus": cpus,
+        "trace.cpu_seconds": seconds,
+        "trace.span_seconds": span,
+        "utilization.mean": pytest.approx(seconds / cpus / span, abs=1e-9),
+        "jobs.sequential.count": (ran.procs == 1).sum(),
+        "jobs.parallel.count": (ran.procs > 1).sum(),
+        "jobs.sequential.cpu_seconds": ran.run[ran.procs == 1].sum(),
+        "jobs.runtime.mean": ran.run.mean(),
+        "jobs.runtime.median": ran.run.median(),
+        "jobs.runtime.max": ran.run.max(),
+        "jobs.procs.mean": ran.procs.mean(),
+        "jobs.procs.p95": ran.procs.quantile(0.95),
+    }
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize("name", LOGS)
+def test_facts_equal_a_few_lines_of_pandas(name, logs):
+    path = logs / "swf" / f"{name}.swf.gz"
+    with gwa.open(path) as trace:
+        facts = trace.facts()
+        stated = None if trace.system.cpus_inferred else trace.system.cpus
+
+    expected = by_pandas(path, stated)
+    assert {key: facts[key] for key in expected} == expected
+
+
+@pytest.mark.logs
+def test_kth_and_lcg_are_as_published(logs):
+    with gwa.open(logs / "swf" / "KTH-SP2-1996-2.1-cln.swf.gz") as trace:
+        kth = trace.facts()
+    with gwa.open(logs / "swf" / "LCG.swf.gz") as trace:
+        lcg = trace.facts("trace.")
+
+    assert (kth["trace.jobs"], kth["trace.users"], kth["trace.cpus"]) == (28_476, 214, 100)
+    assert round(kth["utilization.mean"], 4) == 0.7011
+    assert (lcg["trace.jobs"], lcg["trace.users"], lcg["trace.groups"]) == (188_041, 216, 28)
+
+
+@pytest.mark.logs
+def test_what_a_log_does_not_record_is_said_in_words(logs):
+    with gwa.open(logs / "swf" / "LCG.swf.gz") as trace:
+        report = trace.report(only=["waits", "outcomes", "performance"])
+    said = " ".join(block.text for section in report.sections for block in section.blocks if block.kind == "note")
+
+    assert "does not record from submission to start (WaitTime)" in said
+    assert "jobs are taken to start when they are submitted" in said
+    assert "does not record how the job ended" in said

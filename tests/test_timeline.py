@@ -1,0 +1,113 @@
+"""Levels and counts over time, against the obvious second-by-second computation."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gwa.store import Store
+from gwa.timeline import Calendar, Counts, counts, level
+
+JOBS = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 90), st.integers(1, 5)), min_size=1, max_size=12)
+
+
+def store_of(jobs):
+    store = Store.create()
+    store.begin(["job_id", "submit_time", "run_time", "n_procs"])
+    rows = [(number, float(begin), float(run), procs) for number, (begin, run, procs) in enumerate(jobs)]
+    store.connection.executemany("insert into recorded values (?, ?, ?, ?)", rows)
+    return store
+
+
+def by_the_second(jobs, first, last):
+    """Return busy processors in each second, the slow way."""
+    busy = np.zeros(last - first)
+    for begin, run, procs in jobs:
+        busy[begin - first : begin - first + run] += procs
+    return busy
+
+
+@settings(max_examples=60, deadline=None)
+@given(JOBS, st.sampled_from([7.0, 10.0, 60.0]))
+def test_a_level_is_the_average_of_every_second(jobs, width):
+    first = min(begin for begin, _, _ in jobs)
+    last = max(max(begin + run for begin, run, _ in jobs), first + 1)
+    seconds = by_the_second(jobs, first, last)
+    with store_of(jobs) as store:
+        busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=width, period=(first, last))
+
+    expected = [seconds[k : k + int(width)].mean() for k in range(0, len(seconds), int(width))]
+    found = np.repeat(busy.values, busy.lengths)
+    assert found == pytest.approx(expected)
+    assert busy.lengths.sum() == len(expected)
+    assert busy.mean() == pytest.approx(seconds.mean())
+
+
+@settings(max_examples=40, deadline=None)
+@given(JOBS, st.lists(st.integers(-20, 320), min_size=2, max_size=6, unique=True))
+def test_averages_between_edges_are_those_of_the_seconds_observed(jobs, edges):
+    first = min(begin for begin, _, _ in jobs)
+    last = max(max(begin + run for begin, run, _ in jobs), first + 1)
+    seconds = by_the_second(jobs, first, last)
+    edges = sorted(edges)
+    with store_of(jobs) as store:
+        busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=1.0, period=(first, last))
+
+    for edge, following, value in zip(edges, edges[1:], busy.between(np.array(edges, float)), strict=False):
+        part = seconds[max(edge - first, 0) : max(following - first, 0)]
+        assert np.isnan(value) if len(part) == 0 else value == pytest.approx(part.mean())
+
+
+def test_the_points_of_a_drawing_hold_every_extreme():
+    jobs = [(k * 100, 30, k % 5 + 1) for k in range(200)]
+    with store_of(jobs) as store:
+        busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=10.0, period=(0, 20_000))
+    _, mean, low, high = busy.points(most=50)
+
+    assert len(mean) == 50
+    assert high.max() == busy.values.max()
+    assert low.min() == busy.values.min()
+    assert (low <= mean + 1e-9).all()
+    assert (mean <= high + 1e-9).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 5000), min_size=1, max_size=40))
+def test_counts_include_the_empty_intervals_between(moments):
+    with store_of([(moment, 1, 1) for moment in moments]) as store:
+        found = counts(store, "submit_time", 60.0)
+    first, last = min(moments) // 60, max(moments) // 60
+    expected = np.bincount(np.array(moments) // 60, minlength=last + 1)[first:]
+
+    assert found.sample().expand().tolist() == sorted(expected.tolist())
+
+
+def test_days_follow_the_clock_of_the_zone_through_daylight_saving():
+    zone = ZoneInfo("Europe/Amsterdam")
+    first = datetime(2025, 3, 29, 12, tzinfo=zone).timestamp()
+    last = datetime(2025, 4, 1, 1, tzinfo=zone).timestamp()
+    days = Calendar.of(first, last, zone, relative=False)
+
+    assert days.labels == ("2025-03-29", "2025-03-30", "2025-03-31", "2025-04-01")
+    assert np.diff(days.edges).tolist() == [86400, 82800, 86400, 86400]
+    assert days.weekdays.tolist() == [5, 6, 0, 1]
+    assert days.weeks()[1] == ("week of 2025-03-29", "week of 2025-03-31")
+    assert days.months()[1] == ("2025-03", "2025-04")
+
+
+def test_days_of_a_relative_trace_are_numbered():
+    days = Calendar.of(0.0, 2.5 * 86400, ZoneInfo("UTC"), relative=True)
+
+    assert days.labels == ("day 1", "day 2", "day 3")
+
+
+def test_a_hostile_span_of_eight_thousand_years_is_no_trouble():
+    first, last = 0.0, datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+    days = Calendar.of(first, last, ZoneInfo("Europe/Paris"), relative=False)
+    quarters = Counts(900.0, np.array([0, int(last // 900)]), np.array([3, 4]))
+
+    assert len(days.labels) == len(days.edges) - 1
+    assert quarters.per(days.edges)[[0, -1]].tolist() == [3, 4]
