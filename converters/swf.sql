@@ -77,14 +77,18 @@ and job_id in (select job_id from recorded where status in (0, 1))
 folds = true
 --- */
 with queue_name as (
-    select cast(regexp_extract(value, '^\d+') as bigint) as id, any_value(regexp_extract(value, '^\d+\s+(\S+)', 1)) as name
+    select
+        try_cast(regexp_extract(value, '^\d+') as bigint) as id,
+        arg_min(nullif(regexp_extract(value, '^\d+\s+(\S+)', 1), ''), position) as name
     from header
     where key = 'Queue'
     group by 1
 ),
 
 partition_name as (
-    select cast(regexp_extract(value, '^\d+') as bigint) as id, any_value(regexp_extract(value, '^\d+\s+(\S+)', 1)) as name
+    select
+        try_cast(regexp_extract(value, '^\d+') as bigint) as id,
+        arg_min(nullif(regexp_extract(value, '^\d+\s+(\S+)', 1), ''), position) as name
     from header
     where key = 'Partition'
     group by 1

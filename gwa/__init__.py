@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING
 from gwa.errors import DefinitionError, GwaError, OutputError, TraceError
 
 if TYPE_CHECKING:
-    from gwa.convert import convert
     from gwa.trace import Trace, open  # noqa: A004 - gwa.open reads as what it does
 
 __version__ = "0.1.0"
-__all__ = [
-    "DefinitionError",
-    "GwaError",
-    "OutputError",
-    "Trace",
-    "TraceError",
-    "__version__",
-    "convert",
-    "open",
-]
+__all__ = ["DefinitionError", "GwaError", "OutputError", "Trace", "TraceError", "__version__", "open"]
 
 
 def __getattr__(name: str) -> object:
@@ -32,8 +22,4 @@ def __getattr__(name: str) -> object:
         from gwa import trace
 
         return getattr(trace, name)
-    if name == "convert":
-        from gwa.convert import convert
-
-        return convert
     raise AttributeError(f"module 'gwa' has no attribute '{name}'")

@@ -117,6 +117,8 @@ class Report:
     title: str
     subtitle: str
     sections: tuple[Section, ...]
+    zone: str | None = None
+    """The time zone of time stamps; None where times count from an unknown start."""
     reproduction: Mapping[str, Value] = field(default_factory=dict)
 
     def facts(self) -> Iterator[Fact]:

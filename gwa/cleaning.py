@@ -20,8 +20,8 @@ DURATIONS: Final = ("wait_time", "run_time")
 LARGEST: Final = 9_223_372_036_854_774_784.0
 """The largest double that a BIGINT holds; 2^63 - 1 itself stands for missing in some logs."""
 
-UNCHECKED: Final = ("status",)
-"""Checked by `finish`, since a converter's steps may still need the raw values."""
+RAW: Final = {"status": (-(2.0**31), 2.0**31 - 1)}
+"""What is let through to `finish`, since a converter's steps may still need the raw values."""
 
 STATUS_KNOWN: Final = f"status in ({', '.join(map(str, STATUS))})"
 
@@ -53,7 +53,8 @@ def insert(store: Store, select: str) -> None:
 
 def _valid(field: Field) -> str:
     """Return the condition under which a number is a value of *field*; it is false for NaN."""
-    condition = f"{field.name} between {field.low} and {field.high or LARGEST!r}"
+    low, high = RAW.get(field.name, (field.low, field.high or LARGEST))
+    condition = f"{field.name} between {low!r} and {high!r}"
     return f"{condition} and {field.name} = trunc({field.name})" if field.is_whole else condition
 
 
@@ -62,7 +63,7 @@ def _skewed(field: Field) -> str:
 
 
 def _checked(fields: Sequence[Field]) -> list[Field]:
-    return [field for field in fields if not field.is_text and field.name not in UNCHECKED]
+    return [field for field in fields if not field.is_text]
 
 
 def _count_faults(store: Store, select: str, fields: Sequence[Field]) -> set[str]:
@@ -109,8 +110,9 @@ def _insert_side(store: Store, select: str) -> None:
     yielded = {row[0] for row in store.rows(f"describe {select}")}
     if "preceding_job" in yielded:
         store.connection.execute(
-            "insert into dependencies select job_id, preceding_job, think_time"
-            f" from ({select}) as mapped where preceding_job is not null"
+            "insert into dependencies"
+            " select try_cast(job_id as bigint), try_cast(preceding_job as bigint), think_time"
+            f" from ({select}) as mapped where preceding_job >= 0 and job_id is not null"
         )
     if "source_id" in yielded:
         store.connection.execute(f"insert into source_ids select job_id, source_id from ({select}) as mapped")
@@ -144,7 +146,8 @@ def _number(store: Store) -> None:
     if jobs == numbered == distinct:
         return
     if numbered:
-        meaning = "job numbers were missing or repeated: jobs were numbered anew in order of submission"
+        meaning = "job numbers were missing or repeated: jobs were numbered anew in order of submission,"
+        meaning += " and which job had to wait for which is not known any more"
         store.repaired("job numbers", meaning, jobs)
         store.connection.execute("delete from dependencies")
     order = "submit_time nulls first, " if _is_recorded(store, "submit_time") else ""

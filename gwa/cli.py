@@ -1,6 +1,7 @@
 """The command line: one short function for each command."""
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SIZE = re.compile(r"\d+(\.\d+)? *[KMGT]i?B", re.IGNORECASE)
 SOURCES = click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
 TRACE = click.argument("trace", type=click.Path(path_type=Path))
 
@@ -67,11 +69,14 @@ def reading_options(command: F) -> F:
 
 
 def _reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
+    from gwa.engine import Engine
     from gwa.formats import Reading
-    from gwa.store import Engine
     from gwa.system import read_system
     from gwa.terminal import progress
 
+    if said["memory"] and not SIZE.fullmatch(said["memory"]):
+        message = f"'{said['memory']}' is no size, expected one such as 2GB"
+        raise click.BadParameter(message, param_hint="--memory")
     system = read_system(said["system"]) if said["system"] else None
     engine = Engine(said["memory"], said["threads"])
     return Reading(system, strict, engine, progress(quiet=said["quiet"]))
@@ -292,4 +297,5 @@ def _explain(error: Exception) -> str:
         return f"not enough memory: {line}; --memory raises the limit"
     if isinstance(error, duckdb.IOException | OSError):
         return f"cannot read or write: {line}"
-    return f"something went wrong inside gwa ({type(error).__name__}: {line}); please report it with what --debug shows"
+    what = f"something went wrong inside gwa ({type(error).__name__}: {line})"
+    return f"{what}; please report it with what --debug shows"

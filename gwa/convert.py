@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa import __version__
+from gwa.account import Account
 from gwa.assets import asset
 from gwa.cleaning import Step
 from gwa.errors import DefinitionError, UnknownFormat
@@ -24,7 +25,7 @@ from gwa.readers.columns import MISSING
 from gwa.readers.compressed import plain_name
 from gwa.readers.head import Head
 from gwa.readers.lines import Layout
-from gwa.store import Account, Store
+from gwa.store import Store
 
 HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
 KEYS: Final = {
@@ -139,6 +140,9 @@ def recognise(head: Head, name: str | None = None) -> Format:
     """
     if name:
         return format_called(name)
+    if not head.data:
+        message = f"{head.path}: is empty, expected a trace or an accounting log"
+        raise UnknownFormat(message)
     known = all_formats()
     refusals = {one: one.refuses(head) for one in known}
     claims = [one for one in known if refusals[one] is None]
@@ -151,8 +155,6 @@ def recognise(head: Head, name: str | None = None) -> Format:
 
 
 def _explain(head: Head, refusals: Mapping[Format, str | None], claims: Sequence[Format]) -> str:
-    if not head.data:
-        return f"{head.path}: is empty, expected a trace or an accounting log"
     if claims:
         return f"{head.path}: could be {' or '.join(one.name for one in claims)}: choose one with --format"
     tried = "; ".join(f"{one.name}: {reason}" for one, reason in refusals.items())

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 import duckdb
 
+from gwa.account import Account
 from gwa.cleaning import Step, finish, insert
 from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.progress import SILENT, Progress
@@ -22,7 +23,7 @@ from gwa.readers.compressed import Source
 from gwa.readers.head import Head, entries
 from gwa.readers.lines import Layout, Part, Reject, parts
 from gwa.schema import NAMES
-from gwa.store import Account, Store
+from gwa.store import Store
 from gwa.system import ABSOLUTE, Header, from_header, overridden
 
 SIDE: Final = ("source_id", "preceding_job", "think_time")

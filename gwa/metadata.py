@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import duckdb
 
+from gwa.account import Account
 from gwa.errors import TraceError
-from gwa.store import Account, Store
+from gwa.store import Store
 
 KEY: Final = "gwa"
 """The name under which the note is kept."""

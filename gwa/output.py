@@ -5,8 +5,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import IO, cast
+
+import duckdb
 
 from gwa.errors import OutputError
 
@@ -26,10 +29,11 @@ def whole(path: Path) -> Iterator[Path]:
         yield part
         _flush(part)
         part.replace(path)
-    except OSError as error:
+    except (OSError, duckdb.IOException) as error:
         if isinstance(error, OutputError):
             raise
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+        why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise OutputError(f"{path}: cannot be written: {why}") from error
     finally:
         _remove(part)
 
@@ -70,7 +74,7 @@ def _refuse_useless(path: Path) -> None:
 
 def _sweep(path: Path) -> None:
     """Remove the parts that killed processes left of *path*."""
-    for stale in path.parent.glob(f".{path.name}.*.part"):
+    for stale in path.parent.glob(f".{escape(path.name)}.*.part"):
         owner = stale.name.rsplit(".", 2)[1]
         if owner.isdecimal() and not _is_running(int(owner)):
             _remove(stale)

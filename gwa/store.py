@@ -8,7 +8,7 @@ DuckDB's dialect, in the part of it that other engines understand after translat
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import duckdb
 import numpy as np
 
+from gwa.account import Account
+from gwa.engine import Engine, connect
 from gwa.errors import TraceError
 from gwa.schema import FIELDS, NAMES, RAN
 from gwa.statistics.sample import Sample
@@ -52,31 +54,6 @@ select max(busy_procs) as peak from busy
 """The most processors ever busy at once (thesis, section 4.2: how the size of NGS was found)."""
 
 
-@dataclass(frozen=True)
-class Engine:
-    """How much of the machine a store may use: DuckDB's *memory* limit, such as 2GB, and *threads*."""
-
-    memory: str | None = None
-    threads: int | None = None
-
-
-@dataclass(frozen=True)
-class Account:
-    """What became of every row of the sources: rows = jobs + folded + rejected + comments."""
-
-    rows: int
-    jobs: int
-    folded: int
-    rejected: int
-    comments: int
-
-    def check(self) -> None:
-        """Raise `TraceError` when a row was lost, which would be a fault of gwa."""
-        if self.rows != self.jobs + self.folded + self.rejected + self.comments:
-            message = f"the account does not add up: {self}; please report this"
-            raise TraceError(message)
-
-
 class Store:
     """The jobs of one trace, with header, rejects, repairs and provenance, behind one seam for queries."""
 
@@ -97,7 +74,7 @@ class Store:
         """
         folder = tempfile.TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True)
         where = path or Path(folder.name, "trace.duckdb")
-        store = cls(_connect(where, engine, folder.name), folder)
+        store = cls(connect(where, engine, folder.name), folder)
         for name, columns in TABLES.items():
             store.connection.execute(f"create table {name} ({columns})")
         return store
@@ -107,7 +84,7 @@ class Store:
         """Open a store for reading; raise `TraceError` for a file that is none."""
         folder = tempfile.TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True)
         try:
-            store = cls(_connect(path, engine, folder.name, read_only=True), folder)
+            store = cls(connect(path, engine, folder.name, read_only=True), folder)
             store.is_read_only = True
             store._trust_nothing(path)
         except duckdb.Error as error:
@@ -184,7 +161,8 @@ class Store:
     def sample(self, expression: str, table: str = "jobs") -> Sample:
         """Return the distinct values of *expression* over *table*, with counts: always small."""
         found = self.arrays(
-            f"select value, count(*) as n from (select cast({expression} as double) as value from {table}) as v"
+            "select value, count(*) as n from"
+            f" (select cast({expression} as double) as value from {table}) as v"
             " where value is not null group by value order by value"
         )
         return Sample(np.asarray(found["value"], np.float64), np.asarray(found["n"], np.int64))
@@ -290,20 +268,3 @@ def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:
             value = "null" if constant is None else "'" + constant.replace("'", "''") + "'"
             columns.append(f"cast({value} as {field.sql}) as {field.name}")
     return ", ".join(columns)
-
-
-def _connect(
-    path: Path, engine: Engine | None, scratch: str, *, read_only: bool = False
-) -> duckdb.DuckDBPyConnection:
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "temp_directory": f"{scratch}/spill",
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    if engine and engine.memory:
-        config["memory_limit"] = engine.memory
-    if engine and engine.threads:
-        config["threads"] = engine.threads
-    if not read_only:
-        config["storage_compatibility_version"] = "v1.0.0"
-    return duckdb.connect(str(path), read_only=read_only, config=config)

@@ -14,7 +14,7 @@ Header = tuple[tuple[str, str], ...]
 """The *key: value* lines of a log's header, in order; keys may repeat."""
 
 KEYS: Final = {"name", "site", "cpus", "zone", "start", "description"}
-_NUMBER = re.compile(r"\s*(\d[\d,]*)")
+_NUMBER = re.compile(r"\s*(\d[\d,]{0,9})(?![\d,])")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _known(text: str | None) -> str | None:
 
 def _start(text: str | None) -> float | None:
     """Return the zero point; 0 is what merge scripts write for an unknown one."""
-    number = re.match(r"-?\d+(\.\d+)?", text or "")
+    number = re.match(r"-?\d{1,12}(\.\d+)?(?!\d)", text or "")
     return float(number[0]) if number and float(number[0]) > 0 else None
 
 
@@ -102,7 +102,7 @@ def _zone(name: str | None, seconds: str | None) -> str | None:
     """Return a known time zone, from its name or, in whole hours, from a deprecated offset."""
     if name and is_zone(name):
         return name
-    offset = re.match(r"-?\d+", seconds or "")
+    offset = re.match(r"-?\d{1,6}(?!\d)", seconds or "")
     if offset and int(offset[0]) % 3600 == 0 and abs(int(offset[0])) <= 12 * 3600:
         hours = int(offset[0]) // 3600
         # The signs of the Etc zones are those of POSIX: Etc/GMT+8 lies west of Greenwich.
@@ -114,7 +114,7 @@ def is_zone(name: str) -> bool:
     """Whether *name* is a time zone such as ``Europe/Stockholm``."""
     try:
         ZoneInfo(name)
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError):
         return False
     return True
 

@@ -14,9 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from gwa.account import Account
 from gwa.analysis import analyses
 from gwa.blocks import Report, Value
-from gwa.convert import read
+from gwa.convert import read, writer
+from gwa.engine import Engine
 from gwa.errors import TraceError
 from gwa.formats import Reading
 from gwa.progress import SILENT, Progress
@@ -24,7 +26,7 @@ from gwa.readers.compressed import plain_name
 from gwa.report.build import build
 from gwa.schema import BY_NAME
 from gwa.statistics.sample import Sample
-from gwa.store import Account, Engine, Store
+from gwa.store import Store
 from gwa.system import Header, System, read_system
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ class Trace:
         """
         Return the facts whose ids begin with *prefix*, in full precision and SI units.
 
-        Only the analyses that are needed run; they are the ones of the report.
+        They are the numbers of the report: `gwa facts` prints the same.
         """
         report = build(self.store, self.name, strict=True)
         return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
@@ -83,6 +85,10 @@ class Trace:
     def arrow(self) -> "pa.Table":
         """Return all jobs as an Arrow table."""
         return self.store.arrow()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the trace to *path*, whole or not at all, in the format that its suffix names."""
+        writer(Path(path)).written(self.store, Path(path))
 
     @property
     def header(self) -> Header:

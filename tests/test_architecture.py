@@ -12,20 +12,21 @@ PACKAGE = Path(__file__).parent.parent / "gwa"
 
 # From the ground up. A module imports from its own line or those above it, and never in a circle.
 LAYERS = (
-    "errors assets schema blocks",
+    "errors assets schema blocks account engine",
     "statistics simulation",
-    "figures readers output progress",
+    "figures readers output progress summary",
     "system",
     "store",
-    "cleaning gwftext metadata",
+    "cleaning gwftext metadata timeline ranking quality",
     "ingest",
-    "formats convert anonymize series bags",
+    "formats convert anonymize bags",
     "models",
     "studies",
     "analysis findings",
     "report",
     "archive",
     "trace",
+    "terminal",
     "cli __init__ __main__",
 )
 # Arrays in, arrays out: all that these may import besides the standard library.

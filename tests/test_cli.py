@@ -10,14 +10,14 @@ import pytest
 
 from gwa.cli import gwa
 
+HEAVY = {"numpy", "pandas", "duckdb", "scipy", "matplotlib", "weasyprint", "pyarrow", "rich", "jinja2"}
 SAMPLE = Path(__file__).parent.parent / "sample_traces" / "swf" / "tiny.swf"
 
 
 def run(*words, cwd, **options):
     """Run gwa and return what became of it."""
-    return subprocess.run(
-        [sys.executable, "-m", "gwa", *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False, **options
-    )
+    command = [sys.executable, "-m", "gwa", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **options)
 
 
 @pytest.mark.parametrize("name", sorted(gwa.commands))
@@ -38,7 +38,7 @@ def test_help_imports_nothing_heavy(tmp_path):
 
     assert "Usage: gwa" in done.stdout
     assert "click" in imported
-    assert not imported & {"numpy", "pandas", "duckdb", "scipy", "matplotlib", "weasyprint", "pyarrow", "rich", "jinja2"}
+    assert not imported & HEAVY
 
 
 def test_converts_and_reports(tmp_path):
@@ -94,7 +94,7 @@ def test_check_fails_on_rejected_rows_only(tmp_path):
         (("nonsense",), 2, "No such command"),
         (("sql", str(SAMPLE), "select nonsense"), 1, "gwa: the query failed"),
         (("facts", str(SAMPLE), "--format", "nonsense"), 1, "there is no format 'nonsense'"),
-        (("facts", str(SAMPLE), "--memory", "plenty"), 1, "plenty"),
+        (("facts", str(SAMPLE), "--memory", "plenty"), 2, "'plenty' is no size, expected one such as 2GB"),
     ],
 )
 def test_mistakes_are_told_in_a_line(words, status, said, tmp_path):
@@ -118,7 +118,9 @@ def test_strict_stops_at_the_first_bad_row(tmp_path):
 
 def test_a_closed_pipe_is_no_error(tmp_path):
     command = f"'{sys.executable}' -m gwa sql '{SAMPLE}' 'select * from jobs' | head -1"
-    done = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
 
     assert done.stdout.startswith("job_id,")
     assert "Traceback" not in done.stderr
@@ -133,4 +135,6 @@ def test_no_names_of_folders_get_into_a_report(tmp_path):
 
     for file in (folder / "tiny.gwf", tmp_path / "tiny.json", tmp_path / "tiny.html"):
         assert "secret-folder" not in file.read_text()
-    assert os.sep not in json.loads((tmp_path / "tiny.json").read_text())["reproduction"]["sources"][0]["file"]
+    assert (
+        os.sep not in json.loads((tmp_path / "tiny.json").read_text())["reproduction"]["sources"][0]["file"]
+    )

@@ -1,6 +1,7 @@
 """What holds for every analysis, found by looking."""
 
 import json
+from typing import Any
 
 import pytest
 import sqlglot
@@ -11,7 +12,7 @@ from gwa.report.build import build
 from gwa.report.data import as_json
 from gwa.schema import FIELDS
 
-SOME = {
+SOME: dict[str, list[Any]] = {
     "job_id": [1, 2, 3, 4, 5, 6],
     "submit_time": [1e9, 1e9 + 10, 1e9 + 10, 1e9 + 4000, 1e9 + 90_000, None],
     "wait_time": [0.0, 5.0, None, 100.0, 0.0, 3.0],
@@ -27,18 +28,40 @@ SOME = {
     "group_id": ["G1", "G1", "G2", None, "G1", "G1"],
 }
 
-DEGENERATE = {
-    "one job": {"submit_time": [5.0], "run_time": [3.0], "n_procs": [1], "user_id": ["u"], "wait_time": [1.0]},
-    "one job of no length": {"submit_time": [5.0], "run_time": [0.0], "n_procs": [1], "wait_time": [0.0]},
-    "all equal": {"submit_time": [7.0] * 9, "run_time": [60.0] * 9, "n_procs": [2] * 9, "user_id": ["u"] * 9},
-    "nothing ran": {"submit_time": [1.0, 2.0], "run_time": [None, None], "n_procs": [None, None], "status": [5, 5]},
-    "no processor": {"submit_time": [1.0, 2.0], "run_time": [9.0, 9.0], "n_procs": [0, 0]},
-    "no submit time": {"submit_time": [None, None], "run_time": [9.0, 9.0], "n_procs": [1, 1]},
-    "a user per job": {"submit_time": [1.0, 2.0, 3.0], "run_time": [1.0] * 3, "n_procs": [1] * 3, "user_id": ["a", "b", "c"]},
-    "a year of silence": {"submit_time": [1e9, 1e9 + 4e7], "run_time": [60.0, 60.0], "n_procs": [1, 1], "wait_time": [0.0, 0.0]},
-    "fractions of seconds": {"submit_time": [1e9 + 0.25, 1e9 + 0.5], "run_time": [0.125, 0.3], "n_procs": [1, 3]},
-    "memory of nothing": {"used_memory": [0.0, 0.0], "submit_time": [1.0, 2.0]},
-}  # fmt: skip
+# fmt: off
+DEGENERATE: dict[str, dict[str, list[Any]]] = {
+    "one job": {
+        "submit_time": [5.0], "run_time": [3.0], "n_procs": [1], "user_id": ["u"], "wait_time": [1.0],
+    },
+    "one job of no length": {
+        "submit_time": [5.0], "run_time": [0.0], "n_procs": [1], "wait_time": [0.0],
+    },
+    "all equal": {
+        "submit_time": [7.0] * 9, "run_time": [60.0] * 9, "n_procs": [2] * 9, "user_id": ["u"] * 9,
+    },
+    "nothing ran": {
+        "submit_time": [1.0, 2.0], "run_time": [None, None], "n_procs": [None, None], "status": [5, 5],
+    },
+    "no processor": {
+        "submit_time": [1.0, 2.0], "run_time": [9.0, 9.0], "n_procs": [0, 0],
+    },
+    "no submit time": {
+        "submit_time": [None, None], "run_time": [9.0, 9.0], "n_procs": [1, 1],
+    },
+    "a user per job": {
+        "submit_time": [1.0, 2.0, 3.0], "run_time": [1.0] * 3, "n_procs": [1] * 3, "user_id": ["a", "b", "c"],
+    },
+    "a year of silence": {
+        "submit_time": [1e9, 1e9 + 4e7], "run_time": [60.0, 60.0], "n_procs": [1, 1], "wait_time": [0.0, 0.0],
+    },
+    "fractions of seconds": {
+        "submit_time": [1e9 + 0.25, 1e9 + 0.5], "run_time": [0.125, 0.3], "n_procs": [1, 3],
+    },
+    "memory of nothing": {
+        "used_memory": [0.0, 0.0], "submit_time": [1.0, 2.0],
+    },
+}
+# fmt: on
 
 EVERY = pytest.mark.parametrize("one", analyses(), ids=lambda one: one.id)
 
@@ -84,16 +107,25 @@ def test_yields_or_says_why_not_on_a_degenerate_trace(one, case, make_store):
 def test_asks_the_engine_in_words_that_another_engine_understands(one, make_store):
     """Every query is translated to Spark SQL, and what comes out parses there."""
     store, asked = make_store(**SOME), []
-    rows, arrays = store.rows, store.arrays
-    store.rows = lambda sql, parameters=None: asked.append(sql) or rows(sql, parameters)
-    store.arrays = lambda sql: asked.append(sql) or arrays(sql)
+
+    def noted(function):
+        def ask(sql, *parameters):
+            asked.append(sql)
+            return function(sql, *parameters)
+
+        return ask
+
+    store.rows, store.arrays = noted(store.rows), noted(store.arrays)
     one.section(store)
 
     assert asked
     for query in asked:
-        (translated,) = sqlglot.transpile(query, read="duckdb", write="spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
-        assert sqlglot.parse_one(translated, read="spark")
-        assert not any(word in query.lower() for word in ("quantile", "percentile", "skewness", "kurtosis", "hugeint"))
+        raising = sqlglot.ErrorLevel.RAISE
+        (translated,) = sqlglot.transpile(query, read="duckdb", write="spark", unsupported_level=raising)
+        assert sqlglot.parse_one(translated, read="spark") is not None
+        assert not any(
+            word in query.lower() for word in ("quantile", "percentile", "skewness", "kurtosis", "hugeint")
+        )
 
 
 def test_fact_ids_are_unique(make_store):

@@ -1,25 +1,9 @@
 """The report as a page, as paper and as data, on a made-up report that has everything in it."""
 
-import json
-import re
-import shutil
-import subprocess
-import sys
-from html.parser import HTMLParser
-
-import jinja2
 import numpy as np
-import pytest
 
-from gwa import blocks
-from gwa.assets import asset
 from gwa.blocks import Column, Fact, Facts, Figure, Note, Report, Section, Table
-from gwa.errors import DefinitionError, OutputError
 from gwa.figures import bars, cdf, heatmap, lorenz, series
-from gwa.report import pdf as paper
-from gwa.report.data import as_json, facts_json
-from gwa.report.html import chapters, html, layout, numeric, summary
-from gwa.report.pdf import pdf
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -138,7 +122,13 @@ def make_overview():
         Note("This trace does not record memory.", "warning"),
         Note(f"The analysis of {HOSTILE[0]} failed.", "error"),
     )
-    return Section("trace", "The trace", "What was recorded, when, and how busy it was.", (Facts(facts), *notes), "Overview")
+    return Section(
+        "trace",
+        "The trace",
+        "What was recorded, when, and how busy it was.",
+        (Facts(facts), *notes),
+        "Overview",
+    )
 
 
 def make_report(copies=1):
@@ -161,10 +151,15 @@ def make_report(copies=1):
         ]  # fmt: skip
     sections.append(Section("memory", "Memory", "", (Note("Not recorded.", "warning"),), "Jobs", failed=True))
     reproduction = {
-        "zone": "Europe/Stockholm",
         "command": "gwa report kth.gwf --html",
         "input": {"kth.gwf": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
         "rows rejected": 0,
         "versions": {"gwa": "0.1.0", "duckdb": "2.0.0"},
     }
-    return Report("KTH-SP2 <1996>", "28,476 jobs of an IBM SP2 in Stockholm", tuple(sections), reproduction)
+    return Report(
+        title="KTH-SP2 <1996>",
+        subtitle="28,476 jobs of an IBM SP2 in Stockholm",
+        sections=tuple(sections),
+        zone="Europe/Stockholm",
+        reproduction=reproduction,
+    )

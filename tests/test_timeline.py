@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from gwa.store import Store
 from gwa.timeline import Calendar, Counts, counts, level
 
-JOBS = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 90), st.integers(1, 5)), min_size=1, max_size=12)
+JOBS = st.lists(
+    st.tuples(st.integers(0, 200), st.integers(0, 90), st.integers(1, 5)), min_size=1, max_size=12
+)
 
 
 def store_of(jobs):
@@ -34,7 +36,7 @@ def by_the_second(jobs, first, last):
 @given(JOBS, st.sampled_from([7.0, 10.0, 60.0]))
 def test_a_level_is_the_average_of_every_second(jobs, width):
     first = min(begin for begin, _, _ in jobs)
-    last = max(max(begin + run for begin, run, _ in jobs), first + 1)
+    last = max(first + 1, *(begin + run for begin, run, _ in jobs))
     seconds = by_the_second(jobs, first, last)
     with store_of(jobs) as store:
         busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=width, period=(first, last))
@@ -50,7 +52,7 @@ def test_a_level_is_the_average_of_every_second(jobs, width):
 @given(JOBS, st.lists(st.integers(-20, 320), min_size=2, max_size=6, unique=True))
 def test_averages_between_edges_are_those_of_the_seconds_observed(jobs, edges):
     first = min(begin for begin, _, _ in jobs)
-    last = max(max(begin + run for begin, run, _ in jobs), first + 1)
+    last = max(first + 1, *(begin + run for begin, run, _ in jobs))
     seconds = by_the_second(jobs, first, last)
     edges = sorted(edges)
     with store_of(jobs) as store:

@@ -63,9 +63,16 @@ def analysis(
 
     def register(function: Analyse) -> Analysis:
         name = function.__module__.rpartition(".")[2].replace("_", "-")
-        return Analysis(name, title, chapter, tuple(needs), cleandoc(function.__doc__ or ""), function, order)
+        return Analysis(
+            name, title, chapter, tuple(needs), _paragraphs(function.__doc__ or ""), function, order
+        )
 
     return register
+
+
+def _paragraphs(docstring: str) -> str:
+    """Return a docstring with one line for each paragraph."""
+    return "\n\n".join(" ".join(part.split()) for part in cleandoc(docstring).split("\n\n"))
 
 
 @cache

@@ -15,12 +15,11 @@ def outcomes(store: Store) -> Iterator[Block]:
     seconds: dict[int | None, float] = dict(
         store.rows("select status, cast(sum(cpu_seconds) as double) from ran group by status")
     )
-    names: dict[int | None, str] = {code: name for code, name in STATUS.items()}
-    names[None] = "unknown"
+    names: list[tuple[int | None, str]] = [*STATUS.items(), (None, "unknown")]
     yield Facts(
         tuple(
             Fact(f"jobs.{name}.count", jobs.get(code, 0), f"{name.capitalize()} jobs", "count")
-            for code, name in names.items()
+            for code, name in names
         )
     )
     total = sum(seconds.values()) or 1.0
@@ -42,7 +41,7 @@ def outcomes(store: Store) -> Iterator[Block]:
                 seconds.get(code, 0.0),
                 seconds.get(code, 0.0) / total,
             )
-            for code, name in names.items()
+            for code, name in names
             if jobs.get(code)
         ),
     )

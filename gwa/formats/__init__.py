@@ -15,10 +15,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
+from gwa.engine import Engine
 from gwa.errors import UnknownFormat
 from gwa.progress import SILENT, Progress
 from gwa.readers.head import Head
-from gwa.store import Engine, Store
+from gwa.store import Store
 
 
 @dataclass(frozen=True)

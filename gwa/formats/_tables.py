@@ -1,10 +1,12 @@
 """What formats share that hold a table of jobs: names of columns, metadata, and cleaning at the door."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
+from gwa.ingest import Count
 from gwa.readers.compressed import SUFFIXES, Source
 from gwa.readers.head import Head
 from gwa.schema import FIELDS
@@ -41,7 +43,7 @@ def fields_of(columns: Sequence[str]) -> dict[str, int]:
         if field:
             found[field] = place
     if not any(field in found for field in NEEDED):
-        shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+        shown = ", ".join(columns)[:100]
         raise ValueError(f"is a table of other things ({shown}); {EXPECTED}")
     return found
 
@@ -52,13 +54,13 @@ def is_packed(head: Head) -> bool:
         return file.read(8) != head.data[:8]
 
 
-def sources(heads: Sequence[Head], rows: Sequence[int]) -> list[tuple[object, ...]]:
-    """Return the lines of the store's table of sources for files of which every row was a job."""
+def sources(heads: Sequence[Head], counts: Sequence[Count]) -> list[tuple[object, ...]]:
+    """Return the rows for the store's table of sources."""
     found: list[tuple[object, ...]] = []
-    for head, count in zip(heads, rows, strict=True):
+    for head, count in zip(heads, counts, strict=True):
         source = Source(head.path)
         try:
-            found.append((head.path.name, source.size, source.sha256(), count, 0, 0))
+            found.append((head.path.name, source.size, source.sha256(), *astuple(count)))
         finally:
             source.close()
     return found
@@ -69,5 +71,3 @@ def refuse_packed_name(path: Path) -> None:
     if path.suffix.lower() in SUFFIXES:
         message = f"{path}: this format is not compressed as a whole, expected a name without {path.suffix}"
         raise OutputError(message)
-
-

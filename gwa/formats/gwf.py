@@ -6,16 +6,16 @@ parted by tabs, by padded tabs or by blanks, ``-1.0`` for missing, submit times 
 (lines that end in ASKALON). The 7-column comma format of the same suffix is refused.
 """
 
-import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from gwa.errors import TraceError
 from gwa.formats import Format, Reading
-from gwa.gwftext import header_lines, restore, text_cell, text_number
+from gwa.formats._text import write_lines
+from gwa.gwftext import header_lines, number_text, restore, text_cell
 from gwa.ingest import Recipe, ingest
-from gwa.output import compressing, whole
 from gwa.readers.columns import MISSING
 from gwa.readers.head import Head
 from gwa.readers.lines import Layout
@@ -70,19 +70,34 @@ def _layout(head: Head) -> Layout:
     return tabs if head.width(tabs) in WIDTHS else Layout(" ", COMMENT)
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What the columns of a file are, and how its cells are written."""
+
+    delimiter: str = "\t"
+    width: int = len(FIELDS)
+    encoded: bool = False
+    milliseconds: bool = False
+
+
+def _shape(head: Head) -> Shape:
+    layout, rows = _layout(head), head.rows(COMMENT)
+    encoded = any("Encoding: percent" in comment for comment in head.comments(COMMENT))
+    return Shape(layout.delimiter, head.width(layout), encoded, rows[0].rstrip().endswith(OLD_MILLISECONDS))
+
+
 def read(heads: Sequence[Head], reading: Reading) -> Store:
     """Return a store with the jobs of GWF files; files of one trace must have the same columns."""
-    shapes = {(_layout(head).delimiter, head.width(_layout(head))) for head in heads if head.rows(COMMENT)}
+    shapes = {_shape(head) for head in heads if head.rows(COMMENT)} or {Shape()}
     if len(shapes) > 1:
         message = f"{heads[0].path}: the files differ in their columns: give files of one kind"
         raise TraceError(message)
-    delimiter, width = shapes.pop() if shapes else ("\t", len(FIELDS))
     store = Store.create(reading.target, reading.engine)
     try:
         ingest(
             store,
             heads,
-            _recipe(delimiter, width, heads),
+            _recipe(shapes.pop()),
             system=reading.system,
             strict=reading.strict,
             progress=reading.progress,
@@ -94,28 +109,29 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
     return store
 
 
-def _recipe(delimiter: str, width: int, heads: Sequence[Head]) -> Recipe:
+def _recipe(shape: Shape) -> Recipe:
     names = [field.name for field in FIELDS]
-    if width > len(names):
+    if shape.width > len(names):
         names.insert(EXTRA_AT, "unknown_column")
-    fields = FIELDS[: min(width, len(FIELDS))]
+    fields = FIELDS[: min(shape.width, len(FIELDS))]
     types = {
         field.name: "varchar" if field.is_text or field.name == "job_id" else "double" for field in FIELDS
     }
-    columns = {name: types.get(name, "varchar") for name in names[: max(width, 28)]}
-    encoded = any("Encoding: percent" in comment for head in heads for comment in head.comments(COMMENT))
-    milliseconds = any(row.rstrip().endswith(OLD_MILLISECONDS) for row in heads[0].rows(COMMENT)[:1])
+    columns = {name: types.get(name, "varchar") for name in names[: max(shape.width, 28)]}
     mapped = {field.name: field.name for field in fields}
-    mapped |= {field.name: f"url_decode({field.name})" for field in fields if field.is_text and encoded}
-    mapped["job_id"] = "coalesce(try_cast(job_id as bigint), cast(try_cast(job_id as double) as bigint))"
-    if milliseconds:
+    if shape.encoded:
+        # What cannot be decoded was not encoded by us, and stays as it is.
+        decoded = "coalesce(try(url_decode({0})), {0})"
+        mapped |= {field.name: decoded.format(field.name) for field in fields if field.is_text}
+    mapped["job_id"] = "coalesce(try_cast(job_id as bigint), try_cast(try_cast(job_id as double) as bigint))"
+    if shape.milliseconds:
         mapped["submit_time"] = "submit_time / 1000"
     selected = ", ".join(f"{expression} as {name}" for name, expression in mapped.items())
     return Recipe(
         title="Grid Workload Format, 29 columns",
         columns=columns,
         select=f"select {selected} from source",
-        delimiter=delimiter,
+        delimiter=shape.delimiter,
         comment=COMMENT,
         missing=(*MISSING, ""),
     )
@@ -124,25 +140,13 @@ def _recipe(delimiter: str, width: int, heads: Sequence[Head]) -> Recipe:
 def write(store: Store, path: Path) -> None:
     """Write the jobs in order of submission, with the header in comments."""
     cells = " || chr(9) || ".join(
-        text_cell(field) if field.is_text else text_number(field) for field in FIELDS
+        text_cell(field) if field.is_text else number_text(field.name, is_whole=field.is_whole)
+        for field in FIELDS
     )
-    with whole(path) as part:
-        body = store.scratch / "body.gwf"
-        store.connection.execute(
-            f"copy (select {cells} as line from jobs order by submit_time nulls first, job_id) to '{body}'"
-            " (format csv, header false, quote '', escape '', delimiter '\\x1f')"
-        )
-        _join(part, header_lines(store), body, path)
-
-
-def _join(part: Path, header: Sequence[str], body: Path, path: Path) -> None:
-    """Put header and body together, compressed as the name of *path* says."""
-    try:
-        with compressing(part, path) as out, body.open("rb") as lines:
-            out.write("".join(f"{COMMENT} {line}\n" for line in header).encode())
-            shutil.copyfileobj(lines, out, 1 << 20)
-    finally:
-        body.unlink(missing_ok=True)
+    comments = [f"{COMMENT} {line}" for line in header_lines(store)]
+    write_lines(
+        store, path, comments, f"select {cells} as line from jobs order by submit_time nulls first, job_id"
+    )
 
 
 FORMAT = Format(

@@ -134,10 +134,15 @@ def _copy(store: Store, heads: Sequence[Head], types: dict[str, str], *, ours: b
         mapped[name] = f"{value} as {name}"
     store.begin(["job_id", *mapped])
     insert(store, f"select {', '.join(mapped.values())} from file as t({names})")
-    rows = store.rows("select num_rows from parquet_file_metadata($path)", {"path": [_quoted(head) for head in heads]})
+    counts = [_count(store, head) for head in heads]
     if not ours:
-        store.insert("sources", sources(heads, [row[0] for row in rows]))
-    settle(store, heads, "a table of jobs", Count(sum(row[0] for row in rows)))
+        store.insert("sources", sources(heads, counts))
+    settle(store, heads, "a table of jobs", Count(sum(count.rows for count in counts)))
+
+
+def _count(store: Store, head: Head) -> Count:
+    ((rows,),) = store.rows("select num_rows from parquet_file_metadata($path)", {"path": _quoted(head)})
+    return Count(int(rows))
 
 
 def _value(field: Field, column: str, kind: str, path: Path) -> str:

@@ -7,7 +7,7 @@ import io
 import lzma
 import zlib
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Final, cast
 
 from gwa.errors import TraceError
 
@@ -76,18 +76,23 @@ class Source:
 
     def read(self, size: int) -> bytes:
         """Return up to *size* decompressed bytes, ``b""`` at the end."""
-        if self.broken:
-            return b""
-        try:
-            return self._stream.read(size)
-        except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
-            self.broken = f"compressed data broke off: {error}"
-            return b""
-        except Exception as error:
-            if type(error).__name__ != "ZstdError":
-                raise
-            self.broken = f"compressed data broke off: {error}"
-            return b""
+        pieces: list[bytes] = []
+        while size > 0 and not self.broken:
+            try:
+                # Not read: it would lose what it has already when it comes to the break.
+                piece = self._stream.read1(size)
+            except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
+                self.broken = f"compressed data broke off: {error}"
+            except Exception as error:
+                if type(error).__name__ != "ZstdError":
+                    raise
+                self.broken = f"compressed data broke off: {error}"
+            else:
+                if not piece:
+                    break
+                pieces.append(piece)
+                size -= len(piece)
+        return b"".join(pieces)
 
     def sha256(self) -> str:
         """Return the hash of the whole file, reading what was not read yet."""
@@ -100,7 +105,7 @@ class Source:
         self._raw.close()
 
 
-def _decompress(path: Path, raw: io.BufferedReader) -> BinaryIO:
+def _decompress(path: Path, raw: io.BufferedReader) -> io.BufferedReader:
     head = raw.peek(8)[:8]
     for magic, what in REFUSED.items():
         if head.startswith(magic):
@@ -108,15 +113,15 @@ def _decompress(path: Path, raw: io.BufferedReader) -> BinaryIO:
             raise TraceError(message)
     kind = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
     if kind == "gzip":
-        return cast("BinaryIO", gzip.GzipFile(fileobj=raw))
+        return cast("io.BufferedReader", gzip.GzipFile(fileobj=raw))
     if kind == "bzip2":
-        return cast("BinaryIO", bz2.BZ2File(raw))
+        return cast("io.BufferedReader", bz2.BZ2File(raw))
     if kind == "xz":
-        return cast("BinaryIO", lzma.LZMAFile(raw))
+        return cast("io.BufferedReader", lzma.LZMAFile(raw))
     if kind == "zstd":
         from zstandard import ZstdDecompressor
 
-        return cast("BinaryIO", ZstdDecompressor().stream_reader(raw, read_across_frames=True))
+        return cast("io.BufferedReader", ZstdDecompressor().stream_reader(raw, read_across_frames=True))
     return raw
 
 

@@ -56,6 +56,12 @@ class Head:
         """All lines, comments included."""
         return next(parts(_Bytes(self.data), Layout(delimiter="")), Part(1))
 
+    @cached_property
+    def _whole(self) -> list[str]:
+        """The lines, without a last one that may have been cut by the size of the head."""
+        lines = self.text.removesuffix("\n").split("\n")
+        return lines[:-1] if len(self.data) >= SIZE and len(lines) > 1 else lines
+
     @property
     def is_binary(self) -> bool:
         """Whether these are bytes of no text at all."""
@@ -65,20 +71,19 @@ class Head:
 
     def comments(self, mark: str) -> list[str]:
         """Return the comment lines without their mark."""
-        return [line[len(mark) :] for line in self.text.splitlines() if line.startswith(mark)]
+        return [line[len(mark) :] for line in self._whole if line.startswith(mark)]
 
     def rows(self, mark: str = "") -> list[str]:
         """Return the first lines that are neither blank nor comments."""
-        lines = (line for line in self.text.splitlines() if line.strip())
-        kept = [line for line in lines if not (mark and line.lstrip().startswith(mark))]
-        # The last line may have been cut by the size of the head.
-        return kept[:LINES] if len(kept) == 1 or len(self.data) < SIZE else kept[:-1][:LINES]
+        lines = (line for line in self._whole if line.strip())
+        return [line for line in lines if not (mark and line.lstrip().startswith(mark))][:LINES]
 
     def width(self, layout: Layout) -> int:
         """Return how many cells most lines have, 0 when there are none."""
         rows = self.rows(layout.comment)
         cut = (
-            (lambda row: len(row.split()))
+            # Bytes, since only blanks of ASCII part cells.
+            (lambda row: len(row.encode().split()))
             if layout.squeezes
             else (lambda row: row.count(layout.delimiter) + 1)
         )
@@ -91,6 +96,7 @@ class _Bytes(Source):
 
     def __init__(self, data: bytes) -> None:
         self.data: bytes = data
+        self.broken = None
 
     def read(self, size: int) -> bytes:
         """Return the next bytes."""

@@ -121,7 +121,8 @@ def _whole_lines(source: Source) -> Iterator[tuple[bytes, bool]]:
         if len(rest) > LONGEST_LINE:
             yield rest[:SHOWN], True
             rest, too_long = b"", True
-    if rest:
+    # Half a line where compressed data breaks off may look whole; the break is the reject for it.
+    if rest and not source.broken:
         yield rest + NEWLINE, False
 
 

@@ -31,7 +31,10 @@ def build(
         for one in wanted:
             sections.append(_section(one, store, strict=strict))
             bar.advance()
-    return Report(store.system.name or name, _subtitle(store, name), tuple(sections), reproduction(store))
+    zone = None if store.system.relative else store.system.timezone.key
+    return Report(
+        store.system.name or name, _subtitle(store, name), tuple(sections), zone, reproduction(store)
+    )
 
 
 def _section(one: Analysis, store: Store, *, strict: bool) -> Section:

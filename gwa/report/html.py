@@ -6,6 +6,7 @@ drawn by `gwa.figures`; which figures stand side by side is decided here.
 """
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,16 +26,26 @@ from gwa.figures import draw_all
 from gwa.report.data import plain
 from gwa.report.numbers import show
 
-SUMMARY = 6
-"""How many numbers of the first section stand in the head of the page."""
+HEADLINES = (
+    "trace.jobs",
+    "trace.users",
+    "trace.cpus",
+    "utilization.mean",
+    "trace.span_seconds",
+    "trace.cpu_seconds",
+)
+"""The facts that stand in the head of the page; those of the first section stand in for missing ones."""
 
 NARROW = 500
 """Figures less wide than this stand side by side."""
 
-UNPRINTABLE = dict.fromkeys((*range(32), *range(127, 160), *range(55296, 57344)), "�")
-"""What a name in a log may hold but a page may not, each with what is written for it."""
-for _blank in "\t\n\r":
-    del UNPRINTABLE[ord(_blank)]
+ENDLESS = 80
+"""A longer word is cut on paper."""
+
+CONTROLS = (set(range(32)) - set(b"\t\n\r")) | set(range(127, 160)) | set(range(0xD800, 0xE000))
+"""What a name in a log may hold but a page may not: signals to machines, and halves of letters."""
+
+UNPRINTABLE = dict.fromkeys(CONTROLS, "\N{REPLACEMENT CHARACTER}")
 
 
 @dataclass(frozen=True)
@@ -50,8 +61,7 @@ def html(report: Report, *, overrides: Path | None = None) -> str:
     Return *report* as the text of an HTML page.
 
     A template or style sheet in the folder *overrides* takes the place of the shipped one of that
-    name; it can extend that one as ``gwa/report.html``. Times are those of the zone that the
-    report's ``reproduction`` calls ``zone``; without one they count from the start.
+    name; it can extend that one as ``gwa/report.html``.
     """
     drawings = draw_all(figures(report))
     return page(report, {name: Markup(svg) for name, svg in drawings.items()}, overrides=overrides)  # noqa: S704
@@ -71,7 +81,7 @@ def page(
     paper: bool = False,
 ) -> str:
     """Return *report* with its figures as *drawings*; on *paper* there is nothing to click."""
-    environment = _environment(overrides, _zone(report))
+    environment = _environment(overrides, report.zone, paper=paper)
     try:
         script = _source(environment, "static/report.js")
         return environment.get_template("report.html").render(
@@ -92,15 +102,19 @@ def page(
 
 
 def summary(report: Report) -> list[Fact]:
-    """Return the first numbers of the first section, for the head of the page."""
+    """Return the most important numbers, for the head of the page."""
+    known = {fact.id: fact for fact in report.facts() if _is_number(fact.value)}
     first = report.sections[0].blocks if report.sections else ()
-    found = [fact for block in first if isinstance(block, Facts) for fact in block.facts]
-    return [fact for fact in found if _is_number(fact.value)][:SUMMARY]
+    others = [fact.id for block in first if isinstance(block, Facts) for fact in block.facts]
+    ids = dict.fromkeys([*HEADLINES, *others])
+    return [known[name] for name in ids if name in known][: len(HEADLINES)]
 
 
 def chapters(report: Report) -> list[tuple[str, list[Section]]]:
     """Return the sections by chapter, in order."""
-    return [(name, list(group)) for name, group in groupby(report.sections, key=lambda section: section.chapter)]
+    return [
+        (name, list(group)) for name, group in groupby(report.sections, key=lambda section: section.chapter)
+    ]
 
 
 def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
@@ -124,7 +138,7 @@ def _narrow(block: Block, drawings: Mapping[str, str]) -> bool:
     return float(rest.partition('"')[0] or NARROW) < NARROW
 
 
-def _environment(overrides: Path | None, zone: str | None) -> jinja2.Environment:
+def _environment(overrides: Path | None, zone: str | None, *, paper: bool) -> jinja2.Environment:
     """Return a Jinja environment that escapes everything and knows our filters."""
     shipped = str(asset("templates"))
     chain = [str(overrides), shipped] if overrides else [shipped]
@@ -134,11 +148,16 @@ def _environment(overrides: Path | None, zone: str | None) -> jinja2.Environment
         ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_printable,
+        finalize=partial(_printable, paper=paper),
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"show": partial(show, zone=zone), "exact": exact, "numeric": numeric}
+    environment.filters |= {
+        "exact": exact,
+        "numeric": numeric,
+        "paragraphs": lambda text: text.split("\n\n"),
+        "show": partial(show, zone=zone),
+    }
     return environment
 
 
@@ -166,15 +185,16 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _printable(value: object) -> object:
-    """Return text without the characters that no page can show; what is already markup as it is."""
-    return value.translate(UNPRINTABLE) if isinstance(value, str) and not isinstance(value, Markup) else value
+def _printable(value: object, *, paper: bool = False) -> object:
+    """
+    Return text without the characters that no page can show; what is already markup as it is.
 
-
-def _zone(report: Report) -> str | None:
-    """Return the time zone of *report*, if it says one."""
-    zone = report.reproduction.get("zone")
-    return zone if isinstance(zone, str) and zone else None
+    On *paper* an endless word is cut: nobody could copy it, and to set it takes minutes.
+    """
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    text = value.translate(UNPRINTABLE)
+    return re.sub(rf"(\S{{{ENDLESS}}})\S+", r"\1…", text) if paper else text
 
 
 def _source(environment: jinja2.Environment, name: str) -> Markup:

@@ -154,10 +154,10 @@ def cpu_seconds(value: float) -> str:
     """
     Return an amount of work in CPU hours, or CPU years where hours are too many.
 
-    >>> cpu_seconds(0), cpu_seconds(90), cpu_seconds(7.2e6), cpu_seconds(2.02e9)
-    ('0 CPU hours', '90 CPU seconds', '2,000 CPU hours', '64.01 CPU years')
+    >>> cpu_seconds(0), cpu_seconds(90), cpu_seconds(2.02e9), cpu_seconds(2.02e10)
+    ('0 CPU hours', '90 CPU seconds', '561,111 CPU hours', '640.1 CPU years')
     """
-    if abs(value) >= 10 * YEAR:
+    if abs(value) >= 1e6 * HOUR:
         return f"{_short(value / YEAR)} CPU years"
     if value == 0 or abs(value) >= HOUR:
         return f"{_short(value / HOUR)} CPU hours"

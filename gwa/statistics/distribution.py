@@ -158,6 +158,9 @@ class Batched(Distribution):
     All its methods broadcast, so that a member whose parameters are columns stands for one fit per row.
     """
 
+    signed: ClassVar[tuple[str, ...]] = ()
+    """The parameters that may be negative."""
+
     @classmethod
     @abstractmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:

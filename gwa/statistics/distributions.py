@@ -36,6 +36,7 @@ class Normal(Batched):
     parameters: ClassVar = {"mu": "mean, in units of x", "sigma": "standard deviation, in units of x"}
     support = REAL
     scipy = "norm"
+    signed = ("mu",)
 
     def __post_init__(self) -> None:
         """Refuse a sigma of 0 or less."""
@@ -95,6 +96,7 @@ class Lognormal(Batched):
     title = "lognormal"
     parameters: ClassVar = {"mu": "mean of ln x", "sigma": "standard deviation of ln x"}
     scipy = "lognorm"
+    signed = ("mu",)
 
     def __post_init__(self) -> None:
         """Refuse a sigma of 0 or less."""

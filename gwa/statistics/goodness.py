@@ -12,11 +12,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import kolmogorov
 
 from gwa.statistics.distribution import REAL, Batched, Distribution, FitError, Support
 from gwa.statistics.numeric import log
-from gwa.statistics.rounding import Grid, fit_rounded
+from gwa.statistics.rounding import Grid, Rounded, fit_rounded, fit_rounded_rows
 from gwa.statistics.sample import Floats, Sample
 
 _ATTEMPTS = 1000
@@ -139,58 +140,81 @@ def p_values(
     """
     Return the bootstrap p-values of *kind* for a subsample.
 
-    The subsample is fitted and measured; so are samples of its size that are drawn from the distribution
-    and rounded: p = (1 + how many are at least as far) / (1 + replicates). What they are drawn from is fitted
-    to the intervals of rounded data (`fit_rounded`), since an ordinary fit is off by up to half a second
-    and would be twice as far off when repeated. A distance that is infinite or undefined has p nan.
-    Raises `FitError` if the subsample cannot be fitted.
+    The subsample is fitted and measured; so are samples of its size drawn from that fit: p = (1 + how
+    many are at least as far) / (1 + replicates). With a grid both are fitted to the intervals of rounded
+    data (`fit_rounded`), and the distances are those between the shares of intervals. An infinite
+    distance has p nan. Raises `FitError` if the subsample cannot be fitted.
     """
     drawn = sample.subsample(plan.n, rng)
-    fitted = kind.fit(drawn)
-    seen = _distances(drawn.expand()[np.newaxis], fitted)[0]
-    if plan.grid:
-        fitted = fit_rounded(kind, drawn, plan.grid, plan.cuts(kind))
+    cuts = plan.cuts(kind)
+    fitted = fit_rounded(kind, drawn, plan.grid, cuts) if plan.grid else kind.fit(drawn)
+    seen = _distances(drawn.expand()[np.newaxis], fitted, plan)[0]
     rows = max(_AT_ONCE // drawn.n, 1)
     sizes = [min(rows, plan.replicates - start) for start in range(0, plan.replicates, rows)]
-    simulated = np.concatenate([_simulated(kind, fitted, rng, plan, (size, drawn.n)) for size in sizes])
+    simulated = np.concatenate([_simulated(fitted, rng, plan, (size, drawn.n)) for size in sizes])
     farther = (simulated >= seen * (1 - _SLACK)).sum(axis=0)
     shares = np.where(np.isfinite(seen), (1 + farther) / (1 + plan.replicates), math.nan)
     return PValues(float(shares[0]), float(shares[1]), float(shares[2]), drawn.n, plan.replicates)
 
 
 def _simulated(
-    kind: type[Distribution],
-    fitted: Distribution,
-    rng: np.random.Generator,
-    plan: Bootstrap,
-    shape: tuple[int, int],
+    fitted: Distribution, rng: np.random.Generator, plan: Bootstrap, shape: tuple[int, int]
 ) -> Floats:
     """Return the distances of simulated samples, one per row, from the fit of each."""
     x = np.sort(plan.draw(fitted, rng, shape[0] * shape[1]).reshape(shape), axis=1)
-    if issubclass(kind, Batched):
-        return _distances(x, kind.fit_rows(x, np.ones_like(x[:1])))
-    return np.concatenate([_refitted(kind, row) for row in x])
+    if not isinstance(fitted, Batched):
+        return np.concatenate([_refitted(type(fitted), row, plan) for row in x])
+    if plan.grid:
+        return _distances(x, fit_rounded_rows(fitted, x, plan.grid, plan.cuts(fitted)), plan)
+    return _distances(x, fitted.fit_rows(x, np.ones_like(x[:1])), plan)
 
 
-def _refitted(kind: type[Distribution], row: Floats) -> Floats:
+def _refitted(kind: type[Distribution], row: Floats, plan: Bootstrap) -> Floats:
     """Return the distances of one simulated sample from its own fit; infinite if it has none."""
+    sample = Sample.of(row)
     try:
-        return _distances(row[np.newaxis], kind.fit(Sample.of(row)))
+        fitted = fit_rounded(kind, sample, plan.grid, plan.cuts(kind)) if plan.grid else kind.fit(sample)
     except FitError:
         return np.full((1, 3), math.inf)
+    return _distances(row[np.newaxis], fitted, plan)
 
 
-def _distances(x: Floats, fitted: Distribution) -> Floats:
+def _distances(x: Floats, fitted: Distribution, plan: Bootstrap) -> Floats:
     """Return KS, Anderson-Darling and Cramér-von Mises of each sorted row, ties included."""
-    n = x.shape[1]
-    rank = np.arange(1, n + 1)
-    at, below = fitted.cdf(x), fitted.cdf_below(x)
-    differs = np.diff(x, axis=1) > 0
-    last, first = (np.pad(differs, ((0, 0), side), constant_values=True) for side in ((0, 1), (1, 0)))
-    gaps = np.maximum(np.abs(rank / n - at) * last, np.abs((rank - 1) / n - below) * first).max(axis=1)
+    if plan.grid and not fitted.support.whole:
+        return _stepped(x, *Rounded(fitted, plan.grid, plan.cuts(fitted)).tails(x))
     if fitted.support.whole:
-        return np.stack((gaps, np.full_like(gaps, math.nan), np.full_like(gaps, math.nan)), axis=1)
-    odd = 2 * rank - 1
-    squares = 1 / (12 * n) + ((odd / (2 * n) - at) ** 2).sum(axis=1)
-    logs = (odd * (log(at) + log(fitted.sf(x))[:, ::-1])).sum(axis=1)
+        return _stepped(x, 1 - fitted.cdf_below(x), fitted.sf(x))
+    n, share = x.shape[1], fitted.cdf(x)
+    first, last = _runs(x)
+    gaps = np.maximum(np.abs(last / n - share), np.abs(first / n - share)).max(axis=1)
+    odd = 2 * np.arange(1, n + 1) - 1
+    logs = (odd * (log(share) + log(fitted.sf(x))[:, ::-1])).sum(axis=1)
+    squares = 1 / (12 * n) + ((odd / (2 * n) - share) ** 2).sum(axis=1)
     return np.stack((gaps, -n - logs / n, squares), axis=1)
+
+
+def _stepped(x: Floats, at_least: Floats, above: Floats) -> Floats:
+    """
+    Return the distances where the distribution has steps, too, of P(X >= x) and P(X > x).
+
+    KS compares both sides of each step; the other two their middles, summed over the observations.
+    """
+    first, last = _runs(x)
+    n, middle = x.shape[1], (at_least + above) / 2
+    gaps = np.maximum(np.abs(last / n - (1 - above)), np.abs(first / n - (1 - at_least))).max(axis=1)
+    squares = ((first + last) / (2 * n) - (1 - middle)) ** 2
+    return np.stack((gaps, (squares / (middle * (1 - middle))).sum(axis=1), squares.sum(axis=1)), axis=1)
+
+
+def _runs(x: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for each value of a sorted row how many are below it, and how many are at most it."""
+    rank = np.broadcast_to(np.arange(1, x.shape[1] + 1), x.shape)
+    differs = np.diff(x, axis=1) > 0
+    first = np.pad(differs, ((0, 0), (1, 0)), constant_values=True)
+    last = np.pad(differs, ((0, 0), (0, 1)), constant_values=True)
+    ends = np.where(last, rank, x.shape[1])[:, ::-1]
+    return (
+        np.maximum.accumulate(np.where(first, rank - 1, 0), axis=1),
+        np.minimum.accumulate(ends, axis=1)[:, ::-1],
+    )

@@ -6,19 +6,24 @@ says, that the true one lies in an interval (grouped-data maximum likelihood), w
 of rounded-up seconds takes each interval's end for the value.
 """
 
+import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import minimize
 
-from gwa.statistics.distribution import Distribution, FitError, Support
+from gwa.statistics.distribution import Batched, Distribution, FitError, Support
 from gwa.statistics.numeric import log
 from gwa.statistics.sample import Floats, Sample
 
-_FAR = 1e12
 _LOWEST = 10
+_NUDGE = 1e-3
+_STEPS = 15
+_EXACT = 1e-4
+"""A Newton step this small leaves an error of its square."""
+_FAR = -1e6
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,13 @@ class Grid:
     def middles(self, x: Floats) -> Floats:
         """Return the middle of the interval that is rounded to each *x*, at least a quarter of its width."""
         shift = {"nearest": 0.0, "up": -0.5, "down": 0.5}[self.rounding] * self.resolution
-        return self._scaled(np.maximum(self._raw(x) + shift, self.resolution / 4))
+        raw = self._raw(x)
+        return self._scaled(np.where(raw >= 0, np.maximum(raw + shift, self.resolution / 4), raw + shift))
 
     def least(self, supports: tuple[Support, ...]) -> float:
         """Return the lowest end of an interval whose rounded value is in all of the *supports*."""
+        if self.base is None and all(math.isinf(support.low) for support in supports):
+            return -math.inf
         grid = self._scaled(np.arange(0, _LOWEST + 1 / self.resolution) * self.resolution)
         inside = np.logical_and.reduce([support.inside(grid) for support in supports])
         return float(self.cells(grid[inside][:1])[0][0])
@@ -68,46 +76,110 @@ class Grid:
         return raw if self.base is None else log(raw) / math.log(self.base)
 
 
+@dataclass(frozen=True)
+class Rounded:
+    """A distribution as rounded data show it: what the intervals of a *grid* hold, given the *supports*."""
+
+    distribution: Distribution
+    grid: Grid
+    supports: tuple[Support, ...]
+
+    def tails(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return P(rounded >= x) and P(rounded > x), given that the value counts."""
+        low, high = self.grid.cells(x)
+        whole = self.distribution.sf(np.array([self.grid.least(self.supports)]))
+        return self.distribution.sf(low) / whole, self.distribution.sf(high) / whole
+
+    def logpmf(self, x: Floats) -> Floats:
+        """Return the log of the probability of each interval, exact in both tails."""
+        low, high = self.grid.cells(x)
+        whole = self.distribution.sf(np.array([self.grid.least(self.supports)]))
+        below, above = self.distribution.cdf(low), self.distribution.sf(low)
+        lower = self.distribution.cdf(high) - below
+        return log(np.where(below < above, lower, above - self.distribution.sf(high))) - np.log(whole)
+
+
 def fit_rounded(
-    kind: type[Distribution], sample: Sample, grid: Grid, supports: tuple[Support, ...] = ()
+    kind: type[Distribution], sample: Sample, grid: Grid, supports: tuple[Support, ...]
 ) -> Distribution:
     """
     Return the distribution for which the intervals of rounded data are most likely.
 
-    *supports* are those within which the data were cut, and the likelihood is given that. Kinds whose
-    parameters are not all real numbers (mixtures, hyper-Erlang) are fitted to the middles of the
-    intervals instead. Raises `FitError` if the middles cannot be fitted.
+    *supports* are those within which the data were cut; the likelihood is given that. Kinds that are not
+    `Batched` are fitted to the middles of the intervals instead. Raises `FitError` if neither works.
     """
-    start = kind.fit(kind.support.within(sample.map(grid.middles)) if supports else sample.map(grid.middles))
-    initial = [getattr(start, field.name) for field in fields(start)]  # type: ignore[arg-type]
-    if not all(isinstance(value, float) for value in initial):
+    start = kind.fit(sample.map(grid.middles))
+    if not isinstance(start, Batched):
         return start
-    low, high = grid.cells(sample.values)
-    cut = np.array([grid.least(supports)]) if supports else None
-    scale = np.maximum(np.abs(initial), 1e-3)
+    found = fit_rounded_rows(start, sample.values[np.newaxis], grid, supports, sample.weights[np.newaxis])
+    values = [float(getattr(found, field.name).item()) for field in fields(found)]  # type: ignore[arg-type]
+    if not all(map(math.isfinite, values)):
+        raise FitError(f"no {kind.title} distribution makes the intervals most likely")
+    return kind(*values)
 
-    def loss(theta: Floats) -> float:
-        try:
-            candidate = kind(*(initial + theta * scale))
-        except ValueError:
-            return _FAR
-        # Differences of the smaller of the two tails keep their digits.
-        cell = np.where(
-            candidate.cdf(low) < 1 / 2,
-            candidate.cdf(high) - candidate.cdf(low),
-            candidate.sf(low) - candidate.sf(high),
-        )
-        whole = 0.0 if cut is None else float(log(candidate.sf(cut))[0])
-        likelihood = float(sample.weights @ log(cell)) - whole
-        return -likelihood if math.isfinite(likelihood) else _FAR
 
-    steps = np.vstack((np.zeros(len(initial)), np.eye(len(initial)) * 0.05))
-    found = minimize(
-        loss,
-        np.zeros(len(initial)),
-        method="Nelder-Mead",
-        options={"initial_simplex": steps, "xatol": 1e-5, "fatol": 1e-9, "maxiter": 600},
-    )
-    if not found.fun < _FAR:
-        raise FitError(f"no {kind.title} distribution gives every interval a probability")
-    return kind(*map(float, initial + found.x * scale))
+def fit_rounded_rows(
+    start: Batched, x: Floats, grid: Grid, supports: tuple[Support, ...], shares: Floats | None = None
+) -> Batched:
+    """
+    Return one distribution that stands for a rounded fit per row of *x*, searched from *start*.
+
+    *shares* are the weights of the values in each row, equal ones by default.
+    """
+    x, shares = _tabulated(x) if shares is None else (x, shares)
+    kind, names = type(start), [field.name for field in fields(start)]  # type: ignore[arg-type]
+    signed = np.array([name in kind.signed for name in names])
+    initial = np.array([getattr(start, name) for name in names])
+
+    def make(theta: Floats) -> Batched:
+        values = np.where(signed, initial + theta, initial * np.exp(theta))
+        return kind(*(values[:, i, np.newaxis] for i in range(len(names))))  # columns stand for rows
+
+    def likelihood(theta: Floats) -> Floats:
+        mean: Floats = np.vecdot(np.maximum(Rounded(make(theta), grid, supports).logpmf(x), _FAR), shares)
+        return mean
+
+    with np.errstate(all="ignore"):
+        return make(_climb(likelihood, np.zeros((shares.shape[0], len(names)))))
+
+
+def _tabulated(x: Floats) -> tuple[Floats, Floats]:
+    """Return the distinct values as a single row and their shares in each row, if that is less to compute."""
+    values, place = np.unique(x, return_inverse=True)
+    rows, n = x.shape
+    if values.size > n:
+        return x, np.full((1, n), 1 / n).repeat(rows, axis=0)
+    cells = np.arange(rows)[:, np.newaxis] * values.size + place.reshape(x.shape)
+    counts = np.bincount(cells.ravel(), minlength=rows * values.size)
+    return values[np.newaxis], counts.reshape(rows, -1) / n
+
+
+def _climb(function: Callable[[Floats], Floats], theta: Floats) -> Floats:
+    """Return where *function* of each row of *theta* is greatest, by Newton's method from nearby."""
+    size = theta.shape[1]
+    unit = np.eye(size) * _NUDGE
+    for _ in range(_STEPS):
+        here = function(theta)
+        up, down = ([function(theta + sign * unit[i]) for i in range(size)] for sign in (1, -1))
+        slope = np.stack([(a - b) / (2 * _NUDGE) for a, b in zip(up, down, strict=True)], axis=1)
+        bend = np.zeros((theta.shape[0], size, size))
+        for i in range(size):
+            bend[:, i, i] = (up[i] - 2 * here + down[i]) / _NUDGE**2
+        for i, j in itertools.combinations(range(size), 2):
+            both = function(theta + unit[i] + unit[j])
+            bend[:, i, j] = bend[:, j, i] = (both - up[i] - up[j] + here) / _NUDGE**2
+        step = _newton(slope, bend)
+        theta = theta + step
+        if not np.abs(step).max() > _EXACT:
+            break
+    return theta
+
+
+def _newton(slope: Floats, bend: Floats) -> Floats:
+    """Return uphill steps of at most a half: Newton's where the function curves down, else the gradient's."""
+    values, vectors = np.linalg.eigh(np.nan_to_num(bend))
+    along = np.einsum("rij,ri->rj", vectors, np.nan_to_num(slope))
+    step = np.einsum("rij,rj->ri", vectors, along / np.maximum(np.abs(values), _NUDGE))
+    length = np.abs(step).max(axis=1, keepdims=True)
+    shortened: Floats = step * np.minimum(1, 0.5 / np.maximum(length, _NUDGE))
+    return shortened

@@ -1,0 +1,131 @@
+"""
+The store: a DuckDB file with all that gwa knows of a trace, opened without reading it through.
+
+Other programs see the 29 fields in its view ``jobs``, and beside it ``header``, ``rejects``,
+``repairs`` and ``provenance``. It is of DuckDB's storage version 1.0.0, which older ones read too.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import duckdb
+
+from gwa.errors import OutputError, TraceError
+from gwa.formats import Format, Reading
+from gwa.formats._tables import is_packed, refuse_packed_name
+from gwa.metadata import provenance
+from gwa.output import whole
+from gwa.readers.head import Head
+from gwa.schema import FIELDS
+from gwa.store import MAGIC, TABLES, Store
+from gwa.system import overridden
+
+PLACE: Final = slice(8, 8 + len(MAGIC))
+"""Where a DuckDB file says that it is one."""
+
+BATCH: Final = 100_000
+"""Rows that are in memory at a time when jobs move from store to store."""
+
+
+def refuses(head: Head) -> str | None:
+    """Return why *head* is no store, or None."""
+    if head.data[PLACE] != MAGIC:
+        return "is no DuckDB file"
+    return "is a compressed DuckDB file: unpack it first" if is_packed(head) else None
+
+
+def read(heads: Sequence[Head], reading: Reading) -> Store:
+    """Open a store, or copy it to where it is wanted."""
+    for head in heads:
+        if reason := refuses(head):
+            message = f"{head.path}: {reason}"
+            raise TraceError(message)
+    if len(heads) > 1:
+        message = f"{heads[1].path}: several stores are no one trace, expected one: convert the logs together"
+        raise TraceError(message)
+    store = Store.open(heads[0].path, reading.engine)
+    try:
+        if reading.system:
+            # This table stands before the one in the file, which stays as it is.
+            store.connection.execute("create temp table header as from header")
+            store.set_header(overridden(store.header, reading.system))
+        return _copied(store, reading) if reading.target else store
+    except BaseException:
+        store.close()
+        raise
+
+
+def _copied(store: Store, reading: Reading) -> Store:
+    """Return a copy of *store* at the target, and close the original."""
+    copy = Store.create(reading.target, reading.engine)
+    try:
+        _copy(store, copy)
+    except BaseException:
+        copy.close()
+        raise
+    store.close()
+    return copy
+
+
+def _copy(source: Store, target: Store) -> None:
+    """Fill an empty store with all that another holds; only what the jobs record takes room."""
+    recorded, constants = _recorded(source)
+    target.begin(recorded, constants)
+    order = "order by submit_time nulls first, job_id"
+    _move(source, target, f"select {', '.join(recorded)} from jobs {order}", "recorded")
+    for name in TABLES.keys() - {"provenance"}:
+        _move(source, target, f"from {name} order by all", name)
+    target.note(provenance(source))
+
+
+def _recorded(store: Store) -> tuple[list[str], dict[str, str]]:
+    """Return the fields whose values differ between jobs, and the text that all jobs share."""
+    jobs = int(store.row("select count(*) from jobs")[0])
+    texts = [field.name for field in FIELDS if field.is_text]
+    ends = store.row(f"select {', '.join(f'min({name}), max({name})' for name in texts)} from jobs")
+    constants = {
+        name: low
+        for name, low, high in zip(texts, ends[::2], ends[1::2], strict=True)
+        if low is not None and low == high and store.known[name] == jobs
+    }
+    names = [field.name for field in FIELDS if store.known[field.name] and field.name not in constants]
+    return names if "job_id" in names else ["job_id", *names], constants
+
+
+def _move(source: Store, target: Store, select: str, table: str) -> None:
+    """Append the rows of *select* to a table of *target*, a batch at a time."""
+    reader = source.connection.sql(select).to_arrow_reader(BATCH)
+    target.connection.register("batches", reader)
+    try:
+        target.connection.execute(f"insert into {table} select * from batches")
+    finally:
+        target.connection.unregister("batches")
+        reader.close()
+
+
+def write(store: Store, path: Path) -> None:
+    """Write a copy of *store*."""
+    refuse_packed_name(path)
+    log = Path(f"{path}.wal")
+    if log.exists():
+        message = f"{path}: another program has it open, or broke off: there is a {log.name}"
+        raise OutputError(message)
+    with whole(path) as part:
+        try:
+            with Store.create(part) as copy:
+                _copy(store, copy)
+        except duckdb.Error as error:
+            message = f"{path}: cannot be written: {str(error).splitlines()[0]}"
+            raise OutputError(message) from error
+
+
+FORMAT = Format(
+    name="duckdb",
+    title="gwa's store",
+    suffixes=(".duckdb",),
+    notes=__doc__ or "",
+    refuses=refuses,
+    read=read,
+    write=write,
+)

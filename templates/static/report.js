@@ -1,0 +1,205 @@
+// What the page does: theme, contents that follow, folding, search, tables that sort and export.
+// Without this script the report is whole; it stands in the head so that the theme is set first.
+"use strict";
+
+const root = document.documentElement;
+
+function remembered(theme) {
+  try {
+    if (theme) localStorage.setItem("gwa-theme", theme);
+    return localStorage.getItem("gwa-theme");
+  } catch {
+    return null; // a page opened from a file may have no memory
+  }
+}
+
+if (remembered()) root.dataset.theme = remembered();
+
+function made(id) {
+  return document.getElementById(id).content.firstElementChild.cloneNode(true);
+}
+
+// --- Theme, search -----------------------------------------------------------------------------
+
+function pageTools() {
+  const tools = made("tools-page");
+  document.querySelector(".contents").prepend(tools);
+  const button = tools.querySelector(".theme");
+  const dark = () => root.dataset.theme
+    ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  button.setAttribute("aria-pressed", dark());
+  button.addEventListener("click", () => {
+    root.dataset.theme = remembered(dark() ? "light" : "dark") || (dark() ? "light" : "dark");
+    button.setAttribute("aria-pressed", dark());
+  });
+  const box = tools.querySelector("input");
+  box.addEventListener("input", () => search(box.value.trim().toLowerCase(), tools.querySelector(".found")));
+}
+
+function search(words, found) {
+  let shown = 0;
+  for (const section of document.querySelectorAll("main > section")) {
+    const hit = section.textContent.toLowerCase().includes(words);
+    section.hidden = !hit;
+    document.querySelector(`.contents a[href="#${CSS.escape(section.id)}"]`).parentElement.hidden = !hit;
+    shown += hit;
+  }
+  for (const chapter of document.querySelectorAll(".chapters > li")) {
+    chapter.hidden = !chapter.querySelector("ol > li:not([hidden])");
+  }
+  found.textContent = shown ? "" : found.dataset.none;
+}
+
+// --- Contents and folding ----------------------------------------------------------------------
+
+function follow() {
+  const contents = document.querySelector(".contents details");
+  contents.open = matchMedia("(min-width: 64rem)").matches;
+  const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
+  const sections = [...document.querySelectorAll("main > section")];
+  let current = null;
+  const mark = () => {
+    const line = innerHeight / 3;
+    const ended = innerHeight + scrollY >= root.scrollHeight - 2;
+    const passed = sections.filter((section) => !section.hidden && section.getBoundingClientRect().top < line);
+    const here = ended ? sections.at(-1) : passed.at(-1);
+    if (here === current) return;
+    if (current) links.get(current.id).removeAttribute("aria-current");
+    if (here) links.get(here.id).setAttribute("aria-current", "true");
+    current = here;
+  };
+  let waiting = false;
+  addEventListener("scroll", () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; mark(); });
+  }, { passive: true });
+  mark();
+  document.querySelector(".chapters").addEventListener("click", (event) => {
+    if (event.target.closest("a") && !matchMedia("(min-width: 64rem)").matches) contents.open = false;
+  });
+}
+
+function folding(section) {
+  const button = made("tools-section");
+  const body = section.querySelector(".section-body");
+  const title = section.querySelector("h2");
+  const fold = (closed) => {
+    if (closed) body.setAttribute("hidden", "until-found"); else body.removeAttribute("hidden");
+    button.setAttribute("aria-expanded", !closed);
+  };
+  body.id = `${section.id}-body`;
+  button.id = `${section.id}-fold`;
+  button.setAttribute("aria-controls", body.id);
+  button.setAttribute("aria-labelledby", `${button.id} ${title.id}`);
+  button.addEventListener("click", () => fold(!body.hasAttribute("hidden")));
+  body.addEventListener("beforematch", () => fold(false));
+  addEventListener("hashchange", () => { if (location.hash === `#${section.id}`) fold(false); });
+  section.querySelector(".section-head").append(button);
+}
+
+// --- Tables ------------------------------------------------------------------------------------
+
+// The exact value of a cell: a number, null or a list from its attribute, else the text it shows.
+function exact(cell) {
+  return "value" in cell.dataset ? JSON.parse(cell.dataset.value) : cell.textContent;
+}
+
+// A spreadsheet runs text that begins like a formula; an apostrophe before it makes it text again.
+function safe(value) {
+  const text = value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value !== "number" && /^[\s]*[=+\-@\t\r\n|%]/.test(text) ? `'${text}` : text;
+}
+
+function csv(lines) {
+  const field = (value) => /[",\r\n]/.test(safe(value)) ? `"${safe(value).replaceAll('"', '""')}"` : safe(value);
+  return lines.map((line) => `${line.map(field).join(",")}\r\n`).join("");
+}
+
+function tsv(lines) {
+  return lines.map((line) => line.map((value) => safe(value).replace(/[\t\r\n]+/g, " ")).join("\t")).join("\n");
+}
+
+function json(lines) {
+  const [keys, ...rows] = lines;
+  return `${JSON.stringify(rows.map((row) => Object.fromEntries(row.map((value, n) => [keys[n], value]))), null, 1)}\n`;
+}
+
+function linesOf(table) {
+  const keys = [...table.tHead.rows[0].cells].map((cell) => cell.dataset.key);
+  return [keys, ...[...table.tBodies[0].rows].map((row) => [...row.cells].map(exact))];
+}
+
+function download(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+    button.focus();
+  }
+  const before = button.textContent;
+  if (before === button.dataset.done) return;
+  button.textContent = button.dataset.done;
+  setTimeout(() => { button.textContent = before; }, 1500);
+}
+
+function compare(one, other) {
+  if (one === null || other === null) return (one === null) - (other === null);
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  return String(one).localeCompare(String(other), undefined, { numeric: true });
+}
+
+function sorting(table) {
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const falling = head.classList.contains("number")
+        ? head.ariaSort !== "descending" : head.ariaSort === "ascending";
+      for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      const known = (row) => exact(row.cells[column]);
+      const rows = [...table.tBodies[0].rows].sort((one, other) => {
+        const [a, b] = [known(one), known(other)];
+        return a === null || b === null ? compare(a, b) : falling ? compare(b, a) : compare(a, b);
+      });
+      table.tBodies[0].append(...rows);
+    });
+  });
+}
+
+function tableTools(block) {
+  const table = block.querySelector("table");
+  const name = block.dataset.name.replace(/[^\w.-]+/g, "_");
+  const tools = made("tools-table");
+  tools.addEventListener("click", (event) => {
+    const kind = event.target.dataset.export;
+    if (kind === "copy") copy(tsv(linesOf(table)), event.target);
+    if (kind === "csv") download(`${name}.csv`, "text/csv", csv(linesOf(table)));
+    if (kind === "json") download(`${name}.json`, "application/json", json(linesOf(table)));
+  });
+  block.querySelector(".table-head").append(tools);
+  sorting(table);
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  pageTools();
+  document.querySelectorAll("main > section").forEach(folding);
+  document.querySelectorAll(".block.table").forEach(tableTools);
+  follow();
+});

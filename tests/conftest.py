@@ -1,0 +1,52 @@
+"""Traces for tests: small ones made by hand, and real logs where they stand beside the checkout."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gwa.account import Account
+from gwa.store import Store
+
+HOME = Path(__file__).parent.parent
+LOGS = HOME.parent / "shared" / "traces"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the files of expected results")
+
+
+@pytest.fixture
+def make_store() -> Iterator[Callable[..., Store]]:
+    """Return a function that makes a store from lists of fields; what is not given is missing."""
+    stores = []
+
+    def make(header: tuple[tuple[str, str], ...] = (), **columns: list[object]) -> Store:
+        size = len(next(iter(columns.values()), []))
+        columns = {"job_id": list(range(1, size + 1)), **columns}
+        store = Store.create()
+        stores.append(store)
+        store.begin(list(columns))
+        names = [row[0] for row in store.rows("describe recorded")]
+        store.insert("recorded", list(zip(*(columns[name] for name in names), strict=True)))
+        store.set_header(header)
+        store.set_account(Account(size, size, 0, 0, 0))
+        return store
+
+    yield make
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def logs() -> Path:
+    """Return the folder of the real logs, which are not part of the project."""
+    if not LOGS.is_dir():
+        pytest.skip(f"there are no real logs in {LOGS.relative_to(HOME.parent)} beside the checkout")
+    return LOGS
+
+
+@pytest.fixture
+def sample() -> Path:
+    """Return the folder of the sample traces."""
+    return HOME / "sample_traces"

@@ -1,0 +1,69 @@
+"""The README says what is true: its commands run, its table is the schema's."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gwa.schema import FIELDS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+COMMANDS = [
+    line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()
+]
+
+
+def table_of_fields():
+    """Return the table of fields as Markdown, printed from the schema."""
+    rows = [
+        f"| {n} | `{one.name}` | {one.title} | {one.unit} | {one.meaning} |"
+        for n, one in enumerate(FIELDS, 1)
+    ]
+    return "\n".join(["| | column | in GWF text | unit | meaning |", "|--:|---|---|---|---|", *rows])
+
+
+def test_the_table_of_fields_is_the_schema(request):
+    begin, end = "<!-- fields: printed from gwa/schema.py -->\n", "\n<!-- end of fields -->"
+    before, rest = README.split(begin)
+    after = rest.split(end, 1)[1] if end in rest else rest
+    if request.config.getoption("--update-golden"):
+        (ROOT / "README.md").write_text(before + begin + table_of_fields() + end + after)
+
+    assert table_of_fields() in (ROOT / "README.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("readme")
+    shutil.copytree(ROOT / "sample_traces", folder / "sample_traces")
+    subprocess.run(
+        [sys.executable, "-m", "gwa", "convert", "sample_traces/swf/tiny.swf", "-o", "tiny.gwf"],
+        cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("gwa ")])
+def test_every_command_runs(command, workplace):
+    words = shlex.split(command)[1:]
+    done = subprocess.run(
+        [sys.executable, "-m", "gwa", *words], cwd=workplace, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_python_example_runs(workplace):
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=workplace, capture_output=True, text=True, check=False,
+        env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("<Trace tiny: jobs 1,200")

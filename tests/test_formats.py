@@ -1,0 +1,339 @@
+"""What holds for every format that is written: what was written is read again, all of it."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gwa import convert
+from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
+from gwa.formats import Reading
+from gwa.ingest import UNIX
+from gwa.schema import FIELDS
+from gwa.store import Account
+from gwa.system import ABSOLUTE
+
+EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")
+EVERY = pytest.mark.parametrize("suffix", EXACT)
+
+SAME = ("header", "rejects", "repairs")
+"""Tables beside the jobs that every exact format keeps, except that text has no room for rejects."""
+
+# Values that a reader of text could take for something else.
+NASTY = (
+    "-1", "-1.0", "-1.000000", "-", "-x y", "#x", "a\tb", "a b", " a", "a ", "%41", "%", "%FF", "a+b", "\x00",
+    "a\nb", "a\r\nb", "\r", "\x1a", "\x1f", "\u2028", "\u00a0", "\u3000", "\ufeff", "é", "日本", '"', "'a'", "\\N",
+    "NULL", "nan", "xASKALON", "-ASKALON", "% ASKALON", "1e9", "0", "Q1", ";", ",",
+)  # fmt: skip
+
+
+def value_of(field):
+    """Return a strategy for valid values of a field, missing included."""
+    if field.name == "status":
+        return st.sampled_from([0, 1, 5, None])
+    if field.is_text:
+        return st.none() | st.sampled_from(NASTY) | st.text(max_size=12)
+    if field.is_whole:
+        return st.none() | st.integers(0, int(field.high))
+    return st.none() | st.floats(0, field.high, allow_nan=False) | st.integers(0, int(field.high)).map(float)
+
+
+VALUES = {field.name: value_of(field) for field in FIELDS if field.name != "job_id"}
+IDS = st.lists(st.integers(0, 2**62), min_size=1, max_size=25, unique=True)
+KEYS = st.from_regex(r"[A-Z][a-z0-9]{5,9}", fullmatch=True)
+PRINTABLE = st.text(st.characters(exclude_categories=("C", "Z")), max_size=20)
+LINES = st.lists(
+    st.tuples(KEYS, st.lists(PRINTABLE.filter(bool), max_size=3).map("  ".join)), max_size=5, unique=True
+)
+
+
+@st.composite
+def traces(draw):
+    """Return fields, header, repairs and account of a trace."""
+    ids = draw(IDS)
+    some = draw(st.sets(st.sampled_from(sorted(VALUES)), min_size=1))
+    columns = {name: draw(st.lists(VALUES[name], min_size=len(ids), max_size=len(ids))) for name in some}
+    folded, rejected, comments = draw(st.tuples(*[st.integers(0, 99)] * 3))
+    rows = len(ids) + folded + rejected + comments
+    repairs = draw(st.lists(st.tuples(KEYS, KEYS, st.integers(1, 9)), max_size=3, unique=True))
+    account = Account(rows, len(ids), folded, rejected, comments)
+    return {"job_id": ids, **columns}, draw(LINES), repairs, account
+
+
+def said_times(columns):
+    """Return the line that a reader adds where submit times can only be Unix times."""
+    known = [value for value in columns.get("submit_time", []) if value is not None]
+    return [("Times", ABSOLUTE)] if known and min(known) >= UNIX else []
+
+
+def jobs_of(store):
+    return store.rows("select * from jobs order by job_id")
+
+
+@EVERY
+@given(trace=traces())
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_what_was_written_is_read_again(suffix, trace, make_store, tmp_path):
+    columns, header, repairs, account = trace
+    path = tmp_path / f"trace{suffix}"
+    with make_store(tuple(said_times(columns) + header), **columns) as store:
+        store.insert("repairs", repairs)
+        store.set_account(account)
+        convert.writer(path).written(store, path)
+        with convert.read([path]) as again:
+            expected = jobs_of(store)
+            if suffix == ".gwf":  # text has one way to say that nothing is known
+                expected = [tuple(value if value != "" else None for value in job) for job in expected]
+
+            assert jobs_of(again) == expected
+            assert again.header == store.header
+            assert again.account == account
+            assert again.rows("from repairs order by all") == store.rows("from repairs order by all")
+            assert again.system == store.system
+
+
+JOBS = {
+    "submit_time": [1e9 + 5, None, 1e9, 1e9 + 5],
+    "wait_time": [0.0, 1.0, None, 2.5],
+    "run_time": [10.0, 20.0, None, 0.1],
+    "n_procs": [1, 2, None, 4],
+    "status": [1, 0, 5, None],
+    "user_id": ["U1", "U2", None, "U1"],
+    "project_id": ["p"] * 4,
+}
+
+
+@pytest.mark.parametrize("suffix", [".gwf.gz", ".gwf.zst", ".swf.gz", ".swf.zst"])
+def test_text_is_compressed_as_the_name_says(suffix, make_store, tmp_path):
+    path, plain = tmp_path / f"trace{suffix}", tmp_path / f"trace{suffix[:4]}"
+    store = make_store(**JOBS)
+    for one in (path, plain):
+        convert.writer(one).written(store, one)
+
+    with convert.read([path]) as packed, convert.read([plain]) as loose:
+        assert jobs_of(packed) == jobs_of(loose)
+    assert path.read_bytes()[:2] == (b"\x1f\x8b" if suffix.endswith("gz") else b"\x28\xb5")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".sqlite", ".duckdb"])
+def test_formats_that_are_no_text_are_not_compressed_again(suffix, make_store, tmp_path):
+    path = tmp_path / f"trace{suffix}.gz"
+    with pytest.raises(OutputError, match="expected a name without"):
+        convert.writer(path).written(make_store(**JOBS), path)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".sqlite", ".duckdb"])
+def test_a_compressed_table_is_to_be_unpacked_first(suffix, make_store, tmp_path):
+    import gzip
+
+    path, packed = tmp_path / f"trace{suffix}", tmp_path / f"trace{suffix}.gz"
+    convert.writer(path).written(make_store(**JOBS), path)
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(UnknownFormat, match="unpack it first"):
+        convert.read([packed])
+
+
+@EVERY
+def test_dependencies_and_ids_of_the_source_travel_where_there_is_room(suffix, make_store, tmp_path):
+    store = make_store(**JOBS)
+    store.insert("dependencies", [(2, 1, 3.5), (3, 1, None), (3, 2, 0.0)])
+    store.insert("source_ids", [(1, "123[4].host"), (2, "55_7"), (2, "55_8")])
+    store.insert("rejects", [("a.log", 7, "17 columns", "text\tof it")])
+    path = tmp_path / f"trace{suffix}"
+    convert.writer(path).written(store, path)
+    with convert.read([path]) as again:
+        for table in ("dependencies", "source_ids", "rejects"):
+            expected = [] if suffix == ".gwf" else store.rows(f"from {table} order by all")
+            assert again.rows(f"from {table} order by all") == expected
+        assert len(jobs_of(again)) == 4
+
+
+@EVERY
+def test_the_name_of_a_file_may_hold_any_sign(suffix, make_store, tmp_path):
+    folder = tmp_path / "a'b [1]*?%20#;\"é"
+    folder.mkdir()
+    path = folder / f"x'[y]*?;#%41{suffix}"
+    store = make_store(**JOBS)
+    for _ in range(2):
+        convert.writer(path).written(store, path)
+    with convert.read([path]) as again:
+        assert jobs_of(again) == jobs_of(store)
+    assert [one.name for one in folder.iterdir()] == [path.name]
+
+
+@EVERY
+def test_a_system_file_has_the_last_word(suffix, make_store, tmp_path):
+    path = tmp_path / f"trace{suffix}"
+    convert.writer(path).written(make_store((("MaxProcs", "64"),), **JOBS), path)
+    with convert.read([path], reading=Reading(system={"cpus": 4096, "name": "Heron"})) as store:
+        assert (store.system.cpus, store.system.name) == (4096, "Heron")
+
+
+@EVERY
+def test_a_store_can_be_made_where_it_is_wanted(suffix, make_store, tmp_path):
+    store, path, made = make_store(**JOBS), tmp_path / f"trace{suffix}", tmp_path / "made.duckdb"
+    convert.writer(path).written(store, path)
+    convert.convert([path], made)
+    path.unlink()
+    with convert.read([made]) as again:
+        assert jobs_of(again) == jobs_of(store)
+        assert again.account == store.account or suffix == ".gwf"
+
+
+@EVERY
+def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, tmp_path, monkeypatch):
+    path = tmp_path / f"trace{suffix}"
+    store = make_store(**JOBS)
+    convert.writer(path).written(store, path)
+    before = path.read_bytes()
+
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gwa.output._flush", fails)
+    with pytest.raises(OutputError, match="No space left on device"):
+        convert.writer(path).written(store, path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+@EVERY
+@pytest.mark.parametrize("keep", [0.0, 0.3, 0.6, 0.95])
+def test_a_file_that_was_cut_is_an_error_or_a_counted_loss(suffix, keep, make_store, tmp_path):
+    path = tmp_path / f"trace{suffix}"
+    many = {name: values * 500 for name, values in JOBS.items()}
+    convert.writer(path).written(make_store(**many), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * keep)])
+    try:
+        with convert.read([path]) as store:
+            store.account.check()
+            assert len(jobs_of(store)) == store.account.jobs < 2000
+    except GwaError as error:
+        assert "\n" not in str(error)
+
+
+# Parquet of others.
+
+
+def write_parquet(path: Path, **columns):
+    import pyarrow as pa
+
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def test_parquet_has_the_fields_as_columns_and_the_rest_in_its_metadata(make_store, tmp_path):
+    path = tmp_path / "trace.parquet"
+    convert.writer(path).written(make_store(**JOBS), path)
+    file = pq.ParquetFile(path)
+
+    assert file.schema_arrow.names == [field.name for field in FIELDS]
+    assert b"gwa" in file.metadata.metadata
+    assert file.metadata.row_group(0).column(1).compression == "ZSTD"
+    assert file.read()["submit_time"].to_pylist() == [None, 1e9, 1e9 + 5, 1e9 + 5]
+    assert file.read()["job_id"].to_pylist() == [2, 3, 1, 4]
+
+
+def test_parquet_of_gwa_is_not_copied(make_store, tmp_path):
+    path = tmp_path / "trace.parquet"
+    convert.writer(path).written(make_store(**JOBS), path)
+    with convert.read([path]) as store:
+        assert store.rows("select count(*) from duckdb_tables() where table_name = 'recorded'") == [(0,)]
+
+
+def test_parquet_of_others_is_read_by_the_names_of_any_edition(tmp_path):
+    import datetime as dt
+
+    path = write_parquet(
+        tmp_path / "a.parquet",
+        JobID=[7, 8, 9],
+        SubmitTime=[dt.datetime(2020, 1, 1, tzinfo=dt.UTC), None, dt.datetime(2020, 1, 2, tzinfo=dt.UTC)],
+        runtime=[dt.timedelta(seconds=90), None, dt.timedelta(0)],
+        NProc=[4, -1, 2],
+        UsedCPUTime=[1.5, -1.0, float("nan")],
+        UserID=[12.0, None, -1.0],
+        GroupID=["g", "-1", ""],
+        colour=["red", "blue", "green"],
+    )
+    with convert.read([path]) as store:
+        names = "job_id, submit_time, run_time, n_procs, average_cpu_time, user_id, group_id"
+        assert store.rows(f"select {names} from jobs order by 1") == [
+            (7, 1577836800.0, 90.0, 4, 1.5, "12", "g"),
+            (8, None, None, None, None, None, None),
+            (9, 1577923200.0, 0.0, 2, None, None, None),
+        ]
+        assert store.rows("select name, jobs from repairs") == [("invalid value", 1)]
+        assert store.account == Account(3, 3, 0, 0, 0)
+        assert not store.system.relative
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"a": [1], "b": [2]}, r"is a table of other things \(a, b\); expected the columns of GWF"),
+        ({"submit_time": ["noon"]}, "SubmitTime is VARCHAR, expected numbers"),
+        ({"submit_time": [1.0], "UserID": [[1, 2]]}, r"UserID is BIGINT\[\], expected text"),
+        ({"submit_time": [1.0], "UserID": [b"\xff"]}, "UserID is BLOB, expected text"),
+        ({"RunTime": [1.0], "run_time": [2.0]}, "RunTime and run_time are the same field"),
+    ],
+)
+def test_parquet_of_other_things_is_refused(columns, reason, tmp_path):
+    with pytest.raises(TraceError, match=reason):
+        convert.read([write_parquet(tmp_path / "a.parquet", **columns)])
+
+
+def test_parquet_that_was_changed_is_cleaned_and_counted_anew(make_store, tmp_path):
+    path = tmp_path / "trace.parquet"
+    convert.writer(path).written(make_store(**JOBS), path)
+    table = pq.read_table(path)
+    times = table.column("run_time").to_pylist()
+    place = table.column_names.index("run_time")
+    changed = table.slice(0, 3).set_column(place, "run_time", [[-7e9, *times[1:3]]])
+    pq.write_table(changed, path)
+    with convert.read([path]) as store:
+        assert store.account == Account(3, 3, 0, 0, 0)
+        assert store.rows("select name, jobs from repairs") == [("invalid value", 1)]
+        assert store.sample("run_time").values.min() >= 0
+
+
+@pytest.mark.parametrize(
+    "note", [b"", b"{", b"[]", b'{"header": 3}', b'{"provenance": {"account.jobs": "x"}}', b"\xff"]
+)
+def test_parquet_with_a_false_note_is_refused_in_a_line(note, make_store, tmp_path):
+    path = tmp_path / "trace.parquet"
+    convert.writer(path).written(make_store(**JOBS), path)
+    table = pq.read_table(path)
+    pq.write_table(table.replace_schema_metadata({b"gwa": note}), path)
+    with pytest.raises(TraceError, match="note on the trace is damaged|cannot be read"):
+        convert.read([path])
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".sqlite"])
+def test_several_files_are_one_trace(suffix, make_store, tmp_path):
+    parts = [tmp_path / f"{name}{suffix}" for name in "ab"]
+    for number, part in enumerate(parts):
+        store = make_store((("Computer", "Heron"), ("Note", part.stem)), **{"job_id": [1, 2, 3, 4], **JOBS})
+        store.connection.execute("update recorded set job_id = job_id + 10 * ?", [number])
+        store.set_account(Account(10, 4, 1, 2, 3))
+        store.insert("repairs", [("skew", "was mended", number + 1)])
+        convert.writer(part).written(store, part)
+    with convert.read(parts) as both:
+        assert [job[0] for job in jobs_of(both)] == [1, 2, 3, 4, 11, 12, 13, 14]
+        assert both.header == (("Computer", "Heron"), ("Note", "a"), ("Note", "b"), ("Times", ABSOLUTE))[:3]
+        assert both.account == Account(20, 8, 2, 4, 6)
+        assert both.rows("select sum(jobs) from repairs") == [(3,)]
+
+
+def test_several_stores_are_refused(make_store, tmp_path):
+    paths = [tmp_path / f"{name}.duckdb" for name in "ab"]
+    for path in paths:
+        convert.writer(path).written(make_store(**JOBS), path)
+    with pytest.raises(TraceError, match="several stores are no one trace"):
+        convert.read(paths)

@@ -1,0 +1,80 @@
+"""What headers and system files say of a system."""
+
+import pytest
+
+from gwa.errors import DefinitionError
+from gwa.system import from_header, overridden, read_system
+
+
+@pytest.mark.parametrize(
+    ("header", "cpus"),
+    [
+        ((("MaxProcs", "1664 (72, 1368, 224)"),), 1664),
+        ((("MaxNodes", "70  (dual)"),), 70),
+        ((("MaxNodes", "100"), ("MaxProcs", "200")), 200),
+        ((("Processors", "24,115"), ("MaxProcs", "7")), 24115),
+        ((("MaxProcs", "unknown"),), None),
+        ((("MaxProcs", "0"),), None),
+        ((), None),
+    ],
+)
+def test_reads_the_number_of_processors_as_logs_write_it(header, cpus):
+    assert from_header(header).cpus == cpus
+
+
+@pytest.mark.parametrize(
+    ("header", "zone"),
+    [
+        ((("TimeZoneString", "Europe/Stockholm"), ("TimeZone", "3600")), "Europe/Stockholm"),
+        ((("TimeZone", "-28800"),), "Etc/GMT+8"),
+        ((("TimeZone", "0  # DEPRECATED"),), "UTC"),
+        ((("TimeZoneString", "../../etc/passwd"),), None),
+        ((("TimeZoneString", "Mars/Olympus"),), None),
+        ((), None),
+    ],
+)
+def test_reads_the_time_zone(header, zone):
+    assert from_header(header).zone == zone
+
+
+@pytest.mark.parametrize(
+    ("said", "start"), [("843480031", 843480031.0), ("0", None), ("-1", None), ("soon", None)]
+)
+def test_an_unknown_start_is_none(said, start):
+    assert from_header((("UnixStartTime", said),)).start == start
+
+
+def test_a_system_file_replaces_what_the_header_says(tmp_path):
+    file = tmp_path / "system.toml"
+    file.write_text('name = "Heron"\ncpus = 64\nzone = "Asia/Kolkata"\n')
+    header = overridden((("Computer", "old"), ("MaxProcs", "9"), ("Note", "kept")), read_system(file))
+    system = from_header(header)
+
+    assert (system.name, system.cpus, system.zone) == ("Heron", 64, "Asia/Kolkata")
+    assert ("Note", "kept") in header
+    assert "MaxProcs" not in dict(header)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cpus = 'many'", "cpus is 'many', expected a whole number above 0"),
+        ("cpus = 0", "cpus is 0"),
+        ("cpus = 1.5", "cpus is 1.5"),
+        ("zone = 'Mars'", "expected a time zone such as"),
+        ("colour = 'red'", "unknown key 'colour', expected one of"),
+        ("name = 3", "expected a text"),
+        ("name = ", "system.toml"),
+    ],
+)
+def test_names_what_is_wrong_in_a_system_file(text, said, tmp_path):
+    file = tmp_path / "system.toml"
+    file.write_text(text)
+
+    with pytest.raises(DefinitionError, match=said):
+        read_system(file)
+
+
+def test_a_missing_system_file_is_named(tmp_path):
+    with pytest.raises(DefinitionError, match=r"nowhere\.toml"):
+        read_system(tmp_path / "nowhere.toml")
