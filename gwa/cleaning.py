@@ -16,6 +16,9 @@ from gwa.store import Store
 SLACK: Final = 3900
 """Seconds by which a wait or a run may be negative: one hour of daylight saving and five minutes."""
 
+NUMBERED_BY: Final = ("source_id", "file_no", "line")
+"""What jobs of the same submission are numbered by, where the source has no numbers for them."""
+
 DURATIONS: Final = ("wait_time", "run_time")
 LARGEST: Final = 9_223_372_036_854_774_784.0
 """The largest double that a BIGINT holds; 2^63 - 1 itself stands for missing in some logs."""
@@ -42,13 +45,30 @@ class Step:
     folds: bool = False
 
 
-def insert(store: Store, select: str) -> None:
-    """Append the jobs that *select* yields, cleaned; count what was repaired."""
-    fields = [BY_NAME[row[0]] for row in store.rows(f"describe {select}") if row[0] in BY_NAME]
-    faulty = _count_faults(store, select, fields)
+def insert(store: Store, mapped: str, yielded: Sequence[str]) -> None:
+    """
+    Append the jobs of the relation *mapped*, cleaned; count what was repaired.
+
+    *yielded* are its columns: fields, and what goes to the tables beside ``jobs``. Jobs without
+    numbers of their own that have another identity are numbered here, by submission.
+    """
+    fields = [BY_NAME[name] for name in yielded if name in BY_NAME]
+    faulty = _count_faults(store, mapped, fields)
     columns = ", ".join(f"{_clean(field, faulty)} as {field.name}" for field in fields)
-    store.connection.execute(f"insert into recorded by name select {columns} from ({select}) as mapped")
-    _insert_side(store, select)
+    if "source_id" in yielded and "job_id" not in yielded:
+        order = ", ".join(
+            name for name in ("submit_time nulls first", *NUMBERED_BY) if name.split()[0] in yielded
+        )
+        store.connection.execute(
+            "create temp table identified as"
+            f" select row_number() over (order by {order}) as job_id, * from {mapped} as mapped"
+        )
+        store.connection.execute(f"insert into recorded by name select job_id, {columns} from identified")
+        _insert_side(store, "identified", [*yielded, "job_id"])
+        store.connection.execute("drop table identified")
+    else:
+        store.connection.execute(f"insert into recorded by name select {columns} from {mapped} as mapped")
+        _insert_side(store, mapped, yielded)
 
 
 def _valid(field: Field) -> str:
@@ -66,7 +86,7 @@ def _checked(fields: Sequence[Field]) -> list[Field]:
     return [field for field in fields if not field.is_text]
 
 
-def _count_faults(store: Store, select: str, fields: Sequence[Field]) -> set[str]:
+def _count_faults(store: Store, mapped: str, fields: Sequence[Field]) -> set[str]:
     """Count values that need repair, record them and return the names of their fields."""
     counts, repairs = [], []
     for field in _checked(fields):
@@ -77,7 +97,7 @@ def _count_faults(store: Store, select: str, fields: Sequence[Field]) -> set[str
         repairs.append((field, "invalid value", f"a {field.name} that is no valid value was set to missing"))
     if not counts:
         return set()
-    found = store.row(f"select {', '.join(counts)} from ({select}) as mapped")
+    found = store.row(f"select {', '.join(counts)} from {mapped} as mapped")
     faulty, skews = set(), 0
     for (field, name, meaning), count in zip(repairs, found, strict=True):
         skews = count if name == "clock skew" else skews
@@ -105,17 +125,16 @@ def _clean(field: Field, faulty: set[str]) -> str:
     return f"case {skew}when {_valid(field)} then {plain} end"
 
 
-def _insert_side(store: Store, select: str) -> None:
+def _insert_side(store: Store, mapped: str, yielded: Sequence[str]) -> None:
     """Keep what a source says beyond the 29 fields: its own job ids and dependencies."""
-    yielded = {row[0] for row in store.rows(f"describe {select}")}
     if "preceding_job" in yielded:
         store.connection.execute(
             "insert into dependencies"
             " select try_cast(job_id as bigint), try_cast(preceding_job as bigint), think_time"
-            f" from ({select}) as mapped where preceding_job >= 0 and job_id is not null"
+            f" from {mapped} as mapped where preceding_job >= 0 and job_id is not null"
         )
     if "source_id" in yielded:
-        store.connection.execute(f"insert into source_ids select job_id, source_id from ({select}) as mapped")
+        store.connection.execute(f"insert into source_ids select job_id, source_id from {mapped} as mapped")
 
 
 def finish(store: Store, steps: Sequence[Step]) -> int:

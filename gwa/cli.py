@@ -14,7 +14,7 @@ from gwa import __version__
 from gwa.errors import GwaError
 
 if TYPE_CHECKING:
-    from gwa.formats import Reading
+    from gwa.reading import Reading
     from gwa.trace import Trace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,7 +70,7 @@ def reading_options(command: F) -> F:
 
 def _reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
     from gwa.engine import Engine
-    from gwa.formats import Reading
+    from gwa.reading import Reading
     from gwa.system import read_system
     from gwa.terminal import progress
 

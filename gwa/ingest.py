@@ -17,17 +17,17 @@ import duckdb
 from gwa.account import Account
 from gwa.cleaning import Step, finish, insert
 from gwa.errors import DefinitionError, StrictError, TraceError
-from gwa.progress import SILENT, Progress
-from gwa.readers.columns import MISSING, Columns, load
+from gwa.readers.batch import Batch, Records, Shape, create, reader
 from gwa.readers.compressed import Source
 from gwa.readers.head import Head, entries
-from gwa.readers.lines import Layout, Part, Reject, parts
+from gwa.readers.lines import Layout, Reject
+from gwa.reading import Reading
 from gwa.schema import NAMES
 from gwa.store import Store
 from gwa.system import ABSOLUTE, Header, from_header, overridden
 
-SIDE: Final = ("source_id", "preceding_job", "think_time")
-"""What a SELECT may yield beside the 29 fields: it goes to tables beside ``jobs``."""
+SIDE: Final = ("source_id", "preceding_job", "think_time", "rows", "reject", "file_no", "line")
+"""What a SELECT may yield beside the 29 fields: for tables beside ``jobs``, and for the account."""
 
 UNIX: Final = 5e8
 """Submit times from here on (1985) are Unix times: no log is sixteen years long."""
@@ -40,18 +40,34 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to read a format: see `gwa.convert.Converter`, which makes recipes from definitions."""
+    """
+    How a format becomes jobs: what its *reader* makes of a source, and the *select* over it.
+
+    In the scope ``row`` each part of a source is mapped on its own. In the scope ``trace`` the SELECT
+    sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
+    (``rows`` says how many) and refuse some (``reject`` says why). *sides* are tables of files that
+    only explain others.
+    """
 
     title: str
-    columns: Mapping[str, str]
+    shape: Shape
     select: str
-    delimiter: str = " "
-    comment: str = ""
-    missing: tuple[str, ...] = MISSING
+    reader: str = "columns"
+    scope: str = "row"
+    sides: Mapping[str, Shape] = field(default_factory=dict)
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
     from_header: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A SELECT over the source, what it *yielded*, and the prefix of the tables of the source."""
+
+    select: str
+    yielded: Sequence[str]
+    home: str
 
 
 @dataclass
@@ -61,39 +77,36 @@ class Count:
     rows: int = 0
     comments: int = 0
     rejected: int = 0
+    folded: int = 0
 
     def add(self, other: "Count") -> None:
         """Add the account of one more file."""
         self.rows += other.rows
         self.comments += other.comments
         self.rejected += other.rejected
+        self.folded += other.folded
 
 
-def ingest(
-    store: Store,
-    heads: Sequence[Head],
-    recipe: Recipe,
-    *,
-    system: Mapping[str, object] | None = None,
-    strict: bool = False,
-    progress: Progress = SILENT,
-) -> None:
+def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading) -> None:
     """
     Fill an empty *store* with the jobs of the files behind *heads*.
 
-    Raise `StrictError` at the first bad row when *strict*, `TraceError` when no job is left.
+    Raise `StrictError` at the first bad row when *reading* is strict, `TraceError` when no job is left.
     """
     heads = _distinct(store, heads)
-    headers = [entries(head.comments(recipe.comment)) if recipe.comment else () for head in heads]
-    merged = overridden(_merged(headers), system or {})
+    mark = recipe.shape.comment
+    headers = [entries(head.comments(mark)) if mark else () for head in heads]
+    merged = overridden(_merged(headers), reading.system or {})
     store.set_header(merged)
     starts = _starts(heads, headers, merged) if recipe.relative else [0.0] * len(heads)
-    _prepare(store, recipe, merged)
+    mapping = _prepare(store, recipe, merged, reading)
     total = Count()
-    for head, start in zip(heads, starts, strict=True):
+    for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
         store.connection.execute(f"set variable start = cast({start!r} as double)")
-        count = _file(store, head, recipe, strict=strict, progress=progress)
-        total.add(count)
+        store.connection.execute(f"set variable file_no = {number}")
+        total.add(_file(store, head, recipe, mapping, reading))
+    if recipe.scope == "trace":
+        total.add(map_all(store, mapping, heads, strict=reading.strict))
     settle(store, heads, recipe.title, total, recipe.steps)
 
 
@@ -105,7 +118,7 @@ def settle(
     folded = finish(store, steps)
     _date(store)
     jobs = int(store.row("select count(*) as n from recorded")[0])
-    store.set_account(Account(total.rows, jobs, folded, total.rejected, total.comments))
+    store.set_account(Account(total.rows, jobs, folded + total.folded, total.rejected, total.comments))
 
 
 def _merged(headers: Sequence[Header]) -> Header:
@@ -152,12 +165,25 @@ def _digest(head: Head) -> str:
         source.close()
 
 
-def _prepare(store: Store, recipe: Recipe, header: Header) -> None:
-    """Make the table of the source and, from what the SELECT yields, the table of jobs."""
-    columns = ", ".join(f"{name} {sql}" for name, sql in recipe.columns.items())
-    store.connection.execute(f"create temp table source ({columns})")
+def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> Mapped:
+    """Make the tables of the source and, from what the SELECT yields, the table of jobs."""
+    database = store.connection
+    if recipe.scope == "trace":
+        # All rows of the source are kept for a while: on disk, where they are compressed.
+        database.execute(f"attach '{store.scratch}/stage.duckdb' as stage")
+    home = "stage.main." if recipe.scope == "trace" else ""
+    for name, shape in {"source": recipe.shape, **recipe.sides}.items():
+        create(database, f"{home}{name}", shape)
+        if recipe.scope == "trace":
+            database.execute(f"create temp view {name} as select * from {home}{name}")
+    for name, value in {
+        "start": 0.0,
+        "file_no": 0,
+        "zone": from_header(header).timezone.key,
+        **reading.options,
+    }.items():
+        database.execute(f"set variable {name} = $value", {"value": value})
     try:
-        store.connection.execute("set variable start = cast(0 as double)")
         yielded = [row[0] for row in store.rows(f"describe {recipe.select}")]
     except duckdb.Error as error:
         raise DefinitionError(f"{recipe.title}: {error}") from error
@@ -168,44 +194,55 @@ def _prepare(store: Store, recipe: Recipe, header: Header) -> None:
     said = dict(reversed(header))
     constants = {name: said[key] for name, key in recipe.from_header.items() if said.get(key)}
     store.begin(["job_id", *yielded], {**recipe.constants, **constants})
+    return Mapped(recipe.select, yielded, home)
 
 
-def _file(store: Store, head: Head, recipe: Recipe, *, strict: bool, progress: Progress) -> Count:
+def _file(store: Store, head: Head, recipe: Recipe, mapping: Mapped, reading: Reading) -> Count:
     """Read one file into the store and return its account."""
-    layout = Layout(recipe.delimiter, recipe.comment, width=len(recipe.columns))
-    shape = Columns(recipe.columns, recipe.delimiter, recipe.missing)
+    table, shape = _table_for(head, recipe)
     source, count, seen = Source(head.path), Count(), 0
     try:
-        with progress.step(head.path.name, source.size) as bar:
-            for part in ahead(parts(source, layout)):
-                part.rejects += load(store.connection, "source", part, shape, store.scratch)
-                tally(store, head.path, part, count, strict=strict)
-                insert(store, recipe.select)
-                store.connection.execute("truncate source")
+        with reading.progress.step(head.path.name, source.size) as bar:
+            for batch in ahead(iter(reader(recipe.reader)(source, shape))):
+                batch.load(store.connection, f"{mapping.home}{table}", store.scratch)
+                tally(store, head.path, batch, count, strict=reading.strict)
+                if recipe.scope == "row":
+                    insert(store, f"({mapping.select})", mapping.yielded)
+                    store.connection.execute("truncate source")
                 bar.advance(source.position - seen)
                 seen = source.position
-        _broken_off(store, source, count, strict=strict)
+        _broken_off(store, source, count, strict=reading.strict)
         store.insert(
             "sources",
             [(head.path.name, source.size, source.sha256(), count.rows, count.comments, count.rejected)],
         )
     finally:
         source.close()
+    if table != "source":
+        count.folded = count.rows - count.comments - count.rejected
     return count
+
+
+def _table_for(head: Head, recipe: Recipe) -> tuple[str, Shape]:
+    """Return the table that the rows of a file belong to, by the number of its columns."""
+    for name, shape in recipe.sides.items():
+        if head.width(Layout(shape.delimiter, shape.comment)) == len(shape.columns):
+            return name, shape
+    return "source", recipe.shape
 
 
 def _broken_off(store: Store, source: Source, count: Count, *, strict: bool) -> None:
     """Count compressed data that breaks off as one rejected row."""
     if source.broken:
-        lost = Part(count.rows + 1, total=1, rejects=[Reject(count.rows + 1, source.broken, "")])
+        lost = Records(Shape({}), total=1, rejects=[Reject(count.rows + 1, source.broken, "")])
         tally(store, source.path, lost, count, strict=strict)
 
 
-def tally(store: Store, path: Path, part: Part, count: Count, *, strict: bool) -> None:
-    """Add a part to the account and keep its rejects, or stop at the first when *strict*."""
-    count.rows += part.total
-    count.comments += len(part.comments) + part.blank
-    rejects = sorted(part.rejects, key=lambda reject: reject.line)
+def tally(store: Store, path: Path, batch: Batch, count: Count, *, strict: bool) -> None:
+    """Add a batch to the account and keep its rejects, or stop at the first when *strict*."""
+    count.rows += batch.total
+    count.comments += batch.remarks
+    rejects = sorted(batch.rejects, key=lambda reject: reject.line)
     if strict and rejects:
         message = f"{path}:{rejects[0].line}: {rejects[0].reason}"
         raise StrictError(message)
@@ -234,6 +271,35 @@ def _date(store: Store) -> None:
         store.set_header((("Times", ABSOLUTE), *(line for line in store.header if line[0] != "Times")))
 
 
+def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: bool) -> Count:
+    """Map a whole source to jobs and return how many rows were folded and refused; none may be lost."""
+    database, home = store.connection, mapping.home
+    database.execute(f"create table {home}mapped as {mapping.select}")
+    rows = "cast(sum(rows) as bigint)" if "rows" in mapping.yielded else "count(*)"
+    covered, mapped = store.row(f"select {rows}, count(*) from {home}mapped")
+    given = store.row("select count(*) as n from source")[0]
+    if (covered or 0) != given:
+        message = (
+            f"{heads[0].path}: {given} rows were read, but {covered} became jobs or were folded or refused"
+        )
+        raise TraceError(message)
+    refused = Count(folded=given - mapped)
+    if "reject" in mapping.yielded:
+        bad = store.rows(
+            "select file_no, line, reject from"
+            f" {home}mapped where reject is not null order by all"
+        )
+        if strict and bad:
+            raise StrictError(f"{heads[bad[0][0]].path}:{bad[0][1]}: {bad[0][2]}")
+        store.insert(
+            "rejects", [(heads[number].path.name, line, why, "") for number, line, why in bad[:SHOWN]]
+        )
+        refused.rejected = len(bad)
+        database.execute(f"delete from {home}mapped where reject is not null")
+    insert(store, f"{home}mapped", mapping.yielded)
+    return refused
+
+
 def ahead(items: Iterator[T]) -> Iterator[T]:
     """Yield *items*, making the next one in a thread while the current one is used."""
     with ThreadPoolExecutor(1) as pool:
@@ -243,7 +309,7 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
             yield item
 
 
-def widened(recipe: Recipe, width: int) -> Recipe:
-    """Return *recipe* for lines that have more columns than it names; the others are read as text."""
-    extra = {f"extra{number}": "varchar" for number in range(1, width - len(recipe.columns) + 1)}
-    return replace(recipe, columns={**recipe.columns, **extra})
+def widened(shape: Shape, width: int) -> Shape:
+    """Return *shape* for lines that have more columns than it names; the others are read as text."""
+    extra = {f"extra{number}": "varchar" for number in range(1, width - len(shape.columns) + 1)}
+    return replace(shape, columns={**shape.columns, **extra})

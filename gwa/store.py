@@ -39,6 +39,9 @@ TABLES: Final = {
 }
 """The tables beside ``jobs``."""
 
+SQL: Final = {field.name: field.sql for field in FIELDS}
+"""The type of each field."""
+
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
 
@@ -87,7 +90,10 @@ class Store:
             store = cls(connect(path, engine, folder.name, read_only=True), folder)
             store.is_read_only = True
             store._trust_nothing(path)
-        except duckdb.Error as error:
+        except (duckdb.Error, TraceError) as error:
+            folder.cleanup()
+            if isinstance(error, TraceError):
+                raise
             raise TraceError(f"{path}: is no readable store: {str(error).splitlines()[0]}") from error
         return store
 
@@ -97,20 +103,23 @@ class Store:
 
         Only plain tables are believed: a view or a macro in a stranger's file could read other files.
         """
-        tables = {row[0] for row in self.rows("select table_name from duckdb_tables() where not internal")}
-        lacking = sorted({*TABLES, "recorded"} - tables)
+        found = self.rows(
+            "select table_name, column_name, data_type from duckdb_tables() join duckdb_columns()"
+            " using (database_name, schema_name, table_name) where schema_name = 'main' and not temporary"
+        )
+        recorded = {name: kind for table, name, kind in found if table == "recorded"}
+        beside = {(name, f"{column} {kind.lower()}") for name, column, kind in found}
+        wanted = {(name, column) for name, columns in TABLES.items() for column in columns.split(", ")}
+        odd = [f"it lacks {name}.{column}" for name, column in sorted(wanted - beside)]
+        odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name) != kind]
         macros = self.rows("select function_name from duckdb_functions() where not internal")
-        if lacking or macros:
-            what = f"it lacks {', '.join(lacking)}" if lacking else f"it defines {macros[0][0]}"
-            message = f"{path}: is a DuckDB file but no store of gwa: {what}"
+        odd += [f"it defines {name}" for (name,) in macros] + ([] if recorded else ["it has no jobs"])
+        if odd:
+            message = f"{path}: is a DuckDB file but no store of gwa: {odd[0]}"
             raise TraceError(message)
-        recorded = [
-            row[0]
-            for row in self.rows("select column_name from duckdb_columns() where table_name = 'recorded'")
-        ]
         constants = {key.removeprefix("constant."): value for key, value in self.provenance.items()}
         self.connection.execute(
-            f"create temp view jobs as select {_all_fields(recorded, constants)} from recorded"
+            f"create temp view jobs as select {_all_fields(list(recorded), constants)} from recorded"
         )
         self.connection.execute(f"create temp view ran as {RAN}")
 
@@ -264,7 +273,7 @@ def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:
         if field.name in recorded:
             columns.append(f"cast({field.name} as {field.sql}) as {field.name}")
         else:
-            constant = constants.get(field.name)
+            constant = constants.get(field.name) if field.is_text else None
             value = "null" if constant is None else "'" + constant.replace("'", "''") + "'"
             columns.append(f"cast({value} as {field.sql}) as {field.name}")
     return ", ".join(columns)

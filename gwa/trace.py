@@ -20,9 +20,9 @@ from gwa.blocks import Report, Value
 from gwa.convert import read, writer
 from gwa.engine import Engine
 from gwa.errors import TraceError
-from gwa.formats import Reading
 from gwa.progress import SILENT, Progress
 from gwa.readers.compressed import plain_name
+from gwa.reading import Reading
 from gwa.report.build import build
 from gwa.schema import BY_NAME
 from gwa.statistics.sample import Sample

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gwa import convert
+from gwa.convert import convert, read, writer
+from gwa.account import Account
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
-from gwa.formats import Reading
 from gwa.ingest import UNIX
+from gwa.reading import Reading
 from gwa.schema import FIELDS
-from gwa.store import Account
+
 from gwa.system import ABSOLUTE
 
 EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")
@@ -23,9 +24,9 @@ SAME = ("header", "rejects", "repairs")
 
 # Values that a reader of text could take for something else.
 NASTY = (
-    "-1", "-1.0", "-1.000000", "-", "-x y", "#x", "a\tb", "a b", " a", "a ", "%41", "%", "%FF", "a+b", "\x00",
-    "a\nb", "a\r\nb", "\r", "\x1a", "\x1f", "\u2028", "\u00a0", "\u3000", "\ufeff", "é", "日本", '"', "'a'", "\\N",
-    "NULL", "nan", "xASKALON", "-ASKALON", "% ASKALON", "1e9", "0", "Q1", ";", ",",
+    "-1", "-1.0", "-1.000000", "-", "-x y", "#x", "a\tb", "a b", " a", "a ", "%41", "%", "%FF", "a+b", "a\nb",
+    "\x00", "\r", "a\r\nb", "\x1a", "\x1f", "\u2028", "\u00a0", "\u3000", "\ufeff", "é", "日本", '"', "'a'",
+    "\\N", "NULL", "nan", "xASKALON", "-ASKALON", "% ASKALON", "1e9", "0", "Q1", ";", ",",
 )  # fmt: skip
 
 
@@ -85,8 +86,8 @@ def test_what_was_written_is_read_again(suffix, trace, make_store, tmp_path):
     with make_store(tuple(said_times(columns) + header), **columns) as store:
         store.insert("repairs", repairs)
         store.set_account(account)
-        convert.writer(path).written(store, path)
-        with convert.read([path]) as again:
+        writer(path).written(store, path)
+        with read([path]) as again:
             expected = jobs_of(store)
             if suffix == ".gwf":  # text has one way to say that nothing is known
                 expected = [tuple(value if value != "" else None for value in job) for job in expected]
@@ -98,7 +99,7 @@ def test_what_was_written_is_read_again(suffix, trace, make_store, tmp_path):
             assert again.system == store.system
 
 
-JOBS = {
+JOBS: dict[str, list[object]] = {
     "submit_time": [1e9 + 5, None, 1e9, 1e9 + 5],
     "wait_time": [0.0, 1.0, None, 2.5],
     "run_time": [10.0, 20.0, None, 0.1],
@@ -114,9 +115,9 @@ def test_text_is_compressed_as_the_name_says(suffix, make_store, tmp_path):
     path, plain = tmp_path / f"trace{suffix}", tmp_path / f"trace{suffix[:4]}"
     store = make_store(**JOBS)
     for one in (path, plain):
-        convert.writer(one).written(store, one)
+        writer(one).written(store, one)
 
-    with convert.read([path]) as packed, convert.read([plain]) as loose:
+    with read([path]) as packed, read([plain]) as loose:
         assert jobs_of(packed) == jobs_of(loose)
     assert path.read_bytes()[:2] == (b"\x1f\x8b" if suffix.endswith("gz") else b"\x28\xb5")
 
@@ -125,7 +126,7 @@ def test_text_is_compressed_as_the_name_says(suffix, make_store, tmp_path):
 def test_formats_that_are_no_text_are_not_compressed_again(suffix, make_store, tmp_path):
     path = tmp_path / f"trace{suffix}.gz"
     with pytest.raises(OutputError, match="expected a name without"):
-        convert.writer(path).written(make_store(**JOBS), path)
+        writer(path).written(make_store(**JOBS), path)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".sqlite", ".duckdb"])
@@ -133,10 +134,10 @@ def test_a_compressed_table_is_to_be_unpacked_first(suffix, make_store, tmp_path
     import gzip
 
     path, packed = tmp_path / f"trace{suffix}", tmp_path / f"trace{suffix}.gz"
-    convert.writer(path).written(make_store(**JOBS), path)
+    writer(path).written(make_store(**JOBS), path)
     packed.write_bytes(gzip.compress(path.read_bytes()))
     with pytest.raises(UnknownFormat, match="unpack it first"):
-        convert.read([packed])
+        read([packed])
 
 
 @EVERY
@@ -146,8 +147,8 @@ def test_dependencies_and_ids_of_the_source_travel_where_there_is_room(suffix, m
     store.insert("source_ids", [(1, "123[4].host"), (2, "55_7"), (2, "55_8")])
     store.insert("rejects", [("a.log", 7, "17 columns", "text\tof it")])
     path = tmp_path / f"trace{suffix}"
-    convert.writer(path).written(store, path)
-    with convert.read([path]) as again:
+    writer(path).written(store, path)
+    with read([path]) as again:
         for table in ("dependencies", "source_ids", "rejects"):
             expected = [] if suffix == ".gwf" else store.rows(f"from {table} order by all")
             assert again.rows(f"from {table} order by all") == expected
@@ -156,13 +157,13 @@ def test_dependencies_and_ids_of_the_source_travel_where_there_is_room(suffix, m
 
 @EVERY
 def test_the_name_of_a_file_may_hold_any_sign(suffix, make_store, tmp_path):
-    folder = tmp_path / "a'b [1]*?%20#;\"é"
+    folder = tmp_path / "a'b [1]*%20#;\"é"
     folder.mkdir()
-    path = folder / f"x'[y]*?;#%41{suffix}"
+    path = folder / f"x'[y]*;#%41{suffix}"
     store = make_store(**JOBS)
     for _ in range(2):
-        convert.writer(path).written(store, path)
-    with convert.read([path]) as again:
+        writer(path).written(store, path)
+    with read([path]) as again:
         assert jobs_of(again) == jobs_of(store)
     assert [one.name for one in folder.iterdir()] == [path.name]
 
@@ -170,18 +171,18 @@ def test_the_name_of_a_file_may_hold_any_sign(suffix, make_store, tmp_path):
 @EVERY
 def test_a_system_file_has_the_last_word(suffix, make_store, tmp_path):
     path = tmp_path / f"trace{suffix}"
-    convert.writer(path).written(make_store((("MaxProcs", "64"),), **JOBS), path)
-    with convert.read([path], reading=Reading(system={"cpus": 4096, "name": "Heron"})) as store:
+    writer(path).written(make_store((("MaxProcs", "64"),), **JOBS), path)
+    with read([path], reading=Reading(system={"cpus": 4096, "name": "Heron"})) as store:
         assert (store.system.cpus, store.system.name) == (4096, "Heron")
 
 
 @EVERY
 def test_a_store_can_be_made_where_it_is_wanted(suffix, make_store, tmp_path):
     store, path, made = make_store(**JOBS), tmp_path / f"trace{suffix}", tmp_path / "made.duckdb"
-    convert.writer(path).written(store, path)
-    convert.convert([path], made)
+    writer(path).written(store, path)
+    convert([path], made)
     path.unlink()
-    with convert.read([made]) as again:
+    with read([made]) as again:
         assert jobs_of(again) == jobs_of(store)
         assert again.account == store.account or suffix == ".gwf"
 
@@ -190,7 +191,7 @@ def test_a_store_can_be_made_where_it_is_wanted(suffix, make_store, tmp_path):
 def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, tmp_path, monkeypatch):
     path = tmp_path / f"trace{suffix}"
     store = make_store(**JOBS)
-    convert.writer(path).written(store, path)
+    writer(path).written(store, path)
     before = path.read_bytes()
 
     def fails(*_):
@@ -198,7 +199,7 @@ def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, t
 
     monkeypatch.setattr("gwa.output._flush", fails)
     with pytest.raises(OutputError, match="No space left on device"):
-        convert.writer(path).written(store, path)
+        writer(path).written(store, path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 
@@ -207,16 +208,20 @@ def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, t
 @pytest.mark.parametrize("keep", [0.0, 0.3, 0.6, 0.95])
 def test_a_file_that_was_cut_is_an_error_or_a_counted_loss(suffix, keep, make_store, tmp_path):
     path = tmp_path / f"trace{suffix}"
-    many = {name: values * 500 for name, values in JOBS.items()}
-    convert.writer(path).written(make_store(**many), path)
+    many = {name: [*values] * 500 for name, values in JOBS.items()}
+    writer(path).written(make_store(**many), path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * keep)])
     try:
-        with convert.read([path]) as store:
+        store = read([path])
+    except GwaError as error:
+        told = str(error)
+    else:
+        told = ""
+        with store:
             store.account.check()
             assert len(jobs_of(store)) == store.account.jobs < 2000
-    except GwaError as error:
-        assert "\n" not in str(error)
+    assert "\n" not in told
 
 
 # Parquet of others.
@@ -231,7 +236,7 @@ def write_parquet(path: Path, **columns):
 
 def test_parquet_has_the_fields_as_columns_and_the_rest_in_its_metadata(make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    convert.writer(path).written(make_store(**JOBS), path)
+    writer(path).written(make_store(**JOBS), path)
     file = pq.ParquetFile(path)
 
     assert file.schema_arrow.names == [field.name for field in FIELDS]
@@ -243,8 +248,8 @@ def test_parquet_has_the_fields_as_columns_and_the_rest_in_its_metadata(make_sto
 
 def test_parquet_of_gwa_is_not_copied(make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    convert.writer(path).written(make_store(**JOBS), path)
-    with convert.read([path]) as store:
+    writer(path).written(make_store(**JOBS), path)
+    with read([path]) as store:
         assert store.rows("select count(*) from duckdb_tables() where table_name = 'recorded'") == [(0,)]
 
 
@@ -262,7 +267,7 @@ def test_parquet_of_others_is_read_by_the_names_of_any_edition(tmp_path):
         GroupID=["g", "-1", ""],
         colour=["red", "blue", "green"],
     )
-    with convert.read([path]) as store:
+    with read([path]) as store:
         names = "job_id, submit_time, run_time, n_procs, average_cpu_time, user_id, group_id"
         assert store.rows(f"select {names} from jobs order by 1") == [
             (7, 1577836800.0, 90.0, 4, 1.5, "12", "g"),
@@ -286,18 +291,18 @@ def test_parquet_of_others_is_read_by_the_names_of_any_edition(tmp_path):
 )
 def test_parquet_of_other_things_is_refused(columns, reason, tmp_path):
     with pytest.raises(TraceError, match=reason):
-        convert.read([write_parquet(tmp_path / "a.parquet", **columns)])
+        read([write_parquet(tmp_path / "a.parquet", **columns)])
 
 
 def test_parquet_that_was_changed_is_cleaned_and_counted_anew(make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    convert.writer(path).written(make_store(**JOBS), path)
+    writer(path).written(make_store(**JOBS), path)
     table = pq.read_table(path)
     times = table.column("run_time").to_pylist()
     place = table.column_names.index("run_time")
     changed = table.slice(0, 3).set_column(place, "run_time", [[-7e9, *times[1:3]]])
     pq.write_table(changed, path)
-    with convert.read([path]) as store:
+    with read([path]) as store:
         assert store.account == Account(3, 3, 0, 0, 0)
         assert store.rows("select name, jobs from repairs") == [("invalid value", 1)]
         assert store.sample("run_time").values.min() >= 0
@@ -308,11 +313,11 @@ def test_parquet_that_was_changed_is_cleaned_and_counted_anew(make_store, tmp_pa
 )
 def test_parquet_with_a_false_note_is_refused_in_a_line(note, make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    convert.writer(path).written(make_store(**JOBS), path)
+    writer(path).written(make_store(**JOBS), path)
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({b"gwa": note}), path)
-    with pytest.raises(TraceError, match="note on the trace is damaged|cannot be read"):
-        convert.read([path])
+    with pytest.raises(TraceError, match=r"note on the trace is damaged|cannot be read"):
+        read([path])
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".sqlite"])
@@ -323,8 +328,8 @@ def test_several_files_are_one_trace(suffix, make_store, tmp_path):
         store.connection.execute("update recorded set job_id = job_id + 10 * ?", [number])
         store.set_account(Account(10, 4, 1, 2, 3))
         store.insert("repairs", [("skew", "was mended", number + 1)])
-        convert.writer(part).written(store, part)
-    with convert.read(parts) as both:
+        writer(part).written(store, part)
+    with read(parts) as both:
         assert [job[0] for job in jobs_of(both)] == [1, 2, 3, 4, 11, 12, 13, 14]
         assert both.header == (("Computer", "Heron"), ("Note", "a"), ("Note", "b"), ("Times", ABSOLUTE))[:3]
         assert both.account == Account(20, 8, 2, 4, 6)
@@ -334,6 +339,6 @@ def test_several_files_are_one_trace(suffix, make_store, tmp_path):
 def test_several_stores_are_refused(make_store, tmp_path):
     paths = [tmp_path / f"{name}.duckdb" for name in "ab"]
     for path in paths:
-        convert.writer(path).written(make_store(**JOBS), path)
+        writer(path).written(make_store(**JOBS), path)
     with pytest.raises(TraceError, match="several stores are no one trace"):
-        convert.read(paths)
+        read(paths)

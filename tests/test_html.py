@@ -1,165 +1,236 @@
-"""The report as a page, as paper and as data, on a made-up report that has everything in it."""
+"""The report as a page: whole, safe with any name, and usable by anybody."""
 
-import numpy as np
+import json
+import re
+import shutil
+import subprocess
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from itertools import pairwise
 
-from gwa.blocks import Column, Fact, Facts, Figure, Note, Report, Section, Table
-from gwa.figures import bars, cdf, heatmap, lorenz, series
+import pytest
 
-HOSTILE = (
-    "<script>alert(1)</script>",
-    "{{7*7}}",
-    "=cmd|' /C calc'!A0",
-    "مستخدم عربي",
-    "x" * 10_000,
-    "a\u202eb\x00\x1b[31m\udc80c",
-    '"><img src=x onerror=alert(2)>',
-    "O'Brien & Söhne, $x^2$",
+from gwa import blocks
+from gwa.assets import asset
+from gwa.blocks import Column, Fact, Facts, Note, Report, Section, Table
+from gwa.errors import DefinitionError
+from gwa.report.html import UNPRINTABLE, chapters, html, layout, numeric, summary
+from tests.made_report import HOSTILE, make_figures, make_report
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Return the made-up report."""
+    return make_report()
+
+
+@pytest.fixture(scope="module")
+def text(report):
+    """Return its page."""
+    return html(report)
+
+
+class Page(HTMLParser):
+    """What a browser would see: tags with their attributes, and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if not {"style", "script"} & set(self.open):
+            self.words.append(data)
+
+
+def attributes(text, name):
+    """Return every value of an attribute on a page."""
+    return [attrs[name] for _, attrs in Page(text).tags if name in attrs]
+
+
+def test_every_kind_of_block_has_a_macro_and_no_other_has():
+    source = asset("templates", "blocks.html").read_text()
+    known = {kind.kind for kind in vars(blocks).values() if isinstance(kind, type) and hasattr(kind, "kind")}
+
+    assert set(re.findall(r"macro (\w+)\(", source)) == known == {"facts", "table", "figure", "note"}
+
+
+def test_the_page_is_the_same_each_time(report, text):
+    assert html(report) == text
+    assert html(make_report()) == text
+
+
+def test_the_page_needs_nothing_else(text):
+    for _, attrs in Page(text).tags:
+        assert not attrs.keys() & {"src", "srcset", "action"}
+        assert attrs.get("href", "#").startswith("#")
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+
+
+def test_the_policy_allows_our_script_alone(text):
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    policy = next(attrs["content"] for _, attrs in Page(text).tags if attrs.get("http-equiv"))
+
+    assert len(scripts) == 1
+    assert f"script-src 'sha256-{sha(scripts[0])}'" in policy
+    assert "default-src 'none'" in policy
+    assert not [name for _, attrs in Page(text).tags for name in attrs if name.startswith("on")]
+
+
+def sha(script):
+    """Return the hash of a script as a policy writes it."""
+    return b64encode(sha256(script.encode()).digest()).decode()
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: name[:12].encode("ascii", "replace").decode())
+def test_hostile_names_come_out_as_text(text, name):
+    shown = name.translate(UNPRINTABLE)
+
+    assert text.encode("utf-8")
+    assert shown in Page(text).words
+    assert "49" not in [word.strip() for word in Page(text).words], "a template was run"
+
+
+def test_nothing_hostile_becomes_a_tag(text):
+    tags = Page(text).tags
+
+    assert sum(tag == "script" for tag, _ in tags) == 1
+    assert not any(tag == "img" for tag, _ in tags)
+
+
+def test_ids_are_unique_and_every_reference_has_its_target(text):
+    ids = attributes(text, "id")
+
+    assert len(ids) == len(set(ids))
+    assert {target[1:] for target in attributes(text, "href")} <= set(ids)
+    for name in ("aria-labelledby", "aria-controls"):
+        assert {word for value in attributes(text, name) for word in value.split()} <= set(ids)
+
+
+def test_headings_go_down_one_level_at_a_time(text):
+    levels = [int(tag[1]) for tag, _ in Page(text).tags if re.fullmatch("h[1-6]", tag)]
+
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_a_reader_without_eyes_finds_their_way(text):
+    tags = Page(text).tags
+    names = [tag for tag, _ in tags]
+
+    assert {"header", "nav", "main", "section", "caption"} <= set(names)
+    assert ("html", {"lang": "en"}) in tags
+    assert ("a", {"class": "skip", "href": "#content"}) in tags
+    assert all("scope" in attrs for tag, attrs in tags if tag == "th")
+    assert all(attrs.get("role") == "img" for tag, attrs in tags if tag == "svg")
+
+
+def test_facts_keep_all_their_digits(text):
+    found = {attrs["title"]: attrs["value"] for tag, attrs in Page(text).tags if tag == "data"}
+
+    assert found["arrivals.hour.mean = 3.4912345678"] == "3.4912345678"
+    assert "3.491 per hour" in Page(text).words
+
+
+def test_cells_keep_all_their_digits(text):
+    assert json.dumps(0.31 / 3) in attributes(text, "data-value")
+
+
+def test_times_are_those_of_the_zone_of_the_report(report, text):
+    assert "1996-09-23 18:00:03" in text
+    assert "day 9,763, 16:00" in html(Report(report.title, report.subtitle, report.sections[:1]))
+
+
+def test_the_head_has_the_most_important_numbers(report):
+    shown = [fact.id for fact in summary(report)]
+
+    assert shown[:4] == ["trace.jobs", "trace.users", "trace.cpus", "utilization.mean"]
+    assert shown[4:] == ["trace.span_seconds", "trace.cpu_seconds"]
+
+
+def test_the_head_takes_other_numbers_where_those_are_missing():
+    facts = [Fact(name, value, name) for name, value in (("a", 1), ("b", None), ("c", "c"), ("d", True))]
+    one = Report("t", "s", (Section("s", "S", "", (Facts(tuple(facts)),)),))
+
+    assert [fact.id for fact in summary(one)] == ["a"]
+
+
+def test_narrow_figures_stand_in_pairs_and_wide_ones_alone():
+    drawn = make_figures()
+    svgs = {one.id: f'<svg width="{860 if one.plot == "series" else 420}"' for one in drawn.values()}
+    given = [drawn[key] for key in ("runtime", "times", "procs", "queue", "users")]
+    shapes = [row.shape for row in layout([*given, Note("n")], svgs)]
+
+    assert shapes == ["pair", "single", "wide", "single", "wide"]
+
+
+def test_chapters_hold_their_sections_in_order(report):
+    assert [name for name, _ in chapters(report)] == ["Overview", "Load", "Jobs", "People", "Jobs"]
+
+
+def test_columns_of_numbers_are_known():
+    columns = (Column("a", "A"), Column("b", "B"), Column("c", "C", "count"), Column("d", "D"))
+    table = Table("t", "T", columns, (("x", 1, None, None), ("y", None, None, True)))
+
+    assert numeric(table) == [False, True, True, False]
+
+
+def test_a_section_that_failed_is_told_of_at_the_top(text):
+    assert "A part of this report could not be made" in text.partition("<main")[0]
+
+
+def test_an_empty_report_is_a_page_too():
+    assert "<h1>" in html(Report("t", "s", ()))
+
+
+def test_a_folder_of_templates_takes_precedence(tmp_path, report):
+    (tmp_path / "static").mkdir()
+    (tmp_path / "static" / "report.css").write_text("body { color: hotpink }")
+    (tmp_path / "parts.html").write_text("{% extends 'gwa/parts.html' %}")
+    changed = html(report, overrides=tmp_path)
+
+    assert "hotpink" in changed
+    assert "--chart-1:" not in changed
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [("{{ nothing }}", "'nothing' is undefined"), ("\n{% if %}", r"report\.html:2: Expected an expression")],
 )
-"""Names that a log may hold."""
+def test_a_template_that_is_wrong_is_named(tmp_path, template, message):
+    (tmp_path / "report.html").write_text(template)
+
+    with pytest.raises(DefinitionError, match=message):
+        html(Report("t", "s", ()), overrides=tmp_path)
 
 
-def steps(values):
-    """Return values and their cumulative fractions."""
-    known, counts = np.unique(values, return_counts=True)
-    return known, np.cumsum(counts) / counts.sum()
+@pytest.mark.skipif(not shutil.which("node"), reason="needs node to run the page's script")
+def test_exports_are_safe_in_spreadsheets():
+    names = (*HOSTILE[:4], " +1", "@x", "-2", "|dde", 'a"b,c')
+    lines = [["name", "n"], *[[name, 1.5] for name in names], [None, -7]]
+    stub = "globalThis.document = {documentElement: {dataset: {}}, addEventListener() {}};"
+    show = f"const lines = {json.dumps(lines)};"
+    show += "console.log(JSON.stringify([csv(lines), tsv(lines), json(lines)]))"
+    script = f"{stub}\n{asset('templates', 'static', 'report.js').read_text()}\n{show}"
+    node = shutil.which("node") or ""
+    run = subprocess.run([node, "-e", script], capture_output=True, text=True, check=True)
+    csv, tsv, data = json.loads(run.stdout)
 
-
-def make_figures():
-    """Return one figure of each kind and more, about as a real log would give them."""
-    rng = np.random.default_rng(1)
-    run = np.concatenate([rng.lognormal(6, 2.2, 20_000).astype(int), np.zeros(500), np.full(3000, 3600)])
-    wait = np.concatenate([rng.lognormal(4, 3, 20_000).astype(int), np.zeros(9000)])
-    days = 848e6 + np.arange(340) * 86400.0
-    mean = 0.5 + 0.3 * np.sin(np.arange(340) / 20) + rng.normal(0, 0.05, 340)
-    week = 5 + 60 * np.exp(-((np.arange(24) - 14) ** 2) / 30) * np.array([[1, 1.1, 1, 1, 0.9, 0.3, 0.2]]).T
-    users = np.sort(rng.pareto(1.1, 200)).cumsum()
-    holders = np.arange(1, 201)
-    names = [f"{hour:02}" for hour in range(24)]
-    return {
-        "runtime": cdf(
-            id="jobs.runtime", title="Run time", series={"all jobs": steps(run)}, xlabel="run time",
-            unit="seconds", alt="Half of the jobs run less than ten minutes.", note="3,000 jobs run 1 h.",
-        ),
-        "times": cdf(
-            id="jobs.times", title="Run time and wait time", series={"run": steps(run), "wait": steps(wait)},
-            xlabel="time", unit="seconds", alt="Waits are shorter than run times.",
-        ),
-        "procs": cdf(
-            id="jobs.procs", title="Processors", series={"jobs": steps(2 ** rng.integers(0, 8, 10_000))},
-            xlabel="processors", unit="count", alt="Powers of two.",
-        ),
-        "utilization": series(
-            id="utilization.series", title="Utilisation of each day", x=days,
-            lines={"mean": (mean, mean - 0.15, np.minimum(mean + 0.12, 1))}, ylabel="Busy processors",
-            unit="fraction", zone="Europe/Stockholm", reference=(1.0, "100 CPUs"), alt="Up and down.",
-            note="The line is the mean of a day, the band its least and greatest 10 minutes.",
-        ),
-        "queue": series(
-            id="queue.series", title="Running and waiting jobs", x=np.arange(340) * 86400.0,
-            lines={"running": mean * 80, "waiting": rng.poisson(12, 340)}, ylabel="Jobs", unit="count",
-            alt="More run than wait.",
-        ),
-        "users": bars(
-            id="users.jobs", title="Users with the most jobs", labels=[*HOSTILE, "u9", "u10"],
-            values=np.sort(rng.integers(1, 9000, 10))[::-1], xlabel="user", ylabel="Jobs", unit="count",
-            alt="One user leads.",
-        ),
-        "hours": bars(
-            id="arrivals.hours", title="Arrivals by hour", labels=names, values=week.mean(axis=0),
-            xlabel="hour of the day", ylabel="Jobs per hour", unit="per hour", alt="Most come after noon.",
-        ),
-        "week": heatmap(
-            id="arrivals.week", title="Arrivals by hour and weekday", matrix=week,
-            rows=["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], columns=names, xlabel="hour of the day",
-            ylabel="Jobs per hour", alt="Afternoons of working days are busiest.",
-        ),
-        "lorenz": lorenz(
-            id="users.lorenz", title="How evenly users share the system",
-            series={"jobs": (holders, users), "CPU time": (holders, users**1.7)},
-            xlabel="users, least active first", ylabel="Share of the total", alt="Very unevenly.",
-        ),
-    }  # fmt: skip
-
-
-def make_users():
-    """Return a table with hostile names, missing values and more columns than a phone can show."""
-    columns = (
-        Column("user", "User"), Column("jobs", "Jobs", "count"), Column("share", "Share of jobs", "fraction"),
-        Column("cpu", "CPU time", "cpu seconds"), Column("cpu_share", "Share of CPU time", "fraction"),
-        Column("runtime", "Mean run time", "seconds"), Column("memory", "Mean memory", "kilobytes"),
-        Column("first", "First job", "timestamp"), Column("rate", "Jobs a day", "per day"),
-        Column("group", "Group"),
-    )  # fmt: skip
-    rows = tuple(
-        (name, 9000 - 917 * n, 0.31 / (n + 1), 7.3e7 / (n + 1), 0.0004, 345.678 * n, None if n % 3 else 2048.0,
-         843494403 + n * 86400, 12.5 / (n + 1), f"group{n % 2}")
-        for n, name in enumerate(HOSTILE)
-    )  # fmt: skip
-    note = "Users that were not recorded are left out."
-    return Table("users.by_jobs", "Top users by jobs", columns, rows, note=note)
-
-
-def make_overview():
-    """Return the first section: facts of every unit."""
-    facts = (
-        Fact("trace.jobs", 28476, "Jobs", "count", "All jobs of the trace."),
-        Fact("trace.users", 214, "Users", "count", "Users that submitted at least one job."),
-        Fact("trace.cpus", 100, "Processors", "count"),
-        Fact("utilization.mean", 0.7011, "Utilisation", "fraction", "CPU time ÷ (processors × span)."),
-        Fact("trace.cpu_seconds", 2.0213e9, "CPU time", "cpu seconds"),
-        Fact("trace.span_seconds", 29363625, "Span", "seconds", "From the first submission to the last end."),
-        Fact("trace.first_submit", 843494403, "First submission", "timestamp"),
-        Fact("trace.cpus_inferred", value=False, label="Processors inferred"),
-        Fact("jobs.memory.mean", None, "Mean memory", "kilobytes", "Not every log has it."),
-        Fact("jobs.memory.max", 1572864.5, "Greatest memory", "kilobytes"),
-        Fact("arrivals.hour.mean", 3.4912345678, "Arrivals", "per hour"),
-        Fact("trace.site", HOSTILE[0], "Site"),
-        Fact("trace.name", HOSTILE[4], "Longest name"),
-        Fact("users.by_jobs", [{"user": name, "jobs": 9} for name in HOSTILE[:4]], "Top users"),
-    )
-    notes = (
-        Note("28,476 rows became 28,476 jobs; none was rejected."),
-        Note("This trace does not record memory.", "warning"),
-        Note(f"The analysis of {HOSTILE[0]} failed.", "error"),
-    )
-    return Section(
-        "trace",
-        "The trace",
-        "What was recorded, when, and how busy it was.",
-        (Facts(facts), *notes),
-        "Overview",
-    )
-
-
-def make_report(copies=1):
-    """Return a report with every kind of block, all figures *copies* times."""
-    sections = [make_overview()]
-    for copy in range(copies):
-        end = f".{copy}" if copy else ""
-        drawn = {
-            key: Figure(f"{one.id}{end}", one.title, one.plot, one.data, one.alt, one.note)
-            for key, one in make_figures().items()
-        }
-        sections += [
-            Section(f"utilization{end}", "Utilisation", "How busy the processors were.",
-                    (drawn["utilization"], drawn["queue"]), "Load"),
-            Section(f"arrivals{end}", "Arrivals", "When jobs are submitted.", (drawn["week"], drawn["hours"]), "Load"),
-            Section(f"jobs{end}", "Jobs", "How long jobs run and how wide they are.",
-                    (drawn["runtime"], drawn["times"], drawn["procs"]), "Jobs"),
-            Section(f"users{end}", "Users", "Who uses the system.",
-                    (make_users(), drawn["users"], drawn["lorenz"]), "People"),
-        ]  # fmt: skip
-    sections.append(Section("memory", "Memory", "", (Note("Not recorded.", "warning"),), "Jobs", failed=True))
-    reproduction = {
-        "command": "gwa report kth.gwf --html",
-        "input": {"kth.gwf": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
-        "rows rejected": 0,
-        "versions": {"gwa": "0.1.0", "duckdb": "2.0.0"},
-    }
-    return Report(
-        title="KTH-SP2 <1996>",
-        subtitle="28,476 jobs of an IBM SP2 in Stockholm",
-        sections=tuple(sections),
-        zone="Europe/Stockholm",
-        reproduction=reproduction,
-    )
+    assert "'=cmd|' /C calc'!A0,1.5\r\n" in csv
+    assert '"a""b,c",1.5\r\n' in csv
+    assert csv.endswith("\r\n,-7\r\n"), "a number is no formula, and nothing is empty"
+    assert all(line.lstrip('"')[0] not in "=+-@|" for line in csv.splitlines())
+    assert "'@x\t1.5\n" in tsv
+    assert json.loads(data)[2] == {"name": HOSTILE[2], "n": 1.5}

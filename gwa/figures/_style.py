@@ -116,18 +116,26 @@ def value_axis(axes: "Axes", values: Sequence[float], unit: str, *, log: bool) -
     start = min(positive)
     if low > 0:
         axes.set_xscale("log")
-        axes.set_xlim(start, high * (high / start) ** 0.03)
+        axes.set_xlim(start, _beyond(start, high))
         set_ticks(axes.xaxis, _ticks.logarithmic(start, high, unit, width))
         return
     axes.set_xscale("symlog", linthresh=start, linscale=0.5)
-    axes.set_xlim(min(low, -0.08 * start), high * (high / start) ** 0.03)
-    share = max(log10(high / start), 0.3) / (max(log10(high / start), 0.3) + 0.6)
+    axes.set_xlim(min(low, -0.08 * start), _beyond(start, high))
+    decades = max(log10(high) - log10(start), 0.3)
+    share = decades / (decades + 0.6)
     set_ticks(axes.xaxis, [(0, "0"), *_ticks.logarithmic(start, high, unit, width * share)])
+
+
+def _beyond(low: float, high: float) -> float:
+    """Return where a logarithmic axis ends: a little beyond *high*."""
+    return 10 ** min(log10(high) + 0.03 * (log10(high) - log10(low)), 308.0)
 
 
 def time_axis(axes: "Axes", zone: str | None) -> str:
     """Put dates in *zone*, or days since the start, on the x axis of days; return its words."""
     low, high = axes.dataLim.intervalx
+    if not high >= low:  # nothing was drawn
+        low = high = 0.0
     axes.set_xlim(low, high if high > low else low + 1)
     if zone is None:
         hours = high - low < 3  # noqa: PLR2004 - days

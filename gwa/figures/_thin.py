@@ -18,6 +18,9 @@ POINTS = 440
 COLUMNS = 450
 """How many columns a time series keeps, each with its least and its greatest value."""
 
+LONG = 1e15
+"""Whole numbers from here on are written with an exponent."""
+
 JUMPS = 10
 """How many of the greatest steps of a curve keep both their ends."""
 
@@ -35,7 +38,10 @@ def rounded(values: Array, digits: int = 6) -> list[Value]:
     [1, 0.123457, None]
     """
     short = (float(f"{value:.{digits}g}") if isfinite(value) else None for value in values.tolist())
-    return [int(value) if value is not None and value.is_integer() else value for value in short]
+    return [
+        int(value) if value is not None and value.is_integer() and abs(value) < LONG else value
+        for value in short
+    ]
 
 
 def monotone(x: Array, y: Array, points: int = POINTS) -> NDArray[np.intp]:

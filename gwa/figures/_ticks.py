@@ -113,11 +113,11 @@ def logarithmic(low: float, high: float, unit: str, width: float) -> list[Tick]:
     >>> [tick.label for tick in logarithmic(1, 90000, "seconds", 300)]
     ['1 s', '10 s', '1 min', '10 min', '1 h', '6 h', '1 d']
     """
-    scale = width / max(log10(high / low), 1e-9)
+    scale = width / max(log10(high) - log10(low), 1e-9)
     taken: list[tuple[float, float]] = []
     ticks: list[Tick] = []
     for place, label in _candidates(low, high, unit):
-        middle, half = log10(place / low) * scale, CHARACTER * (len(label) + 2) / 2
+        middle, half = (log10(place) - log10(low)) * scale, CHARACTER * (len(label) + 2) / 2
         if all(middle + half < start or middle - half > end for start, end in taken):
             taken.append((middle - half, middle + half))
             ticks.append(Tick(place, label))

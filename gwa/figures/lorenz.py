@@ -32,7 +32,9 @@ def lorenz(
     curves: list[Value] = []
     for label, (holders, held) in series.items():
         x, y = _thin.array(holders), _thin.array(held)
-        x, y = np.concatenate([[0.0], x / (x[-1] or 1.0)]), np.concatenate([[0.0], y / (y[-1] or 1.0)])
+        known = np.isfinite(x) & np.isfinite(y)
+        x, y = (np.concatenate([[0.0], part[known]]) for part in (x, y))
+        x, y = x / (x[-1] or 1.0), y / (y[-1] or 1.0)
         keep = _thin.monotone(x, y)
         curves.append({"label": label, "x": _thin.rounded(x[keep], 5), "y": _thin.rounded(y[keep], 5)})
     data: dict[str, Value] = {"curves": curves, "xlabel": xlabel, "ylabel": ylabel}

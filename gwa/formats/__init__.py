@@ -15,23 +15,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
-from gwa.engine import Engine
 from gwa.errors import UnknownFormat
-from gwa.progress import SILENT, Progress
 from gwa.readers.head import Head
+from gwa.reading import Reading
 from gwa.store import Store
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a trace is to be read: what a system file says, strictness, engine and progress."""
-
-    system: Mapping[str, object] | None = None
-    strict: bool = False
-    engine: Engine | None = None
-    progress: Progress = SILENT
-    target: Path | None = None
-    """Where the store is made; None for scratch space."""
 
 
 class Read(Protocol):

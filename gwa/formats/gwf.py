@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import TraceError
-from gwa.formats import Format, Reading
+from gwa.formats import Format
 from gwa.formats._text import write_lines
 from gwa.gwftext import header_lines, number_text, restore, text_cell
 from gwa.ingest import Recipe, ingest
-from gwa.readers.columns import MISSING
+from gwa.readers.batch import MISSING, Shape
 from gwa.readers.head import Head
 from gwa.readers.lines import Layout
+from gwa.reading import Reading
 from gwa.schema import FIELDS
 from gwa.store import Store
+from gwa.system import overridden
 
 COMMENT: Final = "#"
 OLD_MILLISECONDS: Final = "ASKALON"
@@ -71,7 +73,7 @@ def _layout(head: Head) -> Layout:
 
 
 @dataclass(frozen=True)
-class Shape:
+class Edition:
     """What the columns of a file are, and how its cells are written."""
 
     delimiter: str = "\t"
@@ -80,60 +82,52 @@ class Shape:
     milliseconds: bool = False
 
 
-def _shape(head: Head) -> Shape:
+def _edition(head: Head) -> Edition:
     layout, rows = _layout(head), head.rows(COMMENT)
     encoded = any("Encoding: percent" in comment for comment in head.comments(COMMENT))
-    return Shape(layout.delimiter, head.width(layout), encoded, rows[0].rstrip().endswith(OLD_MILLISECONDS))
+    return Edition(layout.delimiter, head.width(layout), encoded, rows[0].rstrip().endswith(OLD_MILLISECONDS))
 
 
 def read(heads: Sequence[Head], reading: Reading) -> Store:
     """Return a store with the jobs of GWF files; files of one trace must have the same columns."""
-    shapes = {_shape(head) for head in heads if head.rows(COMMENT)} or {Shape()}
-    if len(shapes) > 1:
+    editions = {_edition(head) for head in heads if head.rows(COMMENT)} or {Edition()}
+    if len(editions) > 1:
         message = f"{heads[0].path}: the files differ in their columns: give files of one kind"
         raise TraceError(message)
     store = Store.create(reading.target, reading.engine)
     try:
-        ingest(
-            store,
-            heads,
-            _recipe(shapes.pop()),
-            system=reading.system,
-            strict=reading.strict,
-            progress=reading.progress,
-        )
+        ingest(store, heads, _recipe(editions.pop()), reading)
         restore(store)
+        if reading.system:
+            store.set_header(overridden(store.header, reading.system))
     except BaseException:
         store.close()
         raise
     return store
 
 
-def _recipe(shape: Shape) -> Recipe:
+def _recipe(edition: Edition) -> Recipe:
     names = [field.name for field in FIELDS]
-    if shape.width > len(names):
+    if edition.width > len(names):
         names.insert(EXTRA_AT, "unknown_column")
-    fields = FIELDS[: min(shape.width, len(FIELDS))]
+    fields = FIELDS[: min(edition.width, len(FIELDS))]
     types = {
         field.name: "varchar" if field.is_text or field.name == "job_id" else "double" for field in FIELDS
     }
-    columns = {name: types.get(name, "varchar") for name in names[: max(shape.width, 28)]}
+    columns = {name: types.get(name, "varchar") for name in names[: max(edition.width, 28)]}
     mapped = {field.name: field.name for field in fields}
-    if shape.encoded:
+    if edition.encoded:
         # What cannot be decoded was not encoded by us, and stays as it is.
         decoded = "coalesce(try(url_decode({0})), {0})"
         mapped |= {field.name: decoded.format(field.name) for field in fields if field.is_text}
     mapped["job_id"] = "coalesce(try_cast(job_id as bigint), try_cast(try_cast(job_id as double) as bigint))"
-    if shape.milliseconds:
+    if edition.milliseconds:
         mapped["submit_time"] = "submit_time / 1000"
     selected = ", ".join(f"{expression} as {name}" for name, expression in mapped.items())
     return Recipe(
         title="Grid Workload Format, 29 columns",
-        columns=columns,
+        shape=Shape(columns, edition.delimiter, COMMENT, missing=(*MISSING, "")),
         select=f"select {selected} from source",
-        delimiter=shape.delimiter,
-        comment=COMMENT,
-        missing=(*MISSING, ""),
     )
 
 

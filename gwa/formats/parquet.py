@@ -15,12 +15,13 @@ import duckdb
 
 from gwa.cleaning import insert, is_clean
 from gwa.errors import TraceError
-from gwa.formats import Format, Reading
+from gwa.formats import Format
 from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
 from gwa.ingest import Count, settle
 from gwa.metadata import KEY, pack, unpack
 from gwa.output import whole
 from gwa.readers.head import Head
+from gwa.reading import Reading
 from gwa.schema import FIELDS, NAMES, Field
 from gwa.store import Store
 from gwa.system import overridden
@@ -35,6 +36,8 @@ SIDES: Final = {
 
 WHOLE: Final = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")}
 NUMBERS: Final = {*WHOLE, "INTEGER", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL"}
+
+PER_SECOND: Final = {"DURATION(s)": 1.0, "DURATION(ms)": 1e3, "DURATION(us)": 1e6, "DURATION(ns)": 1e9}
 
 
 def refuses(head: Head) -> str | None:
@@ -91,6 +94,8 @@ def _open(store: Store, heads: Sequence[Head], reading: Reading) -> None:
     notes = [note for head in heads for note in _notes(store, head)]
     types = {row[0]: row[1] for row in store.rows("describe from file")}
     ours = len(notes) == len(heads)
+    if not ours:
+        types |= _durations(heads[0])
     if ours and not reading.target and all(types.get(field.name) == field.sql for field in FIELDS):
         store.view(f"select {', '.join(NAMES)} from file")
         if not is_clean(store):
@@ -119,6 +124,20 @@ def _notes(store: Store, head: Head) -> list[str]:
     ]
 
 
+def _durations(head: Head) -> dict[str, str]:
+    """Return the columns that Arrow's programs know as durations, which are plain numbers for others."""
+    import pyarrow as pa
+    from pyarrow.parquet import read_schema
+
+    try:
+        schema = read_schema(head.path)
+    except pa.ArrowException:
+        return {}
+    return {
+        field.name: f"DURATION({field.type.unit})" for field in schema if pa.types.is_duration(field.type)
+    }
+
+
 def _copy(store: Store, heads: Sequence[Head], types: dict[str, str], *, ours: bool) -> None:
     """Take the jobs over, cleaned and counted."""
     columns = list(types)
@@ -133,7 +152,7 @@ def _copy(store: Store, heads: Sequence[Head], types: dict[str, str], *, ours: b
             value = f"nullif({value}, {mark})"
         mapped[name] = f"{value} as {name}"
     store.begin(["job_id", *mapped])
-    insert(store, f"select {', '.join(mapped.values())} from file as t({names})")
+    insert(store, f"(select {', '.join(mapped.values())} from file as t({names}))", list(mapped))
     counts = [_count(store, head) for head in heads]
     if not ours:
         store.insert("sources", sources(heads, counts))
@@ -161,6 +180,8 @@ def _value(field: Field, column: str, kind: str, path: Path) -> str:
         return f"try_cast({column} as {'bigint' if 'INT' in base else 'double'})"
     if field.name == "submit_time" and (base.startswith("TIMESTAMP") or base == "DATE"):
         return f"epoch({column})"
+    if field.unit == "s" and base == "DURATION":
+        return f"{column} / {PER_SECOND[kind]!r}"
     if field.unit == "s" and base == "INTERVAL":
         return f"epoch({column})"
     message = f"{path}: its {field.title} is {kind}, expected {'text' if field.is_text else 'numbers'}"

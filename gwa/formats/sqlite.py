@@ -17,14 +17,15 @@ import duckdb
 
 from gwa.cleaning import insert
 from gwa.errors import OutputError, TraceError
-from gwa.formats import Format, Reading
+from gwa.formats import Format
 from gwa.formats._cells import text, typed
 from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
 from gwa.ingest import Count, settle, tally
 from gwa.metadata import KEY, pack, unpack
 from gwa.output import whole
+from gwa.readers.batch import Records, Shape
 from gwa.readers.head import Head
-from gwa.readers.lines import Part
+from gwa.reading import Reading
 from gwa.schema import BY_NAME, FIELDS, Field
 from gwa.store import Store
 from gwa.system import overridden
@@ -189,10 +190,10 @@ def _load(
     with reading.progress.step(head.path.name) as bar:
         while rows := cursor.fetchmany(BATCH):
             batch, rejects = typed(rows, places, count.rows + 1)
-            part = Part(count.rows + 1, total=len(rows), rejects=rejects)
+            part = Records(Shape({}), total=len(rows), rejects=rejects)
             tally(store, head.path, part, count, strict=reading.strict)
             store.connection.register("batch", batch)
-            insert(store, select)
+            insert(store, f"({select})", list(places))
             store.connection.unregister("batch")
             bar.advance(len(rows))
 

@@ -7,22 +7,33 @@ Other programs see the 29 fields in its view ``jobs``, and beside it ``header``,
 
 from collections.abc import Sequence
 from pathlib import Path
+from struct import unpack_from
 from typing import Final
 
 import duckdb
 
 from gwa.errors import OutputError, TraceError
-from gwa.formats import Format, Reading
+from gwa.formats import Format
 from gwa.formats._tables import is_packed, refuse_packed_name
 from gwa.metadata import provenance
 from gwa.output import whole
 from gwa.readers.head import Head
+from gwa.reading import Reading
 from gwa.schema import FIELDS
 from gwa.store import MAGIC, TABLES, Store
 from gwa.system import overridden
 
 PLACE: Final = slice(8, 8 + len(MAGIC))
 """Where a DuckDB file says that it is one."""
+
+BEGIN: Final = 3 * 4096
+"""The size of the three headers of a DuckDB file: what it is, and twice, in turn, how it stands."""
+
+HEADER: Final = "<8x5Q"
+"""A header, after its checksum: its number, two places, the number of blocks and their size."""
+
+BLOCK: Final = 1 << 18
+"""The size of a block where the header gives none."""
 
 BATCH: Final = 100_000
 """Rows that are in memory at a time when jobs move from store to store."""
@@ -32,7 +43,18 @@ def refuses(head: Head) -> str | None:
     """Return why *head* is no store, or None."""
     if head.data[PLACE] != MAGIC:
         return "is no DuckDB file"
-    return "is a compressed DuckDB file: unpack it first" if is_packed(head) else None
+    if is_packed(head):
+        return "is a compressed DuckDB file: unpack it first"
+    return "is cut off: the end of it is missing" if _is_cut(head) else None
+
+
+def _is_cut(head: Head) -> bool:
+    """Whether a file is shorter than it says; DuckDB itself would find out in the midst of a query."""
+    if len(head.data) < BEGIN:
+        return True
+    headers = [unpack_from(HEADER, head.data, place) for place in (BEGIN // 3, BEGIN // 3 * 2)]
+    _, _, _, blocks, size = max(headers)
+    return bool(head.path.stat().st_size < BEGIN + blocks * (size or BLOCK))
 
 
 def read(heads: Sequence[Head], reading: Reading) -> Store:

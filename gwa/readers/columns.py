@@ -1,48 +1,68 @@
-"""Parse parts of lines as typed columns, with DuckDB's reader and its account of bad lines."""
+"""Read lines of cells as typed columns, with DuckDB's reader and its account of bad lines."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import duckdb
 import numpy as np
 
-from gwa.readers.lines import SHOWN, Part, Reject
-
-MISSING: Final = ("-1", "-1.0", "-1.00", "-1.000000")
-"""How text formats write a missing value."""
+from gwa.readers.batch import Shape
+from gwa.readers.compressed import Source
+from gwa.readers.lines import SHOWN, Layout, Part, Reject, parts
 
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The *columns* of a text table and their SQL types, its *delimiter* and its *missing* marks."""
-
-    columns: Mapping[str, str]
-    delimiter: str = " "
-    missing: tuple[str, ...] = MISSING
+def batches(source: Source, shape: Shape) -> Iterator["Lines"]:
+    """Yield the lines of *source*; those that do not have as many cells as columns are rejects."""
+    width = 0 if shape.options.get("any_width") else len(shape.columns)
+    for part in parts(source, Layout(shape.delimiter, shape.comment, width)):
+        yield Lines(part, shape)
 
 
-def load(
-    database: duckdb.DuckDBPyConnection, table: str, part: Part, shape: Columns, folder: Path
-) -> list[Reject]:
-    """
-    Append *part* to *table* and return the lines that could not be parsed.
+@dataclass
+class Lines:
+    """A part of a text, to be parsed by the engine."""
 
-    DuckDB parses a file with all cores; *folder* is where that file is written meanwhile. Every
-    column is read, since only columns that a query reads are checked.
-    """
-    if not part.data:
-        return []
-    path = folder / "part.txt"
-    path.write_bytes(part.data)
-    try:
-        database.execute(
-            _insert(table, shape), {"path": str(path), "missing": list(shape.missing)}
-        ).fetchall()
+    part: Part
+    shape: Shape
+
+    def __post_init__(self) -> None:
+        """Take the account of the part."""
+        self.total = self.part.total
+        self.remarks = len(self.part.comments) + self.part.blank
+        self.rejects = self.part.rejects
+
+    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
+        """
+        Append the lines to *table*, and to the rejects what cannot be parsed.
+
+        DuckDB parses a file with all cores. Every column is read, since only columns that a query
+        reads are checked.
+        """
+        if not self.part.data:
+            return
+        path = folder / "part.txt"
+        path.write_bytes(self.part.data)
+        try:
+            if self.shape.numbered:
+                database.execute(
+                    f"create temp table parsed as select * exclude (file_no, line) from {table} limit 0"
+                )
+                bad = self._parse(database, "parsed", path)
+                self._number(database, table, bad)
+            else:
+                bad = self._parse(database, table, path)
+        finally:
+            path.unlink()
+        self.rejects += bad
+
+    def _parse(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> list[Reject]:
+        """Let DuckDB parse the file in *path* and return what it refused."""
+        values = {"path": str(path), "missing": list(self.shape.missing)}
+        database.execute(_insert(table, self.shape), values).fetchall()
         bad = database.execute(
             "select line, arg_min(column_name, column_idx), arg_min(error_type::varchar, column_idx),"
             f" arg_min(error_message, column_idx), any_value(csv_line[:{SHOWN}])"
@@ -51,22 +71,35 @@ def load(
         # DuckDB appends to these tables at each read; what was reported is not wanted again.
         database.execute("delete from reject_errors")
         database.execute("delete from reject_scans")
-    finally:
-        path.unlink()
-    lines = part.line_numbers(np.array([row[0] - 1 for row in bad], np.int64))
-    return [
-        Reject(int(line), _reason(name, kind, message), str(text).strip())
-        for line, (_, name, kind, message, text) in zip(lines, bad, strict=True)
-    ]
+        lines = self.part.line_numbers(np.array([row[0] - 1 for row in bad], np.int64))
+        return [
+            Reject(int(line), _reason(name, kind, message), str(text).strip())
+            for line, (_, name, kind, message, text) in zip(lines, bad, strict=True)
+        ]
+
+    def _number(self, database: duckdb.DuckDBPyConnection, table: str, bad: list[Reject]) -> None:
+        """Move the parsed rows to *table*, each with the number of its line."""
+        import pyarrow as pa
+
+        lines = self.part.line_numbers(np.arange(self.part.kept, dtype=np.int64))
+        good = np.setdiff1d(lines, [reject.line for reject in bad], assume_unique=True)
+        database.register("numbers", pa.table({"line": np.sort(good)}))
+        database.execute(
+            f"insert into {table} select parsed.*, getvariable('file_no'), numbers.line"
+            " from parsed positional join numbers"
+        )
+        database.unregister("numbers")
+        database.execute("drop table parsed")
 
 
-def _insert(table: str, shape: Columns) -> str:
+def _insert(table: str, shape: Shape) -> str:
     """Return the statement; names and types come from a converter's definition, never from data."""
     columns = ", ".join(f"'{name}': '{sql}'" for name, sql in shape.columns.items())
+    quote = shape.options.get("quote", "")
     return (
         f"insert into {table} select * from read_csv($path, delim='{shape.delimiter}', header=false,"
-        " auto_detect=false, comment='', quote='', escape='', new_line='\\n', max_line_size=2097152,"
-        f" nullstr=$missing, store_rejects=true, columns={{{columns}}})"
+        f" auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
+        f" max_line_size=2097152, nullstr=$missing, store_rejects=true, columns={{{columns}}})"
     )
 
 

@@ -93,7 +93,7 @@ def fraction(value: float) -> str:
     if 0.999 < value < 1:  # noqa: PLR2004 - and all but a tenth
         return "> 99.9 %"
     if abs(value) >= 10:  # noqa: PLR2004 - a thousand percent and more
-        return f"{number(value * 100)} %"
+        return f"{number(value)} times"
     return _minus(f"{value * 100:.1f}".removesuffix(".0")) + " %"
 
 

@@ -13,15 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gwa.statistics.distribution import NONNEGATIVE, REAL, Distribution, FitError, Support, distributions
-from gwa.statistics.goodness import (
-    Bootstrap,
-    PValues,
-    anderson_darling,
-    cramer_von_mises,
-    ks,
-    naive_p_value,
-    p_values,
-)
+from gwa.statistics.goodness import Bootstrap, PValues, distances, naive_p_value, p_values
 from gwa.statistics.rounding import Grid
 from gwa.statistics.sample import Sample
 
@@ -203,14 +195,14 @@ def _within(sample: Sample, kinds: list[type[Distribution]]) -> Sample:
 
 def _measured(distribution: Distribution, fitted_on: Sample, measured_on: Sample, total: int) -> Fit:
     """Return the fit with its likelihood and distances."""
-    distance = ks(measured_on, distribution)
+    far = distances(measured_on, distribution)
     return Fit(
         distribution=distribution,
         n=fitted_on.n,
         outside=1 - fitted_on.n / total,
         loglik=distribution.loglik(fitted_on),
-        ks=distance,
-        anderson_darling=anderson_darling(measured_on, distribution),
-        cramer_von_mises=cramer_von_mises(measured_on, distribution),
-        naive=naive_p_value(distance, measured_on.n),
+        ks=far.ks,
+        anderson_darling=far.anderson_darling,
+        cramer_von_mises=far.cramer_von_mises,
+        naive=naive_p_value(far.ks, measured_on.n),
     )

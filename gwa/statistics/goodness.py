@@ -26,48 +26,44 @@ _AT_ONCE = 2_000_000
 """How many simulated observations are held at once."""
 
 
-def ks(sample: Sample, distribution: Distribution) -> float:
+@dataclass(frozen=True)
+class Distances:
     """
-    Return the Kolmogorov-Smirnov distance, the largest gap between the two distribution functions.
+    How far a distribution is from a sample, exact with ties; nan for an empty one.
 
-    Taken on both sides of each jump of the empirical one, so that it is exact with ties; 0 to 1.
+    *ks*: Kolmogorov-Smirnov, the largest gap between the two distribution functions, on both sides of
+    each jump, 0 to 1. *cramer_von_mises*: n times the integral of (Fn - F)**2 dF. *anderson_darling*: the
+    same over F (1 - F), which weighs the tails; infinite when an observation lies where the distribution
+    has no mass. The latter two are nan for a discrete distribution.
     """
+
+    ks: float
+    anderson_darling: float
+    cramer_von_mises: float
+
+
+def distances(sample: Sample, distribution: Distribution) -> Distances:
+    """Return all three distances, for one evaluation of the distribution's two tails."""
     if not sample.n:
-        return math.nan
-    upper = sample.cumulative / sample.n
-    lower = (sample.cumulative - sample.counts) / sample.n
-    at, below = distribution.cdf(sample.values), distribution.cdf_below(sample.values)
-    return float(max(np.abs(upper - at).max(), np.abs(lower - below).max()))
-
-
-def cramer_von_mises(sample: Sample, distribution: Distribution) -> float:
-    """
-    Return the Cramér-von Mises statistic, n times the integral of (Fn - F)**2 dF.
-
-    Exact with ties, where it equals the usual sum over ranks; nan for a discrete distribution.
-    """
+        return Distances(math.nan, math.nan, math.nan)
+    done, n = sample.cumulative.astype(np.float64), sample.n
+    before = done - sample.counts
+    at, left = distribution.cdf(sample.values), distribution.sf(sample.values)
     if distribution.support.whole:
-        return math.nan
-    share = np.concatenate(([0.0], sample.cumulative / max(sample.n, 1)))
-    probability = np.concatenate(([0.0], distribution.cdf(sample.values), [1.0]))
-    cubes = (probability[1:] - share) ** 3 - (probability[:-1] - share) ** 3
-    return float(sample.n * cubes.sum() / 3) if sample.n else math.nan
+        below = distribution.cdf_below(sample.values)
+        gap = max(np.abs(done / n - at).max(), np.abs(before / n - below).max())
+        return Distances(float(gap), math.nan, math.nan)
+    gap = max(np.abs(done / n - at).max(), np.abs(before / n - at).max())
+    share, probability = np.append(0.0, done / n), np.concatenate(([0.0], at, [1.0]))
+    after, start = probability[1:] - share, probability[:-1] - share
+    cubes = (after - start) * (after * after + after * start + start * start)
+    logs = (done**2 - before**2) @ log(at) + ((n - before) ** 2 - (n - done) ** 2) @ log(left)
+    return Distances(float(gap), float(-n - logs / n), float(n * cubes.sum() / 3))
 
 
-def anderson_darling(sample: Sample, distribution: Distribution) -> float:
-    """
-    Return the Anderson-Darling statistic, n times the integral of (Fn - F)**2 / (F (1 - F)) dF.
-
-    It weighs the tails; it is infinite when an observation lies where the distribution has no mass,
-    nan for a discrete distribution.
-    """
-    if not sample.n or distribution.support.whole:
-        return math.nan
-    done = sample.cumulative.astype(np.float64)
-    before, n = done - sample.counts, sample.n
-    low, high = log(distribution.cdf(sample.values)), log(distribution.sf(sample.values))
-    terms = (done**2 - before**2) * low + ((n - before) ** 2 - (n - done) ** 2) * high
-    return float(-n - terms.sum() / n)
+def ks(sample: Sample, distribution: Distribution) -> float:
+    """Return the Kolmogorov-Smirnov distance, see `Distances`."""
+    return distances(sample, distribution).ks
 
 
 def naive_p_value(distance: float, n: int) -> float:

@@ -197,9 +197,18 @@ function tableTools(block) {
   sorting(table);
 }
 
+// What scrolls must be reachable by keyboard.
+function reachable() {
+  for (const drawing of document.querySelectorAll(".drawing")) {
+    if (drawing.scrollWidth > drawing.clientWidth) drawing.tabIndex = 0; else drawing.removeAttribute("tabindex");
+  }
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   pageTools();
   document.querySelectorAll("main > section").forEach(folding);
   document.querySelectorAll(".block.table").forEach(tableTools);
   follow();
+  reachable();
+  addEventListener("resize", reachable, { passive: true });
 });

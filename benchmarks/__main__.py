@@ -1,0 +1,53 @@
+"""
+Compare gwa with its peers and with its performance targets: ``python -m benchmarks``.
+
+Everything is measured in one run on one machine, in turn with what stands beside it. Ratios hold
+elsewhere, too; seconds only on a machine like this one with nothing else to do.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.session import Session
+from benchmarks.table import as_data, machine, table
+from benchmarks.works import WORKS
+
+FOLDER = Path(__file__).parent.parent / "build" / "bench"
+
+
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
+    """Return the options of the command line."""
+    names = [work.name for work in WORKS]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="only this work")
+    parser.add_argument("--list", action="store_true", help="list the names of all works")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="jobs and values in the data")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each program, after one to warm up")
+    parser.add_argument("--big", action="store_true", help="also what takes ten times the rows: minutes")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures of every run to a file")
+    return parser.parse_args(words)
+
+
+def main() -> None:
+    """Measure what is asked for and print one table."""
+    asked = arguments()
+    if asked.list:
+        print("\n".join(f"{work.name:20} {work.title}" for work in WORKS))
+        return
+    wanted = [
+        work for work in WORKS if (work.name in asked.only if asked.only else asked.big or not work.big)
+    ]
+    session = Session(FOLDER, asked.rows, asked.runs)
+    outcomes = []
+    for work in wanted:
+        print(f"{work.name} ...", file=sys.stderr, flush=True)
+        outcomes.append(session.outcome(work))
+    print(machine(asked.rows, asked.runs), table(outcomes), sep="\n\n")
+    if asked.json:
+        asked.json.write_text(json.dumps(as_data(outcomes), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What any Python program takes."""

@@ -1,0 +1,195 @@
+"""What is measured, what stands beside it, and what design asks of it: one `Work` for each comparison."""
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from benchmarks.measure import Measured, typical
+
+MEGABYTE: Final = 1e6
+
+
+class Kind(Enum):
+    """What a target is about; the value is how it is written."""
+
+    SECONDS = "≤ {} s"
+    PER_MILLION = "≤ {} s per million rows"
+    PEAK = "≤ {} MB of memory"
+    FASTER = "≥ {} × as fast"
+    LIGHTER = "≤ 1/{} of its memory"
+    FLAT = "≤ {} × its memory"
+    MORE = "≤ {} s more"
+    PAGE = "≤ {} MB a page"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A *limit* on what its *kind* is about."""
+
+    kind: Kind
+    limit: float
+
+    def __str__(self) -> str:
+        return self.kind.value.format(self.limit)
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it can be judged only beside something else."""
+        return self.kind in {Kind.FASTER, Kind.LIGHTER, Kind.FLAT, Kind.MORE}
+
+    def value(self, measured: Measured, millions: float, page: Path | None = None) -> float:
+        """Return what was measured, in the unit of the limit."""
+        ours = typical(measured.ours)
+        match self.kind:
+            case Kind.SECONDS:
+                return ours.seconds
+            case Kind.PER_MILLION:
+                return ours.seconds / millions
+            case Kind.PEAK:
+                return ours.peak
+            case Kind.FASTER:
+                return measured.ratio()
+            case Kind.LIGHTER:
+                return measured.ratio("peak")
+            case Kind.FLAT:
+                return 1 / measured.ratio("peak")
+            case Kind.MORE:
+                return measured.excess()
+            case Kind.PAGE:
+                return page.stat().st_size / MEGABYTE if page else 0.0
+
+    def is_reached(self, value: float) -> bool:
+        """Whether *value* is within the limit."""
+        return value >= self.limit if self.kind in {Kind.FASTER, Kind.LIGHTER} else value <= self.limit
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What we are compared with; a *peer* runs in an environment of its own."""
+
+    title: str
+    command: str
+    peer: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """
+    A comparison: a command of ours, what stands beside it, and the targets.
+
+    A command is a line of words that begins with ``gwa`` or with the name of a file in
+    ``programs/``; ``{swf}`` and the like stand for the files that it *needs*, see `benchmarks.data`.
+    *prepare* is run before, and not measured. *big* works take minutes. *page* is what ours writes.
+    """
+
+    name: str
+    title: str
+    ours: str
+    targets: tuple[Target, ...]
+    beside: Beside | None = None
+    needs: tuple[str, ...] = ()
+    prepare: str = ""
+    big: bool = False
+    page: str = ""
+
+
+def _fits(values: str, title: str) -> tuple[Work, ...]:
+    """Return the comparisons of fits to one kind of values."""
+    besides = (
+        ("scipy", Beside("scipy's own fits", f"scipy_fit {{{values}}}")),
+        ("fixed", Beside("scipy, location fixed", f"scipy_fit {{{values}}} fixed")),
+        ("fitter", Beside("fitter", f"fitter_fit {{{values}}}", peer=True)),
+    )
+    return tuple(
+        Work(
+            name=f"fit-{values}-{name}",
+            title=f"six distributions and KS, {title}",
+            ours=f"ours_fit {{{values}}}",
+            beside=beside,
+            targets=(Target(Kind.FASTER, 20),),
+            needs=(values,),
+        )
+        for name, beside in besides
+    )
+
+
+PANDAS: Final = Beside("pandas reads it", "pandas_read {swf}")
+
+WORKS: Final = (
+    Work(
+        name="help",
+        title="gwa --help",
+        ours="gwa --help",
+        beside=Beside("python -c pass", "nothing"),
+        targets=(Target(Kind.SECONDS, 0.3),),
+    ),
+    Work(
+        name="swf-duckdb",
+        title="convert SWF to a store",
+        ours="gwa convert --quiet {swf} -o {out}/swf.duckdb",
+        beside=PANDAS,
+        targets=(Target(Kind.PER_MILLION, 1.0),),
+        needs=("swf",),
+    ),
+    Work(
+        name="swf-gwf",
+        title="convert SWF to GWF",
+        ours="gwa convert --quiet {swf} -o {out}/swf.gwf",
+        beside=PANDAS,
+        targets=(Target(Kind.PER_MILLION, 1.0),),
+        needs=("swf",),
+    ),
+    Work(
+        name="gwf-duckdb",
+        title="convert GWF to a store",
+        ours="gwa convert --quiet {gwf} -o {out}/gwf.duckdb",
+        beside=Beside("pandas reads it", "pandas_read {gwf}"),
+        targets=(Target(Kind.PER_MILLION, 1.5),),
+        needs=("gwf",),
+    ),
+    Work(
+        name="flat",
+        title="convert SWF, ten times the rows",
+        ours="gwa convert --quiet {big_swf} -o {out}/big.duckdb",
+        beside=Beside("gwa, a tenth of them", "gwa convert --quiet {swf} -o {out}/swf.duckdb"),
+        targets=(Target(Kind.FLAT, 1.5),),
+        needs=("swf", "big_swf"),
+        big=True,
+    ),
+    Work(
+        name="load",
+        title="load SWF, busy processors, queue",
+        ours="ours_load {swf}",
+        beside=Beside("evalys 4.0.7", "evalys_load {swf}", peer=True),
+        targets=(Target(Kind.FASTER, 2), Target(Kind.LIGHTER, 3)),
+        needs=("swf",),
+    ),
+    Work(
+        name="facts",
+        title="all facts of ten times the jobs, from a store",
+        ours="gwa facts --quiet {out}/big.duckdb",
+        targets=(Target(Kind.SECONDS, 30), Target(Kind.PEAK, 2000)),
+        needs=("big_swf",),
+        prepare="gwa convert --quiet {big_swf} -o {out}/big.duckdb",
+        big=True,
+    ),
+    Work(
+        name="html",
+        title="HTML report from SWF",
+        ours="gwa report --quiet {swf} --html -o {out}/html",
+        targets=(Target(Kind.SECONDS, 15), Target(Kind.PAGE, 5)),
+        needs=("swf",),
+        page="{out}/html/{rows}.html",
+    ),
+    Work(
+        name="pdf",
+        title="HTML and PDF report from SWF",
+        ours="gwa report --quiet {swf} --html --pdf -o {out}/pdf",
+        beside=Beside("gwa, HTML only", "gwa report --quiet {swf} --html -o {out}/html"),
+        targets=(Target(Kind.MORE, 15),),
+        needs=("swf",),
+    ),
+    *_fits("seconds", "whole seconds"),
+    *_fits("reals", "no two values equal"),
+)

@@ -1,0 +1,25 @@
+"""How a trace is to be read: what the user says of it, and how much of the machine may be used."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gwa.engine import Engine
+from gwa.progress import SILENT, Progress
+
+
+@dataclass(frozen=True)
+class Reading:
+    """
+    The wishes of a user: what a *system* file says, strictness, engine, progress, and *options*.
+
+    Options are variables that a converter's SELECT may ask for. *target* is where the store is
+    made; None stands for scratch space.
+    """
+
+    system: Mapping[str, object] | None = None
+    strict: bool = False
+    engine: Engine | None = None
+    progress: Progress = SILENT
+    target: Path | None = None
+    options: Mapping[str, object] = field(default_factory=dict)

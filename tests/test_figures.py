@@ -1,0 +1,299 @@
+"""Figures: small, the same each time, safe with any data, and fit to stand on one page."""
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwa import figures
+from gwa.blocks import Figure
+from gwa.figures import _thin, _ticks, bars, cdf, draw, draw_all, heatmap, kinds, lorenz, series
+
+NASTY = (
+    "<script>alert(1)</script>",
+    "$x^2$",
+    "a\nb\x00\udc80",
+    ' d="M 1" x="y" url(#a)',
+    "#0a66a3",
+    "مستخدم",
+)
+
+
+def steps(values):
+    """Return values and their cumulative fractions."""
+    known, counts = np.unique(np.asarray(values, dtype=float), return_counts=True)
+    return known, np.cumsum(counts)
+
+
+def make_all(name="all", values=(0, 1, 5, 70, 7200, 7200, 1e6)):
+    """Return a figure of each kind, with *name* for a name and *values* for values."""
+    numbers = np.asarray(values, dtype=float)
+    some = numbers if len(numbers) else np.zeros(1)
+    return [
+        cdf("c", name, {name: steps(values), "b": steps(some * 2)}, name, "alt", unit="seconds"),
+        cdf("d", name, {name: steps(values)}, name, "alt", log=False, unit="fraction"),
+        series("s", name, np.arange(len(numbers)) * 86400.0, {name: numbers, "b": -numbers}, name, "alt"),
+        series(
+            "t", name, 8e8 + np.arange(len(some)) * 3600.0, {name: (some, some - 1, some + 1)}, name, "alt",
+            zone="Europe/Madrid", reference=(5.0, name), unit="count",
+        ),
+        bars("b", name, [name] * len(numbers), numbers, name, name, "alt", unit="kilobytes"),
+        bars("v", name, [name[:2]] * len(numbers), numbers, name, name, "alt", horizontal=False),
+        heatmap("h", name, some[None, :], [name], [name] * len(some), "alt", unit="count"),
+        lorenz("l", name, {name: (np.arange(len(some)) + 1, np.cumsum(np.abs(some)))}, name, name, "alt"),
+        lorenz("m", name, {name: ([], [])}, name, name, "alt"),
+    ]  # fmt: skip
+
+
+def first_line(figure):
+    """Return the data of the first line or curve of a figure."""
+    data: Any = figure.data
+    return (data.get("lines") or data.get("curves"))[0]
+
+
+def words(svg):
+    """Return every text of a drawing."""
+    return [text.text or "" for text in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
+
+
+def test_every_kind_has_a_maker_and_a_drawing():
+    assert kinds() == sorted(set(figures.__all__) - {"draw", "draw_all", "kinds"})
+
+    for kind in kinds():
+        module = import_module(f"gwa.figures.{kind}")
+        assert callable(module.draw)
+        assert getattr(figures, kind) is getattr(module, kind)
+
+
+def test_a_plot_that_does_not_exist_is_named():
+    with pytest.raises(ValueError, match="no plot is called 'pie'; there are bars, cdf"):
+        draw(Figure("x", "t", "pie", {}, "alt"))
+
+
+@pytest.mark.parametrize("figure", make_all(), ids=lambda figure: figure.id)
+def test_the_same_figure_gives_the_same_bytes(figure):
+    assert draw(figure) == draw(figure)
+
+
+def test_another_process_gives_the_same_bytes():
+    code = "import sys; sys.path.insert(0, '.'); from gwa.figures import *; print(draw(bars("
+    code += "'b', 't', ['x', 'y'], [1.0, 2.5], 'user', 'jobs', 'alt')), end='')"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+
+    assert run.stdout == draw(bars("b", "t", ["x", "y"], [1.0, 2.5], "user", "jobs", "alt"))
+
+
+def test_settings_of_a_user_do_not_matter_and_are_kept():
+    figure = make_all()[0]
+    plain = draw(figure)
+
+    with mpl.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.grid": False}):
+        assert draw(figure) == plain
+        assert mpl.rcParams["font.size"] == 30
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_any_name_comes_out_as_text(name):
+    for figure in make_all(name):
+        svg = draw(figure)
+
+        assert "<script" not in svg
+        start = re.sub(r"\W", "", name)[:3]
+        assert any(start in re.sub(r"\W", "", word) for word in words(svg))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (),
+        (0,),
+        (7,),
+        (-5, -1, 0, 3),
+        (np.nan, 1, np.nan),
+        (np.nan,),
+        (1e300, 1, np.inf),
+        (1e-300, 1e300),
+        (5, 5, 5),
+    ],
+    ids=str,
+)
+def test_any_data_can_be_drawn(values):
+    for figure in make_all("n", values):
+        ET.fromstring(draw(figure))  # noqa: S314 - our own
+
+
+def test_a_figure_is_one_element_that_says_what_it_shows():
+    svg = draw(cdf("a.b c", "Run <time>", {"x": steps([1, 2])}, "x", 'Half "run" & end.'))
+    root = ET.fromstring(svg)  # noqa: S314 - our own
+    space = "{http://www.w3.org/2000/svg}"
+
+    assert root.tag == f"{space}svg"
+    assert root.get("role") == "img"
+    assert root.findtext(f"{space}title") == "Run <time>"
+    assert root.findtext(f"{space}desc") == 'Half "run" & end.'
+    named = {part.get("id") for part in root.iter() if part.get("id")}
+    assert set(root.get("aria-labelledby", "").split()) <= named
+    assert "<style" not in svg, "its rules would reach over the page"
+
+
+def test_ids_do_not_meet_on_one_page():
+    together = [make_all()[0], make_all()[3]]
+    together.append(Figure("c.2", "t", "cdf", together[0].data, "alt"))
+    found = [
+        part.get("id") for figure in together for part in ET.fromstring(draw(figure)).iter() if part.get("id")  # noqa: S314
+    ]  # fmt: skip
+
+    assert len(found) == len(set(found))
+
+
+def test_colours_can_be_chosen_by_the_page():
+    svg = draw(make_all()[0])
+
+    assert "var(--chart-1, #0a66a3)" in svg
+    assert "var(--chart-muted, #59636e)" in svg
+
+
+def test_text_stays_text_in_the_letters_of_the_page():
+    svg = draw(make_all()[0])
+
+    assert "system-ui" in svg
+    assert {"0 %", "100 %", "1 h"} <= set(words(svg))
+
+
+def test_many_figures_are_the_same_as_each_alone():
+    twice = [(one, copy) for copy in range(2) for one in make_all()]
+    many = [Figure(f"{one.id}.{copy}", one.title, one.plot, one.data, one.alt) for one, copy in twice]
+
+    assert draw_all(many) == {figure.id: draw(figure) for figure in many}
+    assert list(draw_all(many)) == [figure.id for figure in many]
+
+
+def test_a_second_process_that_fails_loses_nothing(monkeypatch):
+    many = [Figure(f"c.{copy}", "t", "cdf", make_all()[0].data, "alt") for copy in range(8)]
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+
+    assert draw_all(many) == {figure.id: draw(figure) for figure in many}
+
+
+def test_a_thinned_curve_looks_the_same():
+    rng = np.random.default_rng(7)
+    x, y = steps(np.concatenate([rng.lognormal(5, 2, 100_000), np.full(30_000, 3600.0), np.zeros(999)]))
+    y = y / y[-1]
+    data = first_line(cdf("c", "t", {"x": (x, y)}, "x", "alt"))
+    shown = np.asarray(data["y"])[np.searchsorted(data["x"], x, side="right") - 1]
+
+    assert len(data["x"]) <= 450
+    assert np.abs(shown - y).max() < 0.006
+    assert (data["x"][0], data["y"][-1]) == (0, 1)
+
+
+def test_cumulative_counts_do_as_well_as_fractions():
+    fractions = cdf("c", "t", {"x": ([1, 2, 3], [0.25, 0.5, 1.0])}, "x", "alt")
+
+    assert cdf("c", "t", {"x": ([1, 2, 3], [10, 20, 40])}, "x", "alt") == fractions
+
+
+def test_a_thinned_series_keeps_its_extremes():
+    rng = np.random.default_rng(7)
+    x, y = np.arange(60_000) * 600.0, rng.normal(size=60_000)
+    y[777], y[4242], y[:50] = 99, -99, np.nan
+    line = first_line(series("s", "t", x, {"y": y}, "y", "alt"))
+
+    assert len(line["x"]) <= 1000
+    assert {99, -99} <= set(line["y"])
+    assert all(before <= after for before, after in pairwise(line["x"]))
+
+
+def test_a_thinned_band_holds_all_that_it_held():
+    x, mean = np.arange(10_000) * 600.0, np.sin(np.arange(10_000) / 300)
+    line = first_line(series("s", "t", x, {"y": (mean, mean - 2, mean + 2)}, "y", "alt"))
+
+    assert len(line["x"]) == len(line["low"]) <= 1000
+    assert min(line["low"]) == pytest.approx((mean - 2).min(), abs=1e-4)
+    assert max(line["high"]) == pytest.approx((mean + 2).max(), abs=1e-4)
+
+
+def test_a_gap_stays_a_gap():
+    values = np.ones(5000)
+    values[1000:2000] = np.nan
+    line = first_line(series("s", "t", np.arange(5000) * 60.0, {"y": values}, "y", "alt"))
+
+    assert None in line["y"]
+
+
+def test_days_are_those_of_the_zone():
+    moments = 852_076_800 + np.arange(10) * 86400.0  # 1997-01-01 00:00 in London
+    london, tokyo = (
+        words(draw(series("s", "t", moments, {"y": np.ones(10)}, "y", "alt", zone=zone)))
+        for zone in ("Europe/London", "Asia/Tokyo")
+    )
+
+    assert "1997, time in Europe/London" in london
+    assert "1997, time in Asia/Tokyo" in tokyo
+
+
+def test_without_a_zone_days_count_from_the_start():
+    assert "days since the start" in words(draw(make_all()[2]))
+
+
+def test_a_level_is_drawn_with_its_name():
+    figure = series("s", "t", [0, 1e6], {"y": [1, 2]}, "y", "alt", reference=(100, "100 CPUs"))
+
+    assert "100 CPUs" in words(draw(figure))
+
+
+def test_names_of_lines_stand_beside_them_unless_one_is_enough():
+    one = cdf("c", "t", {"alone": steps(range(9))}, "x", "alt")
+    two = cdf("c", "t", {"first": steps(range(9)), "second": steps(range(0, 900, 9))}, "x", "alt")
+
+    assert "alone" not in words(draw(one))
+    assert {"first", "second"} <= set(words(draw(two)))
+
+
+def test_crowded_lines_are_named_above():
+    crowd = {f"a line with a name {n}": np.random.default_rng(n).random(900) for n in range(6)}
+    shown = words(draw(series("s", "t", np.arange(900) * 60.0, crowd, "y", "alt")))
+
+    assert sum(word.startswith("– a line") for word in shown) == 6
+
+
+def test_missing_cells_stay_empty():
+    full = draw(heatmap("h", "t", np.ones((2, 2)), ["a", "b"], ["c", "d"], "alt"))
+    holes = draw(heatmap("h", "t", [[1, np.nan], [np.nan, 1]], ["a", "b"], ["c", "d"], "alt"))
+
+    assert full.count("<path") == holes.count("<path") + 2
+
+
+@given(
+    st.floats(1e-3, 1e12),
+    st.floats(1.01, 1e9),
+    st.sampled_from(["", "count", "seconds", "kilobytes", "fraction"]),
+)
+def test_ticks_stand_on_their_axis_apart_from_each_other(low, factor, unit):
+    high = low * factor
+    flat, steep = _ticks.linear(low, high, unit), _ticks.logarithmic(low, high, unit, 350)
+
+    assert len(flat) <= 12
+    for ticks in (flat, steep):
+        places = [tick.place for tick in ticks]
+        assert places == sorted(set(places))
+        assert all(low * 0.99 <= place <= high * 1.01 for place in places)
+
+
+def test_long_names_are_cut_in_drawings_only():
+    figure = bars("b", "t", ["x" * 10_000], [1], "user", "jobs", "alt")
+
+    assert max(map(len, words(draw(figure)))) < 30
+
+
+def test_what_is_rounded_is_small_and_what_is_missing_is_none():
+    assert _thin.rounded(np.array([1 / 3, 2.0, np.inf]), 3) == [0.333, 2, None]
