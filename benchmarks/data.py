@@ -21,6 +21,10 @@ PROCESSORS: Final = 1024
 SECONDS_PER_JOB: Final = 30
 """On average, from one submission to the next."""
 
+LONG_RUN: Final = 3600
+WIDE: Final = 4
+"""What goes to the second queue and to the third."""
+
 SWF_HEADER: Final = f"""\
 ; Version: 2.2
 ; Computer: Made-up cluster
@@ -80,7 +84,7 @@ def _block(first: int, count: int, clock: int) -> Jobs:
         "user": user,
         "group": user % 23 + 1,
         "executable": (user * 7 + rng.integers(0, 5, BLOCK)[:count]) % 900,
-        "queue": 1 + (run > 3600) + (procs > 4),
+        "queue": 1 + (run > LONG_RUN) + (procs > WIDE),
     }
 
 
@@ -131,14 +135,9 @@ MAKERS: Final[dict[str, Callable[[Path, int], None]]] = {
 """What writes each kind of file, by suffix."""
 
 
-def name(kind: str, rows: int) -> str:
-    """Return the name of a file of *rows* jobs or values."""
-    return f"{rows}.{kind}"
-
-
 def made(folder: Path, kind: str, rows: int) -> Path:
-    """Return the file of that *kind* and size in *folder*, made if need be; it appears whole or not at all."""
-    path = folder / name(kind, rows)
+    """Return the file of that *kind* and size in *folder*; it is made if need be, whole or not at all."""
+    path = folder / f"{rows}.{kind}"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         part = folder / f"part-{path.name}"

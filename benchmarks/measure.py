@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Final, Literal
 
 KILOBYTES: Final = 1024
 """What Linux counts a process's peak memory in; macOS counts bytes."""
@@ -36,10 +36,10 @@ class Measured:
     ours: tuple[Cost, ...]
     beside: tuple[Cost, ...] = ()
 
-    def ratio(self, what: str = "seconds") -> float:
+    def ratio(self, what: Literal["seconds", "cpu", "peak"] = "seconds") -> float:
         """Return how many times less of *what* we take: the median over the pairs."""
         pairs = zip(self.ours, self.beside, strict=True)
-        return median(getattr(beside, what) / getattr(ours, what) for ours, beside in pairs)
+        return float(median(getattr(beside, what) / getattr(ours, what) for ours, beside in pairs))
 
     def excess(self) -> float:
         """Return how many more seconds we take: the median over the pairs."""

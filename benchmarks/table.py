@@ -20,7 +20,7 @@ NUMBERS: Final = {1, 2, 3, 5, 6, 7, 8, 10}
 
 NOTE: Final = (
     "s: wall seconds, (cpu): CPU seconds of all processes, MB: peak memory of the largest one; medians.\n"
-    "ratio: median over the pairs of beside ÷ ours, in memory where the target is about memory, else in seconds."
+    "ratio: beside ÷ ours, median over the pairs; of memory where the target is about it, else of seconds."
 )
 
 
@@ -71,7 +71,7 @@ def _cost(costs: Sequence[Cost]) -> tuple[str, str, str]:
 def _ratio(outcome: Outcome, target: Target) -> str:
     if not (outcome.measured and outcome.measured.beside):
         return "-"
-    in_memory = target.kind in {Kind.LIGHTER, Kind.FLAT}
+    in_memory = target.kind is Kind.MEMORY
     return f"{outcome.measured.ratio('peak' if in_memory else 'seconds'):.2f}"
 
 

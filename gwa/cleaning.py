@@ -7,9 +7,9 @@ are those of the Parallel Workloads Archive's own conversion module.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from gwa.recipe import Step
 from gwa.schema import BY_NAME, FIELDS, STATUS, Field
 from gwa.store import Store
 
@@ -27,22 +27,6 @@ RAW: Final = {"status": (-(2.0**31), 2.0**31 - 1)}
 """What is let through to `finish`, since a converter's steps may still need the raw values."""
 
 STATUS_KNOWN: Final = f"status in ({', '.join(map(str, STATUS))})"
-
-
-@dataclass(frozen=True)
-class Step:
-    """
-    A repair of the finished jobs, or a fold of several rows into one.
-
-    *sql* changes ``recorded`` and its row count is reported with *meaning*; it runs only where
-    the query *when* says true.
-    """
-
-    name: str
-    meaning: str
-    sql: str
-    when: str = "select true"
-    folds: bool = False
 
 
 def insert(store: Store, mapped: str, yielded: Sequence[str]) -> None:

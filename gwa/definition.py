@@ -17,7 +17,7 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``sides``
     tables of further files, each with its ``columns``, told apart by their number.
 ``relative``, ``constants``, ``from_header``, ``steps``
-    see `gwa.ingest.Recipe`.
+    see `gwa.recipe.Recipe`.
 """
 
 import re
@@ -27,14 +27,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from gwa.cleaning import Step
 from gwa.errors import DefinitionError
 from gwa.formats import Format
-from gwa.ingest import Recipe, ingest, widened
+from gwa.ingest import ingest
 from gwa.readers.batch import MISSING, Shape
 from gwa.readers.head import Head
 from gwa.readers.lines import Layout
 from gwa.reading import Reading
+from gwa.recipe import Recipe, Step, widened
 from gwa.store import Store
 
 HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)

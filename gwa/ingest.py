@@ -6,22 +6,23 @@ jobs. Rows flow through in parts, so memory does not grow with the files, and ev
 accounted for: job, fold, reject or comment.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 import duckdb
 
 from gwa.account import Account
-from gwa.cleaning import Step, finish, insert
+from gwa.cleaning import finish, insert
 from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.readers.batch import Batch, Records, Shape, create, reader
 from gwa.readers.compressed import Source
 from gwa.readers.head import Head, entries
 from gwa.readers.lines import Layout, Reject
 from gwa.reading import Reading
+from gwa.recipe import Recipe, Step
 from gwa.schema import NAMES
 from gwa.store import Store
 from gwa.system import ABSOLUTE, Header, from_header, overridden
@@ -36,29 +37,6 @@ SHOWN: Final = 10_000
 """How many rejects are kept with their text; all are counted."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """
-    How a format becomes jobs: what its *reader* makes of a source, and the *select* over it.
-
-    In the scope ``row`` each part of a source is mapped on its own. In the scope ``trace`` the SELECT
-    sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
-    (``rows`` says how many) and refuse some (``reject`` says why). *sides* are tables of files that
-    only explain others.
-    """
-
-    title: str
-    shape: Shape
-    select: str
-    reader: str = "columns"
-    scope: str = "row"
-    sides: Mapping[str, Shape] = field(default_factory=dict)
-    relative: bool = False
-    constants: Mapping[str, str] = field(default_factory=dict)
-    from_header: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -286,8 +264,7 @@ def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: boo
     refused = Count(folded=given - mapped)
     if "reject" in mapping.yielded:
         bad = store.rows(
-            "select file_no, line, reject from"
-            f" {home}mapped where reject is not null order by all"
+            f"select file_no, line, reject from {home}mapped where reject is not null order by all"
         )
         if strict and bad:
             raise StrictError(f"{heads[bad[0][0]].path}:{bad[0][1]}: {bad[0][2]}")
@@ -307,9 +284,3 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
         while (item := following.result()) is not None:
             following = pool.submit(next, items, None)
             yield item
-
-
-def widened(shape: Shape, width: int) -> Shape:
-    """Return *shape* for lines that have more columns than it names; the others are read as text."""
-    extra = {f"extra{number}": "varchar" for number in range(1, width - len(shape.columns) + 1)}
-    return replace(shape, columns={**shape.columns, **extra})

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from gwa.cli import gwa
@@ -20,9 +21,13 @@ def run(*words, cwd, **options):
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **options)
 
 
-@pytest.mark.parametrize("name", sorted(gwa.commands))
+COMMANDS = gwa.list_commands(click.Context(gwa))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(name):
-    help_text = gwa.commands[name].help
+    command = gwa.get_command(click.Context(gwa), name)
+    help_text = command.help if command else None
 
     assert help_text
     assert f"gwa {name} " in help_text

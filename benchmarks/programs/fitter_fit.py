@@ -3,7 +3,7 @@
 import sys
 
 import numpy as np
-from fitter import Fitter
+from fitter import Fitter  # type: ignore[import-not-found]
 
 if __name__ == "__main__":
     kinds = ["norm", "lognorm", "expon", "pareto", "weibull_min", "gamma"]

@@ -5,5 +5,5 @@ import sys
 import pandas as pd
 
 path = sys.argv[1]
-options = {"sep": r"\s+", "comment": ";"} if path.endswith("swf") else {"sep": "\t", "comment": "#"}
-print(len(pd.read_csv(path, header=None, **options)))
+separator, comment = (r"\s+", ";") if path.endswith("swf") else ("\t", "#")
+print(len(pd.read_csv(path, header=None, sep=separator, comment=comment)))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 values = np.load(sys.argv[1])
-fixed = {"floc": 0} if "fixed" in sys.argv else {}
+is_fixed = "fixed" in sys.argv
 for kind in (stats.norm, stats.lognorm, stats.expon, stats.pareto, stats.weibull_min, stats.gamma):
-    fitted = kind.fit(values, **({} if kind is stats.norm else fixed))
+    fitted = kind.fit(values, floc=0) if is_fixed and kind is not stats.norm else kind.fit(values)
     print(kind.name, stats.kstest(values, kind(*fitted).cdf).statistic)

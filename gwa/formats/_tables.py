@@ -1,7 +1,6 @@
 """What formats share that hold a table of jobs: names of columns, metadata, and cleaning at the door."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from pathlib import Path
 from typing import Final
 
@@ -60,7 +59,9 @@ def sources(heads: Sequence[Head], counts: Sequence[Count]) -> list[tuple[object
     for head, count in zip(heads, counts, strict=True):
         source = Source(head.path)
         try:
-            found.append((head.path.name, source.size, source.sha256(), *astuple(count)))
+            found.append(
+                (head.path.name, source.size, source.sha256(), count.rows, count.comments, count.rejected)
+            )
         finally:
             source.close()
     return found

@@ -15,11 +15,12 @@ from gwa.errors import TraceError
 from gwa.formats import Format
 from gwa.formats._text import write_lines
 from gwa.gwftext import header_lines, number_text, restore, text_cell
-from gwa.ingest import Recipe, ingest
+from gwa.ingest import ingest
 from gwa.readers.batch import MISSING, Shape
 from gwa.readers.head import Head
 from gwa.readers.lines import Layout
 from gwa.reading import Reading
+from gwa.recipe import Recipe
 from gwa.schema import FIELDS
 from gwa.store import Store
 from gwa.system import overridden
@@ -27,6 +28,7 @@ from gwa.system import overridden
 COMMENT: Final = "#"
 OLD_MILLISECONDS: Final = "ASKALON"
 WIDTHS: Final = (28, 29, 30)
+WORKFLOW: Final = "is the 7-column comma format of workflow simulators, not the archive's 29 columns"
 EXTRA_AT: Final = 18
 """Where the 30th column stands: behind LastRunSiteID, as in NorduGrid's trace."""
 
@@ -36,7 +38,7 @@ def refuses(head: Head) -> str | None:
     if head.is_binary:
         return "is not text"
     if _is_workflow(head):
-        return "is the 7-column comma format of workflow simulators, not the archive's 29 columns"
+        return WORKFLOW
     layout = _layout(head)
     width = head.width(layout)
     if width in WIDTHS and _looks_numeric(head, layout):
@@ -85,11 +87,16 @@ class Edition:
 def _edition(head: Head) -> Edition:
     layout, rows = _layout(head), head.rows(COMMENT)
     encoded = any("Encoding: percent" in comment for comment in head.comments(COMMENT))
-    return Edition(layout.delimiter, head.width(layout), encoded, rows[0].rstrip().endswith(OLD_MILLISECONDS))
+    width = head.width(layout) if head.width(layout) in WIDTHS else len(FIELDS)
+    return Edition(layout.delimiter, width, encoded, rows[0].rstrip().endswith(OLD_MILLISECONDS))
 
 
 def read(heads: Sequence[Head], reading: Reading) -> Store:
     """Return a store with the jobs of GWF files; files of one trace must have the same columns."""
+    for head in heads:
+        if _is_workflow(head):
+            message = f"{head.path}: {WORKFLOW}"
+            raise TraceError(message)
     editions = {_edition(head) for head in heads if head.rows(COMMENT)} or {Edition()}
     if len(editions) > 1:
         message = f"{heads[0].path}: the files differ in their columns: give files of one kind"
@@ -110,11 +117,11 @@ def _recipe(edition: Edition) -> Recipe:
     names = [field.name for field in FIELDS]
     if edition.width > len(names):
         names.insert(EXTRA_AT, "unknown_column")
-    fields = FIELDS[: min(edition.width, len(FIELDS))]
+    fields = FIELDS[: edition.width]
     types = {
         field.name: "varchar" if field.is_text or field.name == "job_id" else "double" for field in FIELDS
     }
-    columns = {name: types.get(name, "varchar") for name in names[: max(edition.width, 28)]}
+    columns = {name: types.get(name, "varchar") for name in names[: edition.width]}
     mapped = {field.name: field.name for field in fields}
     if edition.encoded:
         # What cannot be decoded was not encoded by us, and stays as it is.

@@ -19,7 +19,7 @@ from scipy.special import gammainc, gammaincc, gammaln
 
 from gwa.statistics.distribution import Distribution, FitError
 from gwa.statistics.gamma import gamma_shape
-from gwa.statistics.numeric import at_least_zero, coarse, floats, log
+from gwa.statistics.numeric import at_least_zero, coarse, dot, floats, log
 from gwa.statistics.sample import Floats, Sample
 
 Step: TypeAlias = Callable[[Floats], tuple[Floats, float]]
@@ -139,9 +139,9 @@ def phase_step(sample: Sample, shapes: Floats | None) -> Step:
         density = log_total(joint)
         share = np.exp(joint - density) * count
         size = np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
-        means = np.maximum((share @ x)[:, np.newaxis] / size, nearest)
-        best = shapes if shapes is not None else _shapes(means, (share @ y)[:, np.newaxis] / size)
-        return Phases(size / size.sum(), best, best / means).packed(), float(count @ density)
+        means = np.maximum((share * x).sum(axis=1, keepdims=True) / size, nearest)
+        best = shapes if shapes is not None else _shapes(means, (share * y).sum(axis=1, keepdims=True) / size)
+        return Phases(size / size.sum(), best, best / means).packed(), dot(count, density)
 
     return step
 
@@ -181,6 +181,7 @@ def fit_phases(sample: Sample, shapes: Floats | None, starts: list[Phases]) -> P
 
 def halves(sample: Sample) -> list[tuple[Sample, Sample]]:
     """Return the sample cut in two at several quantiles, where both parts have something above 0."""
+    sample = coarse(sample, _BINS)
     cuts = sorted({float(q) for q in sample.quantiles(_CUTS)})
     pairs = [(sample.restrict(high=cut), sample.restrict(above=cut)) for cut in cuts]
     return [(low, high) for low, high in pairs if low.n and high.n and low.total() > 0]

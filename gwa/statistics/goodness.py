@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import kolmogorov
 
 from gwa.statistics.distribution import REAL, Batched, Distribution, FitError, Support
-from gwa.statistics.numeric import log
+from gwa.statistics.numeric import dot, log
 from gwa.statistics.rounding import Grid, Rounded, fit_rounded, fit_rounded_rows
 from gwa.statistics.sample import Floats, Sample
 
@@ -57,7 +57,8 @@ def distances(sample: Sample, distribution: Distribution) -> Distances:
     share, probability = np.append(0.0, done / n), np.concatenate(([0.0], at, [1.0]))
     after, start = probability[1:] - share, probability[:-1] - share
     cubes = (after - start) * (after * after + after * start + start * start)
-    logs = (done**2 - before**2) @ log(at) + ((n - before) ** 2 - (n - done) ** 2) @ log(left)
+    low, high = done * done - before * before, (n - before) ** 2 - (n - done) ** 2
+    logs = dot(low, log(at)) + dot(high, log(left))
     return Distances(float(gap), float(-n - logs / n), float(n * cubes.sum() / 3))
 
 
@@ -200,7 +201,10 @@ def _stepped(x: Floats, at_least: Floats, above: Floats) -> Floats:
     n, middle = x.shape[1], (at_least + above) / 2
     gaps = np.maximum(np.abs(last / n - (1 - above)), np.abs(first / n - (1 - at_least))).max(axis=1)
     squares = ((first + last) / (2 * n) - (1 - middle)) ** 2
-    return np.stack((gaps, (squares / (middle * (1 - middle))).sum(axis=1), squares.sum(axis=1)), axis=1)
+    spread = middle * (1 - middle)
+    impossible = np.where(squares > 0, math.inf, 0.0)
+    weighed = np.divide(squares, spread, out=impossible, where=spread > 0)
+    return np.stack((gaps, weighed.sum(axis=1), squares.sum(axis=1)), axis=1)
 
 
 def _runs(x: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 
 from gwa.statistics.distribution import REAL, Distribution, FitError
 from gwa.statistics.em import Step, accelerate, log_total
-from gwa.statistics.numeric import bisect, coarse, floats
+from gwa.statistics.numeric import bisect, coarse, dot, floats
 from gwa.statistics.sample import Floats, Sample
 
 Vector: TypeAlias = tuple[float, ...]
@@ -188,10 +188,10 @@ def _step(sample: Sample, floor: float) -> Step:
         density = log_total(joint)
         share = np.exp(joint - density) * count
         size = np.maximum(share.sum(axis=1), _TINY)
-        means = share @ x / size
+        means = (share * x).sum(axis=1) / size
         variances = (share * (x - means[:, np.newaxis]) ** 2).sum(axis=1) / size
         better = np.concatenate((np.log(size / sample.n), means, 0.5 * np.log(np.maximum(variances, floor))))
-        return better, float(count @ density)
+        return better, dot(count, density)
 
     return step
 

@@ -106,7 +106,7 @@ class Sample:
         """Return the variance, sum((x - mean)**2) / (n - *ddof*); nan when n <= *ddof*."""
         if self.n <= ddof:
             return math.nan
-        return float(self.counts @ (self.values - self.mean()) ** 2) / (self.n - ddof)
+        return float((self.counts * (self.values - self.mean()) ** 2).sum()) / (self.n - ddof)
 
     def std(self, ddof: int = 0) -> float:
         """Return the standard deviation, the root of `variance`."""
@@ -195,7 +195,7 @@ class Sample:
         if not self._total:
             return 0.0
         rank = 2.0 * self.cumulative - self.counts - self.n
-        return float((self.counts * self.values) @ rank) / (self.n * self._total)
+        return float((self.counts * self.values * rank).sum()) / (self.n * self._total)
 
     def lorenz(self) -> tuple[Floats, Floats]:
         """

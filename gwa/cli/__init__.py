@@ -1,0 +1,88 @@
+"""
+The command line: one file for each command, found by looking.
+
+A module without a leading underscore defines ``command``, a short function that calls the library.
+Nothing heavy is imported before a command runs, so that ``gwa --help`` answers at once.
+"""
+
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+import click
+
+from gwa import __version__
+from gwa.errors import GwaError
+
+ORDER = ("convert", "report", "facts", "check", "sql", "formats")
+"""The order in which commands are listed; those that are not named follow."""
+
+
+class Commands(click.Group):
+    """The modules of this package as commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which they are used."""
+        del ctx
+        found = [info.name for info in iter_modules(__path__) if not info.name.startswith("_")]
+        return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None where there is none of that name."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="gwa %(version)s")
+def gwa() -> None:
+    """
+    Toolbox and archive for workload traces of clusters, grids and clouds.
+
+    A TRACE is a .gwf, a store (.duckdb), Parquet, SQLite, or any log that 'gwa formats' lists.
+
+    \b
+    Examples:
+      gwa convert accounting.swf.gz -o trace.gwf
+      gwa report trace.gwf --html
+    """
+
+
+def main() -> None:
+    """Run the command line; errors that a user can mend are one line, and the exit status is 1."""
+    try:
+        status = gwa.main(standalone_mode=False, prog_name="gwa")
+    except click.exceptions.Exit as leave:
+        status = leave.exit_code
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("gwa: stopped", err=True)
+        status = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        status = 0
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        click.echo(f"gwa: {_explain(error)}", err=True)
+        status = 1
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _explain(error: Exception) -> str:
+    """Say in a line what went wrong and, where it helps, what to do."""
+    import duckdb
+
+    line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if isinstance(error, GwaError):
+        return " ".join(str(error).split())
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return f"not enough memory: {line}; --memory raises the limit"
+    if isinstance(error, duckdb.IOException | OSError):
+        return f"cannot read or write: {line}"
+    what = f"something went wrong inside gwa ({type(error).__name__}: {line})"
+    return f"{what}; please report it with what --debug shows"

@@ -1,0 +1,77 @@
+"""Arguments and options that commands share, and how a trace is opened with them."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from gwa.reading import Reading
+    from gwa.trace import Trace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PATH: Final = click.Path(path_type=Path)
+SIZE: Final = re.compile(r"\d+(\.\d+)? *[KMGT]i?B", re.IGNORECASE)
+
+SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
+TRACE: Final = click.argument("trace", type=PATH)
+JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def options(command: F) -> F:
+    """Add the options of every command that reads a trace."""
+    for option in reversed(
+        (
+            click.option("--format", "name", metavar="NAME", help="Read the source as this format."),
+            click.option("--system", type=PATH, metavar="FILE.toml", help="What is known of the system."),
+            click.option(
+                "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
+            ),
+            click.option("--memory", metavar="SIZE", help="Memory limit of the engine, such as 2GB."),
+            click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
+            click.option("--quiet", is_flag=True, help="Say nothing but errors."),
+            click.option("--debug", is_flag=True, help="Show where an error comes from."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
+    """Return the wishes that the shared options express; raise a usage error for nonsense."""
+    from gwa.engine import Engine
+    from gwa.reading import Reading
+    from gwa.system import read_system
+    from gwa.terminal import progress
+
+    if said["memory"] and not SIZE.fullmatch(said["memory"]):
+        message = f"'{said['memory']}' is no size, expected one such as 2GB"
+        raise click.BadParameter(message, param_hint="--memory")
+    return Reading(
+        system=read_system(said["system"]) if said["system"] else None,
+        strict=strict,
+        engine=Engine(said["memory"], said["threads"]),
+        progress=progress(quiet=said["quiet"]),
+        options=_set(said["set_"]),
+    )
+
+
+def _set(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the options of a format, given as KEY=VALUE."""
+    found = dict(pair.partition("=")[::2] for pair in pairs)
+    for key in found:
+        if not key.isidentifier():
+            message = f"'{key}' is no name of an option, expected KEY=VALUE"
+            raise click.BadParameter(message, param_hint="-O")
+    return found
+
+
+def opened(trace: Path, said: dict[str, Any]) -> "Trace":
+    """Open a trace with the shared options."""
+    from gwa.convert import read
+    from gwa.trace import Trace, title
+
+    return Trace(read([trace], said["name"], reading(said)), title([trace]))

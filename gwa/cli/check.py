@@ -1,0 +1,34 @@
+"""Check the quality of a trace."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gwa.cli._common import JSON, TRACE, opened, options
+
+
+@click.command(name="check")
+@TRACE
+@JSON
+@options
+@click.pass_context
+def command(ctx: click.Context, /, trace: Path, as_json: bool, **said: Any) -> None:
+    """
+    Check the quality of a trace.
+
+    Prints what is wrong (error), doubtful (warning) or worth knowing (info). The exit status is 1
+    when there is an error.
+
+    \b
+    Example:
+      gwa check sample_traces/swf/tiny.swf
+    """
+    from gwa.quality import problems
+    from gwa.terminal import table
+
+    with opened(trace, said) as found:
+        seen = problems(found.store)
+    table(("kind", "count", "what"), [(one.level, one.count, one.meaning) for one in seen], as_json=as_json)
+    if any(one.level == "error" for one in seen):
+        ctx.exit(1)

@@ -1,0 +1,27 @@
+"""Print the facts of a trace."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gwa.cli._common import TRACE, opened, options
+
+
+@click.command(name="facts")
+@TRACE
+@click.option("--only", default="", metavar="PREFIX", help="Only facts whose id begins so.")
+@options
+def command(trace: Path, only: str, **said: Any) -> None:
+    """
+    Print the facts of a trace as JSON: {"id": value}.
+
+    Values are in full precision and SI units. Ids do not change between versions.
+
+    \b
+    Example:
+      gwa facts sample_traces/swf/tiny.swf --only utilization
+    """
+    with opened(trace, said) as found:
+        click.echo(json.dumps(found.facts(only), indent=1, ensure_ascii=False))

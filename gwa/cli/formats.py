@@ -1,0 +1,30 @@
+"""List or explain formats."""
+
+import click
+
+from gwa.cli._common import JSON
+
+
+@click.command(name="formats")
+@click.argument("name", required=False)
+@JSON
+def command(name: str | None, as_json: bool) -> None:
+    """
+    List the formats that can be read and written, or explain the one called NAME.
+
+    \b
+    Example:
+      gwa formats swf
+    """
+    from gwa.convert import all_formats, format_called
+    from gwa.terminal import table
+
+    if name:
+        one = format_called(name)
+        click.echo(f"{one.title}\n\n{one.notes.strip()}")
+        return
+    rows = [
+        (one.name, one.title, " ".join(one.suffixes), "read, write" if one.write else "read")
+        for one in all_formats()
+    ]
+    table(("name", "format", "files", "can"), rows, as_json=as_json)

@@ -1,0 +1,51 @@
+"""How a format becomes jobs: what a definition says, ready to be carried out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from gwa.readers.batch import Shape
+
+
+@dataclass(frozen=True)
+class Step:
+    """
+    A repair of the finished jobs, or a fold of several rows into one.
+
+    *sql* changes ``recorded`` and its row count is reported with *meaning*; it runs only where
+    the query *when* says true.
+    """
+
+    name: str
+    meaning: str
+    sql: str
+    when: str = "select true"
+    folds: bool = False
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """
+    How a format becomes jobs: what its *reader* makes of a source, and the *select* over it.
+
+    In the scope ``row`` each part of a source is mapped on its own. In the scope ``trace`` the SELECT
+    sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
+    (``rows`` says how many) and refuse some (``reject`` says why). *sides* are tables of files that
+    only explain others.
+    """
+
+    title: str
+    shape: Shape
+    select: str
+    reader: str = "columns"
+    scope: str = "row"
+    sides: Mapping[str, Shape] = field(default_factory=dict)
+    relative: bool = False
+    constants: Mapping[str, str] = field(default_factory=dict)
+    from_header: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+
+
+def widened(shape: Shape, width: int) -> Shape:
+    """Return *shape* for lines that have more columns than it names; the others are read as text."""
+    extra = {f"extra{number}": "varchar" for number in range(1, width - len(shape.columns) + 1)}
+    return replace(shape, columns={**shape.columns, **extra})

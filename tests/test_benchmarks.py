@@ -1,0 +1,150 @@
+"""The benchmarks: the data they make, and the table they print. Nothing is timed here."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+import gwa
+from benchmarks.__main__ import arguments
+from benchmarks.data import MAKERS, jobs, made
+from benchmarks.measure import Cost, Failed, Measured, run
+from benchmarks.session import FILES, PROGRAMS, Outcome, Session
+from benchmarks.table import HEAD, as_data, machine, table
+from benchmarks.works import WORKS, Kind, Target
+
+ROWS = 300
+
+
+def measured(*, alone):
+    """Return costs as if we were four times as fast as what stands beside us, in half the memory."""
+    return Measured((Cost(1.0, 1.5, 100.0),) * 3, () if alone else (Cost(4.0, 4.0, 200.0),) * 3)
+
+
+def outcomes():
+    page = Path(__file__)
+    return [
+        Outcome(
+            work,
+            costs := measured(alone=not work.beside),
+            tuple(target.value(costs, 1.0, page) for target in work.targets),
+        )
+        for work in WORKS
+    ]
+
+
+@pytest.mark.parametrize("kind", ["swf", "gwf"])
+def test_made_logs_are_read_without_a_reject(tmp_path, kind):
+    path = made(tmp_path, kind, ROWS)
+
+    with gwa.open(path) as trace:
+        account = trace.account
+        lines = len(path.read_text().splitlines())
+        assert (account.jobs, account.rejected, account.folded, account.rows) == (ROWS, 0, 0, lines)
+        assert trace.sql("select count(*) as n from repairs").n[0] == 0
+        assert trace.system.cpus == 1024
+
+
+def test_both_logs_hold_the_same_jobs(tmp_path):
+    query = "select submit_time, wait_time, run_time, n_procs, status from jobs order by job_id"
+    with gwa.open(made(tmp_path, "swf", ROWS)) as one, gwa.open(made(tmp_path, "gwf", ROWS)) as other:
+        assert one.sql(query).equals(other.sql(query))
+
+
+def test_made_data_are_always_the_same_and_made_once(tmp_path):
+    for kind in MAKERS:
+        first, second = (made(tmp_path / folder, kind, 20) for folder in ("a", "b"))
+        stamp = first.stat().st_mtime_ns
+
+        assert first.read_bytes() == second.read_bytes()
+        assert made(tmp_path / "a", kind, 20).stat().st_mtime_ns == stamp
+
+
+def test_a_longer_log_begins_like_a_shorter_one():
+    short, long = next(jobs(50)), next(jobs(80))
+
+    assert all((short[name] == long[name][:50]).all() for name in short)
+
+
+def test_the_table_has_a_row_for_each_target():
+    rows = table(outcomes()).split("\n\n")[0].splitlines()[2:]
+    targets = [(work.title, str(target)) for work in WORKS for target in work.targets]
+
+    assert len(rows) == len(targets)
+    for row, (title, target) in zip(rows, targets, strict=True):
+        assert row.startswith(title)
+        assert target in row
+
+
+def test_the_targets_are_those_of_the_design():
+    asked = {
+        ("help", "≤ 0.3 s"),
+        ("swf-duckdb", "≤ 1.0 s per million rows"),
+        ("gwf-duckdb", "≤ 1.5 s per million rows"),
+        ("load", "≥ 2 × as fast"),
+        ("load", "≤ 0.33 × its memory"),
+        ("facts", "≤ 30 s"),
+        ("facts", "≤ 2000 MB of memory"),
+        ("html", "≤ 15 s"),
+        ("html", "≤ 5 MB a page"),
+        ("pdf", "≤ 15 s more"),
+        ("fit-seconds-scipy", "≥ 20 × as fast"),
+        ("fit-seconds-fitter", "≥ 20 × as fast"),
+    }
+
+    assert asked <= {(work.name, str(target)) for work in WORKS for target in work.targets}
+
+
+def test_a_target_is_judged_by_its_kind():
+    costs = measured(alone=False)
+
+    assert Target(Kind.FASTER, 4).is_reached(Target(Kind.FASTER, 4).value(costs, 1.0))
+    assert not Target(Kind.FASTER, 5).is_reached(4.0)
+    assert Target(Kind.MEMORY, 0.5).value(costs, 1.0) == 0.5
+    assert Target(Kind.PER_MILLION, 1).value(costs, 2.0) == 0.5
+    assert Target(Kind.MORE, 15).value(costs, 1.0) == -3.0
+
+
+def test_what_could_not_be_measured_is_said():
+    missing = [Outcome(WORKS[0], None, (None,) * len(WORKS[0].targets), "failed: no such thing")]
+
+    assert "not measured" in table(missing)
+    assert table(missing).endswith(f"{WORKS[0].name}: failed: no such thing")
+    assert as_data(missing)[0]["trouble"] == "failed: no such thing"
+
+
+def test_every_command_is_one_that_there_is():
+    for work in WORKS:
+        lines = [work.ours, work.prepare, work.beside.command if work.beside else ""]
+        for first, *_ in filter(None, map(shlex.split, lines)):
+            assert first == "gwa" or (PROGRAMS / f"{first}.py").is_file()
+        assert set(work.needs) <= set(FILES)
+
+
+def test_names_no_path_of_the_machine():
+    root = str(Path(__file__).parent.parent)
+
+    assert root not in machine(1, 1) + table(outcomes())
+    assert len(HEAD) == 12
+
+
+def test_a_program_that_fails_says_why_without_paths(tmp_path):
+    with pytest.raises(Failed, match=r"^nothing in$"):
+        run(["sh", "-c", f"echo nothing in {tmp_path} >&2; exit 3"], tmp_path)
+
+
+def test_a_session_says_what_failed(tmp_path):
+    """The store that the facts are of cannot be made from what is no log."""
+    (tmp_path / f"{ROWS * 10}.swf").write_text("no log\n")
+    work = next(one for one in WORKS if one.name == "facts")
+
+    outcome = Session(tmp_path, ROWS, 1).outcome(work)
+
+    assert outcome.measured is None
+    assert outcome.trouble.startswith("failed: gwa:")
+
+
+def test_options_have_the_defaults_of_make_bench():
+    asked = arguments([])
+
+    assert (asked.rows, asked.runs, asked.big, asked.only) == (1_000_000, 3, False, None)

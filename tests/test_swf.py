@@ -1,0 +1,232 @@
+"""SWF in and out: the same facts, and for real logs the same columns."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+import gwa
+from gwa.convert import read, writer
+from gwa.formats import Reading
+
+HEADER = (
+    ("Version", "2.1"),
+    ("Computer", "IBM SP2"),
+    ("MaxJobs", "7"),
+    ("UnixStartTime", "1000000000 # Sun Sep  9"),
+    ("TimeZoneString", "Europe/Stockholm"),
+    ("MaxProcs", "64 (8, 56)"),
+    ("Queue", "0 interactive"),
+    ("Queue", "3 batch, at night"),
+    ("Note", "cleaned"),
+)
+LINES = (
+    "  1     0   10  60  4 55.5 2048  8  3600 4096  1  3  1  7  3 -1 -1 -1",
+    "  2    90   -1  -1 -1   -1   -1  1    60   -1  5  4  1 -1  0  2  1 30",
+    "  3    -1   -1 0.5  1   -1   -1 -1    -1   -1  0 -1 -1 -1  5 -1 -1 -1",
+)
+
+
+def text_of(header=HEADER, lines=LINES):
+    return "".join([f"; {key}: {value}\n" for key, value in header] + [f"{line}\n" for line in lines])
+
+
+def data(path):
+    """Return the first 18 columns of an SWF file, in order of submission."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt") as file:
+        rows = np.array([line.split()[:18] for line in file if not line.startswith(";")], dtype=float)
+    return rows[np.lexsort((rows[:, 0], rows[:, 1]))]
+
+
+def header(path):
+    return [line[2:] for line in path.read_text().splitlines() if line.startswith(";")]
+
+
+@pytest.fixture
+def swf(tmp_path):
+    path = tmp_path / "trace.swf"
+    path.write_text(text_of())
+    return path
+
+
+def rewritten(path, out, **wishes):
+    with read([path], reading=Reading(**wishes)) as store:
+        writer(out).written(store, out)
+    return out
+
+
+def test_reads_what_the_header_and_the_columns_say(swf):
+    with read([swf]) as store:
+        names = "job_id, submit_time, wait_time, run_time, n_procs, status, user_id, queue_id, partition_id"
+        assert store.rows(f"select {names} from jobs order by 1") == [
+            (1, 1e9, 10.0, 60.0, 4, 1, "U3", "batch,", None),
+            (2, 1e9 + 90, None, None, None, 5, "U4", "interactive", "P2"),
+            (3, None, None, 0.5, 1, 0, None, "Q5", None),
+        ]
+        assert store.rows("from dependencies") == [(2, 1, 30.0)]
+        assert (store.system.cpus, store.system.zone) == (64, "Europe/Stockholm")
+
+
+def test_is_written_with_the_same_columns(swf, tmp_path):
+    again = rewritten(swf, tmp_path / "again.swf")
+    assert (data(again) == data(swf)).all()
+    assert rewritten(again, tmp_path / "third.swf").read_text().replace("again", "trace") == again.read_text()
+
+
+def test_is_written_with_the_header_that_belongs_to_it(swf, tmp_path):
+    lines = header(rewritten(swf, tmp_path / "again.swf"))
+    assert lines[:3] == ["Version: 2.2", "Computer: IBM SP2", "MaxJobs: 3"]
+    assert lines[3:9] == [f"{key}: {value}" for key, value in HEADER[3:]]
+    assert lines[9:] == ["MaxRecords: 3", f"Note: made by gwa {gwa.__version__} from trace.swf"]
+
+
+def test_all_facts_stay_the_same(swf, tmp_path):
+    again = rewritten(swf, tmp_path / "again.swf")
+    with gwa.open(swf) as one, gwa.open(again) as other:
+        facts, others = one.facts(), other.facts()
+    assert {key: value for key, value in others.items() if not key.startswith("conversion.")} == {
+        key: value for key, value in facts.items() if not key.startswith("conversion.")
+    }
+
+
+def test_a_system_file_has_the_last_word_in_the_header(swf, tmp_path):
+    lines = header(rewritten(swf, tmp_path / "again.swf", system={"cpus": 5, "zone": "Asia/Tokyo"}))
+    assert "MaxProcs: 5" in lines
+    assert "TimeZoneString: Asia/Tokyo" in lines
+    assert not [line for line in lines if line.startswith("Processors")]
+
+
+def test_unix_times_become_relative_and_relative_ones_stay(make_store, tmp_path):
+    path = tmp_path / "a.swf"
+    unix = (("Times", "Unix seconds, UTC"),)
+    writer(path).written(make_store(unix, submit_time=[1e9 + 0.25, 1e9 + 7.5], run_time=[1.0, 2.5]), path)
+    assert "UnixStartTime: 1000000000" in header(path)
+    assert data(path)[:, [1, 3]].tolist() == [[0.25, 1.0], [7.5, 2.5]]
+
+    writer(path).written(make_store(submit_time=[50.0, None], run_time=[1.0, None]), path)
+    assert not [line for line in header(path) if line.startswith("UnixStartTime")]
+    assert data(path)[:, [1, 3]].tolist() == [[-1, -1], [50.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [
+        (["U12", "U3", None, "U12"], [12, 3, -1, 12]),
+        (["x0", "x7", "x7", "x1"], [0, 7, 7, 1]),
+        (["bob", "alice", "bob", None], [1, 2, 1, -1]),
+        (["U12", "bob", "U12", "U1"], [1, 2, 1, 3]),
+        (["U1", "G1", "U1", "G1"], [1, 2, 1, 2]),
+        (["U01", "U1", "U1", "U01"], [1, 2, 2, 1]),
+        (["U99999999999999999999", "U1", None, None], [1, 2, -1, -1]),
+    ],
+)
+def test_users_become_numbers(names, numbers, make_store, tmp_path):
+    path = tmp_path / "a.swf"
+    writer(path).written(make_store(submit_time=[1.0, 2.0, 3.0, 4.0], user_id=names), path)
+    assert data(path)[:, 11].tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("said", "names", "numbers", "listed"),
+    [
+        ([], ["Q1", "Q0"], [1, 0], []),
+        ([], ["long", "short"], [1, 2], ["1 long", "2 short"]),
+        (["7 long", "9 other"], ["long", "Q3"], [7, 3], ["7 long", "9 other"]),
+        (["7 long", "3 other"], ["long", "Q3"], [1, 2], ["1 long", "2 Q3"]),
+        (["7 long", "8 long"], ["long", "long"], [7, 7], ["7 long", "8 long"]),
+        ([], ["at night", "B2"], [1, 2], ["1 at_night", "2 B2"]),
+    ],
+)
+def test_queues_keep_their_numbers_or_are_listed(said, names, numbers, listed, make_store, tmp_path):
+    path = tmp_path / "a.swf"
+    lines = tuple(("Queue", line) for line in said)
+    writer(path).written(make_store(lines, submit_time=[1.0, 2.0], queue_id=names), path)
+    assert data(path)[:, 14].tolist() == numbers
+    assert [line.removeprefix("Queue: ") for line in header(path) if line.startswith("Queue:")] == listed
+    with read([path]) as store:
+        assert store.rows("select queue_id from jobs order by job_id") == [
+            ("_".join(name.split()),) for name in names
+        ]
+
+
+# Quirks of real logs.
+
+
+def open_text(tmp_path, text):
+    path = tmp_path / "quirk.swf"
+    path.write_text(text)
+    return read([path])
+
+
+def test_exit_codes_in_the_status_column_are_understood(tmp_path):
+    lines = [
+        f"{n} {n} 1 1 1 -1 -1 1 1 -1 {code} 1 1 1 1 1 -1 -1" for n, code in enumerate([0, 1, 137, -1, 2], 1)
+    ]
+    with open_text(tmp_path, "\n".join(lines)) as store:
+        assert [status for (status,) in store.rows("select status from jobs order by job_id")] == [
+            1,
+            0,
+            0,
+            None,
+            0,
+        ]
+        assert store.rows("select name from repairs") == [("exit codes",)]
+
+
+def test_partial_executions_are_folded(tmp_path):
+    rows = [
+        (1, 0, 5, 100, 1),
+        (1, 0, 5, 40, 2),
+        (1, -1, 7, 60, 3),
+        (2, 9, 1, 10, 2),
+        (2, -1, 2, 20, 4),
+        (3, 11, 0, 5, 2),
+    ]
+    lines = [
+        f"{n} {submit} {wait} {run} 1 -1 -1 1 1 -1 {status} 1 1 1 1 1 -1 -1"
+        for n, submit, wait, run, status in rows
+    ]
+    with open_text(tmp_path, "\n".join(lines)) as store:
+        assert store.rows("select job_id, submit_time, wait_time, run_time, status from jobs order by 1") == [
+            (1, 0.0, 5.0, 100.0, 1),
+            (2, 9.0, 1.0, 30.0, 0),
+            (3, 11.0, 0.0, 5.0, None),
+        ]
+        assert (store.account.folded, store.account.jobs) == (3, 3)
+
+
+@pytest.mark.parametrize("start", ["0", "-1", "unknown", "9" * 400, ""])
+def test_an_unknown_start_leaves_times_relative(start, tmp_path):
+    with open_text(tmp_path, text_of((("UnixStartTime", start),))) as store:
+        assert store.system.relative
+        assert store.rows("select max(submit_time) from jobs") == [(90.0,)]
+
+
+@pytest.mark.parametrize(
+    "line", ["Queue: ", "Queue: interactive", "Queue: 99999999999999999999 x", "Partition: 1"]
+)
+def test_a_list_of_queues_may_be_odd(line, tmp_path):
+    with open_text(tmp_path, f"; {line}\n" + text_of((), [LINES[0]])) as store:
+        assert store.rows("select queue_id from jobs") == [("Q3",)]
+
+
+def test_logs_whose_starts_differ_are_brought_together(tmp_path):
+    paths = []
+    for start in (1_000_000_000, 1_000_050_000):
+        paths.append(tmp_path / f"{start}.swf")
+        paths[-1].write_text(
+            text_of((("UnixStartTime", str(start)),), [LINES[0].replace("1", str(start % 7 + 1), 1)])
+        )
+    with read(paths) as store:
+        assert store.rows("select submit_time from jobs order by 1") == [(1e9,), (1e9 + 50_000,)]
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize(
+    "name", ["HPC2N-2002-2.1-cln", "KTH-SP2-1996-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "NASA-iPSC-1993-3.1-cln",
+             "METACENTRUM-2009-2-noheader", "SDSC-Par-1996-3.1-cln", "lublin_256"],
+)  # fmt: skip
+def test_a_real_log_is_written_with_the_same_columns(name, logs, tmp_path):
+    path = logs / "swf" / f"{name}.swf.gz"
+    assert (data(rewritten(path, tmp_path / "again.swf")) == data(path)).all()
