@@ -1,8 +1,8 @@
 """
 What a report is made of: plain frozen data that templates print and JSON can hold.
 
-A `Report` has sections, a section has blocks, and a block is one of `Facts`, `Table`, `Figure`
-and `Note`. Analyses yield blocks; nothing here knows of HTML, and templates never compute.
+A `Report` has sections, a section has blocks, and a block is one of `Facts`, `FactTable`, `Table`,
+`Figure` and `Note`. Analyses yield blocks; nothing here knows of HTML, and templates never compute.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,15 +30,35 @@ class Fact:
     label: str
     unit: Unit = ""
     help: str = ""
+    text: str = ""
+    """How a reader is told the value, where that is no number."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A list of facts."""
+    """A list of facts; it is not *listed* on a page where a table beside it shows the same."""
 
     kind: ClassVar[str] = "facts"
     facts: tuple[Fact, ...]
     title: str = ""
+    listed: bool = True
+
+
+@dataclass(frozen=True)
+class FactTable:
+    """Facts of the same kinds about several things: a row for each thing, *columns* name the kinds."""
+
+    kind: ClassVar[str] = "fact_table"
+    id: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Fact, ...]], ...]
+    note: str = ""
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """All facts, row by row."""
+        return tuple(fact for _, facts in self.rows for fact in facts)
 
 
 @dataclass(frozen=True)
@@ -94,7 +114,7 @@ class Note:
     level: Level = "info"
 
 
-Block: TypeAlias = Facts | Table | Figure | Note
+Block: TypeAlias = Facts | FactTable | Table | Figure | Note
 """Any part of a section."""
 
 
@@ -125,7 +145,7 @@ class Report:
         """Return every fact of the report, in order."""
         for section in self.sections:
             for block in section.blocks:
-                if isinstance(block, Facts):
+                if isinstance(block, Facts | FactTable):
                     yield from block.facts
 
     @property

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gwa import __version__
 from gwa.account import Account
+from gwa.anonymize import anonymized
 from gwa.assets import asset
 from gwa.definition import definition
 from gwa.errors import UnknownFormat
@@ -15,6 +16,7 @@ from gwa.output import whole
 from gwa.readers.compressed import plain_name
 from gwa.readers.head import Head
 from gwa.reading import Reading
+from gwa.sources import expand
 from gwa.store import Store
 
 
@@ -36,11 +38,23 @@ def all_formats() -> tuple[Format, ...]:
 
 def format_called(name: str) -> Format:
     """Return the format called *name*; raise `UnknownFormat` where there is none."""
+    if name.endswith(".sql"):
+        return _own(Path(name))
     known = {one.name: one for one in all_formats()}
     if name not in known:
         message = f"there is no format '{name}', expected one of {', '.join(known)}"
         raise UnknownFormat(message)
     return known[name]
+
+
+def _own(path: Path) -> Format:
+    """Return the format that a user defines in a file."""
+    try:
+        return definition(path.name, path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnknownFormat(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UnknownFormat(f"{path}: is no text, expected a definition in SQL") from error
 
 
 def recognise(head: Head, name: str | None = None) -> Format:
@@ -75,21 +89,39 @@ def _explain(head: Head, refusals: Mapping[Format, str | None], claims: Sequence
 
 def read(paths: Sequence[Path], name: str | None = None, reading: Reading | None = None) -> Store:
     """
-    Return a store with the jobs of the trace in *paths*, whatever its format is.
+    Return a store with the jobs of the trace in *paths*: files, folders, patterns, or ``-``.
 
-    All files must be of one format: the one called *name*, or the one that is recognised.
+    All files must be of one format: the one called *name* (or defined in the file of that name), or
+    the one that is recognised. In a folder, files of no known format are passed over.
     """
-    heads = [Head.of(path) for path in paths]
-    found = {recognise(head, name).name: recognise(head, name) for head in heads}
-    if len(found) > 1:
-        kinds = ", ".join(sorted(found))
-        message = f"{paths[0]}: the files are of different formats ({kinds}): convert them one by one"
+    heads = [Head.of(path) for path in expand(paths)]
+    found = _formats_of(heads, name, patient=any(path.is_dir() for path in paths))
+    kinds = {one.name for one in found.values()}
+    if len(kinds) > 1:
+        mixed = ", ".join(sorted(kinds))
+        message = f"{paths[0]}: the files are of different formats ({mixed}): convert them one by one"
         raise UnknownFormat(message)
-    (one,) = found.values()
-    store = one.read(heads, reading or Reading())
+    (one, *_) = found.values()
+    store = one.read([head for head in heads if head in found], reading or Reading())
     if "format" not in store.provenance and not store.is_read_only:
         store.note({"format": one.name, "gwa": __version__})
     return store
+
+
+def _formats_of(heads: Sequence[Head], name: str | None, *, patient: bool) -> dict[Head, Format]:
+    """Return the format of each head; *patient* leaves out those of none, as long as there is one."""
+    found: dict[Head, Format] = {}
+    failure: UnknownFormat | None = None
+    for head in heads:
+        try:
+            found[head] = recognise(head, name)
+        except UnknownFormat as error:
+            if not patient:
+                raise
+            failure = failure or error
+    if failure and not found:
+        raise failure
+    return found
 
 
 def writer(path: Path) -> Format:
@@ -110,9 +142,18 @@ def convert(
     name: str | None = None,
     reading: Reading | None = None,
     command: str = "",
+    key: bytes | None = None,
 ) -> Account:
-    """Convert the trace in *paths* to *out*, whole or not at all, and return the account of its rows."""
+    """
+    Convert the trace in *paths* to *out*, whole or not at all, and return the account of its rows.
+
+    With a *key* names are replaced by pseudonyms before anything is written.
+    """
     target, reading = writer(out), reading or Reading()
+    if key is not None:
+        with read(paths, name, reading) as named, anonymized(named, key, reading) as store:
+            target.written(store, out)
+            return store.account
     if target.name == "duckdb":
         return _convert_in_place(paths, out, name, reading, command)
     with read(paths, name, reading) as store:

@@ -54,9 +54,10 @@ def compressing(part: Path, name: Path) -> Iterator[IO[bytes]]:
             yield raw
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write *content* to *path*, whole or not at all."""
+def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> None:
+    """Write *content* to *path*, whole or not at all, with the permissions of *mode* from the start."""
     with whole(path) as part:
+        part.touch(mode or 0o666)
         part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 

@@ -55,7 +55,7 @@ def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
     )
     for name, order, title in (("by_jobs", "jobs", "number of jobs"), ("by_cpu", "cpu_seconds", "CPU time")):
         rows = _rows(store, field, order, totals)
-        yield Facts((Fact(f"{family}.{name}", rows, f"Top {family} by {title}"),))
+        yield Facts((Fact(f"{family}.{name}", rows, f"Top {family} by {title}"),), listed=False)
         yield Table(
             f"{family}-{name.replace('_', '-')}",
             f"Top {len(rows)} {family} by {title}",
@@ -107,13 +107,8 @@ def gini(store: Store, field: str, family: str) -> Facts:
     )
     return Facts(
         (
-            Fact(f"{family}.gini_jobs", _gini(jobs), f"Gini coefficient of jobs over {family}", "fraction"),
-            Fact(
-                f"{family}.gini_cpu",
-                _gini(seconds),
-                f"Gini coefficient of CPU time over {family}",
-                "fraction",
-            ),
+            Fact(f"{family}.gini_jobs", _gini(jobs), f"Gini coefficient of jobs over {family}"),
+            Fact(f"{family}.gini_cpu", _gini(seconds), f"Gini coefficient of CPU time over {family}"),
         )
     )
 

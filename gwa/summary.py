@@ -1,8 +1,9 @@
 """From a sample to the handful of facts that sum it up."""
 
 import math
+from collections.abc import Mapping
 
-from gwa.blocks import Fact, Unit
+from gwa.blocks import Fact, FactTable, Unit
 from gwa.statistics.sample import Sample
 
 
@@ -11,6 +12,16 @@ def number(value: float) -> float | int | None:
     if not math.isfinite(value):
         return None
     return int(value) if value == int(value) and abs(value) < 2**53 else value
+
+
+COLUMNS = ("Least", "Mean", "Median", "95 %", "Greatest", "Mean, where not zero")
+"""The headings of the facts of `spread`; `summary` has all but the last."""
+
+
+def table(id: str, title: str, rows: Mapping[str, tuple[Fact, ...]], note: str = "") -> FactTable:  # noqa: A002 - as blocks call it
+    """Return the facts of `summary` or `spread` about several things as one table."""
+    width = max(map(len, rows.values()), default=0)
+    return FactTable(id, title, COLUMNS[:width], tuple(rows.items()), note)
 
 
 def summary(prefix: str, sample: Sample, unit: Unit, what: str) -> tuple[Fact, ...]:

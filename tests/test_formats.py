@@ -76,7 +76,7 @@ def jobs_of(store):
 @EVERY
 @given(trace=traces())
 @settings(
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

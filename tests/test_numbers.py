@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.blocks import Unit
-from gwa.report.numbers import FORMATS, MISSING, show
+from gwa.report.numbers import FORMATS, MISSING, brief, show
 
 UNITS = get_args(Unit)
 
@@ -94,6 +94,11 @@ def test_numbers_are_written_as_people_do(value, unit, text):
 )
 def test_moments_are_dates_or_days_since_the_start(value, zone, text):
     assert show(value, "timestamp", zone) == text
+
+
+def test_tables_are_brief_and_hostile_text_is_not_cut():
+    assert brief("5 per day") == "5 per day"
+    assert brief(3.6e7, "cpu seconds") == "10,000 h"
 
 
 def test_text_stays_as_it_is():

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Fact, Facts
+from gwa.blocks import Block, Fact, Facts, Value
 from gwa.figures import series
 from gwa.statistics.sample import Sample
 from gwa.store import Store
-from gwa.summary import spread
+from gwa.summary import spread, table
 from gwa.timeline import QUARTER, Calendar, Counts, Floats, counts
 
 HOUR = 3600.0
@@ -24,27 +24,26 @@ def arrivals(store: Store) -> Iterator[Block]:
     in the trace's own time zone. Empty intervals count, except where it says otherwise.
     """
     hours = counts(store, "submit_time", HOUR)
-    yield Facts(spread("arrivals.hour", hours.sample(), "count", "jobs in an hour"), "Jobs in an hour")
     quarters = counts(store, "submit_time", QUARTER)
     first, last = store.row("select min(submit_time), max(submit_time) from jobs")
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
-    for name, (edges, labels) in {
-        "day": (days.edges, days.labels), "week": days.weeks(), "month": days.months(),
-    }.items():  # fmt: skip
-        yield _busiest(name, quarters, edges, labels)
+    periods = {"day": (days.edges, days.labels), "week": days.weeks(), "month": days.months()}
+    yield Facts(tuple(_busiest(name, quarters, *period) for name, period in periods.items()))
+    rows = {"in an hour": spread("arrivals.hour", hours.sample(), "count", "jobs in an hour")}
+    for name, (edges, _) in periods.items():
+        arrived = Sample.of(quarters.per(edges))
+        rows[f"in a {name}"] = spread(f"arrivals.{name}", arrived, "count", f"jobs in a {name}")
+    yield table("arrivals-intervals", "Jobs submitted", rows)
     yield _figure(store, quarters, days)
 
 
-def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]) -> Facts:
-    """Return the busiest interval and how its like are spread."""
+def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]) -> Fact:
+    """Return the busiest interval of a kind."""
     arrived = quarters.per(edges)
     top = int(np.argmax(arrived))
-    busiest = Fact(
-        f"arrivals.busiest_{name}", {"period": labels[top], "jobs": int(arrived[top])}, f"Busiest {name}"
-    )
-    return Facts(
-        (busiest, *spread(f"arrivals.{name}", Sample.of(arrived), "count", f"jobs in a {name}")),
-        f"Jobs in a {name}",
+    value: Value = {"period": labels[top], "jobs": int(arrived[top])}
+    return Fact(
+        f"arrivals.busiest_{name}", value, f"Busiest {name}", text=f"{labels[top]}: {arrived[top]:,} jobs"
     )
 
 

@@ -20,7 +20,8 @@ def outcomes(store: Store) -> Iterator[Block]:
         tuple(
             Fact(f"jobs.{name}.count", jobs.get(code, 0), f"{name.capitalize()} jobs", "count")
             for code, name in names
-        )
+        ),
+        listed=False,
     )
     total = sum(seconds.values()) or 1.0
     yield Table(

@@ -28,7 +28,8 @@ def parallelism(store: Store) -> Iterator[Block]:
                 Fact(f"jobs.{name}.count", jobs, f"{name.capitalize()} jobs", "count"),
                 Fact(f"jobs.{name}.cpu_seconds", number(seconds), f"CPU time of {name} jobs", "cpu seconds"),
             )
-        )
+        ),
+        listed=False,
     )
     all_jobs, all_seconds = one + more or 1, (one_seconds or 0.0) + (more_seconds or 0.0) or 1.0
     yield Table(

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Facts, Note
+from gwa.blocks import Block, Note
 from gwa.figures import series
 from gwa.statistics.sample import Sample
 from gwa.store import Store
-from gwa.summary import spread
+from gwa.summary import spread, table
 from gwa.timeline import QUARTER, Calendar, Floats, counts, level
 
 
@@ -33,16 +33,14 @@ def performance(store: Store) -> Iterator[Block]:
         return
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
     running = _daily(store, ("start_time", "end_time"), (first, last), days.edges)
-    yield Facts(spread("perf.running", Sample.of(running), "count", "running jobs"), "Running jobs, by day")
+    rows = {"running": spread("perf.running", Sample.of(running), "count", "running jobs")}
     lines = {"running": running}
     if store.has("wait_time"):
-        waiting = _daily(store, ("submit_time", "start_time"), (first, last), days.edges)
-        yield Facts(
-            spread("perf.waiting", Sample.of(waiting), "count", "waiting jobs"), "Waiting jobs, by day"
-        )
-        lines["waiting"] = waiting
+        lines["waiting"] = _daily(store, ("submit_time", "start_time"), (first, last), days.edges)
+        rows["waiting"] = spread("perf.waiting", Sample.of(lines["waiting"]), "count", "waiting jobs")
     else:
         yield Note("This trace records no waits: jobs are taken to start when they are submitted.")
+    yield table("queue-by-day", "Jobs running and waiting, averages over a day", rows)
     yield _figure(store, "queue", "Running and waiting jobs", days.edges, lines, "Jobs, daily average")
     yield from _done(store, days)
 
@@ -55,20 +53,16 @@ def _daily(store: Store, span: tuple[str, str], period: tuple[float, float], edg
 
 def _done(store: Store, days: Calendar) -> Iterator[Block]:
     ended = counts(store, "end_time", QUARTER, "ran").per(days.edges)
-    yield Facts(
-        spread("perf.throughput_per_day", Sample.of(ended), "count", "jobs ended in a day"),
-        "Jobs ended, by day",
-    )
+    rows = {"ended": spread("perf.throughput_per_day", Sample.of(ended), "count", "jobs ended in a day")}
     lines = {"ended": ended.astype(np.float64)}
     if store.has("status"):
         good = counts(store, "end_time", QUARTER, "(from ran where status = 1)").per(days.edges)
-        yield Facts(
-            spread("perf.completed_per_day", Sample.of(good), "count", "jobs completed in a day"),
-            "Jobs completed, by day",
-        )
+        what = "jobs completed in a day"
+        rows["completed"] = spread("perf.completed_per_day", Sample.of(good), "count", what)
         lines["completed"] = good.astype(np.float64)
     else:
         yield Note("This trace does not record how jobs ended, so completions are not known.")
+    yield table("done-by-day", "Jobs done in a day", rows)
     yield _figure(
         store, "throughput", "Jobs ended and completed in a day", days.edges, lines, "Jobs in a day"
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from gwa.account import Account
     from gwa.reading import Reading
     from gwa.trace import Trace
 
@@ -18,6 +19,9 @@ SIZE: Final = re.compile(r"\d+(\.\d+)? *[KMGT]i?B", re.IGNORECASE)
 
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 TRACE: Final = click.argument("trace", type=PATH)
+OUTPUT: Final = click.option(
+    "-o", "--output", "out", required=True, type=PATH, metavar="OUT", help="File to write."
+)
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -50,12 +54,13 @@ def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
     if said["memory"] and not SIZE.fullmatch(said["memory"]):
         message = f"'{said['memory']}' is no size, expected one such as 2GB"
         raise click.BadParameter(message, param_hint="--memory")
+    attempts = {"attempts": "true"} if said.get("attempts") else {}
     return Reading(
         system=read_system(said["system"]) if said["system"] else None,
         strict=strict,
         engine=Engine(said["memory"], said["threads"]),
         progress=progress(quiet=said["quiet"]),
-        options=_set(said["set_"]),
+        options={**_set(said["set_"]), **attempts},
     )
 
 
@@ -75,3 +80,10 @@ def opened(trace: Path, said: dict[str, Any]) -> "Trace":
     from gwa.trace import Trace, title
 
     return Trace(read([trace], said["name"], reading(said)), title([trace]))
+
+
+def tell(out: Path, account: "Account", *, quiet: bool) -> None:
+    """Say on standard error what was written, and what became of the rows."""
+    if not quiet:
+        losses = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
+        click.echo(f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})", err=True)

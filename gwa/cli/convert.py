@@ -6,39 +6,52 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, SOURCES, options, reading
+from gwa.cli._common import OUTPUT, PATH, SOURCES, options, reading, tell
 
 
 @click.command(name="convert")
 @SOURCES
+@OUTPUT
 @click.option(
-    "-o",
-    "--output",
-    "out",
-    required=True,
-    type=PATH,
-    metavar="OUT",
-    help="File to write.",
+    "--with", "own", type=PATH, metavar="MY.sql", help="Read the source by a definition of your own."
+)
+@click.option("--attempts", is_flag=True, help="One job for each attempt of a task (Google traces).")
+@click.option("--anonymize", is_flag=True, help="Replace names by keyed pseudonyms.")
+@click.option(
+    "--key", type=PATH, metavar="FILE", help="The key of the pseudonyms, made if it does not exist."
 )
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @options
-def command(sources: tuple[Path, ...], out: Path, strict: bool, **said: Any) -> None:
+def command(
+    sources: tuple[Path, ...],
+    out: Path,
+    own: Path | None,
+    anonymize: bool,
+    key: Path | None,
+    strict: bool,
+    **said: Any,
+) -> None:
     """
     Convert logs to a trace in a standard format.
 
-    Several SOURCES are one trace. The suffix of OUT says what to write: .gwf, .gwf.gz, .gwf.zst,
-    .duckdb, .parquet, .sqlite or .swf. Bad rows are counted and reported, not fatal.
+    Several SOURCES, a folder or a pattern are one trace; - is standard input. The suffix of OUT
+    says what to write: .gwf, .gwf.gz, .gwf.zst, .duckdb, .parquet, .sqlite or .swf. Bad rows are
+    counted and reported, not fatal.
 
     \b
     Example:
       gwa convert sample_traces/swf/tiny.swf -o tiny.gwf
     """
+    from gwa.anonymize import read_key
     from gwa.convert import convert as run
 
     words = ["gwa", "convert", *(source.name for source in sources), "-o", out.name]
     account = run(
-        sources, out, name=said["name"], reading=reading(said, strict=strict), command=shlex.join(words)
+        sources,
+        out,
+        name=str(own) if own else said["name"],
+        reading=reading(said, strict=strict),
+        command=shlex.join(words),
+        key=read_key(key) if anonymize else None,
     )
-    if not said["quiet"]:
-        losses = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
-        click.echo(f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})", err=True)
+    tell(out, account, quiet=said["quiet"])

@@ -7,7 +7,7 @@ import io
 import lzma
 import zlib
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from gwa.errors import TraceError
 
@@ -22,6 +22,13 @@ REFUSED: Final = {
     b"7z\xbc\xaf": "a 7z archive: unpack it first",
 }
 SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
+
+
+class Stream(Protocol):
+    """What decompressed bytes are read from, a piece at a time."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Return some bytes, up to *size*, and none at the end."""
 
 
 class _Counted(io.RawIOBase):
@@ -105,7 +112,7 @@ class Source:
         self._raw.close()
 
 
-def _decompress(path: Path, raw: io.BufferedReader) -> io.BufferedReader:
+def _decompress(path: Path, raw: io.BufferedReader) -> Stream:
     head = raw.peek(8)[:8]
     for magic, what in REFUSED.items():
         if head.startswith(magic):
@@ -113,16 +120,41 @@ def _decompress(path: Path, raw: io.BufferedReader) -> io.BufferedReader:
             raise TraceError(message)
     kind = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
     if kind == "gzip":
-        return cast("io.BufferedReader", gzip.GzipFile(fileobj=raw))
+        return gzip.GzipFile(fileobj=raw)
     if kind == "bzip2":
-        return cast("io.BufferedReader", bz2.BZ2File(raw))
+        return bz2.BZ2File(raw)
     if kind == "xz":
-        return cast("io.BufferedReader", lzma.LZMAFile(raw))
-    if kind == "zstd":
+        return lzma.LZMAFile(raw)
+    return _Frames(raw) if kind == "zstd" else raw
+
+
+class _Frames:
+    """Zstandard frames, one behind the other; the library's own reader is silent when the last is cut."""
+
+    STEP: Final = 1 << 11
+    """Bytes that are decompressed at a time: even hostile ones become no more than 64 MB."""
+
+    def __init__(self, raw: io.BufferedReader) -> None:
         from zstandard import ZstdDecompressor
 
-        return cast("io.BufferedReader", ZstdDecompressor().stream_reader(raw, read_across_frames=True))
-    return raw
+        self._raw, self._rest, self._ready = raw, b"", b""
+        self._next = ZstdDecompressor().decompressobj
+        self._frame = self._next()
+        self._begun = False
+
+    def read1(self, size: int, /) -> bytes:
+        while not self._ready:
+            data = self._rest or self._raw.read(self.STEP)
+            if not data:
+                if self._begun:
+                    raise EOFError("the last frame has no end")
+                return b""
+            self._ready, self._begun = self._frame.decompress(data), True
+            self._rest = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame, self._begun = self._next(), False
+        piece, self._ready = self._ready[:size], self._ready[size:]
+        return piece
 
 
 def plain_name(path: Path) -> str:

@@ -24,7 +24,7 @@ from gwa.blocks import Block, Fact, Facts, Figure, Report, Section, Table, Value
 from gwa.errors import DefinitionError
 from gwa.figures import draw_all
 from gwa.report.data import plain
-from gwa.report.numbers import show
+from gwa.report.numbers import brief, show
 
 HEADLINES = (
     "trace.jobs",
@@ -153,6 +153,7 @@ def _environment(overrides: Path | None, zone: str | None, *, paper: bool) -> ji
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "brief": partial(brief, zone=zone),
         "exact": exact,
         "numeric": numeric,
         "paragraphs": lambda text: text.split("\n\n"),

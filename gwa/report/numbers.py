@@ -20,6 +20,9 @@ MISSING: Final = "not recorded"
 WORDS: Final[Mapping[Value, str]] = {True: "yes", False: "no"}
 """What is written for values that are no numbers."""
 
+BRIEF: Final = ((" CPU hours", " h"), (" CPU seconds", " s"), (" per day", ""), (" per hour", ""))
+"""What tables say instead of words that stand in their headings."""
+
 MINUTE: Final = 60
 HOUR: Final = 3600
 DAY: Final = 86400
@@ -57,6 +60,23 @@ def show(value: Value, unit: Unit = "", zone: str | None = None) -> str:
         return timestamp(value, zone) if unit == "timestamp" else FORMATS[unit](value)
     except OverflowError:  # a whole number that no floating point number can hold
         return _power(value)
+
+
+def brief(value: Value, unit: Unit = "", zone: str | None = None) -> str:
+    """
+    Return *value* as it stands in a table, whose heading says what it is a number of.
+
+    >>> brief(12.5, "per day"), brief(7.3e7, "cpu seconds"), brief(None), brief(0, "timestamp", "UTC")
+    ('12.5', '20,278 h', '–', '1970-01-01 00:00')
+    """
+    text = show(value, unit, zone)
+    if text == MISSING:
+        return "–"
+    if unit == "timestamp" and text.count(":") > 1:
+        return text.rpartition(":")[0]
+    for words, short in BRIEF if unit in {"cpu seconds", "per day", "per hour"} else ():
+        text = text.replace(words, short)
+    return text
 
 
 def _finite(value: float) -> bool:
@@ -152,12 +172,12 @@ def kilobytes(value: float) -> str:
 
 def cpu_seconds(value: float) -> str:
     """
-    Return an amount of work in CPU hours, or CPU years where hours are too many.
+    Return an amount of work in CPU hours, so that amounts can be compared; in years above a milliard.
 
-    >>> cpu_seconds(0), cpu_seconds(90), cpu_seconds(2.02e9), cpu_seconds(2.02e10)
-    ('0 CPU hours', '90 CPU seconds', '561,111 CPU hours', '640.1 CPU years')
+    >>> cpu_seconds(0), cpu_seconds(90), cpu_seconds(2.02e9), cpu_seconds(3.6e13)
+    ('0 CPU hours', '90 CPU seconds', '561,111 CPU hours', '1,140,771 CPU years')
     """
-    if abs(value) >= 1e6 * HOUR:
+    if abs(value) >= 1e9 * HOUR:
         return f"{_short(value / YEAR)} CPU years"
     if value == 0 or abs(value) >= HOUR:
         return f"{_short(value / HOUR)} CPU hours"

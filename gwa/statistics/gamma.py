@@ -57,7 +57,8 @@ class Gamma(Batched):
         """Return P(X > x)."""
         z = at_least_zero(x) / self.scale
         left = np.asarray(1 - gammainc(self.shape, z), dtype=np.float64)
-        # The complement is several times slower, and needed only where 1 - cdf loses digits.
+        # The complement is several times slower, and needed only where 1 - cdf loses digits. By indices,
+        # not by where=, with which scipy 1.17's own ufuncs overwrite memory (scipy pull request 25127).
         far = left < 0.01
         left[far] = gammaincc(np.broadcast_to(self.shape, z.shape)[far], z[far])
         return left

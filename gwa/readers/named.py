@@ -1,0 +1,286 @@
+"""
+Read lines of cells whose columns go by names, all as text.
+
+The names stand in a header row, which may come again, stand anywhere near the beginning (of sorted
+files, say), or change in the middle of concatenated files; where there is none, the user or the
+format says the order. A column of the table ``source`` is found under its own name, without regard
+to case and signs (``end_`` is ``End``); columns of the file that nobody asks for are passed over, and
+those that the file lacks are missing. Options:
+
+``header``
+    a name that every header row has.
+``order``
+    the names where a file has no header; the user's option ``columns`` replaces them.
+``loose``
+    names of columns whose text may hold the delimiter, the likeliest first.
+``checks``
+    what the cells of some columns look like: by them a row that has too many cells, or that a line
+    break within a cell has torn, is put together again.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.readers.batch import Records, Shape
+from gwa.readers.compressed import Source
+from gwa.readers.head import Head
+from gwa.readers.lines import SHOWN, Layout, Part, Reject, parts
+
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_/ ]*")
+_SIGNS: Final = re.compile(r"[^a-z0-9]")
+
+FEW: Final = 3
+"""A row is a header when at least so many of its cells are names that are asked for."""
+
+
+def plain(name: str) -> str:
+    """
+    Return a name without case and signs.
+
+    >>> plain("Max_RSS") == plain("MaxRSS")
+    True
+    """
+    return _SIGNS.sub("", name.lower())
+
+
+def batches(source: Source, shape: Shape) -> Iterator["Rows"]:
+    """Yield the rows of *source*; those that cannot be fitted to the columns are rejects."""
+    columns = _first_columns(source, shape)
+    for part in parts(source, Layout(shape.delimiter, shape.comment)):
+        for rows in _stretches(part, shape, columns):
+            columns = rows.columns
+            yield rows
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the cells of a row, in order; *assumed* where no header says them."""
+
+    names: tuple[str, ...]
+    assumed: bool = False
+
+    def mended(self, cells: list[str], shape: Shape) -> list[str] | None:
+        """Return *cells* with the pieces of the one that holds delimiters joined; None when none fits."""
+        over = len(cells) - len(self.names)
+        places = [self.names.index(name) for name in map(plain, shape.options["loose"]) if name in self.names]
+        for place in places if over else [0]:
+            end = place + over + 1
+            joined = [*cells[:place], shape.delimiter.join(cells[place:end]), *cells[end:]]
+            if len(joined) == len(self.names) and self.fits(joined, shape):
+                return joined
+        return None
+
+    def fits(self, cells: Sequence[str], shape: Shape) -> bool:
+        """Whether the cells that have to look like something do."""
+        checks = {plain(name): pattern for name, pattern in shape.options["checks"].items()}
+        return all(
+            re.fullmatch(checks[name], cell)
+            for name, cell in zip(self.names, cells, strict=False)
+            if name in checks
+        )
+
+
+def _first_columns(source: Source, shape: Shape) -> Columns:
+    """Return the columns that a file begins with: of its first header, of the user, or as usual."""
+    rows = Head.of(source.path).rows(shape.comment)
+    for row in rows:
+        if header := _header(row, shape):
+            return header
+    order: str | Sequence[str] = shape.options.get("columns") or shape.options["order"]
+    names = re.split(r"[\s,|]+", order.strip(" ,|")) if isinstance(order, str) else order
+    known = tuple(map(plain, names))
+    wide = sum(row.endswith(shape.delimiter) and row.count(shape.delimiter) == len(known) for row in rows)
+    return Columns((*known, "") if 2 * wide > len(rows) else known, assumed=True)
+
+
+def _header(row: str, shape: Shape) -> Columns | None:
+    """Return the columns that *row* names, if it is a header."""
+    cells = row.strip().split(shape.delimiter)
+    names = tuple(map(plain, cells))
+    wanted = {plain(name) for name in shape.columns}
+    known = wanted.intersection(names)
+    if plain(shape.options["header"]) not in names or len(known) < min(FEW, len(wanted)):
+        return None
+    filled = all(_NAME.fullmatch(cell) for cell in (cells[:-1] if not cells[-1] else cells))
+    return Columns(names) if filled else None
+
+
+@dataclass
+class Rows:
+    """
+    Lines that have the same *columns*.
+
+    *data* holds those with as many cells as there are columns, *lines* their numbers; *mended* are
+    rows that were put right one by one.
+    """
+
+    columns: Columns
+    shape: Shape
+    data: bytes
+    lines: NDArray[np.int64]
+    mended: Records
+    remarks: int = 0
+    rejects: list[Reject] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """How many rows were met."""
+        return len(self.lines) + self.mended.total + self.remarks + len(self.rejects)
+
+    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
+        """Append the rows to *table*; DuckDB parses them with all cores."""
+        self.mended.load(database, table, folder)
+        if not self.data:
+            return
+        import pyarrow as pa
+
+        path = folder / "part.txt"
+        path.write_bytes(self.data)
+        database.register("numbers", pa.table({"line": self.lines}))
+        try:
+            database.execute(
+                f"insert into {table} select {', '.join(self._cells())} from {self._parsed()}"
+                f" as parsed{' positional join numbers' if self.shape.numbered else ''}",
+                {"path": str(path), "missing": list(self.shape.missing)},
+            )
+        finally:
+            database.unregister("numbers")
+            path.unlink()
+
+    def _cells(self) -> list[str]:
+        """Return the SQL of each column of the table."""
+        found = {name: place for place, name in enumerate(self.columns.names) if name}
+        cells = [
+            f"try_cast(c{found[plain(name)]} as {sql})" if plain(name) in found else f"cast(null as {sql})"
+            for name, sql in self.shape.columns.items()
+        ]
+        return [*cells, "getvariable('file_no')", "numbers.line"] if self.shape.numbered else cells
+
+    def _parsed(self) -> str:
+        cells = ", ".join(f"'c{place}': 'varchar'" for place in range(len(self.columns.names)))
+        # A megabyte of Latin-1 may have become two of UTF-8.
+        return (
+            f"read_csv($path, delim='{self.shape.delimiter}', header=false, auto_detect=false, comment='',"
+            f" quote='', escape='', new_line='\\n', max_line_size=4194304, nullstr=$missing,"
+            f" columns={{{cells}}})"
+        )
+
+
+def _stretches(part: Part, shape: Shape, columns: Columns) -> Iterator[Rows]:
+    """Yield the lines of *part*, cut where a header changes the columns."""
+    cells = np.frombuffer(part.data, np.uint8)
+    ends = np.flatnonzero(cells == ord("\n")) + 1
+    begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+    numbers = part.line_numbers(np.arange(len(ends), dtype=np.int64))
+    headers = _headers(part, begins, ends, shape)
+    remarks, rejects = len(part.comments) + part.blank, part.rejects
+    starts = [place for place in headers if headers[place].names != columns.names]
+    cuts = [0, *starts, len(ends)]
+    for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+        columns = headers.get(start, columns)
+        lines = _Lines(part.data, begins[start:stop], ends[start:stop], numbers[start:stop])
+        within = [place - start for place in headers if start <= place < stop]
+        yield _rows(lines, columns, shape, within, (remarks, rejects))
+        remarks, rejects = 0, []
+
+
+def _headers(
+    part: Part, begins: NDArray[np.int64], ends: NDArray[np.int64], shape: Shape
+) -> dict[int, Columns]:
+    """Return which lines are headers, by their position."""
+    found: dict[int, Columns] = {}
+    mark = shape.options["header"].encode()
+    hit = part.data.find(mark)
+    while hit >= 0:
+        place = int(np.searchsorted(begins, hit, side="right")) - 1
+        end = int(ends[place])
+        if header := _header(part.data[int(begins[place]) : end].decode(), shape):
+            found[place] = header
+        hit = part.data.find(mark, end)
+    return found
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Where some lines begin and end in *data*, and their numbers."""
+
+    data: bytearray
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+    def text(self, place: int) -> str:
+        return self.data[int(self.begins[place]) : int(self.ends[place]) - 1].decode()
+
+
+def _rows(
+    lines: _Lines,
+    columns: Columns,
+    shape: Shape,
+    headers: Sequence[int],
+    said: tuple[int, list[Reject]],
+) -> Rows:
+    """Return *lines* as rows of *columns*, without the *headers* among them."""
+    good = np.zeros(len(lines.numbers), np.bool_)
+    data = b""
+    if len(good):
+        first, last = int(lines.begins[0]), int(lines.ends[-1])
+        cells = np.frombuffer(lines.data, np.uint8)[first:last]
+        widths = np.add.reduceat((cells == ord(shape.delimiter)).astype(np.int64), lines.begins - first) + 1
+        good = widths == len(columns.names)
+        good[list(headers)] = False
+        keep = good if good.all() else np.repeat(good, lines.ends - lines.begins)
+        data = bytes(lines.data[first:last]) if good.all() else cells[keep].tobytes()
+    odd = np.setdiff1d(np.flatnonzero(~good), headers)
+    records, rejects = _mend(
+        [(int(lines.numbers[place]), lines.text(place)) for place in odd], columns, shape
+    )
+    remarks, refused = said
+    return Rows(columns, shape, data, lines.numbers[good], records, remarks + len(headers), refused + rejects)
+
+
+def _mend(odd: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple[Records, list[Reject]]:
+    """Return the rows that can be made of lines with too many or too few cells, and the lines left over."""
+    records, rejects = Records(shape), []
+    place = 0
+    while place < len(odd):
+        row, used = _torn(odd[place:], columns, shape)
+        number, line = odd[place]
+        if row is None:
+            width = line.count(shape.delimiter) + 1
+            hint = ": there is no header, the option 'columns' names them" if columns.assumed else ""
+            reason = f"{width} columns, expected {len(columns.names)}{hint}"
+            rejects.append(Reject(number, reason, line[:SHOWN].strip()))
+        else:
+            records.add(number, _record(row, columns, shape))
+        place += used
+    return records, rejects
+
+
+def _torn(lines: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple[list[str] | None, int]:
+    """Return the cells of the row that begins the *lines*, and how many of them it takes."""
+    number, text = lines[0]
+    for used, (following, more) in enumerate(lines):
+        if used:
+            begins_anew = columns.fits([more.split(shape.delimiter)[0]], shape)
+            if following != number + used or begins_anew:
+                break
+            text = f"{text} {more}"
+        cells = text.split(shape.delimiter)
+        if len(cells) >= len(columns.names):
+            row = columns.mended(cells, shape)
+            return row, used + 1 if row else 1
+    return None, 1
+
+
+def _record(row: list[str], columns: Columns, shape: Shape) -> Mapping[str, str | None]:
+    named = dict(zip(columns.names, row, strict=True))
+    values = {name: named.get(plain(name)) for name in shape.columns}
+    return {name: None if value in shape.missing else value for name, value in values.items()}

@@ -1,0 +1,243 @@
+"""The store: what it holds, what it shows, and which files it does not believe."""
+
+import subprocess
+import sys
+
+import duckdb
+import pytest
+
+from gwa.account import Account
+from gwa.convert import read, writer
+from gwa.engine import Engine
+from gwa.errors import OutputError, TraceError
+from gwa.formats import Reading
+from gwa.schema import FIELDS, NAMES
+from gwa.store import TABLES, Store
+
+JOBS: dict[str, list[object]] = {
+    "submit_time": [1e9, 1e9 + 60, None],
+    "wait_time": [None, 30.0, 0.0],
+    "run_time": [100.0, 50.0, None],
+    "n_procs": [2, 4, 1],
+    "user_id": ["a", "b", None],
+}
+
+
+@pytest.fixture
+def written(make_store, tmp_path):
+    path = tmp_path / "trace.duckdb"
+    writer(path).written(make_store((("Computer", "Heron"),), **JOBS), path)
+    return path
+
+
+def changed(path, *statements):
+    with duckdb.connect(str(path)) as database:
+        for statement in statements:
+            database.execute(statement)
+    return path
+
+
+def test_shows_all_fields_whatever_is_recorded(make_store):
+    store = make_store(**JOBS)
+    assert [(row[0], row[1]) for row in store.rows("describe jobs")] == [(field.name, field.sql) for field in FIELDS]
+    assert store.rows("select job_id, user_id, vo_id from jobs") == [(1, "a", None), (2, "b", None), (3, None, None)]
+    assert [name for name in NAMES if store.has(name)] == ["job_id", *JOBS]
+
+
+def test_knows_which_jobs_ran_and_when(make_store):
+    store = make_store(**JOBS)
+    assert store.rows("select start_time, end_time, cpu_seconds from ran order by 1") == [
+        (1e9, 1e9 + 100, 200.0),
+        (1e9 + 90, 1e9 + 140, 200.0),
+    ]
+    assert store.system.cpus == 6
+    assert store.system.cpus_inferred
+
+
+def test_samples_are_values_with_counts(make_store):
+    sample = make_store(submit_time=[5.0, 1.0, 5.0, None]).sample("submit_time")
+    assert (sample.values.tolist(), sample.counts.tolist()) == ([1.0, 5.0], [1, 2])
+
+
+def test_gives_frames_arrays_and_arrow(make_store):
+    store = make_store(**JOBS)
+    assert store.frame("select user_id from jobs").user_id.tolist()[:2] == ["a", "b"]
+    assert store.arrow("select n_procs from jobs").to_pydict() == {"n_procs": [2, 4, 1]}
+    assert store.arrays("select n_procs from jobs")["n_procs"].tolist() == [2, 4, 1]
+    assert store.arrow().num_columns == len(FIELDS)
+
+
+def test_inserts_many_rows_at_once_and_odd_ones(make_store):
+    store = make_store(**JOBS)
+    store.insert("rejects", [(None, None, "why", "'; drop table rejects; --")] * 20_000)
+    store.insert("rejects", [])
+    assert store.rows("select count(*), count(file), max(text) from rejects") == [(20_000, 0, "'; drop table rejects; --")]
+
+
+def test_an_account_that_does_not_add_up_is_refused(make_store):
+    with pytest.raises(TraceError, match="does not add up"):
+        make_store(**JOBS).set_account(Account(4, 3, 0, 0, 0))
+
+
+def test_lives_in_scratch_space_that_goes_with_it(make_store):
+    store = make_store(**JOBS)
+    folder = store.scratch
+    assert folder.is_dir()
+    store.close()
+    assert not folder.exists()
+
+
+def test_engine_limits_are_obeyed(tmp_path, written):
+    for store in (Store.create(None, Engine("300MB", 1)), read([written], reading=Reading(engine=Engine("300MB", 1)))):
+        with store:
+            assert store.rows("select current_setting('threads')") == [(1,)]
+            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("28")
+            assert str(store.scratch) in store.rows("select current_setting('temp_directory')")[0][0]
+
+
+def test_what_it_spills_goes_to_its_scratch_space():
+    with Store.create(None, Engine("150MB", 2)) as store:
+        store.connection.execute("create table much as select range as n, md5(range::varchar) as text from range(3_000_000)")
+        (first,) = store.row("select text from much order by text limit 1 offset 2999999")
+        assert first.startswith("fffff")
+
+
+# Files.
+
+
+def test_a_file_is_of_the_version_that_others_read(written):
+    with duckdb.connect(str(written), read_only=True) as database:
+        ((tags,),) = database.execute("select tags from duckdb_databases() where database_name = 'trace'").fetchall()
+    assert tags["storage_version"].startswith("v1.0.0")
+    assert not written.with_name("trace.duckdb.wal").exists()
+
+
+def test_only_what_is_recorded_takes_room(make_store, tmp_path):
+    path = tmp_path / "a.duckdb"
+    store = make_store(**JOBS, vo_id=["v"] * 3, project_id=[None] * 3)
+    writer(path).written(store, path)
+    with read([path]) as again:
+        assert [row[0] for row in again.rows("describe recorded")] == ["job_id", *JOBS]
+        assert again.rows("from jobs order by job_id") == store.rows("from jobs order by job_id")
+
+
+def test_is_opened_for_reading_only(written):
+    before = written.read_bytes()
+    with read([written], reading=Reading(system={"cpus": 99})) as store:
+        assert store.system.cpus == 99
+        with pytest.raises(duckdb.Error, match="read-only"):
+            store.connection.execute("delete from recorded")
+    assert written.read_bytes() == before
+
+
+def test_a_store_that_is_open_elsewhere_is_not_replaced(written, make_store):
+    written.with_name("trace.duckdb.wal").write_bytes(b"unwritten changes")
+    with pytest.raises(OutputError, match=r"another program has it open, or broke off: there is a trace.duckdb.wal"):
+        writer(written).written(make_store(**JOBS), written)
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("drop view jobs", None),
+        ("create view mine as select 1", None),
+        ("drop table rejects", "it lacks rejects.file"),
+        ("alter table header drop column value", "it lacks header.value"),
+        ("alter table header alter key type integer using 1", "it lacks header.key"),
+        ("alter table recorded alter run_time type varchar", "its run_time is VARCHAR"),
+        ("alter table recorded add column secret varchar", "its secret is VARCHAR"),
+        ("create macro count_of(x) as 7", "it defines count_of"),
+        ("drop view jobs; drop table recorded", "it has no jobs"),
+        (
+            "drop table header; create schema s; create table s.header (position integer, key varchar, value varchar);"
+            " create view header as select 1 as position, filename as key, content as value from read_text('/etc/hostname')",
+            "it lacks header.key",
+        ),
+    ],
+)
+def test_only_plain_tables_of_the_right_kind_are_believed(statement, reason, written):
+    changed(written, statement)
+    if reason is None:
+        with read([written]) as store:
+            assert store.rows("select count(*) from jobs") == [(3,)]
+    else:
+        with pytest.raises(TraceError, match=f"is a DuckDB file but no store of gwa: {reason}"):
+            read([written])
+
+
+def test_a_view_of_jobs_in_a_file_is_never_run(written):
+    changed(written, "create or replace view jobs as select 1 / 0 as job_id, content from read_text('/etc/hostname')")
+    with read([written]) as store:
+        assert store.rows("select sum(n_procs) from jobs") == [(7,)]
+
+
+def test_constants_in_a_file_are_text_and_nothing_else(written):
+    changed(
+        written,
+        "insert into provenance values ('constant.vo_id', '''x'' || (select 1)'), ('constant.req_time', 'abc'),"
+        " ('constant.nonsense', '1')",
+    )
+    with read([written]) as store:
+        assert store.rows("select distinct vo_id, req_time from jobs") == [("'x' || (select 1)", None)]
+
+
+def test_another_duckdb_file_is_no_store(tmp_path):
+    path = changed(tmp_path / "other.duckdb", "create table t as select 1 as x")
+    with pytest.raises(TraceError, match="is a DuckDB file but no store of gwa: it lacks"):
+        read([path])
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00" * 20, b"x" * 5000])
+def test_what_only_looks_like_a_store_is_refused_in_a_line(damage, tmp_path):
+    path = tmp_path / "false.duckdb"
+    path.write_bytes(b"12345678DUCK" + damage)
+    with pytest.raises(TraceError) as caught:
+        read([path])
+    assert "\n" not in str(caught.value)
+
+
+def test_all_tables_travel(written):
+    with read([written]) as store:
+        for name in TABLES:
+            store.rows(f"from {name}")
+        assert store.header == (("Computer", "Heron"),)
+        assert store.is_read_only
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import gwa.output
+from gwa.convert import convert
+def die(part):
+    os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[3] == "end":
+    gwa.output._flush = die
+else:
+    import threading, time
+    def wait():
+        while not list(Path(sys.argv[2]).parent.glob(".*.part")):
+            time.sleep(0.0005)
+        die(None)
+    threading.Thread(target=wait, daemon=True).start()
+convert([Path(sys.argv[1])], Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("when", ["begin", "end"])
+@pytest.mark.parametrize("suffix", [".gwf", ".parquet", ".sqlite", ".duckdb", ".swf.gz"])
+def test_a_killed_conversion_leaves_the_earlier_output(suffix, when, tmp_path):
+    log, out = tmp_path / "a.swf", tmp_path / f"out{suffix}"
+    line = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
+    log.write_text("".join(line.format(number) for number in range(1, 20_000)))
+    out.write_bytes(b"earlier")
+    done = subprocess.run([sys.executable, "-c", KILLED, log, out, when], check=False, capture_output=True)
+
+    assert done.returncode == -9, done.stderr
+    assert out.read_bytes() == b"earlier"
+    from gwa.convert import convert
+
+    convert([log], out)
+    with read([out]) as store:
+        assert store.rows("select count(*) from jobs") == [(19_999,)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.swf", out.name]
