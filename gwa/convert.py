@@ -130,7 +130,7 @@ def writer(path: Path) -> Format:
     for one in writable:
         if one.is_named(plain_name(path)):
             return one
-    known = ", ".join(suffix for one in writable for suffix in one.suffixes)
+    known = ", ".join(name.removeprefix("*") for one in writable for name in one.names)
     message = f"{path}: its suffix names no format to write, expected one of {known}"
     raise UnknownFormat(message)
 

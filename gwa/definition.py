@@ -69,7 +69,7 @@ def definition(name: str, text: str) -> Format:
     return Format(
         name=Path(name).stem,
         title=header["title"],
-        suffixes=tuple(pattern.removeprefix("*").lower() for pattern in header["files"]),
+        names=tuple(pattern.lower() for pattern in header["files"]),
         notes=header["notes"],
         refuses=lambda head: _refuses(head, recipe, signs),
         read=lambda heads, reading: _read(heads, reading, recipe, signs),

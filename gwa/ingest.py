@@ -8,7 +8,7 @@ accounted for: job, fold, reject or comment.
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -178,6 +178,7 @@ def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> 
 def _file(store: Store, head: Head, recipe: Recipe, mapping: Mapped, reading: Reading) -> Count:
     """Read one file into the store and return its account."""
     table, shape = _table_for(head, recipe)
+    shape = replace(shape, options={**reading.options, **shape.options})
     source, count, seen = Source(head.path), Count(), 0
     try:
         with reading.progress.step(head.path.name, source.size) as bar:

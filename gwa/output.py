@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Final, cast
 
 import duckdb
 
 from gwa.errors import OutputError
+
+ENGINE: Final = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
+"""What DuckDB raises when it cannot write, at once or when it commits."""
 
 
 @contextmanager
@@ -22,20 +25,28 @@ def whole(path: Path) -> Iterator[Path]:
     Whatever happens meanwhile, a full disk or a killed process included, an earlier *path* stays
     as it was. Raise `OutputError` where the place cannot be written to.
     """
-    _refuse_useless(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    _sweep(path)
+    try:
+        _refuse_useless(path)
+        _sweep(path)
+    except OSError as error:
+        raise _told(path, error) from error
     try:
         yield part
         _flush(part)
         part.replace(path)
-    except (OSError, duckdb.IOException) as error:
-        if isinstance(error, OutputError):
-            raise
-        why = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise OutputError(f"{path}: cannot be written: {why}") from error
+    except (OSError, *ENGINE) as error:
+        raise _told(path, error) from error
     finally:
         _remove(part)
+
+
+def _told(path: Path, error: Exception) -> OutputError:
+    """Return what is to be said of an error, in one line."""
+    if isinstance(error, OutputError):
+        return error
+    why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    return OutputError(f"{path}: cannot be written: {why}")
 
 
 @contextmanager

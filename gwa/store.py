@@ -219,7 +219,7 @@ class Store:
     def set_header(self, header: Header) -> None:
         """Replace the header."""
         self.connection.execute("delete from header")
-        self._insert("header", [(position, *line) for position, line in enumerate(header)])
+        self.insert("header", [(position, *line) for position, line in enumerate(header)])
         self.__dict__.pop("system", None)
 
     def set_account(self, account: Account) -> None:
@@ -236,18 +236,19 @@ class Store:
     def repaired(self, name: str, meaning: str, jobs: int) -> None:
         """Count *jobs* to which a repair was applied."""
         if jobs:
-            self._insert("repairs", [(name, meaning, jobs)])
+            self.insert("repairs", [(name, meaning, jobs)])
 
-    def insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
+    def insert(self, table: str, rows: Sequence[Sequence[object]]) -> None:
         """Append *rows* to one of the tables beside ``jobs``."""
-        self._insert(table, rows)
+        if not rows:
+            return
+        import pyarrow as pa
 
-    def _insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
-        if rows:
-            # One statement for all rows: executemany takes a millisecond for each.
-            columns = [list(column) for column in zip(*rows, strict=True)]
-            marks = ", ".join("unnest(?)" for _ in columns)
-            self.connection.execute(f"insert into {table} select {marks}", columns)
+        columns = [pa.array(list(column)) for column in zip(*rows, strict=True)]
+        names = [f"c{place}" for place in range(len(columns))]
+        self.connection.register("appended", pa.table(columns, names))
+        self.connection.execute(f"insert into {table} select * from appended")
+        self.connection.unregister("appended")
 
     def begin(self, recorded: Sequence[str], constants: Mapping[str, str] | None = None) -> None:
         """

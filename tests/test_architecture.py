@@ -22,7 +22,7 @@ LAYERS = (
     "ingest",
     "formats",
     "definition",
-    "anonymize bags sources",
+    "anonymize bags sources characteristics",
     "convert",
     "models",
     "studies",

@@ -220,11 +220,17 @@ def test_logs_whose_starts_differ_are_brought_together(tmp_path):
         assert store.rows("select submit_time from jobs order by 1") == [(1e9,), (1e9 + 50_000,)]
 
 
+LARGE = ("HPC2N-2002-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "METACENTRUM-2009-2-noheader")
+
+
 @pytest.mark.logs
 @pytest.mark.parametrize(
-    "name", ["HPC2N-2002-2.1-cln", "KTH-SP2-1996-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "NASA-iPSC-1993-3.1-cln",
-             "METACENTRUM-2009-2-noheader", "SDSC-Par-1996-3.1-cln", "lublin_256"],
-)  # fmt: skip
+    "name",
+    [
+        *("KTH-SP2-1996-2.1-cln", "NASA-iPSC-1993-3.1-cln", "SDSC-Par-1996-3.1-cln", "lublin_256"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE),
+    ],
+)
 def test_a_real_log_is_written_with_the_same_columns(name, logs, tmp_path):
     path = logs / "swf" / f"{name}.swf.gz"
     assert (data(rewritten(path, tmp_path / "again.swf")) == data(path)).all()

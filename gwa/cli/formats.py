@@ -24,7 +24,7 @@ def command(name: str | None, as_json: bool) -> None:
         click.echo(f"{one.title}\n\n{one.notes.strip()}")
         return
     rows = [
-        (one.name, one.title, " ".join(one.suffixes), "read, write" if one.write else "read")
+        (one.name, one.title, " ".join(one.names), "read, write" if one.write else "read")
         for one in all_formats()
     ]
     table(("name", "format", "files", "can"), rows, as_json=as_json)

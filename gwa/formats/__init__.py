@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -33,13 +34,13 @@ class Format:
     """
     A format of traces.
 
-    *refuses* returns None for a head that it can read, else the reason why it cannot.
+    *names* are patterns such as ``*.gwf``. *refuses* returns None for a head that it can read, else the reason why it cannot.
     *write* is None for formats that are only read.
     """
 
     name: str
     title: str
-    suffixes: tuple[str, ...]
+    names: tuple[str, ...]
     notes: str
     refuses: Callable[[Head], str | None]
     read: Read
@@ -54,7 +55,7 @@ class Format:
 
     def is_named(self, name: str) -> bool:
         """Whether a file *name* is one of this format."""
-        return name.lower().endswith(self.suffixes)
+        return any(fnmatch(name.lower(), pattern) for pattern in self.names)
 
 
 @cache

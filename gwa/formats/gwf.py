@@ -153,7 +153,7 @@ def write(store: Store, path: Path) -> None:
 FORMAT = Format(
     name="gwf",
     title="Grid Workload Format",
-    suffixes=(".gwf",),
+    names=("*.gwf",),
     notes=__doc__ or "",
     refuses=refuses,
     read=read,

@@ -215,7 +215,7 @@ def write(store: Store, path: Path) -> None:
 FORMAT = Format(
     name="parquet",
     title="Apache Parquet",
-    suffixes=(".parquet",),
+    names=("*.parquet",),
     notes=__doc__ or "",
     refuses=refuses,
     read=read,

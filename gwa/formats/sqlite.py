@@ -225,16 +225,18 @@ def write(store: Store, path: Path) -> None:
 
 
 def _write_tables(store: Store, database: sqlite3.Connection) -> None:
-    columns = {TITLES.get(field.name, field.title): _affinity(field) for field in FIELDS}
-    names = ", ".join(field.name for field in FIELDS)
-    order = "order by submit_time nulls first, job_id"
-    _write(store, database, "Jobs", columns, f"select {names} from jobs {order}")
+    titles = {field.name: TITLES.get(field.name, field.title) for field in FIELDS}
+    columns = ", ".join(f"{titles[field.name]} {_affinity(field)}" for field in FIELDS)
+    database.execute(f"create table Jobs ({columns})")
+    known = [field.name for field in FIELDS if store.known[field.name]]
+    select = f"select {', '.join(known)} from jobs order by submit_time nulls first, job_id"
+    _write(store, database, "Jobs", [titles[name] for name in known], select)
     database.execute(f"create table {NOTE} (key TEXT, value TEXT)")
     database.execute(f"insert into {NOTE} values (?, ?)", [KEY, pack(store)])
     for name, (table, keys) in SIDES.items():
         if store.row(f"select count(*) from {name}")[0]:
-            select = f"select {', '.join(keys)} from {name} order by all"
-            _write(store, database, table, dict.fromkeys(keys, ""), select)
+            database.execute(f"create table {table} ({', '.join(keys)})")
+            _write(store, database, table, keys, f"select {', '.join(keys)} from {name} order by all")
 
 
 def _affinity(field: Field) -> str:
@@ -245,20 +247,19 @@ def _affinity(field: Field) -> str:
 
 
 def _write(
-    store: Store, database: sqlite3.Connection, table: str, columns: Mapping[str, str], select: str
+    store: Store, database: sqlite3.Connection, table: str, columns: Sequence[str], select: str
 ) -> None:
-    described = ", ".join(f"{name} {affinity}" for name, affinity in columns.items())
-    database.execute(f"create table {table} ({described})")
-    marks = ", ".join("?" * len(columns))
+    """Append the rows of *select* to a table; columns that nobody records take no time."""
+    insertion = f"insert into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
     found = store.connection.execute(select)
     while rows := found.fetchmany(BATCH):
-        database.executemany(f"insert into {table} values ({marks})", rows)
+        database.executemany(insertion, rows)
 
 
 FORMAT = Format(
     name="sqlite",
     title="SQLite edition of the Grid Workloads Archive",
-    suffixes=(".sqlite", ".db3", ".sqlite3", ".db"),
+    names=("*.sqlite", "*.db3", "*.sqlite3", "*.db"),
     notes=__doc__ or "",
     refuses=refuses,
     read=read,

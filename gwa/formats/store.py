@@ -7,7 +7,6 @@ Other programs see the 29 fields in its view ``jobs``, and beside it ``header``,
 
 from collections.abc import Sequence
 from pathlib import Path
-from struct import unpack_from
 from typing import Final
 
 import duckdb
@@ -27,13 +26,7 @@ PLACE: Final = slice(8, 8 + len(MAGIC))
 """Where a DuckDB file says that it is one."""
 
 BEGIN: Final = 3 * 4096
-"""The size of the three headers of a DuckDB file: what it is, and twice, in turn, how it stands."""
-
-HEADER: Final = "<8x5Q"
-"""A header, after its checksum: its number, two places, the number of blocks and their size."""
-
-BLOCK: Final = 1 << 18
-"""The size of a block where the header gives none."""
+"""Where the first block of a DuckDB file begins."""
 
 BATCH: Final = 100_000
 """Rows that are in memory at a time when jobs move from store to store."""
@@ -45,16 +38,7 @@ def refuses(head: Head) -> str | None:
         return "is no DuckDB file"
     if is_packed(head):
         return "is a compressed DuckDB file: unpack it first"
-    return "is cut off: the end of it is missing" if _is_cut(head) else None
-
-
-def _is_cut(head: Head) -> bool:
-    """Whether a file is shorter than it says; DuckDB itself would find out in the midst of a query."""
-    if len(head.data) < BEGIN:
-        return True
-    headers = [unpack_from(HEADER, head.data, place) for place in (BEGIN // 3, BEGIN // 3 * 2)]
-    _, _, _, blocks, size = max(headers)
-    return bool(head.path.stat().st_size < BEGIN + blocks * (size or BLOCK))
+    return None
 
 
 def read(heads: Sequence[Head], reading: Reading) -> Store:
@@ -68,6 +52,7 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
         raise TraceError(message)
     store = Store.open(heads[0].path, reading.engine)
     try:
+        _refuse_cut(store, heads[0].path)
         if reading.system:
             # This table stands before the one in the file, which stays as it is.
             store.connection.execute("create temp table header as from header")
@@ -76,6 +61,17 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
     except BaseException:
         store.close()
         raise
+
+
+def _refuse_cut(store: Store, path: Path) -> None:
+    """Raise `TraceError` for a file without its end, which DuckDB would miss in the midst of a query."""
+    ((last,),) = store.rows("select max(block_id) from pragma_storage_info('recorded')")
+    ((size,),) = store.rows(
+        "select block_size from pragma_database_size() where database_name not in ('temp')"
+    )
+    if last is not None and path.stat().st_size < BEGIN + (last + 1) * size:
+        message = f"{path}: is cut off: jobs at its end are missing"
+        raise TraceError(message)
 
 
 def _copied(store: Store, reading: Reading) -> Store:
@@ -145,7 +141,7 @@ def write(store: Store, path: Path) -> None:
 FORMAT = Format(
     name="duckdb",
     title="gwa's store",
-    suffixes=(".duckdb",),
+    names=("*.duckdb",),
     notes=__doc__ or "",
     refuses=refuses,
     read=read,

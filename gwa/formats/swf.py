@@ -68,12 +68,8 @@ def _number(store: Store, field: str, key: str | None) -> list[str]:
     store.insert("listed", list(known.items()))
     letter = field[0].upper() if key else "[A-Za-z]"
     store.connection.execute(_numbering(field), {"form": f"^{letter}(0|[1-9][0-9]{{0,17}})$"})
-    if (
-        not key
-        or store.row(f"select coalesce(bool_and(own is not distinct from number), true) from {field}_number")[
-            0
-        ]
-    ):
+    (ranked,) = store.row(f"select count(*) from {field}_number where own is distinct from number")
+    if not key or not ranked:
         return said
     numbered = store.rows(f"select number, name from {field}_number order by number")
     return [f"{number} {'_'.join(name.split())}" for number, name in numbered]

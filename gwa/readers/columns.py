@@ -1,7 +1,7 @@
 """Read lines of cells as typed columns, with DuckDB's reader and its account of bad lines."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +16,12 @@ _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 
 
 def batches(source: Source, shape: Shape) -> Iterator["Lines"]:
-    """Yield the lines of *source*; those that do not have as many cells as columns are rejects."""
-    width = 0 if shape.options.get("any_width") else len(shape.columns)
+    """
+    Yield the lines of *source*; those that do not have as many cells as columns are rejects.
+
+    The option ``cells`` names all cells of a line where only some of them are columns.
+    """
+    width = 0 if shape.options.get("any_width") else len(_cells(shape))
     for part in parts(source, Layout(shape.delimiter, shape.comment, width)):
         yield Lines(part, shape)
 
@@ -92,12 +96,20 @@ class Lines:
         database.execute("drop table parsed")
 
 
+def _cells(shape: Shape) -> Sequence[str]:
+    """Return the names of the cells of a line."""
+    cells: Sequence[str] = shape.options.get("cells", tuple(shape.columns))
+    return cells
+
+
 def _insert(table: str, shape: Shape) -> str:
     """Return the statement; names and types come from a converter's definition, never from data."""
-    columns = ", ".join(f"'{name}': '{sql}'" for name, sql in shape.columns.items())
+    cells = _cells(shape)
+    columns = ", ".join(f"'{name}': '{shape.columns.get(name, 'varchar')}'" for name in cells)
+    wanted = ", ".join(name if name in cells else "null" for name in shape.columns)
     quote = shape.options.get("quote", "")
     return (
-        f"insert into {table} select * from read_csv($path, delim='{shape.delimiter}', header=false,"
+        f"insert into {table} select {wanted} from read_csv($path, delim='{shape.delimiter}', header=false,"
         f" auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
         f" max_line_size=2097152, nullstr=$missing, store_rejects=true, columns={{{columns}}})"
     )

@@ -107,7 +107,7 @@ def parts(source: Source, layout: Layout, size: int = PART) -> Iterator[Part]:
 def _whole_lines(source: Source) -> Iterator[tuple[bytes, bool]]:
     """Yield chunks that end in a newline; the flag marks the head of a line that is too long."""
     rest, too_long = b"", False
-    for chunk in _decoded(source):
+    for chunk in decoded(source):
         data = rest + chunk
         end = data.rfind(NEWLINE) + 1
         if too_long:
@@ -126,7 +126,7 @@ def _whole_lines(source: Source) -> Iterator[tuple[bytes, bool]]:
         yield rest + NEWLINE, False
 
 
-def _decoded(source: Source) -> Iterator[bytes]:
+def decoded(source: Source) -> Iterator[bytes]:
     """Yield the bytes of *source* as UTF-8 with plain line ends."""
     head = source.read(CHUNK)
     utf16 = next((bom for bom in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) if head.startswith(bom)), None)
@@ -150,7 +150,8 @@ def _latin1(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("gwa-latin-1", _latin1)
 
 
-def _utf8(data: bytes) -> bytes:
+def utf8(data: bytes) -> bytes:
+    """Return *data* as UTF-8; bytes that are none are read as Latin-1."""
     if data.isascii():
         return data
     return data.decode("utf-8", errors="gwa-latin-1").encode()
@@ -162,7 +163,7 @@ def _text(data: bytes) -> str:
 
 def _add(part: Part, chunk: bytes, layout: Layout) -> None:
     """Append the lines of *chunk* that are no comments and have the right width to *part*."""
-    data = squeeze(_utf8(chunk)) if layout.squeezes else _trimmed(_utf8(chunk), layout.delimiter)
+    data = squeeze(utf8(chunk)) if layout.squeezes else _trimmed(utf8(chunk), layout.delimiter)
     lines = data.count(NEWLINE)
     skip = _to_skip(part, data, lines, layout)
     if skip is not None:

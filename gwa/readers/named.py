@@ -1,11 +1,11 @@
 """
 Read lines of cells whose columns go by names, all as text.
 
-The names stand in a header row, which may come again, stand anywhere near the beginning (of sorted
-files, say), or change in the middle of concatenated files; where there is none, the user or the
-format says the order. A column of the table ``source`` is found under its own name, without regard
-to case and signs (``end_`` is ``End``); columns of the file that nobody asks for are passed over, and
-those that the file lacks are missing. Options:
+The names stand in a header row. It may come again, it may change in the middle of concatenated files,
+and it need not be the first line; where there is none, the user or the format says the order. A column
+of the table ``source`` is found under its own name, without regard to case and signs (``end_`` is
+``End``); columns of the file that nobody asks for are passed over, those that it lacks are missing.
+Options:
 
 ``header``
     a name that every header row has.
@@ -21,6 +21,7 @@ those that the file lacks are missing. Options:
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,9 @@ _SIGNS: Final = re.compile(r"[^a-z0-9]")
 
 FEW: Final = 3
 """A row is a header when at least so many of its cells are names that are asked for."""
+
+TORN: Final = 10
+"""A row that line breaks tore into more lines is not put together again."""
 
 
 def plain(name: str) -> str:
@@ -181,9 +185,11 @@ def _stretches(part: Part, shape: Shape, columns: Columns) -> Iterator[Rows]:
     numbers = part.line_numbers(np.arange(len(ends), dtype=np.int64))
     headers = _headers(part, begins, ends, shape)
     remarks, rejects = len(part.comments) + part.blank, part.rejects
-    starts = [place for place in headers if headers[place].names != columns.names]
-    cuts = [0, *starts, len(ends)]
-    for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+    cuts = [0]
+    for place, header in headers.items():
+        if header.names != headers.get(cuts[-1], columns).names:
+            cuts.append(place)
+    for start, stop in pairwise([*cuts, len(ends)]):
         columns = headers.get(start, columns)
         lines = _Lines(part.data, begins[start:stop], ends[start:stop], numbers[start:stop])
         within = [place - start for place in headers if start <= place < stop]
@@ -251,7 +257,7 @@ def _mend(odd: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple[R
     records, rejects = Records(shape), []
     place = 0
     while place < len(odd):
-        row, used = _torn(odd[place:], columns, shape)
+        row, used = _torn(odd[place : place + TORN], columns, shape)
         number, line = odd[place]
         if row is None:
             width = line.count(shape.delimiter) + 1

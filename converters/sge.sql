@@ -1,0 +1,235 @@
+/* ---
+title = "Grid Engine accounting"
+files = ["accounting", "accounting.*", "*.sge", "*.acct"]
+reader = "gridengine"
+scope = "trace"
+comment = "#"
+first = '^(\d{6,13}:[a-z_]+:|[^:]*:[^:]*:[^:]*:[^:]*:.*:\d+:[^:]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18})'
+contains = '^(\d{6,13}:acct:)?[^:\n]*:[^:\n]*:[^:\n]*:[^:\n]*:.*:\d+:[^:\n]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18}'
+notes = """
+"""
+
+[columns]
+qname = "varchar"
+unix_group = "varchar"
+owner = "varchar"
+job_name = "varchar"
+job_number = "bigint"
+submission_time = "double"
+start_time = "double"
+end_time = "double"
+failed = "bigint"
+exit_status = "bigint"
+ru_wallclock = "double"
+ru_maxrss = "double"
+project = "varchar"
+granted_pe = "varchar"
+slots = "bigint"
+task_number = "bigint"
+cpu = "double"
+io = "double"
+category = "varchar"
+pe_taskid = "varchar"
+maxvmem = "double"
+qdel_info = "varchar"
+maxrss = "double"
+
+[from_header]
+partition_id = "Computer"
+orig_site_id = "Installation"
+last_run_site_id = "Installation"
+--- */
+with usage as not materialized (
+    select
+        * exclude (submission_time, start_time, end_time),
+        coalesce(pe_taskid not in ('NONE', ''), false) as is_slave,
+        -- The file `reporting` has a row for each midnight that a job ran through: its exit status is -1 in 32 bits.
+        coalesce(exit_status = 4294967295, false) as is_interim,
+        -- Univa writes milliseconds from 8.2 on, which is what all are made. No seconds lie behind the year 9999.
+        case when greatest(submission_time, start_time, end_time) > 253402300799 then 1 else 1000 end as unit,
+        case when submission_time not in (0, 4294967295) then submission_time * unit end as submitted,
+        case when end_time not in (0, 4294967295) then end_time * unit end as ended,
+        case
+            when start_time not in (0, 4294967295) then start_time * unit
+            when ru_wallclock > 0 then ended - 1000 * ru_wallclock
+        end as started
+    from source
+),
+
+recurring as (
+    select job_number, task_number from source group by all having count(*) > 1
+),
+
+-- Job numbers start again after some millions: rows are of one job where it was submitted at the same time.
+-- The times that slave tasks were submitted at differ, so theirs is the last job submitted before they started.
+submission as (
+    select
+        usage.*,
+        coalesce(
+            max(submitted) filter (where not is_slave) over (
+                partition by job_number, task_number
+                order by case when is_slave then coalesce(started, ended) else coalesce(submitted, started, ended) end
+            ),
+            min(submitted) filter (where not is_slave) over (partition by job_number, task_number)
+        ) as job_submitted
+    from usage
+    semi join recurring using (job_number, task_number)
+),
+
+attempt as (
+    select
+        *,
+        row_number() over job as place,
+        coalesce(
+            min(started) filter (where is_interim and not is_slave) over (
+                partition by job_number, task_number, job_submitted
+            ),
+            first_value(started) over job
+        ) as job_started
+    from submission
+    window job as (
+        partition by job_number, task_number, job_submitted
+        order by is_slave, ended desc nulls last, started desc nulls last, file_no desc, line desc
+    )
+),
+
+-- What becomes of the last attempt becomes of the job; slave tasks that ran meanwhile add to what it used.
+folded as (
+    select
+        any_value(attempt) filter (where place = 1) as last,
+        count(*) as rows,
+        any_value(job_started) as started,
+        sum(cpu) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as cpu,
+        sum(io) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as io,
+        sum(maxrss) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxrss,
+        sum(ru_maxrss) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as ru_maxrss,
+        sum(maxvmem) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxvmem
+    from attempt
+    group by job_number, task_number, job_submitted
+),
+
+job as (
+    select *, 1 as rows from usage anti join recurring using (job_number, task_number)
+    union all by name
+    select
+        last.* exclude (
+            job_submitted, place, job_started, submitted, started, cpu, io, maxrss, ru_maxrss, maxvmem
+        ),
+        coalesce(last.submitted, last.job_submitted) as submitted,
+        started,
+        cpu,
+        io,
+        maxrss,
+        ru_maxrss,
+        maxvmem,
+        rows
+    from folded
+),
+
+-- What was asked for is written as options of qsub. There are few categories, and many jobs of each.
+category as (
+    select
+        category,
+        -- A colon, and what is written for it: the byte 0xAD, the byte 0xFF, or what a copy in UTF-8 made of them.
+        ' ' || translate(category, chr(173) || chr(255) || chr(65533), ':::') as asked
+    from (select distinct category from source)
+),
+
+option as (
+    select
+        category,
+        coalesce(
+            nullif(regexp_extract(asked, '[ ,]h_rt=([\d:]+)', 1), ''),
+            nullif(regexp_extract(asked, '[ ,]s_rt=([\d:]+)', 1), '')
+        ) as duration,
+        coalesce(
+            nullif(regexp_extract(asked, '[ ,]h_vmem=([\d.]+[kmgtKMGT]?)', 1), ''),
+            nullif(regexp_extract(asked, '[ ,]m_mem_free=([\d.]+[kmgtKMGT]?)', 1), ''),
+            nullif(regexp_extract(asked, '[ ,]mem_free=([\d.]+[kmgtKMGT]?)', 1), ''),
+            nullif(regexp_extract(asked, '[ ,]virtual_free=([\d.]+[kmgtKMGT]?)', 1), '')
+        ) as memory,
+        -- The steps of a range such as 4-16:4 are no number of slots, and 4- has no upper bound.
+        regexp_replace(regexp_extract(asked, ' -pe \S+ (\d[-\d,:]*\d)( |$)', 1), ':\d+', '', 'g') as slots,
+        nullif(regexp_extract(asked, '[ ,]arch=([^ ,]+)', 1), '') as platform,
+        list_filter(
+            string_split(array_to_string(regexp_extract_all(asked, ' -l (?:hard )?([^ ]+)', 1), ','), ','),
+            lambda one: not regexp_matches(one, '^([hs]_rt|h_vmem|(m_)?mem_free|virtual_free|arch)=')
+        ) as others
+    from category
+),
+
+request as (
+    select
+        category,
+        platform,
+        nullif(
+            list_reduce(
+                [coalesce(try_cast(part as double), 0) for part in string_split(duration, ':')],
+                lambda sum, part: sum * 60 + part
+            ),
+            0
+        ) as seconds,
+        try_cast(regexp_extract(memory, '^[\d.]+') as double)
+        * case right(memory, 1)
+            when 'k' then 1e3
+            when 'm' then 1e6
+            when 'g' then 1e9
+            when 't' then 1e12
+            when 'K' then 1024.0
+            when 'M' then 1024.0 ** 2
+            when 'G' then 1024.0 ** 3
+            when 'T' then 1024.0 ** 4
+            else 1
+        end as bytes,
+        list_max([try_cast(number as bigint) for number in regexp_extract_all(slots, '\d+')]) as slots,
+        nullif(replace(array_to_string(others, ','), '=', ':'), '') as others
+    from option
+)
+
+select
+    job.rows,
+    job.file_no,
+    job.line,
+    job.job_number || case when job.task_number > 0 then '.' || job.task_number else '' end as source_id,
+    job.submitted / 1000 as submit_time,
+    (job.started - job.submitted) / 1000 as wait_time,
+    case
+        when job.is_interim then null
+        when job.ended is not null then (job.ended - job.started) / 1000
+        when job.started is not null then nullif(job.ru_wallclock, 0)
+    end as run_time,
+    case when job.started is not null then nullif(job.slots, 0) end as n_procs,
+    case when job.started is not null then job.cpu / greatest(job.slots, 1) end as average_cpu_time,
+    case
+        when job.started is not null
+            then coalesce(nullif(job.maxrss, 0) / 1024, nullif(job.ru_maxrss, 0), nullif(job.maxvmem, 0) / 1024)
+                / greatest(job.slots, 1)
+    end as used_memory,
+    coalesce(
+        case when request.slots < 9999999 then request.slots end,
+        case when job.granted_pe = 'NONE' then 1 else nullif(job.slots, 0) end
+    ) as req_n_procs,
+    request.seconds as req_time,
+    request.bytes / 1024 as req_memory,
+    case
+        when job.is_interim then null
+        when job.failed = 0 and job.started is null then null
+        when job.failed = 0 and job.exit_status = 0 then 1
+        when job.failed = 0 and job.exit_status <> 0 then 0
+        when job.qdel_info <> 'NONE' and job.qdel_info <> '' then 5
+        when job.failed = 100 and job.exit_status in (137, 143) and getvariable('guess_cancelled') is not null
+            then case when job.ended - job.started >= 990 * request.seconds then 0 else 5 end
+        when job.failed is not null then 0
+    end as status,
+    job.owner as user_id,
+    job.unix_group as group_id,
+    translate(job.job_name, chr(173), ':') as executable_id,
+    nullif(split_part(job.qname, '@', 1), 'UNKNOWN') as queue_id,
+    case when job.task_number > 0 then 'BoT' else 'UNITARY' end as job_structure,
+    case when job.task_number > 0 then cast(job.job_number as varchar) end as job_structure_params,
+    case when job.io > 0 then 'io_gb:' || job.io end as used_resources,
+    request.platform as req_platform,
+    request.others as req_resources,
+    nullif(job.project, 'NONE') as project_id
+from job
+left join request on job.category = request.category

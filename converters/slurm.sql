@@ -1,0 +1,284 @@
+/* ---
+title = "Slurm accounting: sacct --parsable2 or --parsable"
+files = ["*.sacct", "*.slurm"]
+reader = "named"
+scope = "trace"
+delimiter = "|"
+missing = [""]
+contains = '^([^|\n]*\|)*JobID\||^\d+(_|\+|\.|\|)([^|\n]*\|){4,}(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED( by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\|'
+first = '^([^|]*\|){4,}'
+notes = """
+Sources: sacct(1) and Slurm's own sacct/print.c; the columns of a file without a header are those that
+Open XDMoD asks for, or those that the option 'columns' names, such as -O columns=JobID,User,Submit,….
+Any columns may be there, in any order; JobID is needed. Times are local ones of the system's zone (of
+two possible times in autumn the first), or with an offset, or epoch seconds (SLURM_TIME_FORMAT=%s).
+Steps are folded into their job. Rows of a job that was requeued, resized or listed twice (the next
+submission is no later than an hour after the last end) are folded into the last of them; other rows of
+the same JobID are other jobs. A step without its job is refused.
+The run time is Slurm's Elapsed, which excludes suspension, else End - Start; it is missing for jobs that
+had not ended. Jobs that never started (no Start, or 'None assigned' as nodes) have no wait, run time or
+processors; a range of array tasks that never started, as 12_[3-9], is one job.
+COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
+failed; CANCELLED and REVOKED cancelled; others unknown; without a State the exit code decides.
+Processors are AllocCPUS. CPU time is TotalCPU over processors (0 means not measured). Memory used is the
+largest step's MaxRSS (of its largest task; plain numbers are bytes) times its NTasks (without those, a
+task on each node) over the job's processors: an estimate from above. ReqMem is per CPU (3000Mc), per node
+(48000Mn; from 2147483648M on it is a CPU's with a flag left in) or in total (16G). Partition is both queue
+and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
+array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of their own.
+"""
+
+[options]
+header = "JobID"
+order = [
+    "JobID", "JobIDRaw", "Cluster", "Partition", "QOS", "Account", "Group", "GID", "User", "UID", "Submit",
+    "Eligible", "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS", "ReqMem",
+    "ReqTRES", "AllocTRES", "Timelimit", "NodeList", "JobName",
+]
+loose = ["JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "WCKey"]
+
+[options.checks]
+JobID = '\d+([_+.].*)?'
+State = '([A-Z_]+[+]?( by \S+)?)?'
+Submit = '(\d.*|Unknown|None)?'
+Start = '(\d.*|Unknown|None)?'
+End = '(\d.*|Unknown|None)?'
+ExitCode = '(\d+:\d+)?'
+NCPUS = '([\d.]+[KMG]?)?'
+AllocCPUS = '([\d.]+[KMG]?)?'
+MaxRSS = '([\d.]+[KMGTP]?)?'
+
+[columns]
+jobid = "varchar"
+cluster = "varchar"
+partition_ = "varchar"
+account = "varchar"
+wckey = "varchar"
+group_ = "varchar"
+gid = "varchar"
+user_ = "varchar"
+uid = "varchar"
+submit = "varchar"
+start_ = "varchar"
+end_ = "varchar"
+elapsed = "varchar"
+elapsedraw = "varchar"
+exitcode = "varchar"
+state = "varchar"
+nnodes = "varchar"
+alloccpus = "varchar"
+ncpus = "varchar"
+reqcpus = "varchar"
+ntasks = "varchar"
+reqmem = "varchar"
+maxrss = "varchar"
+totalcpu = "varchar"
+usercpu = "varchar"
+systemcpu = "varchar"
+reqtres = "varchar"
+alloctres = "varchar"
+timelimit = "varchar"
+timelimitraw = "varchar"
+nodelist = "varchar"
+jobname = "varchar"
+--- */
+with timed as not materialized (
+    select
+        *,
+        -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
+        contains(jobid, '.') and jobid not like '%]' as is_step,
+        case when is_step then split_part(jobid, '.', 1) else jobid end as job,
+        list_transform(
+            [submit, start_, end_],
+            lambda x:
+            case
+                when x is null or x in ('Unknown', 'None', 'N/A') then null
+                when length(x) = 19 then
+                    coalesce(
+                        case
+                            when getvariable('zone') = 'UTC' then epoch(try_cast(x as timestamp))
+                            -- One of two possible times is the first: an hour earlier there was but one.
+                            else least(
+                                epoch(timezone(getvariable('zone'), try_cast(x as timestamp))),
+                                epoch(timezone(getvariable('zone'), try_cast(x as timestamp) - interval 1 hour)) + 3600
+                            )
+                        end,
+                        double 'nan'
+                    )
+                when regexp_full_match(x, '\d+(\.\d+)?') then cast(x as double)
+                when regexp_full_match(x, '.*T.*(Z|[+-]\d\d:?\d\d)') then coalesce(epoch(try_cast(x as timestamptz)), double 'nan')
+                else double 'nan'
+            end
+        ) as times,
+        case
+            when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?')
+                then 'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4, 123+1 or 123.batch'
+            when isnan(times[1]) then 'Submit is ''' || left(submit, 40) || ''', expected a time such as 2024-05-31T23:59:59'
+            when isnan(times[2]) then 'Start is ''' || left(start_, 40) || ''', expected a time such as 2024-05-31T23:59:59'
+            when isnan(times[3]) then 'End is ''' || left(end_, 40) || ''', expected a time such as 2024-05-31T23:59:59'
+        end as reason
+    from source
+),
+
+row_of_job as (
+    select
+        file_no,
+        line,
+        coalesce(cluster, '') as site,
+        job,
+        is_step,
+        case when is_step then coalesce(times[2], times[1], times[3]) else times[1] end as begun,
+        coalesce(times[3], times[2], times[1]) as ended,
+        try_cast(rtrim(maxrss, 'KMGTP') as double)
+        * pow(1024, strpos('KMGTP', right(maxrss, 1)) - 1)
+        * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1) as footprint
+    from timed
+    where reason is null
+),
+
+-- A row that was submitted long after all earlier rows of its number had ended is another job.
+dated as (
+    select
+        *,
+        not is_step and begun > 3900 + max(ended) filter (where not is_step) over earlier as is_other
+    from row_of_job
+    window earlier as (
+        partition by site, job order by begun nulls first, is_step, ended, file_no, line
+        rows between unbounded preceding and 1 preceding
+    )
+),
+
+numbered as (
+    select
+        *,
+        count(*) filter (where is_other) over so_far as nth,
+        row_number() over so_far as place
+    from dated
+    window so_far as (
+        partition by site, job order by begun nulls first, is_step, ended, file_no, line
+        rows between unbounded preceding and current row
+    )
+),
+
+folded as (
+    select
+        site,
+        job,
+        nth,
+        count(*) as rows,
+        max(footprint) as footprint,
+        max_by(file_no, place) filter (where not is_step) as file_no,
+        max_by(line, place) filter (where not is_step) as line
+    from numbered
+    group by site, job, nth
+),
+
+refused as (
+    select file_no, line, reason
+    from timed
+    where reason is not null
+    union all
+    select numbered.file_no, numbered.line, 'a step without its job' as reason
+    from numbered
+    inner join folded on numbered.site = folded.site and numbered.job = folded.job and numbered.nth = folded.nth
+    where folded.line is null
+),
+
+measured as (
+    select
+        timed.* exclude (times),
+        folded.rows,
+        folded.footprint,
+        -- Stamps of the first day of 1970 stand for none.
+        case when times[1] not between 0 and 86400 then times[1] end as submitted,
+        case when times[2] not between 0 and 86400 then times[2] end as started,
+        case when times[3] not between 0 and 86400 then times[3] end as ended,
+        list_transform(
+            [elapsed, timelimit, totalcpu, usercpu, systemcpu],
+            lambda x:
+            case
+                when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') then null
+                when x like '%:%:%' then coalesce(epoch(try_cast(replace(x, '-', ' days ') as interval)), double 'nan')
+                when contains(x, ':') then coalesce(epoch(try_cast('00:' || x as interval)), double 'nan')
+                when x is not null then coalesce(try_cast(x as double), double 'nan')
+            end
+        ) as durations,
+        list_transform(
+            [coalesce(alloccpus, ncpus, nullif(regexp_extract(alloctres, '(^|,)cpu=(\d+)', 2), '')), reqcpus, nnodes, reqmem],
+            lambda x:
+            coalesce(
+                try_cast(rtrim(x, 'KMGTPcn') as double) * pow(1024, strpos('KMGTP', right(rtrim(x, 'cn'), 1))),
+                case when x is not null and rtrim(x, 'cn') <> '?' then double 'nan' end
+            )
+        ) as amounts
+    from timed
+    inner join folded on timed.file_no = folded.file_no and timed.line = folded.line
+),
+
+lived as (
+    select
+        *,
+        started is null
+        or state like 'PENDING%'
+        or coalesce(nodelist = 'None assigned', false)
+        or coalesce(durations[1] = 0 and amounts[1] = 0, false) as is_idle,
+        coalesce(
+            end_ = 'Unknown'
+            or regexp_matches(state, '^(PENDING|RUNNING|SUSPENDED|COMPLETING|CONFIGURING|STOPPED|SIGNALING|STAGE_OUT)'),
+            false
+        ) as is_open,
+        case when not is_idle then nullif(amounts[1], 0) end as procs,
+        amounts[2] as wanted,
+        -- Plain numbers are megabytes.
+        amounts[4] * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
+        -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
+        pow(2, 41) as flag
+    from measured
+)
+
+select
+    jobid as source_id,
+    rows,
+    null as reject,
+    file_no,
+    line,
+    submitted as submit_time,
+    case when not is_idle then started - submitted end as wait_time,
+    case when not is_idle and not is_open then coalesce(try_cast(elapsedraw as double), durations[1], ended - started) end as run_time,
+    procs as n_procs,
+    nullif(coalesce(durations[3], durations[4] + durations[5]), 0) / procs as average_cpu_time,
+    nullif(footprint, 0) / procs as used_memory,
+    wanted as req_n_procs,
+    coalesce(
+        try_cast(timelimitraw as double) * 60,
+        durations[2] * case when contains(timelimit, ':') then 1 else 60 end
+    ) as req_time,
+    case
+        when reqmem like '%n' and memory >= flag then memory - flag
+        when reqmem like '%c' then memory
+        when reqmem like '%n' then memory * amounts[3] / wanted
+        else memory / wanted
+    end as req_memory,
+    case
+        when regexp_matches(state, '^COMPLETED') then 1
+        when regexp_matches(state, '^(FAILED|TIMEOUT|NODE_F|OUT_OF|BOOT_F|DEADLINE|PREEMPTED)') then 0
+        when regexp_matches(state, '^(CANCELLED|REVOKED)') then 5
+        when state is null and exitcode = '0:0' then 1
+        when state is null and exitcode is not null then 0
+    end as status,
+    coalesce(user_, uid) as user_id,
+    coalesce(group_, gid) as group_id,
+    jobname as executable_id,
+    partition_ as queue_id,
+    partition_ as partition_id,
+    cluster as orig_site_id,
+    cluster as last_run_site_id,
+    case when contains(job, '_') then 'BoT' else 'UNITARY' end as job_structure,
+    case when contains(job, '_') then split_part(job, '_', 1) end as job_structure_params,
+    case when not is_idle then replace(alloctres, '=', ':') end as used_resources,
+    replace(reqtres, '=', ':') as req_resources,
+    coalesce(account, wckey) as project_id
+from lived
+union all by name
+select 1 as rows, reason as reject, file_no, line
+from refused

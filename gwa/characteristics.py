@@ -1,0 +1,262 @@
+"""
+The characteristics that the thesis models: what is measured, on which scale, and who counts.
+
+Source: S. D. Anoep, thesis (2009), sections 3.3 and 4.3, tables 4.2-4.20. The preset ``thesis`` gives what
+its published numbers really are (natural logarithms for some, base 2 for others, no hour filter, bags
+cut at 1200 s), found by reproducing the rows of LCG; the preset ``text`` does what its text says.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.bags import TEXT, THESIS, Definition, bagged
+from gwa.statistics.sample import Sample
+from gwa.store import Store
+
+SLOTS: Final = 48
+"""Half hours of a day."""
+
+DAY: Final = 86400.0
+SHIFT: Final = 6 * 3600.0
+"""The day of the thesis begins at 6 in the morning, local time."""
+
+DAY_HOURS: Final = (8, 17)
+"""The hours of the preset ``text`` in which gaps between bags count."""
+
+NATURAL, BINARY, PLAIN = "e", "2", ""
+"""Bases of the logarithm that a characteristic is modelled on."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A reading of the thesis: its *bags*, the *bases* of its scales, and its hours."""
+
+    name: str
+    bags: Definition
+    bases: Mapping[str, str]
+    day_hours_only: bool = False
+
+
+PRESETS: Final = {
+    one.name: one
+    for one in (
+        Preset(
+            "thesis",
+            THESIS,
+            {
+                "runtime": NATURAL,
+                "requested": BINARY,
+                "task_size": BINARY,
+                "bag_gap": BINARY,
+                "daily": PLAIN,
+                "task_gap": NATURAL,
+                "bag_size": NATURAL,
+                "variance": NATURAL,
+            },
+        ),
+        Preset(
+            "text",
+            TEXT,
+            dict.fromkeys(
+                ("runtime", "requested", "task_size", "bag_gap", "task_gap", "bag_size", "variance"), BINARY
+            )
+            | {"daily": PLAIN},
+            day_hours_only=True,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """
+    A characteristic of a trace on its scale.
+
+    *x* is what is fitted; *base* says of which logarithm it is (none where empty); *dropped* is the
+    share of the raw values below 1 second or job that has no place on the scale.
+    """
+
+    x: Sample
+    base: str
+    dropped: float
+
+
+@dataclass(frozen=True)
+class Characteristic:
+    """One of the thesis' characteristics: how its raw values are asked for, and its tables."""
+
+    name: str
+    title: str
+    unit: str
+    tables: str
+    raw: Callable[[Store, Preset], Sample]
+    needs: tuple[str, ...]
+
+    def measure(self, store: Store, preset: Preset) -> Measured:
+        """Return the characteristic of the trace under a *preset*."""
+        base = preset.bases[self.name]
+        raw = self.raw(store, preset)
+        if base == PLAIN:
+            return Measured(raw, base, 0.0)
+        kept = raw.restrict(low=1.0)
+        return Measured(kept.map(LOGARITHMS[base]), base, 1 - kept.n / raw.n if raw.n else 0.0)
+
+
+def _ln(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.log(values)
+
+
+def _log2(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.log2(values)
+
+
+LOGARITHMS: Final = {NATURAL: _ln, BINARY: _log2}
+
+
+def _bag_gaps(store: Store, preset: Preset) -> Sample:
+    """Gaps between the first submissions of consecutive bags, whoever submits them."""
+    hours = ""
+    if preset.day_hours_only:
+        seconds = _time_of_day("start", _offset(store))
+        hours = f"where {seconds} >= {DAY_HOURS[0] * 3600} and {seconds} < {DAY_HOURS[1] * 3600}"
+    return store.sample(
+        "gap",
+        "(select start, start - lag(start) over (order by start) as gap"
+        f" from {_bags(store, preset)} {hours})",
+    )
+
+
+def _daily(store: Store, preset: Preset) -> Sample:
+    """The half hour of the day, counted from 6 in the morning, in which bags begin."""
+    seconds = _time_of_day("start", _offset(store) - SHIFT)
+    return store.sample(f"floor({seconds} / {DAY / SLOTS!r})", _bags(store, preset))
+
+
+def _task_gaps(store: Store, preset: Preset) -> Sample:
+    """Gaps between consecutive tasks of a bag."""
+    table = bagged(store, preset.bags)
+    return store.sample(
+        "gap",
+        "(select submit_time - lag(submit_time) over (partition by bag order by submit_time, job_id) as gap"
+        f" from {table})",
+    )
+
+
+def _bag_sizes(store: Store, preset: Preset) -> Sample:
+    """Tasks of a bag, of bags with more than one."""
+    return store.sample("size", f"(select size from {_bags(store, preset)} where size >= 2)")
+
+
+def _variances(store: Store, preset: Preset) -> Sample:
+    """Population variance of the run times in a bag, of bags with more than one task that ran."""
+    table = bagged(store, preset.bags)
+    return store.sample(
+        "(n * squares - sum * sum) / (n * n)",
+        "(select cast(count(*) as double) as n, cast(sum(cast(run_time as decimal(38, 6))) as double) as sum,"
+        " cast(sum(cast(run_time * run_time as decimal(38, 6))) as double) as squares"
+        f" from {table} where run_time >= 0 group by bag having count(*) >= 2)",
+    )
+
+
+def _bags(store: Store, preset: Preset) -> str:
+    """Return the query for bags: when each begins, and how many tasks it has."""
+    table = bagged(store, preset.bags)
+    return f"(select bag, min(submit_time) as start, count(*) as size from {table} group by bag) as bags"
+
+
+def _time_of_day(moment: str, shift: float) -> str:
+    """Return the SQL for the seconds since midnight of a clock that is *shift* seconds ahead of UTC."""
+    return f"({moment} + {shift!r} - floor(({moment} + {shift!r}) / {DAY!r}) * {DAY!r})"
+
+
+def _offset(store: Store) -> float:
+    """Return the offset of the trace's zone from UTC at its first submission, in seconds."""
+    from datetime import UTC, datetime
+
+    first = store.row("select min(submit_time) from jobs")[0] or 0.0
+    if store.system.relative:
+        return 0.0
+    offset = datetime.fromtimestamp(first, UTC).astimezone(store.system.timezone).utcoffset()
+    return offset.total_seconds() if offset else 0.0
+
+
+CHARACTERISTICS: Final = {
+    one.name: one
+    for one in (
+        Characteristic(
+            "runtime",
+            "Run time",
+            "seconds",
+            "4.2, 4.3",
+            lambda store, _: store.sample("run_time"),
+            ("run_time",),
+        ),
+        Characteristic(
+            "requested",
+            "Requested time",
+            "seconds",
+            "4.4, 4.5",
+            lambda store, _: store.sample("req_time"),
+            ("req_time",),
+        ),
+        Characteristic(
+            "task_size",
+            "Processors of parallel tasks",
+            "count",
+            "4.7, 4.8",
+            lambda store, _: store.sample("n_procs").restrict(low=2.0),
+            ("n_procs",),
+        ),
+        Characteristic(
+            "bag_gap", "Time between bags", "seconds", "4.9, 4.10", _bag_gaps, ("submit_time", "user_id")
+        ),
+        Characteristic(
+            "daily",
+            "Half hour of the day in which bags begin",
+            "",
+            "4.11, 4.12",
+            _daily,
+            ("submit_time", "user_id"),
+        ),
+        Characteristic(
+            "task_gap",
+            "Time between tasks of a bag",
+            "seconds",
+            "4.13, 4.14",
+            _task_gaps,
+            ("submit_time", "user_id"),
+        ),
+        Characteristic(
+            "bag_size", "Tasks of a bag", "count", "4.15, 4.16", _bag_sizes, ("submit_time", "user_id")
+        ),
+        Characteristic(
+            "variance",
+            "Variance of run times in a bag",
+            "seconds",
+            "4.17, 4.18",
+            _variances,
+            ("submit_time", "user_id", "run_time"),
+        ),
+    )
+}
+
+
+def shares(store: Store) -> tuple[float, float]:
+    """
+    Return p1 and p2 of the thesis' table 4.6: sequential tasks, and powers of two among parallel ones.
+
+    The head of table 4.24 calls p1 the share of parallel tasks; its numbers are those of table 4.6.
+    """
+    sizes = store.sample("n_procs").restrict(low=1.0)
+    parallel = sizes.restrict(low=2.0)
+    powers = sum(
+        int(count)
+        for value, count in zip(parallel.values, parallel.counts, strict=True)
+        if math.log2(value).is_integer()
+    )
+    return 1 - parallel.n / sizes.n if sizes.n else math.nan, powers / parallel.n if parallel.n else math.nan

@@ -1,0 +1,333 @@
+"""Whatever bytes come in: jobs and an account that adds up, or an error in one line."""
+
+import gzip
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from gwa.convert import convert, read, writer
+from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
+from gwa.formats import Reading
+
+SWF = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
+SAMPLE = "; Version: 2.2\n; UnixStartTime: 1000000000\n; MaxProcs: 64\n; Queue: 1 long\n" + "".join(
+    map(SWF.format, range(1, 30))
+)
+
+
+def outcome(path, name=None):
+    """Return the store's account, checked, or the line that says what is wrong."""
+    try:
+        store = read([path], name)
+    except GwaError as error:
+        assert "\n" not in str(error)
+        assert "does not add up" not in str(error)
+        return str(error)
+    with store:
+        account = store.account
+        account.check()
+        assert store.rows("select count(*) from jobs") == [(account.jobs,)]
+        ((kept,),) = store.rows("select count(*) from rejects")
+        assert kept == min(account.rejected, 10_000)
+        return account
+
+
+@pytest.fixture
+def given_file(tmp_path):
+    """Return a function that reads bytes as a log."""
+
+    def judge(data, name="a.swf"):
+        path = tmp_path / name
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return outcome(path)
+
+    return judge
+
+
+# Files that are no logs.
+
+
+@pytest.mark.parametrize("name", ["a.swf", "a.gwf", "a.parquet", "a.sqlite", "a.duckdb", "a.log"])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\n\n", b"; Version: 2.2\n# Comment\n", b"\x00\x01\x02\x03" * 5000, os.urandom(5000), b"<html></html>", b"\xff\xfe"],
+    ids=["empty", "blank", "comments", "binary", "random", "page", "mark"],
+)
+def test_what_is_no_log_is_told_in_a_line(data, name, given_file):
+    assert isinstance(given_file(data, name), str)
+
+
+def test_places_that_are_no_files(tmp_path):
+    for path, reason in ((tmp_path, "directory|folder"), (tmp_path / "nowhere.swf", "no such file")):
+        with pytest.raises(TraceError, match=reason):
+            read([path])
+    (tmp_path / "loop.swf").symlink_to(tmp_path / "loop.swf")
+    with pytest.raises(TraceError, match="too many levels of symbolic links"):
+        read([tmp_path / "loop.swf"])
+
+
+def test_a_file_that_may_not_be_read(tmp_path):
+    path = tmp_path / "a.swf"
+    path.write_text(SAMPLE)
+    path.chmod(0)
+    code = (
+        "import os, sys\nfrom pathlib import Path\nfrom gwa.convert import read\n"
+        "if os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
+        "read([Path(sys.argv[1])])"
+    )
+    for folder in [tmp_path, *tmp_path.parents][:3]:
+        folder.chmod(0o755)
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == f"gwa.errors.TraceError: {path}: permission denied"
+
+
+def test_a_format_that_does_not_exist(tmp_path):
+    (tmp_path / "a.swf").write_text(SAMPLE)
+    with pytest.raises(UnknownFormat, match="there is no format 'cobol'"):
+        read([tmp_path / "a.swf"], "cobol")
+    with pytest.raises((UnknownFormat, OutputError)):
+        convert([tmp_path / "a.swf"], tmp_path / "a.docx")
+
+
+# Logs with something wrong in them.
+
+ODD = {
+    "NUL bytes": (SAMPLE.encode().replace(b"\n7 ", b"\n\x00\x00\x00\n7 "), 29, 0),
+    "bytes that are no UTF-8": (SAMPLE.encode().replace(b" long", b" l\xe9ng\xff"), 29, 0),
+    "UTF-16": (SAMPLE.encode("utf-16"), 29, 0),
+    "UTF-8 with a mark": (SAMPLE.encode("utf-8-sig"), 29, 0),
+    "line ends of Windows": (SAMPLE.replace("\n", "\r\n").encode(), 29, 0),
+    "line ends of old Macs": (SAMPLE.replace("\n", "\r").encode(), 29, 0),
+    "a line of two megabytes": (SAMPLE.encode() + b"7 " * (1 << 20) + b"\n" + SWF.format(30).encode(), 30, 1),
+    "no end of line": (SAMPLE.rstrip("\n").encode(), 29, 0),
+    "half a line": (SAMPLE.encode() + b"30 30 5 6", 29, 1),
+    "a second header": ((SAMPLE + SAMPLE.replace("Version", "Note")).encode(), 58, 0),
+    "quotes": (SAMPLE.encode() + b'30 "30 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1" -1\n', 29, 1),
+    "a sheet's separators": (SAMPLE.encode() + SWF.format(30).replace(" ", ",").encode(), 29, 1),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_lines_cost_no_other_line(kind, given_file):
+    data, jobs, rejected = ODD[kind]
+    account = given_file(data)
+    assert (account.jobs, account.rejected) == (jobs, rejected)
+
+
+@pytest.mark.parametrize("keep", [40, 100, 200, -1, -4, -9])
+def test_compressed_data_that_breaks_off(keep, given_file):
+    packed = gzip.compress(SAMPLE.encode(), 0)
+    account = given_file(packed[:keep], "a.swf.gz")
+    if isinstance(account, str):
+        assert keep < 150
+    else:
+        assert account.rejected >= 1
+        assert account.jobs == min(29, account.rows - 4 - account.rejected)
+
+
+VALUES = (
+    "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e308", "-1e308", "1e-320", "1e999", "nan",
+    "-nan", "inf", "-inf", "-0.0", "+5", "0x10", "1_000", "1,234", "٣", "-2208988800", "253402300800", "-3900", "-3901", "1.5",
+    "''", "\\", "%s", "{0}", "--", "/*", "NULL", "true", "1e", ".", "-", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(18))
+def test_any_value_in_any_column_is_kept_repaired_or_refused(place, given_file):
+    lines = []
+    for number, value in enumerate(VALUES):
+        cells = SWF.format(100 + number).split()
+        cells[place] = value
+        lines.append(" ".join(cells) + "\n")
+    account = given_file(SAMPLE + "".join(lines))
+    assert account.rows == 4 + 29 + len(VALUES)
+    assert account.jobs >= 29
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["MaxProcs: " + "9" * 5000, "MaxProcs: 0", "MaxProcs: ,", "UnixStartTime: " + "9" * 5000, "UnixStartTime: 1e400",
+     "TimeZone: " + "9" * 5000, "TimeZoneString: ../../etc/passwd", "TimeZoneString: Europe", "TimeZoneString: \x01",
+     "Queue: " + "9" * 5000 + " x", "Queue: 1 '; drop table jobs; --", "Encoding: percent", "Account: jobs 99",
+     "Times: Unix seconds, UTC", "Processors: -5", "a" * 3000 + ": b"],
+    ids=lambda line: line[:24],
+)  # fmt: skip
+def test_any_header_is_survived(line, tmp_path):
+    path = tmp_path / "a.swf"
+    path.write_text(f"; {line}\n{SAMPLE}")
+    with read([path]) as store:
+        assert store.account.jobs == 29
+        assert (store.system.cpus or 0) >= 0
+        assert store.system.timezone
+        for suffix in (".gwf", ".swf", ".parquet"):
+            out = tmp_path / f"out{suffix}"
+            writer(out).written(store, out)
+            with read([out]) as again:
+                assert again.rows("select queue_id from jobs") == store.rows("select queue_id from jobs")
+
+
+# Mutations of good files.
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    """Return a good file of each format."""
+    folder = tmp_path_factory.mktemp("good")
+    (folder / "a.swf").write_text(SAMPLE)
+    found = {".swf": SAMPLE.encode()}
+    with read([folder / "a.swf"]) as store:
+        for suffix in (".gwf", ".gwf.gz", ".parquet", ".sqlite"):
+            out = folder / f"a{suffix}"
+            writer(out).written(store, out)
+            found[suffix] = out.read_bytes()
+    return found
+
+
+PIECES = st.one_of(
+    st.binary(max_size=6),
+    st.sampled_from([b"\n", b"\r", b"\t", b" ", b";", b"#", b"-1", b"\x00", b"\xff", b"'", b'"', b"%", b"9" * 30, b"nan"]),
+)
+CHANGES = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), PIECES), min_size=1, max_size=6)
+MUTATED = settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def mutated(data, changes):
+    for place, length, piece in changes:
+        begin = int(place * len(data))
+        data = data[:begin] + piece + data[begin + length :]
+    return data
+
+
+@pytest.mark.parametrize("suffix", [".swf", ".gwf"])
+@given(changes=CHANGES)
+@example(changes=[(0.0, 10**6, b"")])
+@example(changes=[(0.5, 0, b"\x00" * 9000)])
+@MUTATED
+def test_text_with_any_change_is_accounted_for(suffix, changes, good, tmp_path):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(mutated(good[suffix], changes))
+    outcome(path)
+    outcome(path, suffix[1:])
+
+
+@pytest.mark.parametrize("suffix", [".gwf.gz", ".parquet", ".sqlite"])
+@given(changes=CHANGES)
+@MUTATED
+def test_tables_with_any_change_are_read_or_refused(suffix, changes, good, tmp_path):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(mutated(good[suffix], changes))
+    outcome(path)
+
+
+# SQLite of strangers.
+
+
+def sqlite(path, *statements):
+    database = sqlite3.connect(path)
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    database.close()
+    return path
+
+
+def test_the_archives_own_edition_is_read(tmp_path):
+    path = sqlite(
+        tmp_path / "anon_jobs.db3",
+        "create table jobs (JobID int, SubmitTime int, WaitTime int, RunTime int, NProc int, UsedCPUTime real,"
+        " UsedMemory real, ReqNProcs int, ReqTime real, ReqMemory real, Status int, UserID text, VOID text)",
+        "insert into jobs values (0, 1136070690, 5, 60, 1, 59.5, 1024, 1, -1, NULL, 1, 'U1', '-1')",
+        "insert into jobs values (1, 1136070700, NULL, -1, 0, -1, NULL, 1, 7200.0, -1.0, -1, 'U2', '')",
+    )
+    with read([path]) as store:
+        names = "submit_time, wait_time, run_time, n_procs, average_cpu_time, req_time, req_memory, status, user_id, vo_id"
+        assert store.rows(f"select {names} from jobs order by job_id") == [
+            (1136070690.0, 5.0, 60.0, 1, 59.5, None, None, 1, "U1", None),
+            (1136070700.0, None, None, 0, None, 7200.0, None, None, "U2", None),
+        ]
+        assert store.account.rows == store.account.jobs == 2
+
+
+def test_cells_of_any_type_are_kept_or_refused(tmp_path):
+    path = sqlite(
+        tmp_path / "a.sqlite",
+        "create table Jobs (JobID, SubmitTime, RunTime, NProc, UserID)",
+        "insert into Jobs values (1, 10, '60', 2.0, 12), (2, '', 60.5, 1, 3.5), (3, 30, 'soon', 1, 'a'),"
+        " (4, 1e300, 9223372036854775807, -5, x'ff41'), (5, 50, '1_0', 1, 'b'), (6, 60, 'nan', 1, NULL)",
+    )
+    with read([path]) as store:
+        assert store.rows("select * from (select job_id, submit_time, run_time, n_procs, user_id from jobs) order by 1") == [
+            (1, 10.0, 60.0, 2, "12"),
+            (2, None, 60.5, 1, "3.5"),
+            (4, None, None, None, "ÿA"),
+            (6, 60.0, None, 1, None),
+        ]
+        assert store.rows("select line, reason, text from rejects") == [
+            (3, "run_time is 'soon', expected a number", "3\t30\tsoon\t1\ta"),
+            (5, "run_time is '1_0', expected a number", "5\t50\t1_0\t1\tb"),
+        ]
+        assert store.account.rejected == 2
+    with pytest.raises(TraceError, match="a.sqlite:3: run_time is 'soon'"):
+        read([path], reading=Reading(strict=True))
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("create table other (x)", "is a SQLite file without a table Jobs"),
+        ("create view Jobs as select 1 as SubmitTime", "its Jobs is no plain table"),
+        ("create virtual table Jobs using fts5(SubmitTime)", "its Jobs is no plain table"),
+        ("create table Jobs (colour, shape)", "is a table of other things"),
+        ("create table Jobs (SubmitTime, NProc, NProcs)", "its columns NProc and NProcs are the same field"),
+        ("create table Jobs (SubmitTime)", "no job in it"),
+    ],
+)
+def test_sqlite_of_other_things_is_refused(statement, reason, tmp_path):
+    with pytest.raises(TraceError, match=reason):
+        read([sqlite(tmp_path / "a.sqlite", statement)])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update gwa_metadata set value = 'nonsense'",
+        "drop table gwa_metadata; create view gwa_metadata as select 'gwa' as key, '{}' as value",
+        "create table gwa_dependencies (job_id, preceding_job, think_time);"
+        " insert into gwa_dependencies values ('x', 'y', 'z')",
+        "create view gwa_source_ids as select 1 as job_id, 2 as source_id",
+        "drop table gwa_metadata; create table gwa_metadata (a)",
+    ],
+)
+def test_false_notes_in_sqlite_are_refused(statement, make_store, tmp_path):
+    path = tmp_path / "a.sqlite"
+    writer(path).written(make_store(submit_time=[1.0], run_time=[2.0]), path)
+    sqlite(path, *statement.split(";"))
+    with pytest.raises(TraceError) as caught:
+        read([path])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_sqlite_file_in_use_is_refused(make_store, tmp_path):
+    path = tmp_path / "a.sqlite"
+    writer(path).written(make_store(submit_time=[1.0], run_time=[2.0]), path)
+    (tmp_path / "a.sqlite-wal").write_bytes(b"more")
+    with pytest.raises(TraceError, match="another program is writing to it: there is a a.sqlite-wal"):
+        read([path])
+
+
+def test_nothing_is_written_beside_a_sqlite_file(make_store, tmp_path):
+    path = tmp_path / "a.sqlite"
+    writer(path).written(make_store(submit_time=[1.0], run_time=[2.0]), path)
+    before = path.read_bytes()
+    read([path]).close()
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["a.sqlite"]

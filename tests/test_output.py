@@ -1,0 +1,128 @@
+"""Outputs appear whole or not at all."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gwa.convert import convert, writer
+from gwa.errors import OutputError
+from gwa.output import compressing, whole, write_whole
+
+SUFFIXES = (".gwf", ".gwf.gz", ".parquet", ".sqlite", ".duckdb", ".swf")
+EVERY = pytest.mark.parametrize("suffix", SUFFIXES)
+LINE = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 {1} 1 1 1 1 -1 -1\n"
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_replaces_an_earlier_one_when_it_is_whole(tmp_path):
+    path = tmp_path / "a.txt"
+    write_whole(path, "earlier")
+    with whole(path) as part:
+        part.write_text("later")
+        assert path.read_text() == "earlier"
+    assert path.read_text() == "later"
+    write_whole(path, b"bytes")
+    assert path.read_bytes() == b"bytes"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_a_failure_leaves_the_earlier_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a.txt"
+    write_whole(path, "earlier")
+    with pytest.raises(ZeroDivisionError), whole(path) as part:
+        part.write_text("half")
+        raise ZeroDivisionError
+    assert path.read_text() == "earlier"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_what_killed_processes_left_is_swept_up(tmp_path):
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    process = int(gone.stdout)
+    (tmp_path / f".a[1].txt.{process}.part").write_text("half")
+    (tmp_path / f".a[1].txt.{process}.part.wal").write_text("half")
+    (tmp_path / f".a[1].txt.{os.getpid()}.part").mkdir()
+    (tmp_path / f".a1.txt.{process}.part").write_text("of another file")
+    write_whole(tmp_path / "a[1].txt", "whole")
+    assert names(tmp_path) == [f".a1.txt.{process}.part", "a[1].txt"]
+
+
+def test_the_same_content_is_compressed_to_the_same_bytes(tmp_path):
+    for suffix in ("gz", "zst", "txt"):
+        packed = []
+        for number in range(2):
+            part = tmp_path / f"{number}.part"
+            with compressing(part, Path(f"name{number}.{suffix}")) as out:
+                out.write(b"content " * 99)
+            packed.append(part.read_bytes())
+        assert packed[0] == packed[1]
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [(".", "is a directory"), ("nowhere/a.txt", "there is no directory"), ("file/a.txt", "there is no directory")],
+)
+def test_useless_places_are_told_before_any_work(place, reason, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=reason), whole(tmp_path / place):
+        pytest.fail("nothing should be written")
+
+
+@EVERY
+def test_a_folder_that_may_not_be_written_to(suffix, make_store, tmp_path):
+    if os.geteuid() == 0:
+        pytest.skip("nothing is forbidden to root")
+    tmp_path.chmod(0o500)
+    with pytest.raises(OutputError, match="no permission to write"):
+        writer(tmp_path / f"a{suffix}").written(make_store(submit_time=[1.0]), tmp_path / f"a{suffix}")
+
+
+def test_a_folder_that_may_not_be_written_to_by_others_than_root(tmp_path):
+    """Root runs this in a process that has given up its rights."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    code = (
+        "import os, sys\nfrom pathlib import Path\nfrom gwa.output import write_whole\n"
+        "os.setgid(65534); os.setuid(65534)\n"
+        "write_whole(Path(sys.argv[1]), 'text')"
+    )
+    for folder in [tmp_path, *tmp_path.parents][:3]:
+        folder.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "a.txt"], capture_output=True, text=True, check=False
+    )
+    assert "gwa.errors.OutputError" in done.stderr.splitlines()[-1]
+    assert names(tmp_path) == []
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Return a folder with room for one megabyte."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount a small disk, and not everywhere")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+@EVERY
+def test_a_full_disk_leaves_the_earlier_output(suffix, small_disk, tmp_path):
+    log, out = tmp_path / "a.swf", small_disk / f"out{suffix}"
+    number = 50_000
+    log.write_text("".join(LINE.format(one, one * 7919 % 104_729) for one in range(1, number)))
+    out.write_bytes(b"earlier")
+    (small_disk / "rest").write_bytes(b"x" * 900_000)
+    with pytest.raises(OutputError) as caught:
+        convert([log], out)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(f"{out}: cannot be written: ")
+    assert out.read_bytes() == b"earlier"
+    assert names(small_disk) == [out.name, "rest"]
