@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types format lock bench clean setup
+.PHONY: help demo test lint types format lock bench fidelity clean setup
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -45,6 +45,9 @@ lock: .venv/ready ## lock the dependencies; OPTIONS=--upgrade takes their newest
 
 bench: .venv/ready ## compare with peers and with the performance targets
 	$(BIN)/python -m benchmarks
+
+fidelity: .venv/ready ## compare our numbers with those that the papers print; LOGS= names other logs
+	$(BIN)/python -m benchmarks.fidelity $(LOGS)
 
 setup: .venv/ready ## make .venv only
 

@@ -24,7 +24,9 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="only this work")
     parser.add_argument("--list", action="store_true", help="list the names of all works")
     parser.add_argument("--rows", type=int, default=1_000_000, help="jobs and values in the data")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each program, after one to warm up")
+    parser.add_argument(
+        "--runs", type=int, default=3, help="runs of each program, after one to warm up; 0 is a single run"
+    )
     parser.add_argument("--big", action="store_true", help="also what takes ten times the rows: minutes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures of every run to a file")
     return parser.parse_args(words)
@@ -44,9 +46,9 @@ def main() -> None:
     for work in wanted:
         print(f"{work.name} ...", file=sys.stderr, flush=True)
         outcomes.append(session.outcome(work))
+        if asked.json:
+            asked.json.write_text(json.dumps(as_data(outcomes), indent=1) + "\n")
     print(machine(asked.rows, asked.runs), table(outcomes), sep="\n\n")
-    if asked.json:
-        asked.json.write_text(json.dumps(as_data(outcomes), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -67,6 +67,8 @@ def run(command: Command, folder: Path) -> Cost:
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode < 0:
+            raise Failed(f"killed by signal {-process.returncode}")
         if process.returncode:
             said.seek(0)
             raise Failed(_last_line(said.read().decode(errors="replace")) or f"status {process.returncode}")

@@ -27,10 +27,11 @@ NOTE: Final = (
 def machine(rows: int, runs: int) -> str:
     """Say on what the figures were measured, without naming the machine."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    often = f"median of {runs} runs after one to warm up" if runs else "a single run"
     names = ("gwa", "duckdb", "numpy", "scipy", "pandas")
     versions = ", ".join(f"{name} {_version(name)}" for name in names)
     return (
-        f"{rows:,} rows; median of {runs} runs after one to warm up, in turn\n"
+        f"{rows:,} rows; {often}, in turn\n"
         f"{cores} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}, {versions}\n"
         f"peers: {', '.join(PACKAGES).replace('==', ' ')}"

@@ -7,6 +7,25 @@ comment = "#"
 first = '^(\d{6,13}:[a-z_]+:|[^:]*:[^:]*:[^:]*:[^:]*:.*:\d+:[^:]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18})'
 contains = '^(\d{6,13}:acct:)?[^:\n]*:[^:\n]*:[^:\n]*:[^:\n]*:.*:\d+:[^:\n]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18}'
 notes = """
+Sources: accounting(5), reporting(5) and sge_status(5) of Son of Grid Engine, and rows of Univa 8.2 to 8.6.
+The file `accounting` of any version, with 43 fields or more; of `reporting`, the rows `acct`.
+Times: a row whose stamps lie behind the year 9999 in seconds counts milliseconds. Run time is end - start;
+ru_wallclock, taken as seconds, stands in for one of them that is missing. 0 and 2^32 - 1 are no times.
+Jobs: rows of one number, task and submission time are one job, since numbers begin again. Its last attempt
+counts, and earlier ones (rescheduled, failed to start, written twice) are folded: what they used is not
+added. Slave tasks of a parallel job (pe_taskid) are folded into it, with their CPU time, io and memory;
+they may have been submitted at a time of their own. So are the midnight rows of `reporting`, and the job
+starts with the first. A task of an array is a job in the bag of its job number.
+Status: failed 0 and exit status 0 is completed; qdel_info (Univa) is cancelled; all else has failed, with
+failed 37 and 44 (limits) too. Others than Univa do not tell qdel from a limit: failed 100 has failed. With
+-O guess_cancelled=yes it is cancelled instead where the exit status is 137 or 143 and the job did not come
+within 1 % of the time that it asked for. A job without a start has no run time and no processors.
+Memory used is maxrss / slots, else ru_maxrss / slots, else maxvmem / slots, which is virtual.
+Requests are options in `category`: h_rt, else s_rt; h_vmem, else m_mem_free, mem_free, virtual_free, all
+per slot; the upper bound of -pe, else the slots that were granted; arch; other resources by name.
+num_proc is a property of a host and not taken for processors.
+Colons within the category or the name of a job are found by the fields around them.
+io (GB) is in UsedResources; mem (GB s), department, account and the host are not kept.
 """
 
 [columns]
@@ -130,8 +149,8 @@ job as (
 category as (
     select
         category,
-        -- A colon, and what is written for it: the byte 0xAD, the byte 0xFF, or what a copy in UTF-8 made of them.
-        ' ' || translate(category, chr(173) || chr(255) || chr(65533), ':::') as asked
+        -- What is written for a colon: by the reader, by Univa, and by those who made UTF-8 of that.
+        ' ' || translate(category, chr(31) || chr(173) || chr(255) || chr(65533), '::::') as asked
     from (select distinct category from source)
 ),
 
@@ -223,7 +242,7 @@ select
     end as status,
     job.owner as user_id,
     job.unix_group as group_id,
-    translate(job.job_name, chr(173), ':') as executable_id,
+    replace(job.job_name, chr(31), ':') as executable_id,
     nullif(split_part(job.qname, '@', 1), 'UNKNOWN') as queue_id,
     case when job.task_number > 0 then 'BoT' else 'UNITARY' end as job_structure,
     case when job.task_number > 0 then cast(job.job_number as varchar) end as job_structure_params,

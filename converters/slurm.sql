@@ -82,80 +82,90 @@ timelimitraw = "varchar"
 nodelist = "varchar"
 jobname = "varchar"
 --- */
-with timed as not materialized (
-    select
-        *,
-        -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
-        contains(jobid, '.') and jobid not like '%]' as is_step,
-        case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-        list_transform(
-            [submit, start_, end_],
-            lambda x:
-            case
-                when x is null or x in ('Unknown', 'None', 'N/A') then null
-                when length(x) = 19 then
-                    coalesce(
-                        case
-                            when getvariable('zone') = 'UTC' then epoch(try_cast(x as timestamp))
-                            -- One of two possible times is the first: an hour earlier there was but one.
-                            else least(
-                                epoch(timezone(getvariable('zone'), try_cast(x as timestamp))),
-                                epoch(timezone(getvariable('zone'), try_cast(x as timestamp) - interval 1 hour)) + 3600
-                            )
-                        end,
-                        double 'nan'
-                    )
-                when regexp_full_match(x, '\d+(\.\d+)?') then cast(x as double)
-                when regexp_full_match(x, '.*T.*(Z|[+-]\d\d:?\d\d)') then coalesce(epoch(try_cast(x as timestamptz)), double 'nan')
-                else double 'nan'
-            end
-        ) as times,
-        case
-            when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?')
-                then 'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4, 123+1 or 123.batch'
-            when isnan(times[1]) then 'Submit is ''' || left(submit, 40) || ''', expected a time such as 2024-05-31T23:59:59'
-            when isnan(times[2]) then 'Start is ''' || left(start_, 40) || ''', expected a time such as 2024-05-31T23:59:59'
-            when isnan(times[3]) then 'End is ''' || left(end_, 40) || ''', expected a time such as 2024-05-31T23:59:59'
-        end as reason
-    from source
-),
-
-row_of_job as (
+with parsed as materialized (
     select
         file_no,
         line,
         coalesce(cluster, '') as site,
-        job,
         is_step,
+        case when is_step then split_part(jobid, '.', 1) else jobid end as job,
+        times[1] as submitted,
+        times[2] as started,
+        times[3] as ended,
         case when is_step then coalesce(times[2], times[1], times[3]) else times[1] end as begun,
-        coalesce(times[3], times[2], times[1]) as ended,
+        -- In kilobytes; plain numbers are bytes.
         try_cast(rtrim(maxrss, 'KMGTP') as double)
         * pow(1024, strpos('KMGTP', right(maxrss, 1)) - 1)
-        * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1) as footprint
-    from timed
-    where reason is null
+        * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1) as footprint,
+        case
+            when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?') then
+                'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4 or 123.batch'
+            when isnan(times[1]) then 'Submit is ''' || left(submit, 40) || ''', expected 2024-05-31T23:59:59'
+            when isnan(times[2]) then 'Start is ''' || left(start_, 40) || ''', expected 2024-05-31T23:59:59'
+            when isnan(times[3]) then 'End is ''' || left(end_, 40) || ''', expected 2024-05-31T23:59:59'
+        end as reason
+    from (
+        select
+            *,
+            -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
+            contains(jobid, '.') and jobid not like '%]' as is_step,
+            list_transform(
+                [submit, start_, end_],
+                lambda x:
+                case
+                    when x is null or x in ('Unknown', 'None', 'N/A') then null
+                    when length(x) = 19 and getvariable('zone') = 'UTC' then
+                        coalesce(epoch(try_cast(x as timestamp)), double 'nan')
+                    -- Of two possible times the first: an hour earlier there was but one.
+                    when length(x) = 19 then coalesce(
+                        least(
+                            epoch(timezone(getvariable('zone'), try_cast(x as timestamp))),
+                            epoch(timezone(getvariable('zone'), try_cast(x as timestamp) - interval 1 hour)) + 3600
+                        ),
+                        double 'nan'
+                    )
+                    when regexp_full_match(x, '\d{1,13}(\.\d{1,9})?') then cast(x as double)
+                    when regexp_full_match(x, '.*T.*(Z|[+-]\d\d:?\d\d)') then
+                        coalesce(epoch(try_cast(x as timestamptz)), double 'nan')
+                    else double 'nan'
+                end
+            ) as times
+        from source
+    )
+),
+
+repeated as (
+    select site, job
+    from parsed
+    where not is_step and reason is null
+    group by site, job
+    having count(*) > 1
 ),
 
 -- A row that was submitted long after all earlier rows of its number had ended is another job.
 dated as (
     select
-        *,
-        not is_step and begun > 3900 + max(ended) filter (where not is_step) over earlier as is_other
-    from row_of_job
+        parsed.*,
+        not is_step and begun > 3900 + max(coalesce(ended, started, begun)) filter (where not is_step) over earlier
+            as is_other
+    from parsed
+    semi join repeated on parsed.site = repeated.site and parsed.job = repeated.job
+    where reason is null
     window earlier as (
-        partition by site, job order by begun nulls first, is_step, ended, file_no, line
+        partition by site, job order by begun nulls first, is_step, ended nulls first, file_no, line
         rows between unbounded preceding and 1 preceding
     )
 ),
 
-numbered as (
+placed as (
     select
-        *,
+        file_no,
+        line,
         count(*) filter (where is_other) over so_far as nth,
         row_number() over so_far as place
     from dated
     window so_far as (
-        partition by site, job order by begun nulls first, is_step, ended, file_no, line
+        partition by site, job order by begun nulls first, is_step, ended nulls first, file_no, line
         rows between unbounded preceding and current row
     )
 ),
@@ -164,37 +174,42 @@ folded as (
     select
         site,
         job,
-        nth,
+        coalesce(nth, 0) as nth,
         count(*) as rows,
         max(footprint) as footprint,
-        max_by(file_no, place) filter (where not is_step) as file_no,
-        max_by(line, place) filter (where not is_step) as line
-    from numbered
-    group by site, job, nth
+        max_by(
+            {'file_no': file_no, 'line': line, 'submitted': submitted, 'started': started, 'ended': ended},
+            coalesce(place, 0)
+        ) filter (where not is_step) as last
+    from parsed
+    left join placed using (file_no, line)
+    where reason is null
+    group by site, job, coalesce(nth, 0)
 ),
 
 refused as (
     select file_no, line, reason
-    from timed
+    from parsed
     where reason is not null
     union all
-    select numbered.file_no, numbered.line, 'a step without its job' as reason
-    from numbered
-    inner join folded on numbered.site = folded.site and numbered.job = folded.job and numbered.nth = folded.nth
-    where folded.line is null
+    select parsed.file_no, parsed.line, 'a step without its job' as reason
+    from parsed
+    inner join folded on parsed.site = folded.site and parsed.job = folded.job
+    where folded.last is null and parsed.reason is null
 ),
 
 measured as (
     select
-        timed.* exclude (times),
+        source.*,
+        folded.job,
         folded.rows,
         folded.footprint,
         -- Stamps of the first day of 1970 stand for none.
-        case when times[1] not between 0 and 86400 then times[1] end as submitted,
-        case when times[2] not between 0 and 86400 then times[2] end as started,
-        case when times[3] not between 0 and 86400 then times[3] end as ended,
+        case when last.submitted not between 0 and 86400 then last.submitted end as submitted,
+        case when last.started not between 0 and 86400 then last.started end as started,
+        case when last.ended not between 0 and 86400 then last.ended end as ended,
         list_transform(
-            [elapsed, timelimit, totalcpu, usercpu, systemcpu],
+            [coalesce(elapsedraw, elapsed), coalesce(timelimitraw, timelimit), totalcpu, usercpu, systemcpu],
             lambda x:
             case
                 when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') then null
@@ -204,15 +219,21 @@ measured as (
             end
         ) as durations,
         list_transform(
-            [coalesce(alloccpus, ncpus, nullif(regexp_extract(alloctres, '(^|,)cpu=(\d+)', 2), '')), reqcpus, nnodes, reqmem],
+            [
+                coalesce(alloccpus, ncpus, nullif(regexp_extract(alloctres, '(^|,)cpu=(\d+)', 2), '')),
+                reqcpus,
+                nnodes,
+                reqmem
+            ],
             lambda x:
             coalesce(
+                try_cast(x as double),
                 try_cast(rtrim(x, 'KMGTPcn') as double) * pow(1024, strpos('KMGTP', right(rtrim(x, 'cn'), 1))),
                 case when x is not null and rtrim(x, 'cn') <> '?' then double 'nan' end
             )
         ) as amounts
-    from timed
-    inner join folded on timed.file_no = folded.file_no and timed.line = folded.line
+    from source
+    inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
 ),
 
 lived as (
@@ -230,7 +251,7 @@ lived as (
         case when not is_idle then nullif(amounts[1], 0) end as procs,
         amounts[2] as wanted,
         -- Plain numbers are megabytes.
-        amounts[4] * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
+        nullif(amounts[4], 0) * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
         -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
         pow(2, 41) as flag
     from measured
@@ -244,15 +265,12 @@ select
     line,
     submitted as submit_time,
     case when not is_idle then started - submitted end as wait_time,
-    case when not is_idle and not is_open then coalesce(try_cast(elapsedraw as double), durations[1], ended - started) end as run_time,
+    case when not is_idle and not is_open then coalesce(durations[1], ended - started) end as run_time,
     procs as n_procs,
     nullif(coalesce(durations[3], durations[4] + durations[5]), 0) / procs as average_cpu_time,
     nullif(footprint, 0) / procs as used_memory,
     wanted as req_n_procs,
-    coalesce(
-        try_cast(timelimitraw as double) * 60,
-        durations[2] * case when contains(timelimit, ':') then 1 else 60 end
-    ) as req_time,
+    durations[2] * case when contains(coalesce(timelimitraw, timelimit), ':') then 1 else 60 end as req_time,
     case
         when reqmem like '%n' and memory >= flag then memory - flag
         when reqmem like '%c' then memory

@@ -1,18 +1,20 @@
 """
 Bags of tasks: jobs that a user submits together, found by window functions in the engine.
 
-Three definitions, because papers and their numbers differ; each gives a table of the jobs with the
-number of the first job of their bag.
+Four definitions, because papers and their numbers differ; each gives a table of the jobs with the
+number of the first job of their bag. A job of an unknown user is in no bag, for nobody can say what it
+belongs to; it still comes between others where a bag is *contiguous*. A job without a submit time is
+in no bag either.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from gwa.statistics.sample import Sample
 from gwa.store import Store
+
+COMPLETED: Final = "status = 1 and run_time >= 0 and n_procs > 0"
+"""The jobs of Minh and Wolters (2010): completed, jobs of no length included."""
 
 
 @dataclass(frozen=True)
@@ -20,16 +22,17 @@ class Definition:
     """
     When jobs belong to one bag.
 
-    They agree in all of *key*, and each comes at most *gap* seconds after the one before it
-    (*below*: strictly less). A bag lasts at most *span* seconds from its first submission. Where
-    *contiguous*, no other job of the whole trace, of those that *where* selects, comes between.
+    They agree in all of *key* (the first of them is known), and each comes at most *gap* seconds after the
+    one before it (*below*: strictly less; None: whenever). A bag lasts at most *span* seconds from its
+    first submission. Where *contiguous*, no other job of the whole trace, of those that *where*
+    selects, comes between. Jobs are in the order of submission, those of one moment by their numbers.
     """
 
     name: str
     title: str
     source: str
     key: tuple[str, ...]
-    gap: float
+    gap: float | None
     below: bool = False
     span: float | None = None
     contiguous: bool = False
@@ -59,109 +62,184 @@ MINH: Final = Definition(
     key=("user_id", "group_id", "queue_id", "executable_id", "req_time", "req_n_procs"),
     gap=100.0,
     contiguous=True,
-    where="status = 1 and run_time >= 0 and n_procs > 0",
+    where=COMPLETED,
 )
-DEFINITIONS: Final = {one.name: one for one in (TEXT, THESIS, MINH)}
+ARRAYS: Final = Definition(
+    name="arrays",
+    title="one job array, as the log says",
+    source="the log's own array jobs: JobStructure BoT, JobStructureParams the array",
+    key=("job_structure_params", "user_id"),
+    gap=None,
+    where="job_structure = 'BoT' and job_structure_params is not null",
+)
+DEFINITIONS: Final = {one.name: one for one in (TEXT, THESIS, MINH, ARRAYS)}
 
 
 def bagged(store: Store, definition: Definition) -> str:
     """
     Return the name of a table of jobs with ``bag``, the number of the first job of their bag.
 
-    Jobs without a submit time are in no bag. The table is made once and lives as long as the store is open.
+    The table is made once and lives as long as the store is open.
     """
-    table = f"bagged_{definition.name}_{definition.gap:.0f}"
-    if not store.rows(f"select 1 from duckdb_tables() where table_name = '{table}'"):
-        store.connection.execute(f"create temp table {table} as {_select(definition)}")
-        if definition.span is not None:
-            _cut(store, table, definition.span)
-    return table
+    gap = "any" if definition.gap is None else f"{definition.gap:.0f}"
+    name = f"bagged_{definition.name}_{gap}"
+    if definition.span is None:
+        return store.keep(name, _select(definition))
+    whole = store.keep(f"{name}_whole", _select(definition))
+    return store.keep(name, _cut(store, whole, definition.span))
+
+
+def bags(store: Store, definition: Definition) -> str:
+    """Return the name of a table of bags: ``bag``, when it begins (``start``), ``last``, and its ``size``."""
+    jobs = bagged(store, definition)
+    return store.keep(
+        f"{jobs}_summed",
+        "select bag, min(submit_time) as start, max(submit_time) as last, count(*) as size"
+        f" from {jobs} group by bag",
+    )
+
+
+def nearness(store: Store, definition: Definition) -> Sample:
+    """
+    Return, for each job that has one, the seconds to the nearest job that could be in one bag with it.
+
+    The share of jobs for which that is at most (or below) a gap is the share of jobs in bags of two or
+    more, for every gap at once; a limit of the span is left out.
+    """
+    return store.sample(
+        "least(coalesce(before, after), coalesce(after, before))",
+        f"({_neighbours(definition)}) as near",
+    )
+
+
+def gaps(store: Store, definition: Definition) -> Sample:
+    """Return the seconds between a job and the one before it, where both could be in one bag (2010: BIA)."""
+    return store.sample("before", f"({_neighbours(definition)}) as near")
+
+
+def _neighbours(definition: Definition) -> str:
+    """Return the query for the seconds from each job to the ones *before* and *after* it that are alike."""
+    over = f"{_within(definition)}order by submit_time, job_id"
+    keys = ", ".join(definition.key)
+    since = f"""
+        select job_id, submit_time, {keys},
+        case when {_alike(definition)} then submit_time - lag(submit_time) over w end as before
+        from jobs where submit_time is not null and {definition.where} window w as ({over})
+    """
+    pairs = f"select *, lead(before) over ({over}) as after from ({since}) as since"
+    return f"select before, after from ({pairs}) as pairs where {definition.key[0]} is not null"
+
+
+def jobs_of(store: Store, definition: Definition) -> int:
+    """Return how many jobs a definition is about, in bags or not."""
+    return int(store.row(f"select count(*) as n from jobs where {definition.where}")[0])
+
+
+def _within(definition: Definition) -> str:
+    """Return the partition in which jobs are neighbours: all, or those that are alike."""
+    return "" if definition.contiguous else f"partition by {', '.join(definition.key)} "
+
+
+def _alike(definition: Definition) -> str:
+    """Return the condition that the job before, in window w, agrees in all of the key."""
+    return " and ".join(
+        ["lag(job_id) over w is not null"]
+        + [f"{name} is not distinct from lag({name}) over w" for name in definition.key]
+    )
 
 
 def _select(definition: Definition) -> str:
-    """Return the query that gives every job its bag."""
+    """Return the query that gives every job its bag, whatever its span."""
     keys = ", ".join(definition.key)
-    within = "" if definition.contiguous else f"partition by {keys} "
-    close = "<" if definition.below else "<="
-    alike = " and ".join(f"{name} is not distinct from lag({name}) over w" for name in definition.key)
-    same = f"submit_time - lag(submit_time) over w {close} {definition.gap!r}"
-    same += f" and {alike}" if definition.contiguous else ""
+    within = _within(definition)
+    same = _alike(definition)
+    if definition.gap is not None:
+        close = "<" if definition.below else "<="
+        same += f" and submit_time - lag(submit_time) over w {close} {definition.gap!r}"
     return f"""
     with marked as (
         select job_id, submit_time, wait_time, run_time, n_procs, {keys},
         case when {same} then null else job_id end as begins
         from jobs where submit_time is not null and {definition.where}
         window w as ({within}order by submit_time, job_id)
+    ), numbered as (
+        select *, last_value(begins ignore nulls) over (
+            {within}order by submit_time, job_id rows between unbounded preceding and current row
+        ) as bag from marked
     )
-    select job_id, submit_time, wait_time, run_time, n_procs, {keys},
-    last_value(begins ignore nulls) over (
-        {within}order by submit_time, job_id rows between unbounded preceding and current row
-    ) as bag
-    from marked
+    select job_id, submit_time, wait_time, run_time, n_procs, user_id, bag
+    from numbered where {definition.key[0]} is not null
     """
 
 
-def _cut(store: Store, table: str, span: float) -> None:
+def _cut(store: Store, whole: str, span: float) -> str:
     """
-    Cut the bags of *table* that last longer than *span* seconds, from their first submission on.
+    Return the query for the bags of the table *whole*, cut where they last longer than *span* seconds.
 
     Each piece begins with the first submission that comes too late for the piece before it, which no
-    window can express; the engine hands over the distinct times of the long bags only, in order.
+    window can express. So each moment of the long bags learns of the moment at which a piece that begins
+    there would be followed by the next, and then which moments are reached from the first
+    by 1, 2, 4, 8, … such steps: the rounds are few, and nothing leaves the engine.
     """
-    starts = _starts(store, table, span)
-    if not starts:
-        return
-    store.connection.execute("create temp table piece (bag bigint, submit_time double)")
-    store.insert("piece", starts)
-    store.connection.execute(
+    moments, reached = f"{whole}_moments", f"{whole}_reached"
+    _chain(store, whole, moments, span)
+    _reach(store, moments, reached)
+    return f"""
+    with piece as (
+        select bag, submit_time, last_value(case when r.place is not null then job_id end ignore nulls) over (
+            partition by bag order by submit_time rows between unbounded preceding and current row
+        ) as piece
+        from {moments} as m left join {reached} as r on m.place = r.place
+    )
+    select w.job_id, w.submit_time, w.wait_time, w.run_time, w.n_procs, w.user_id,
+    coalesce(piece.piece, w.bag) as bag
+    from {whole} as w left join piece on w.bag = piece.bag and w.submit_time = piece.submit_time
+    """
+
+
+def _chain(store: Store, whole: str, moments: str, span: float) -> None:
+    """Keep the distinct *moments* of long bags, their places in order, and the place that comes too late."""
+    store.keep(
+        moments,
         f"""
-        create temp table recut as
-        with first as (
-            select bag, submit_time, min(job_id) as job_id from {table} group by bag, submit_time
-        ), begun as (
-            select first.job_id from piece inner join first
-            on piece.bag = first.bag and piece.submit_time = first.submit_time
-        ), marked as (
-            select t.job_id, t.bag, t.submit_time, begun.job_id as begins
-            from {table} as t inner join (select distinct bag from piece) as long on t.bag = long.bag
-            left join begun on t.job_id = begun.job_id
+        with long as (
+            select bag from {whole} group by bag having max(submit_time) - min(submit_time) > {span!r}
+        ), moment as (
+            select w.bag as bag, w.submit_time as submit_time, min(w.job_id) as job_id
+            from {whole} as w inner join long on w.bag = long.bag group by w.bag, w.submit_time
+        ), ranked as (
+            select *, row_number() over (order by bag, submit_time) as place,
+            row_number() over (partition by bag order by submit_time) as nth,
+            count(*) over (partition by bag) as size,
+            count(*) over (
+                partition by bag order by submit_time range between unbounded preceding and {span!r} following
+            ) as near
+            from moment
         )
-        select job_id, last_value(begins ignore nulls) over (
-            partition by bag order by submit_time, job_id rows between unbounded preceding and current row
-        ) as piece from marked
-        """
+        select bag, submit_time, job_id, place, nth,
+        case when near < size then place - nth + near + 1 end as later from ranked
+        """,
     )
-    store.connection.execute(
-        f"update {table} set bag = recut.piece from recut"
-        f" where {table}.job_id = recut.job_id and recut.piece is not null"
-    )
-    store.connection.execute("drop table recut")
-    store.connection.execute("drop table piece")
 
 
-def _starts(store: Store, table: str, span: float) -> list[tuple[int, float]]:
-    """Return where the second and later pieces of long bags begin."""
-    found = store.arrays(
-        f"""
-        select distinct t.bag, t.submit_time from {table} as t inner join (
-            select bag from {table} group by bag having max(submit_time) - min(submit_time) > {span!r}
-        ) as long on t.bag = long.bag
-        order by t.bag, t.submit_time
-        """
-    )
-    bags, times = np.asarray(found["bag"], np.int64), np.asarray(found["submit_time"], np.float64)
-    firsts = np.flatnonzero(np.diff(bags, prepend=-1)) if len(bags) else np.empty(0, np.int64)
-    parts = np.split(times, firsts[1:])
-    return [
-        (int(bags[first]), start)
-        for first, part in zip(firsts, parts, strict=False)
-        for start in _pieces(part, span)
-    ]
-
-
-def _pieces(times: NDArray[np.float64], span: float) -> Iterator[float]:
-    """Yield the first times of all pieces but the first: each the first beyond *span* of the last."""
-    place = int(np.searchsorted(times, times[0] + span, side="right"))
-    while place < len(times):
-        yield float(times[place])
-        place = int(np.searchsorted(times, times[place] + span, side="right"))
+def _reach(store: Store, moments: str, reached: str) -> None:
+    """Keep the places at which pieces begin, by steps that double in length."""
+    step = store.keep(f"{moments}_step0", f"select place, later from {moments} where later is not null")
+    found = store.keep(f"{moments}_found0", f"select place from {moments} where nth = 1")
+    for turn in range(1, 64):
+        if not store.row(f"select count(*) as n from {step}")[0]:
+            break
+        more = store.keep(
+            f"{moments}_found{turn}",
+            f"select place from {found} union all"
+            f" select s.later as place from {found} as f inner join {step} as s on f.place = s.place",
+        )
+        longer = store.keep(
+            f"{moments}_step{turn}",
+            "select a.place as place, b.later as later"
+            f" from {step} as a inner join {step} as b on a.later = b.place",
+        )
+        store.drop(step, found)
+        step, found = longer, more
+    store.keep(reached, f"select place from {found}")
+    store.drop(step, found)

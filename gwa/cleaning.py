@@ -39,20 +39,26 @@ def insert(store: Store, mapped: str, yielded: Sequence[str]) -> None:
     fields = [BY_NAME[name] for name in yielded if name in BY_NAME]
     faulty = _count_faults(store, mapped, fields)
     columns = ", ".join(f"{_clean(field, faulty)} as {field.name}" for field in fields)
-    if "source_id" in yielded and "job_id" not in yielded:
-        order = ", ".join(
-            name for name in ("submit_time nulls first", *NUMBERED_BY) if name.split()[0] in yielded
-        )
-        store.connection.execute(
-            "create temp table identified as"
-            f" select row_number() over (order by {order}) as job_id, * from {mapped} as mapped"
-        )
+    if needs_numbers(yielded):
+        store.connection.execute(f"create temp table identified as {numbered(mapped, yielded)}")
         store.connection.execute(f"insert into recorded by name select job_id, {columns} from identified")
         _insert_side(store, "identified", [*yielded, "job_id"])
         store.connection.execute("drop table identified")
     else:
         store.connection.execute(f"insert into recorded by name select {columns} from {mapped} as mapped")
         _insert_side(store, mapped, yielded)
+
+
+def needs_numbers(yielded: Sequence[str]) -> bool:
+    """Whether jobs have an identity in the source, but no number."""
+    return "source_id" in yielded and "job_id" not in yielded
+
+
+def numbered(mapped: str, yielded: Sequence[str]) -> str:
+    """Return the query that numbers the jobs of the relation *mapped* by submission, refused ones last."""
+    order = ("reject is not null", "submit_time nulls first", *NUMBERED_BY)
+    by = ", ".join(name for name in order if name.split()[0] in yielded)
+    return f"select row_number() over (order by {by}) as job_id, * from {mapped} as mapped"
 
 
 def _valid(field: Field) -> str:
@@ -110,7 +116,7 @@ def _clean(field: Field, faulty: set[str]) -> str:
 
 
 def _insert_side(store: Store, mapped: str, yielded: Sequence[str]) -> None:
-    """Keep what a source says beyond the 29 fields: its own job ids and dependencies."""
+    """Keep what a source says beyond the 29 fields: its own job ids, dependencies, and what was decided."""
     if "preceding_job" in yielded:
         store.connection.execute(
             "insert into dependencies"
@@ -119,6 +125,12 @@ def _insert_side(store: Store, mapped: str, yielded: Sequence[str]) -> None:
         )
     if "source_id" in yielded:
         store.connection.execute(f"insert into source_ids select job_id, source_id from {mapped} as mapped")
+    if "remarks" in yielded:
+        store.connection.execute(
+            "insert into repairs select split_part(remark, ': ', 1), remark[instr(remark, ': ') + 2 :], count(*)"
+            f" from (select unnest(remarks) as remark from {mapped} as mapped) as remarks"
+            " where remark is not null group by remark"
+        )
 
 
 def finish(store: Store, steps: Sequence[Step]) -> int:

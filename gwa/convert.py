@@ -14,7 +14,7 @@ from gwa.errors import UnknownFormat
 from gwa.formats import Format, formats, writers
 from gwa.output import whole
 from gwa.readers.compressed import plain_name
-from gwa.readers.head import Head
+from gwa.readers.head import SIZE, TOGETHER, Head
 from gwa.reading import Reading
 from gwa.sources import expand
 from gwa.store import Store
@@ -94,7 +94,8 @@ def read(paths: Sequence[Path], name: str | None = None, reading: Reading | None
     All files must be of one format: the one called *name* (or defined in the file of that name), or
     the one that is recognised. In a folder, files of no known format are passed over.
     """
-    heads = [Head.of(path) for path in expand(paths)]
+    files = expand(paths)
+    heads = [Head.of(path, min(SIZE, TOGETHER // len(files))) for path in files]
     found = _formats_of(heads, name, patient=any(path.is_dir() for path in paths))
     kinds = {one.name for one in found.values()}
     if len(kinds) > 1:

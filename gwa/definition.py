@@ -15,8 +15,9 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``scope``
     ``row`` where each row is mapped on its own, ``trace`` where the SELECT needs all rows.
 ``sides``
-    tables of further files, each with its ``columns``, told apart by their number.
-``relative``, ``constants``, ``from_header``, ``steps``
+    tables of further files, each with its ``columns``, told apart by their number, or by a pattern that
+    most lines match: ``first`` among the ``options`` of a side.
+``relative``, ``constants``, ``from_header``, ``header``, ``steps``
     see `gwa.recipe.Recipe`.
 """
 
@@ -40,7 +41,7 @@ from gwa.store import Store
 HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
 NEEDED: Final = frozenset({"title", "files", "columns", "notes"})
 SHAPE: Final = frozenset({"columns", "delimiter", "comment", "missing", "options"})
-RECIPE: Final = frozenset({"title", "reader", "scope", "relative", "constants", "from_header"})
+RECIPE: Final = frozenset({"title", "reader", "scope", "relative", "constants", "from_header", "header"})
 KEYS: Final = NEEDED | SHAPE | RECIPE | {"first", "contains", "sides", "steps", "extra_columns"}
 
 

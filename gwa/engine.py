@@ -29,4 +29,6 @@ def connect(
         config["threads"] = engine.threads
     if not read_only:
         config["storage_compatibility_version"] = "v1.0.0"
+        # These cost more time for short names than they save room.
+        config["disabled_compression_methods"] = "fsst,dict_fsst,zstd"
     return duckdb.connect(str(path), read_only=read_only, config=config)

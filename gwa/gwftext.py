@@ -37,6 +37,49 @@ def text_cell(field: Field) -> str:
     )
 
 
+def plain_fields(store: Store) -> set[str]:
+    """
+    Return the fields that need no care: whole numbers throughout, or texts that are safe as they are.
+
+    Looking at distinct texts once is much cheaper than looking at every cell while writing.
+    """
+    numbers = [field.name for field in FIELDS if field.sql == "DOUBLE"]
+    tests = ", ".join(f"bool_and({name} = trunc({name}) and abs({name}) < 1e15)" for name in numbers)
+    whole = store.row(f"select {tests} from jobs")
+    texts = [field.name for field in FIELDS if field.is_text]
+    unsafe = store.row(
+        "select "
+        + ", ".join(
+            f"(select count(*) from (select distinct {name} as text from jobs) as t"
+            f" where text = '' or regexp_matches(text, '{UNSAFE}'))"
+            for name in texts
+        )
+    )
+    return {name for name, is_whole in zip(numbers, whole, strict=True) if is_whole is not False} | {
+        name for name, count in zip(texts, unsafe, strict=True) if not count
+    }
+
+
+def cell(field: Field, plain: set[str]) -> str:
+    """Return the SQL that writes the value of a field."""
+    if field.is_text:
+        return f"coalesce({field.name}, '-1')" if field.name in plain else text_cell(field)
+    if field.name in plain:
+        return f"coalesce(cast(cast({field.name} as bigint) as varchar), '-1')"
+    return number_text(field.name, is_whole=field.is_whole)
+
+
+def in_order(store: Store) -> str:
+    """Return the order in which jobs are written, empty where they already stand in it."""
+    late = store.row(
+        "select count(*) from (select submit_time as t, job_id as n,"
+        " lag(submit_time) over () as t0, lag(job_id) over () as n0, row_number() over () as place"
+        " from jobs) as row"
+        " where place > 1 and (t is null and (t0 is not null or n0 > n) or t0 > t or (t0 = t and n0 > n))"
+    )[0]
+    return " order by submit_time nulls first, job_id" if late else ""
+
+
 def entry_lines(header: Header) -> list[str]:
     r"""
     Return the lines of a header; what is no key is left out, and a value stays on its line.

@@ -6,6 +6,7 @@ jobs. Rows flow through in parts, so memory does not grow with the files, and ev
 accounted for: job, fold, reject or comment.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -15,10 +16,11 @@ from typing import Final, TypeVar
 import duckdb
 
 from gwa.account import Account
-from gwa.cleaning import finish, insert
+from gwa.cleaning import finish, insert, needs_numbers, numbered
 from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.readers.batch import Batch, Records, Shape, create, reader
 from gwa.readers.compressed import Source
+from gwa.readers.files import distinct, in_order, missing
 from gwa.readers.head import Head, entries
 from gwa.readers.lines import Layout, Reject
 from gwa.reading import Reading
@@ -27,8 +29,12 @@ from gwa.schema import NAMES
 from gwa.store import Store
 from gwa.system import ABSOLUTE, Header, from_header, overridden
 
-SIDE: Final = ("source_id", "preceding_job", "think_time", "rows", "reject", "file_no", "line")
-"""What a SELECT may yield beside the 29 fields: for tables beside ``jobs``, and for the account."""
+SIDE: Final = ("source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line")
+"""
+What a SELECT may yield beside the 29 fields: for tables beside ``jobs``, and for the account.
+
+``remarks`` is a list of texts ``name: meaning`` of what was decided for a job; they are counted as repairs.
+"""
 
 UNIX: Final = 5e8
 """Submit times from here on (1985) are Unix times: no log is sixteen years long."""
@@ -71,10 +77,10 @@ def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading
 
     Raise `StrictError` at the first bad row when *reading* is strict, `TraceError` when no job is left.
     """
-    heads = _distinct(store, heads)
+    heads = _files(store, heads)
     mark = recipe.shape.comment
     headers = [entries(head.comments(mark)) if mark else () for head in heads]
-    merged = overridden(_merged(headers), reading.system or {})
+    merged = overridden(_merged([*headers, tuple(recipe.header.items())]), reading.system or {})
     store.set_header(merged)
     starts = _starts(heads, headers, merged) if recipe.relative else [0.0] * len(heads)
     mapping = _prepare(store, recipe, merged, reading)
@@ -117,30 +123,15 @@ def _starts(heads: Sequence[Head], headers: Sequence[Header], merged: Header) ->
     return [shared if start is None or len(known) == 1 else start for start in stated]
 
 
-def _distinct(store: Store, heads: Sequence[Head]) -> list[Head]:
-    """Leave out files that are given twice, and say so."""
-    kept: list[Head] = []
-    for head in heads:
-        twin = next((one for one in kept if _is_same(one, head)), None)
-        if twin:
-            same = f"{head.path.name} is the same file as {twin.path.name}; read once"
-            store.repaired("duplicate file", same, 1)
-        else:
-            kept.append(head)
+def _files(store: Store, heads: Sequence[Head]) -> list[Head]:
+    """Return the files to be read, in order; say which were given twice and which were not given."""
+    kept, again = distinct(in_order(heads))
+    for head, twin in again:
+        same = f"{head.path.name} is the same file as {twin.path.name}; read once"
+        store.repaired("duplicate file", same, 1)
+    for what, count in missing(kept).items():
+        store.repaired("missing part", what, count)
     return kept
-
-
-def _is_same(one: Head, other: Head) -> bool:
-    sizes = {head.path.stat().st_size for head in (one, other)}
-    return one.data == other.data and len(sizes) == 1 and _digest(one) == _digest(other)
-
-
-def _digest(head: Head) -> str:
-    source = Source(head.path)
-    try:
-        return source.sha256()
-    finally:
-        source.close()
 
 
 def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> Mapped:
@@ -203,9 +194,14 @@ def _file(store: Store, head: Head, recipe: Recipe, mapping: Mapped, reading: Re
 
 
 def _table_for(head: Head, recipe: Recipe) -> tuple[str, Shape]:
-    """Return the table that the rows of a file belong to, by the number of its columns."""
+    """Return the table that a file belongs to: by a pattern of its lines, or their columns."""
     for name, shape in recipe.sides.items():
-        if head.width(Layout(shape.delimiter, shape.comment)) == len(shape.columns):
+        if first := shape.options.get("first"):
+            rows = head.rows(shape.comment)
+            belongs = 2 * sum(bool(re.match(first, row)) for row in rows) > len(rows)
+        else:
+            belongs = head.width(Layout(shape.delimiter, shape.comment)) == len(shape.columns)
+        if belongs:
             return name, shape
     return "source", recipe.shape
 
@@ -252,10 +248,13 @@ def _date(store: Store) -> None:
 
 def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: bool) -> Count:
     """Map a whole source to jobs and return how many rows were folded and refused; none may be lost."""
-    database, home = store.connection, mapping.home
-    database.execute(f"create table {home}mapped as {mapping.select}")
-    rows = "cast(sum(rows) as bigint)" if "rows" in mapping.yielded else "count(*)"
-    covered, mapped = store.row(f"select {rows}, count(*) from {home}mapped")
+    database, select, yielded = store.connection, mapping.select, mapping.yielded
+    if needs_numbers(yielded):
+        select, yielded = numbered(f"({select})", yielded), ["job_id", *yielded]
+    # Read twice and dropped, so not worth being compressed; what memory does not hold is spilled.
+    database.execute(f"create temp table mapped as {select}")
+    rows = "cast(sum(rows) as bigint)" if "rows" in yielded else "count(*)"
+    covered, mapped = store.row(f"select {rows}, count(*) from mapped")
     given = store.row("select count(*) as n from source")[0]
     if (covered or 0) != given:
         message = (
@@ -263,18 +262,17 @@ def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: boo
         )
         raise TraceError(message)
     refused = Count(folded=given - mapped)
-    if "reject" in mapping.yielded:
-        bad = store.rows(
-            f"select file_no, line, reject from {home}mapped where reject is not null order by all"
-        )
+    if "reject" in yielded:
+        bad = store.rows("select file_no, line, reject from mapped where reject is not null order by all")
         if strict and bad:
             raise StrictError(f"{heads[bad[0][0]].path}:{bad[0][1]}: {bad[0][2]}")
         store.insert(
             "rejects", [(heads[number].path.name, line, why, "") for number, line, why in bad[:SHOWN]]
         )
         refused.rejected = len(bad)
-        database.execute(f"delete from {home}mapped where reject is not null")
-    insert(store, f"{home}mapped", mapping.yielded)
+        database.execute("delete from mapped where reject is not null")
+    insert(store, "mapped", yielded)
+    database.execute("drop table mapped")
     return refused
 
 

@@ -30,7 +30,7 @@ class Recipe:
     In the scope ``row`` each part of a source is mapped on its own. In the scope ``trace`` the SELECT
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
     (``rows`` says how many) and refuse some (``reject`` says why). *sides* are tables of files that
-    only explain others.
+    only explain others. *header* is what is known of the system whatever the file.
     """
 
     title: str
@@ -42,6 +42,7 @@ class Recipe:
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
     from_header: Mapping[str, str] = field(default_factory=dict)
+    header: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
 
 

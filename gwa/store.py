@@ -67,6 +67,7 @@ class Store:
         self.connection = connection
         self.is_read_only = False
         self._folder = folder
+        self._kept: set[str] = set()
 
     @classmethod
     def create(cls, path: Path | None = None, engine: Engine | None = None) -> Self:
@@ -148,6 +149,19 @@ class Store:
     ) -> list[tuple[Any, ...]]:
         """Return the rows that *sql* yields."""
         return self.connection.execute(sql, parameters).fetchall()
+
+    def keep(self, name: str, select: str) -> str:
+        """Run *select* the first time, keep what it yields as table *name* until closing; return the name."""
+        if name not in self._kept:
+            self.rows(f"create temp table {name} as {select}")
+            self._kept.add(name)
+        return name
+
+    def drop(self, *names: str) -> None:
+        """Give up tables that `keep` made."""
+        for name in self._kept.intersection(names):
+            self.rows(f"drop table {name}")
+            self._kept.remove(name)
 
     def row(self, sql: str) -> tuple[Any, ...]:
         """Return the one row that *sql* yields."""

@@ -13,7 +13,7 @@ from gwa.report.build import build
 from gwa.schema import FIELDS
 
 KEY = b"0123456789abcdef"
-TEXTS = {
+TEXTS: dict[str, list[str | None]] = {
     "user_id": ["alice", "bob", "alice"],
     "group_id": ["physics", "physics", None],
     "executable_id": ["/home/alice/run.sh", "a.out", "a.out"],
@@ -82,15 +82,20 @@ def test_numbers_stay_as_they_are(named):
         ]  # fmt: skip
 
 
+def nameless(facts):
+    """Return facts with the names in rankings blotted out."""
+    listed = {name: value for name, value in facts.items() if isinstance(value, list)}
+    blotted = {name: sorted(json.dumps({**one, "id": ""}) for one in value) for name, value in listed.items()}
+    return {**facts, **blotted}
+
+
 def test_facts_do_not_change(sample, tmp_path):
     convert([sample / "swf" / "tiny.swf"], tmp_path / "public.gwf", key=KEY)
     with gwa.open(sample / "swf" / "tiny.swf") as before, gwa.open(tmp_path / "public.gwf") as after:
         expected, found = before.facts(), after.facts()
 
-    for facts in (expected, found):
-        for ranking in ("users.by_jobs", "users.by_cpu", "groups.by_jobs", "groups.by_cpu"):
-            facts[ranking] = sorted((one | {"id": ""} for one in facts[ranking]), key=str)
-    assert found == expected
+    # Names differ, and with them the order of users who are level.
+    assert nameless(found) == nameless(expected)
 
 
 def test_a_leak_is_refused(named, monkeypatch):

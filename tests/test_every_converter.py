@@ -16,10 +16,11 @@ EVERY = pytest.mark.parametrize("one", converters(), ids=lambda one: one.name)
 
 
 def sample_of(one):
-    """Return the files that the sample of a converter consists of."""
+    """Return the files that the sample of a converter consists of; the largest, which has the jobs, first."""
     folder = SAMPLES / one.name
     kept = {"expected.gwf", "system.toml", "README.md"}
-    return sorted(file for file in folder.iterdir() if file.name not in kept)
+    files = sorted(file for file in folder.iterdir() if file.name not in kept)
+    return sorted(files, key=lambda file: file.stat().st_size, reverse=True)
 
 
 def facts_of(paths):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gwa import figures
 from gwa.blocks import Figure
-from gwa.figures import _thin, _ticks, bars, cdf, draw, draw_all, heatmap, kinds, lorenz, series
+from gwa.figures import _thin, _ticks, bars, cdf, draw, draw_all, heatmap, kinds, lines, lorenz, series
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -51,6 +51,11 @@ def make_all(name="all", values=(0, 1, 5, 70, 7200, 7200, 1e6)):
         heatmap("h", name, some[None, :], [name], [name] * len(some), "alt", unit="count"),
         lorenz("l", name, {name: (np.arange(len(some)) + 1, np.cumsum(np.abs(some)))}, name, name, "alt"),
         lorenz("m", name, {name: ([], [])}, name, name, "alt"),
+        lines("n", name, {name: (some, some), "b": (some, some * 2)}, name, name, "alt", unit="seconds"),
+        lines("o", name, {name: (some, some), "b": (some, -some)}, name, name, "alt", log=(False, False)),
+        lines(
+            "p", name, {name: (some, some), "b": ([], [])}, name, name, "alt", log=(True, True), dashed=["b"],
+        ),
     ]  # fmt: skip
 
 
@@ -264,6 +269,23 @@ def test_crowded_lines_are_named_above():
     shown = words(draw(series("s", "t", np.arange(900) * 60.0, crowd, "y", "alt")))
 
     assert sum(word.startswith("– a line") for word in shown) == 6
+
+
+def test_a_logarithmic_line_leaves_out_what_has_no_place_there():
+    points = ([0, 1, 10, 100], [5, 0, 2, 3])
+    both = first_line(lines("n", "t", {"y": points}, "x", "y", "alt", log=(True, True)))
+    none = first_line(lines("n", "t", {"y": points}, "x", "y", "alt", log=(False, False)))
+
+    assert (both["x"], both["y"]) == ([10, 100], [2, 3])
+    assert none["x"] == [0, 1, 10, 100]
+
+
+def test_a_reference_is_named_and_grey():
+    both = {"y": ([1, 9], [1, 5]), "even": ([1, 9], [1, 1])}
+    figure = lines("n", "t", both, "x", "y", "alt", dashed=["even"])
+
+    assert {"y", "even"} <= set(words(draw(figure)))
+    assert draw(figure).count("stroke: var(--chart-muted") >= 1
 
 
 def test_missing_cells_stay_empty():

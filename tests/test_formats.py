@@ -7,13 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gwa.convert import convert, read, writer
 from gwa.account import Account
+from gwa.convert import convert, read, writer
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
 from gwa.ingest import UNIX
 from gwa.reading import Reading
 from gwa.schema import FIELDS
-
 from gwa.system import ABSOLUTE
 
 EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")

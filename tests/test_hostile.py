@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gwa.convert import convert, read, writer
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
-from gwa.formats import Reading
+from gwa.reading import Reading
 
 SWF = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
 SAMPLE = "; Version: 2.2\n; UnixStartTime: 1000000000\n; MaxProcs: 64\n; Queue: 1 long\n" + "".join(
@@ -20,14 +20,20 @@ SAMPLE = "; Version: 2.2\n; UnixStartTime: 1000000000\n; MaxProcs: 64\n; Queue: 
 )
 
 
+def told(error):
+    """Return the line that a user sees."""
+    line = str(error)
+    assert "\n" not in line
+    assert "does not add up" not in line
+    return line
+
+
 def outcome(path, name=None):
     """Return the store's account, checked, or the line that says what is wrong."""
     try:
         store = read([path], name)
     except GwaError as error:
-        assert "\n" not in str(error)
-        assert "does not add up" not in str(error)
-        return str(error)
+        return told(error)
     with store:
         account = store.account
         account.check()
@@ -55,7 +61,15 @@ def given_file(tmp_path):
 @pytest.mark.parametrize("name", ["a.swf", "a.gwf", "a.parquet", "a.sqlite", "a.duckdb", "a.log"])
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\n\n", b"; Version: 2.2\n# Comment\n", b"\x00\x01\x02\x03" * 5000, os.urandom(5000), b"<html></html>", b"\xff\xfe"],
+    [
+        b"",
+        b"\n\n",
+        b"; Version: 2.2\n# Comment\n",
+        b"\x00\x01\x02\x03" * 5000,
+        os.urandom(5000),
+        b"<html></html>",
+        b"\xff\xfe",
+    ],
     ids=["empty", "blank", "comments", "binary", "random", "page", "mark"],
 )
 def test_what_is_no_log_is_told_in_a_line(data, name, given_file):
@@ -80,7 +94,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
         "if os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
         "read([Path(sys.argv[1])])"
     )
-    for folder in [tmp_path, *tmp_path.parents][:3]:
+    for folder in [tmp_path, *tmp_path.parents][:4]:
         folder.chmod(0o755)
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1] == f"gwa.errors.TraceError: {path}: permission denied"
@@ -131,9 +145,10 @@ def test_compressed_data_that_breaks_off(keep, given_file):
 
 
 VALUES = (
-    "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e308", "-1e308", "1e-320", "1e999", "nan",
-    "-nan", "inf", "-inf", "-0.0", "+5", "0x10", "1_000", "1,234", "٣", "-2208988800", "253402300800", "-3900", "-3901", "1.5",
-    "''", "\\", "%s", "{0}", "--", "/*", "NULL", "true", "1e", ".", "-", "",
+    "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e308", "-1e308", "1e-320",
+    "1e999", "nan", "-nan", "inf", "-inf", "-0.0", "+5", "0x10", "1_000", "1,234", "٣", "-2208988800",
+    "253402300800", "-3900", "-3901", "1.5", "''", "\\", "%s", "{0}", "--", "/*", "NULL", "true", "1e", ".",
+    "-", "",
 )  # fmt: skip
 
 
@@ -149,21 +164,23 @@ def test_any_value_in_any_column_is_kept_repaired_or_refused(place, given_file):
     assert account.jobs >= 29
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["MaxProcs: " + "9" * 5000, "MaxProcs: 0", "MaxProcs: ,", "UnixStartTime: " + "9" * 5000, "UnixStartTime: 1e400",
-     "TimeZone: " + "9" * 5000, "TimeZoneString: ../../etc/passwd", "TimeZoneString: Europe", "TimeZoneString: \x01",
-     "Queue: " + "9" * 5000 + " x", "Queue: 1 '; drop table jobs; --", "Encoding: percent", "Account: jobs 99",
-     "Times: Unix seconds, UTC", "Processors: -5", "a" * 3000 + ": b"],
-    ids=lambda line: line[:24],
+MANY = "9" * 5000
+HEADERS = (
+    f"MaxProcs: {MANY}", "MaxProcs: 0", "MaxProcs: ,", "Processors: -5", f"UnixStartTime: {MANY}",
+    "UnixStartTime: 1e400", f"TimeZone: {MANY}", "TimeZoneString: ../../etc/passwd", "TimeZoneString: Europe",
+    "TimeZoneString: \x01", f"Queue: {MANY} x", "Queue: 1 '; drop table jobs; --", "Encoding: percent",
+    "Account: jobs 99", "Times: Unix seconds, UTC", "a" * 3000 + ": b",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("line", HEADERS, ids=lambda line: line[:24])
 def test_any_header_is_survived(line, tmp_path):
     path = tmp_path / "a.swf"
     path.write_text(f"; {line}\n{SAMPLE}")
     with read([path]) as store:
         assert store.account.jobs == 29
         assert (store.system.cpus or 0) >= 0
-        assert store.system.timezone
+        assert store.system.timezone.key
         for suffix in (".gwf", ".swf", ".parquet"):
             out = tmp_path / f"out{suffix}"
             writer(out).written(store, out)
@@ -190,11 +207,13 @@ def good(tmp_path_factory):
 
 PIECES = st.one_of(
     st.binary(max_size=6),
-    st.sampled_from([b"\n", b"\r", b"\t", b" ", b";", b"#", b"-1", b"\x00", b"\xff", b"'", b'"', b"%", b"9" * 30, b"nan"]),
+    st.sampled_from(
+        [b"\n", b"\r", b"\t", b" ", b";", b"#", b"-1", b"\x00", b"\xff", b"'", b'"', b"%", b"9" * 30, b"nan"]
+    ),
 )
 CHANGES = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), PIECES), min_size=1, max_size=6)
 MUTATED = settings(
-    max_examples=15,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -243,14 +262,15 @@ def sqlite(path, *statements):
 def test_the_archives_own_edition_is_read(tmp_path):
     path = sqlite(
         tmp_path / "anon_jobs.db3",
-        "create table jobs (JobID int, SubmitTime int, WaitTime int, RunTime int, NProc int, UsedCPUTime real,"
-        " UsedMemory real, ReqNProcs int, ReqTime real, ReqMemory real, Status int, UserID text, VOID text)",
+        "create table jobs (JobID int, SubmitTime int, WaitTime int, RunTime int, NProc int,"
+        " UsedCPUTime real, UsedMemory real, ReqNProcs int, ReqTime real, ReqMemory real, Status int,"
+        " UserID text, VOID text)",
         "insert into jobs values (0, 1136070690, 5, 60, 1, 59.5, 1024, 1, -1, NULL, 1, 'U1', '-1')",
         "insert into jobs values (1, 1136070700, NULL, -1, 0, -1, NULL, 1, 7200.0, -1.0, -1, 'U2', '')",
     )
     with read([path]) as store:
-        names = "submit_time, wait_time, run_time, n_procs, average_cpu_time, req_time, req_memory, status, user_id, vo_id"
-        assert store.rows(f"select {names} from jobs order by job_id") == [
+        names = "submit_time, wait_time, run_time, n_procs, average_cpu_time, req_time, req_memory, status"
+        assert store.rows(f"select {names}, user_id, vo_id from jobs order by job_id") == [
             (1136070690.0, 5.0, 60.0, 1, 59.5, None, None, 1, "U1", None),
             (1136070700.0, None, None, 0, None, 7200.0, None, None, "U2", None),
         ]
@@ -265,7 +285,8 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
         " (4, 1e300, 9223372036854775807, -5, x'ff41'), (5, 50, '1_0', 1, 'b'), (6, 60, 'nan', 1, NULL)",
     )
     with read([path]) as store:
-        assert store.rows("select * from (select job_id, submit_time, run_time, n_procs, user_id from jobs) order by 1") == [
+        names = "job_id, submit_time, run_time, n_procs, user_id"
+        assert store.rows(f"select {names} from jobs order by job_id") == [
             (1, 10.0, 60.0, 2, "12"),
             (2, None, 60.5, 1, "3.5"),
             (4, None, None, None, "ÿA"),
@@ -276,7 +297,7 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
             (5, "run_time is '1_0', expected a number", "5\t50\t1_0\t1\tb"),
         ]
         assert store.account.rejected == 2
-    with pytest.raises(TraceError, match="a.sqlite:3: run_time is 'soon'"):
+    with pytest.raises(TraceError, match=r"a.sqlite:3: run_time is 'soon'"):
         read([path], reading=Reading(strict=True))
 
 
@@ -301,8 +322,7 @@ def test_sqlite_of_other_things_is_refused(statement, reason, tmp_path):
     [
         "update gwa_metadata set value = 'nonsense'",
         "drop table gwa_metadata; create view gwa_metadata as select 'gwa' as key, '{}' as value",
-        "create table gwa_dependencies (job_id, preceding_job, think_time);"
-        " insert into gwa_dependencies values ('x', 'y', 'z')",
+        "create table gwa_dependencies as select 'x' as job_id, 'y' as preceding_job, 'z' as think_time",
         "create view gwa_source_ids as select 1 as job_id, 2 as source_id",
         "drop table gwa_metadata; create table gwa_metadata (a)",
     ],
@@ -320,7 +340,7 @@ def test_a_sqlite_file_in_use_is_refused(make_store, tmp_path):
     path = tmp_path / "a.sqlite"
     writer(path).written(make_store(submit_time=[1.0], run_time=[2.0]), path)
     (tmp_path / "a.sqlite-wal").write_bytes(b"more")
-    with pytest.raises(TraceError, match="another program is writing to it: there is a a.sqlite-wal"):
+    with pytest.raises(TraceError, match=r"there is a a.sqlite-wal"):
         read([path])
 
 

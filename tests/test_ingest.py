@@ -9,16 +9,19 @@ import pytest
 from gwa.account import Account
 from gwa.convert import convert, read, writer
 from gwa.errors import StrictError, TraceError
-from gwa.formats import Reading
 from gwa.ingest import SHOWN
 from gwa.progress import Progress
+from gwa.reading import Reading
 
 GOOD = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1"
 ODD = {
     "17 columns": ("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "17 columns, expected 18"),
     "25 columns": (" ".join(map(str, range(25))), "25 columns, expected 18"),
     "letters in a number": (GOOD.format(9).replace(" 60 ", " 6O ", 1), "run is '6O', expected a number"),
-    "a fraction with a comma": (GOOD.format(9).replace(" 60 ", " 6,0 ", 1), "run is '6,0', expected a number"),
+    "a fraction with a comma": (
+        GOOD.format(9).replace(" 60 ", " 6,0 ", 1),
+        "run is '6,0', expected a number",
+    ),
     "a user beyond all numbers": (
         GOOD.format(9).replace("-1 1 1 1 1", f"-1 1 {2**63} 1 1"),
         f"user_no is '{2**63}', expected a number",
@@ -51,6 +54,13 @@ def test_an_odd_line_is_refused_and_shown(kind, log):
         read([path], reading=Reading(strict=True))
 
 
+def test_lines_that_lack_what_others_have_too_much_are_refused_too(log):
+    short, long = GOOD.format(2).rsplit(" ", 1)[0], GOOD.format(3) + " 7"
+    with read([log(GOOD.format(1), long, short, GOOD.format(4))]) as store:
+        assert store.account == Account(4, 2, 0, 2, 0)
+        assert store.rows("select line, text from rejects order by line") == [(2, long), (3, short)]
+
+
 def test_a_truncated_last_line_is_refused(log):
     path = log(*map(GOOD.format, range(1, 9)), "9 9 5 60", end="")
     with read([path]) as store:
@@ -67,7 +77,9 @@ def test_all_rejects_are_counted_and_the_first_are_kept(log):
 
 def test_nothing_but_bad_lines_is_an_error_that_shows_the_first(log):
     path = log("; Version: 2.2", *[f"{number} words" for number in range(9)])
-    with pytest.raises(TraceError, match=r"9 of 10 lines were refused, the first at line 2: 2 columns, expected 18"):
+    with pytest.raises(
+        TraceError, match=r"9 of 10 lines were refused, the first at line 2: 2 columns, expected 18"
+    ):
         read([path])
 
 
@@ -98,7 +110,9 @@ def test_a_header_that_is_silent_about_its_start_shares_that_of_the_others(log):
     with read([one, other]) as store:
         assert store.rows("select submit_time from jobs order by 1") == [(1e9 + 1,), (1e9 + 2,)]
     third = log("; UnixStartTime: 1000000007", GOOD.format(3), name="c.swf")
-    with pytest.raises(TraceError, match=r"b.swf: its header has no UnixStartTime, and the other files disagree"):
+    with pytest.raises(
+        TraceError, match=r"b.swf: its header has no UnixStartTime, and the other files disagree"
+    ):
         read([one, other, third])
 
 
@@ -135,9 +149,12 @@ def by_pandas(path):
 
 def facts(store):
     runs = store.sample("run_time", "ran")
-    ((jobs, users, groups),) = store.rows("select count(*), count(distinct user_id), count(distinct group_id) from jobs")
+    ((jobs, users, groups),) = store.rows(
+        "select count(*), count(distinct user_id), count(distinct group_id) from jobs"
+    )
     ((cpu, sequential, parallel),) = store.rows(
-        "select sum(cpu_seconds), count(*) filter (where n_procs = 1), count(*) filter (where n_procs > 1) from ran"
+        "select sum(cpu_seconds), count(*) filter (where n_procs = 1),"
+        " count(*) filter (where n_procs > 1) from ran"
     )
     return {
         "jobs": jobs,
@@ -151,8 +168,11 @@ def facts(store):
     }
 
 
-LARGE = ("HPC2N-2002-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "METACENTRUM-2009-2-noheader")
-SMALL = ("KTH-SP2-1996-2.1-cln", "NASA-iPSC-1993-3.1-cln", "SDSC-Par-1996-3.1-cln", "alea-wagap-2013", "lublin_256")
+LARGE = (
+    "HPC2N-2002-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "METACENTRUM-2009-2-noheader",
+    "NASA-iPSC-1993-3.1-cln", "SDSC-Par-1996-3.1-cln",
+)  # fmt: skip
+SMALL = ("KTH-SP2-1996-2.1-cln", "alea-wagap-2013", "lublin_256")
 LOGS = (*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE))
 
 
@@ -173,9 +193,9 @@ def test_every_format_has_the_facts_of_the_log(name, logs, tmp_path):
 
 @pytest.fixture
 def made_log(tmp_path):
-    """Return the path of a log of 3000 jobs made by chance, with some of everything."""
+    """Return the path of a log of 1000 jobs made by chance, with some of everything."""
     chance = np.random.default_rng(7)
-    size = 3000
+    size = 1000
     columns = np.full((size, 18), -1)
     columns[:, 0] = np.arange(1, size + 1)
     columns[:, 1] = np.sort(chance.integers(0, 10**6, size))
@@ -209,5 +229,12 @@ def test_neither_order_nor_number_of_files_changes_what_is_written(suffix, made_
         out = tmp_path / f"out{number}{suffix}"
         convert(paths, out)
         with read([out]) as store:
-            jobs.append((store.rows("from jobs order by job_id"), facts(store), store.system, store.rows("from repairs")))
+            jobs.append(
+                (
+                    store.rows("from jobs order by job_id"),
+                    facts(store),
+                    store.system,
+                    store.rows("from repairs"),
+                )
+            )
     assert jobs[0] == jobs[1] == jobs[2]

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,7 +17,12 @@ from gwa.readers.compressed import Source, plain_name
 from gwa.readers.head import SIZE, Head, entries
 from gwa.readers.lines import LONGEST_LINE, Layout, parts, squeeze
 
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.compress,
+}
 PACKED = pytest.mark.parametrize("kind", PACKERS)
 TEXT = b"".join(b"%d some text of a line\n" % number for number in range(20_000))
 
@@ -136,7 +142,9 @@ def test_a_line_without_end_is_refused_and_not_held_in_memory(tmp_path):
     data = b"1 2\n" + b"9" * (3 * LONGEST_LINE) + b"\n3 4\n"
     kept, (part,) = read(tmp_path, data, Layout(width=2))
     assert kept == b"1 2\n3 4\n"
-    assert [(reject.line, reject.reason) for reject in part.rejects] == [(2, f"longer than {LONGEST_LINE} bytes")]
+    assert [(reject.line, reject.reason) for reject in part.rejects] == [
+        (2, f"longer than {LONGEST_LINE} bytes")
+    ]
     assert part.rejects[0].text == "9" * lines.SHOWN
     assert part.total == 3
     assert part.line_numbers(np.array([0, 1])).tolist() == [1, 3]
@@ -144,31 +152,37 @@ def test_a_line_without_end_is_refused_and_not_held_in_memory(tmp_path):
 
 CELL = st.text(st.sampled_from("ab1-;#\"'\\"), min_size=1, max_size=3)
 LINE = st.one_of(
-    st.lists(CELL, min_size=1, max_size=5).map("  ".join), st.just(""), st.just(" \t "), CELL.map(lambda cell: f";{cell}")
+    st.lists(CELL, min_size=1, max_size=5).map("  ".join),
+    st.just(""),
+    st.just(" \t "),
+    CELL.map(lambda cell: f";{cell}"),
 )
 
 
-@given(rows=st.lists(LINE, max_size=60), chunk=st.integers(1, 99), size=st.integers(1, 200), end=st.booleans())
-def test_every_line_is_kept_refused_blank_or_a_comment(rows, chunk, size, end, tmp_path_factory, monkeypatch_module):
-    monkeypatch_module.setattr(lines, "CHUNK", chunk)
+@given(
+    rows=st.lists(LINE, max_size=60), chunk=st.integers(1, 99), size=st.integers(1, 200), end=st.booleans()
+)
+def test_every_line_is_kept_refused_blank_or_a_comment(rows, chunk, size, end, tmp_path_factory):
     text = "\n".join(rows) + ("\n" if end else "")
-    kept, found = read(tmp_path_factory.mktemp("lines"), text.encode(), Layout(" ", ";", width=3), size)
-    numbered = list(enumerate(text.removesuffix("\n").split("\n") if text else [], 1))
-    good = [number for number, row in numbered if len(row.split()) == 3 and not row.startswith(";")]
-
-    assert kept.decode() == "".join(" ".join(rows[number - 1].split()) + "\n" for number in good)
-    assert sum(part.total for part in found) == len(numbered)
-    assert sum(part.kept for part in found) == len(good)
-    assert sum(len(part.comments) for part in found) == sum(row.startswith(";") for row in rows)
-    assert sum(part.blank for part in found) == sum(not row.strip() for _, row in numbered)
-    places = [number for part in found for number in part.line_numbers(np.arange(part.kept))]
-    assert places == good
-
-
-@pytest.fixture(scope="module")
-def monkeypatch_module():
     with pytest.MonkeyPatch.context() as patch:
-        yield patch
+        patch.setattr(lines, "CHUNK", chunk)
+        kept, found = read(tmp_path_factory.mktemp("lines"), text.encode(), Layout(" ", ";", width=3), size)
+    numbered = dict(enumerate(text.removesuffix("\n").split("\n") if text else [], 1))
+    places = [int(number) for part in found for number in part.line_numbers(np.arange(part.kept))]
+    refused = [reject.line for part in found for reject in part.rejects]
+    said = [number for part in found for number, _ in part.comments]
+    good = {number for number, row in numbered.items() if row[:1] != ";" and len(row.split()) == 3}
+
+    assert sum(part.total for part in found) == len(numbered)
+    assert kept.decode() == "".join(" ".join(numbered[number].split()) + "\n" for number in places)
+    # Among lines whose lacks and surpluses even out some may be left for the parser to refuse.
+    assert (
+        good <= set(places) <= {number for number, row in numbered.items() if row.strip() and row[0] != ";"}
+    )
+    assert said == [number for number, row in numbered.items() if row.startswith(";")]
+    assert sum(part.blank for part in found) == sum(not row.strip() for row in numbered.values())
+    blank = [number for number, row in numbered.items() if not row.strip()]
+    assert sorted([*places, *refused, *said, *blank]) == list(numbered)
 
 
 def test_squeezing_keeps_what_is_no_blank():
@@ -193,7 +207,8 @@ def test_only_blanks_of_ascii_part_cells(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("data", "binary"), [(b"\x00\x01\x02" * 99, True), (TEXT, False), (("1 2\n" * 50).encode("utf-16"), False)]
+    ("data", "binary"),
+    [(b"\x00\x01\x02" * 99, True), (TEXT, False), (("1 2\n" * 50).encode("utf-16"), False)],
 )
 def test_binary_data_is_told_from_text(data, binary, tmp_path):
     (tmp_path / "log").write_bytes(data)
@@ -201,5 +216,17 @@ def test_binary_data_is_told_from_text(data, binary, tmp_path):
 
 
 def test_a_header_has_keys_and_lines_that_go_on():
-    comments = [" Version: 2.2", " Note:  a   b  ", "   goes on", " http://x.y", " Empty:", "", " A-b: no key"]
-    assert entries(comments) == (("Version", "2.2"), ("Note", "a   b goes on http://x.y"), ("Empty", "A-b: no key"))
+    comments = [
+        " Version: 2.2",
+        " Note:  a   b  ",
+        "   goes on",
+        " http://x.y",
+        " Empty:",
+        "",
+        " A-b: no key",
+    ]
+    assert entries(comments) == (
+        ("Version", "2.2"),
+        ("Note", "a   b goes on http://x.y"),
+        ("Empty", "A-b: no key"),
+    )

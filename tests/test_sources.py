@@ -68,8 +68,8 @@ def test_files_of_different_formats_are_refused(folder, sample):
 
 def test_a_definition_of_ones_own_is_a_format(tmp_path):
     (tmp_path / "my.sql").write_text(
-        '/* ---\ntitle = "Mine"\nnotes = "mine"\nfiles = ["*.csv"]\ndelimiter = ","\n[columns]\nmoment = "double"\n'
-        'took = "double"\n--- */\nselect moment as submit_time, took as run_time, 1 as n_procs from source\n'
+        '/* ---\ntitle = "Mine"\nnotes = "mine"\nfiles = ["*.csv"]\ndelimiter = ","\n'
+        '[columns]\nmoment = "double"\ntook = "double"\n--- */\nselect moment as submit_time, took as run_time, 1 as n_procs from source\n'
     )
     (tmp_path / "log.csv").write_text("1,5\n2,6\n")
     with gwa.open(tmp_path / "log.csv", format=str(tmp_path / "my.sql")) as trace:
@@ -96,7 +96,8 @@ def test_a_wrong_definition_is_explained(text, said, tmp_path):
 @pytest.mark.parametrize("select", ["select nonsense from source", "select moment as nonsense from source"])
 def test_a_select_that_cannot_be_is_explained(select, tmp_path):
     (tmp_path / "my.sql").write_text(
-        f'/* ---\ntitle = "Mine"\nnotes = "mine"\nfiles = ["*.csv"]\n[columns]\nmoment = "double"\n--- */\n{select}\n'
+        f'/* ---\ntitle = "Mine"\nnotes = "mine"\nfiles = ["*.csv"]\n[columns]\n'
+        f'moment = "double"\n--- */\n{select}\n'
     )
     (tmp_path / "log.csv").write_text("1\n")
 

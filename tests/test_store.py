@@ -10,7 +10,7 @@ from gwa.account import Account
 from gwa.convert import convert, read, writer
 from gwa.engine import Engine
 from gwa.errors import OutputError, TraceError
-from gwa.formats import Reading
+from gwa.reading import Reading
 from gwa.schema import FIELDS, NAMES
 from gwa.store import TABLES, Store
 
@@ -39,8 +39,14 @@ def changed(path, *statements):
 
 def test_shows_all_fields_whatever_is_recorded(make_store):
     store = make_store(**JOBS)
-    assert [(row[0], row[1]) for row in store.rows("describe jobs")] == [(field.name, field.sql) for field in FIELDS]
-    assert store.rows("select job_id, user_id, vo_id from jobs") == [(1, "a", None), (2, "b", None), (3, None, None)]
+    assert [(row[0], row[1]) for row in store.rows("describe jobs")] == [
+        (field.name, field.sql) for field in FIELDS
+    ]
+    assert store.rows("select job_id, user_id, vo_id from jobs") == [
+        (1, "a", None),
+        (2, "b", None),
+        (3, None, None),
+    ]
     assert [name for name in NAMES if store.has(name)] == ["job_id", *JOBS]
 
 
@@ -71,7 +77,9 @@ def test_inserts_many_rows_at_once_and_odd_ones(make_store):
     store = make_store(**JOBS)
     store.insert("rejects", [(None, None, "why", "'; drop table rejects; --")] * 20_000)
     store.insert("rejects", [])
-    assert store.rows("select count(*), count(file), max(text) from rejects") == [(20_000, 0, "'; drop table rejects; --")]
+    assert store.rows("select count(*), count(file), max(text) from rejects") == [
+        (20_000, 0, "'; drop table rejects; --")
+    ]
 
 
 def test_an_account_that_does_not_add_up_is_refused(make_store):
@@ -87,8 +95,11 @@ def test_lives_in_scratch_space_that_goes_with_it(make_store):
     assert not folder.exists()
 
 
-def test_engine_limits_are_obeyed(tmp_path, written):
-    for store in (Store.create(None, Engine("300MB", 1)), read([written], reading=Reading(engine=Engine("300MB", 1)))):
+def test_engine_limits_are_obeyed(written):
+    for store in (
+        Store.create(None, Engine("300MB", 1)),
+        read([written], reading=Reading(engine=Engine("300MB", 1))),
+    ):
         with store:
             assert store.rows("select current_setting('threads')") == [(1,)]
             assert store.rows("select current_setting('memory_limit')")[0][0].startswith("28")
@@ -97,7 +108,9 @@ def test_engine_limits_are_obeyed(tmp_path, written):
 
 def test_what_it_spills_goes_to_its_scratch_space():
     with Store.create(None, Engine("60MB", 2)) as store:
-        store.connection.execute("create table much as select range as n, md5(range::varchar) as text from range(1_000_000)")
+        store.connection.execute(
+            "create table much as select range as n, md5(range::varchar) as text from range(1_000_000)"
+        )
         (first,) = store.row("select text from much order by text limit 1 offset 999999")
         assert first.startswith("fffff")
 
@@ -107,7 +120,9 @@ def test_what_it_spills_goes_to_its_scratch_space():
 
 def test_a_file_is_of_the_version_that_others_read(written):
     with duckdb.connect(str(written), read_only=True) as database:
-        ((tags,),) = database.execute("select tags from duckdb_databases() where database_name = 'trace'").fetchall()
+        ((tags,),) = database.execute(
+            "select tags from duckdb_databases() where database_name = 'trace'"
+        ).fetchall()
     assert tags["storage_version"].startswith("v1.0.0")
     assert not written.with_name("trace.duckdb.wal").exists()
 
@@ -132,8 +147,18 @@ def test_is_opened_for_reading_only(written):
 
 def test_a_store_that_is_open_elsewhere_is_not_replaced(written, make_store):
     written.with_name("trace.duckdb.wal").write_bytes(b"unwritten changes")
-    with pytest.raises(OutputError, match=r"another program has it open, or broke off: there is a trace.duckdb.wal"):
+    with pytest.raises(
+        OutputError, match=r"another program has it open, or broke off: there is a trace.duckdb.wal"
+    ):
         writer(written).written(make_store(**JOBS), written)
+
+
+SPY = """
+drop table header;
+create schema s;
+create table s.header (position integer, key varchar, value varchar);
+create view header as select 1 as position, filename as key, content as value from read_text('/etc/hostname');
+"""
 
 
 @pytest.mark.parametrize(
@@ -148,11 +173,7 @@ def test_a_store_that_is_open_elsewhere_is_not_replaced(written, make_store):
         ("alter table recorded add column secret varchar", "its secret is VARCHAR"),
         ("create macro count_of(x) as 7", "it defines count_of"),
         ("drop view jobs; drop table recorded", "it has no jobs"),
-        (
-            "drop table header; create schema s; create table s.header (position integer, key varchar, value varchar);"
-            " create view header as select 1 as position, filename as key, content as value from read_text('/etc/hostname')",
-            "it lacks header.key",
-        ),
+        (SPY, "it lacks header.key"),
     ],
 )
 def test_only_plain_tables_of_the_right_kind_are_believed(statement, reason, written):
@@ -166,7 +187,10 @@ def test_only_plain_tables_of_the_right_kind_are_believed(statement, reason, wri
 
 
 def test_a_view_of_jobs_in_a_file_is_never_run(written):
-    changed(written, "create or replace view jobs as select 1 / 0 as job_id, content from read_text('/etc/hostname')")
+    changed(
+        written,
+        "create or replace view jobs as select 1 / 0 as job_id, content from read_text('/etc/hostname')",
+    )
     with read([written]) as store:
         assert store.rows("select sum(n_procs) from jobs") == [(7,)]
 
@@ -174,8 +198,8 @@ def test_a_view_of_jobs_in_a_file_is_never_run(written):
 def test_constants_in_a_file_are_text_and_nothing_else(written):
     changed(
         written,
-        "insert into provenance values ('constant.vo_id', '''x'' || (select 1)'), ('constant.req_time', 'abc'),"
-        " ('constant.nonsense', '1')",
+        "insert into provenance values ('constant.vo_id', '''x'' || (select 1)')",
+        "insert into provenance values ('constant.req_time', 'abc'), ('constant.nonsense', '1')",
     )
     with read([written]) as store:
         assert store.rows("select distinct vo_id, req_time from jobs") == [("'x' || (select 1)", None)]
@@ -224,12 +248,21 @@ convert([Path(sys.argv[1])], Path(sys.argv[2]))
 """
 
 
-@pytest.mark.parametrize("when", ["begin", "end"])
-@pytest.mark.parametrize("suffix", [".gwf", ".parquet", ".sqlite", ".duckdb", ".swf.gz"])
+@pytest.mark.parametrize(
+    ("suffix", "when"),
+    [
+        (".gwf", "begin"),
+        (".duckdb", "begin"),
+        (".gwf", "end"),
+        (".parquet", "end"),
+        (".sqlite", "end"),
+        (".duckdb", "end"),
+    ],
+)
 def test_a_killed_conversion_leaves_the_earlier_output(suffix, when, tmp_path):
     log, out = tmp_path / "a.swf", tmp_path / f"out{suffix}"
     line = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
-    log.write_text("".join(line.format(number) for number in range(1, 20_000)))
+    log.write_text("".join(line.format(number) for number in range(1, 8_000)))
     out.write_bytes(b"earlier")
     done = subprocess.run([sys.executable, "-c", KILLED, log, out, when], check=False, capture_output=True)
 
@@ -237,5 +270,5 @@ def test_a_killed_conversion_leaves_the_earlier_output(suffix, when, tmp_path):
     assert out.read_bytes() == b"earlier"
     convert([log], out)
     with read([out]) as store:
-        assert store.rows("select count(*) from jobs") == [(19_999,)]
+        assert store.rows("select count(*) from jobs") == [(7_999,)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.swf", out.name]

@@ -6,7 +6,7 @@ import pytest
 
 import gwa
 from gwa.convert import read, writer
-from gwa.formats import Reading
+from gwa.reading import Reading
 
 HEADER = (
     ("Version", "2.1"),
@@ -220,14 +220,18 @@ def test_logs_whose_starts_differ_are_brought_together(tmp_path):
         assert store.rows("select submit_time from jobs order by 1") == [(1e9,), (1e9 + 50_000,)]
 
 
-LARGE = ("HPC2N-2002-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "METACENTRUM-2009-2-noheader")
+LARGE = (
+    "HPC2N-2002-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "METACENTRUM-2009-2-noheader",
+    "NASA-iPSC-1993-3.1-cln", "SDSC-Par-1996-3.1-cln",
+)  # fmt: skip
 
 
 @pytest.mark.logs
 @pytest.mark.parametrize(
     "name",
     [
-        *("KTH-SP2-1996-2.1-cln", "NASA-iPSC-1993-3.1-cln", "SDSC-Par-1996-3.1-cln", "lublin_256"),
+        "KTH-SP2-1996-2.1-cln",
+        "lublin_256",
         *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE),
     ],
 )

@@ -47,10 +47,9 @@ def _line(row: tuple[int, ...]) -> str:
     time, job, task, event = row
     size = job % 97 + 1
     machine = "" if event == SUBMIT else str(job * 31 % 12_583 + task)
+    happened = (time, 6_250_000_000 + job, task, machine, event)
     request = (size / 400, size / 900, size / 1e5)
-    return ROW % (
-        time, 6_250_000_000 + job, task, machine, event, USERS[job % 900], job % 4, job % 12, *request, job % 2
-    )  # fmt: skip
+    return ROW % (*happened, USERS[job % 900], job % 4, job % 12, *request, job % 2)
 
 
 def _blocks(rows: int) -> Iterator[Columns]:

@@ -34,8 +34,8 @@ class Format:
     """
     A format of traces.
 
-    *names* are patterns such as ``*.gwf``. *refuses* returns None for a head that it can read, else the reason why it cannot.
-    *write* is None for formats that are only read.
+    *names* are patterns such as ``*.gwf``. *refuses* returns None for a head that it can read, else
+    the reason why it cannot. *write* is None for formats that are only read.
     """
 
     name: str

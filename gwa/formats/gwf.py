@@ -14,7 +14,7 @@ from typing import Final
 from gwa.errors import TraceError
 from gwa.formats import Format
 from gwa.formats._text import write_lines
-from gwa.gwftext import header_lines, number_text, restore, text_cell
+from gwa.gwftext import cell, header_lines, in_order, plain_fields, restore
 from gwa.ingest import ingest
 from gwa.readers.batch import MISSING, Shape
 from gwa.readers.head import Head
@@ -140,13 +140,11 @@ def _recipe(edition: Edition) -> Recipe:
 
 def write(store: Store, path: Path) -> None:
     """Write the jobs in order of submission, with the header in comments."""
-    cells = " || chr(9) || ".join(
-        text_cell(field) if field.is_text else number_text(field.name, is_whole=field.is_whole)
-        for field in FIELDS
-    )
+    plain = plain_fields(store)
+    cells = ", ".join(cell(field, plain) for field in FIELDS)
     comments = [f"{COMMENT} {line}" for line in header_lines(store)]
     write_lines(
-        store, path, comments, f"select {cells} as line from jobs order by submit_time nulls first, job_id"
+        store, path, comments, f"select concat_ws(chr(9), {cells}) as line from jobs{in_order(store)}"
     )
 
 

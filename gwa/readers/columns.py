@@ -19,11 +19,33 @@ def batches(source: Source, shape: Shape) -> Iterator["Lines"]:
     """
     Yield the lines of *source*; those that do not have as many cells as columns are rejects.
 
-    The option ``cells`` names all cells of a line where only some of them are columns.
+    The option ``cells`` names all cells of a line where only some of them are columns, ``refuse`` gives
+    reasons to refuse a line by the pattern found in it.
     """
     width = 0 if shape.options.get("any_width") else len(_cells(shape))
     for part in parts(source, Layout(shape.delimiter, shape.comment, width)):
+        for pattern, reason in shape.options.get("refuse", {}).items():
+            _refuse(part, pattern, reason)
         yield Lines(part, shape)
+
+
+def _refuse(part: Part, pattern: str, reason: str) -> None:
+    """Take the lines in which *pattern* is found out of *part*."""
+    places = [found.start() for found in re.finditer(pattern.encode(), part.data)]
+    if not places:
+        return
+    cells = np.frombuffer(bytes(part.data), np.uint8)
+    ends = np.flatnonzero(cells == ord("\n")) + 1
+    rows = np.unique(np.searchsorted(ends, places, side="right"))
+    keep = np.ones(len(ends), np.bool_)
+    keep[rows] = False
+    numbers = part.line_numbers(rows)
+    for row, number in zip(rows, numbers, strict=True):
+        begin = ends[row - 1] if row else 0
+        text = part.data[begin : ends[row]][:SHOWN].decode("utf-8", errors="replace").strip()
+        part.rejects.append(Reject(int(number), reason, text))
+    part.data = bytearray(cells[np.repeat(keep, np.diff(ends, prepend=0))].tobytes())
+    part.skipped.append(numbers)
 
 
 @dataclass
@@ -51,22 +73,32 @@ class Lines:
         path = folder / "part.txt"
         path.write_bytes(self.part.data)
         try:
-            if self.shape.numbered:
+            if not self.shape.numbered:
+                self.rejects += self._parse(database, table, path)
+            elif self.part.skipped or not self._counted(database, table, path):
                 database.execute(
                     f"create temp table parsed as select * exclude (file_no, line) from {table} limit 0"
                 )
                 bad = self._parse(database, "parsed", path)
                 self._number(database, table, bad)
-            else:
-                bad = self._parse(database, table, path)
+                self.rejects += bad
         finally:
             path.unlink()
-        self.rejects += bad
 
-    def _parse(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> list[Reject]:
+    def _counted(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> bool:
+        """Append the lines, numbered as they come, unless DuckDB refuses some, which shifts the numbers."""
+        database.execute("begin")
+        number = f", getvariable('file_no'), {self.part.first - 1} + row_number() over ()"
+        good = not self._parse(database, table, path, number)
+        database.execute("commit" if good else "rollback")
+        return good
+
+    def _parse(
+        self, database: duckdb.DuckDBPyConnection, table: str, path: Path, number: str = ""
+    ) -> list[Reject]:
         """Let DuckDB parse the file in *path* and return what it refused."""
         values = {"path": str(path), "missing": list(self.shape.missing)}
-        database.execute(_insert(table, self.shape), values).fetchall()
+        database.execute(_insert(table, self.shape, number), values).fetchall()
         bad = database.execute(
             "select line, arg_min(column_name, column_idx), arg_min(error_type::varchar, column_idx),"
             f" arg_min(error_message, column_idx), any_value(csv_line[:{SHOWN}])"
@@ -102,15 +134,15 @@ def _cells(shape: Shape) -> Sequence[str]:
     return cells
 
 
-def _insert(table: str, shape: Shape) -> str:
+def _insert(table: str, shape: Shape, number: str) -> str:
     """Return the statement; names and types come from a converter's definition, never from data."""
     cells = _cells(shape)
     columns = ", ".join(f"'{name}': '{shape.columns.get(name, 'varchar')}'" for name in cells)
     wanted = ", ".join(name if name in cells else "null" for name in shape.columns)
     quote = shape.options.get("quote", "")
     return (
-        f"insert into {table} select {wanted} from read_csv($path, delim='{shape.delimiter}', header=false,"
-        f" auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
+        f"insert into {table} select {wanted}{number} from read_csv($path, delim='{shape.delimiter}',"
+        f" header=false, auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
         f" max_line_size=2097152, nullstr=$missing, store_rejects=true, columns={{{columns}}})"
     )
 

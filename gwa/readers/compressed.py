@@ -66,10 +66,9 @@ class Source:
         """Open *path*; raise `TraceError` when it is not a readable file."""
         self.path = path
         self.broken: str | None = None
-        if path.is_dir():
-            message = f"{path}: is a directory, expected a file"
-            raise TraceError(message)
         try:
+            if path.is_dir():
+                raise TraceError(f"{path}: is a directory, expected a file")
             self.size = path.stat().st_size
             self._raw = _Counted(path)
         except OSError as error:

@@ -2,16 +2,16 @@
 Read the accounting file of Grid Engine, whose colons part the fields and also stand inside them.
 
 Versions write 43, 45 or more fields, and nothing escapes a colon in ``category`` or a name. A
-line is taken as it is when its fields have the shape that their places ask for. Any other is put
-together from both ends; the colons inside its fields become U+00AD, which is what later versions
-write there themselves. Rows ``TIME:acct:…`` of the ``reporting`` file are such lines, too.
+line is taken apart where its numbers stand: those in front of the category, and those behind it. The
+colons inside fields become the sign U+001F. Rows ``TIME:acct:…`` of the ``reporting`` file are such
+lines, too.
 
 Source: accounting(5) and reporting(5).
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -45,7 +45,17 @@ NAME, PRIORITY, USED, CATEGORY, SLAVE = 4, 7, 24, 39, 41
 """Places in CELLS, from 0; USED is how many numbers there are from PRIORITY on."""
 
 NUMBERS: Final = (5, 7, 8, 9, 10, 11, 12, 34, 35, 40, 42)
-"""Places of fields that begin with a digit in every line that is as it should be."""
+RESERVED: Final = (43, 44)
+"""Places of numbers; those of reservations are new in 6.2. Colons in front of them would move them."""
+
+NONE: Final = b"NONE"
+NUMERIC: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789+-.e", np.uint8))
+LONGEST_NUMBER: Final = 24
+TASK_DIGITS: Final = 9
+"""Which bytes numbers consist of, and of how many; the digits of a slave task, of which there are fewer."""
+
+INSIDE: Final = 12
+"""With more colons inside its category a line is put together one by one."""
 
 MOST: Final = 1000
 """A line with more fields is no record of a job."""
@@ -53,7 +63,8 @@ MOST: Final = 1000
 NUMBER: Final = re.compile(r"-?\d+(\.\d*)?([eE][-+]?\d+)?")
 TASK: Final = re.compile(r"NONE|\d+\..+|")
 REPORTED: Final = re.compile(r"\d{6,13}:(\w+):")
-COLON: Final = "\u00ad"
+COLON: Final = "\x1f"
+"""What a colon inside a field becomes."""
 
 Places = NDArray[np.int64]
 
@@ -62,17 +73,6 @@ def batches(source: Source, shape: Shape) -> Iterator["Accounting"]:
     """Yield the rows of *source*; those that cannot be put together are rejects."""
     for part in parts(source, Layout("", shape.comment)):
         yield _sorted(part, shape)
-
-
-@dataclass
-class Numbered(Part):
-    """Lines of one width; *numbers* are their places in the source."""
-
-    numbers: Places = field(default_factory=lambda: np.empty(0, np.int64))
-
-    def line_numbers(self, rows: Places) -> Places:
-        """Return the line numbers of lines, given as positions in *data* from 0."""
-        return self.numbers[rows]
 
 
 @dataclass
@@ -94,64 +94,110 @@ class Accounting:
 def _sorted(part: Part, shape: Shape) -> Accounting:
     """Sort the lines of *part* by their width, after putting together those that are broken apart."""
     found = Accounting(part.total, len(part.comments) + part.blank, part.rejects, [])
-    text = np.frombuffer(bytes(part.data), np.uint8)
+    text = np.frombuffer(part.data, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
-    colons = np.flatnonzero(text == ord(":"))
-    behind = np.searchsorted(colons, ends)
-    widths = np.diff(behind, prepend=0) + 1
+    widths = _widths(text, ends)
     numbers = part.line_numbers(np.arange(len(ends)))
-    left = np.ones(len(ends), np.bool_)
-    for width in np.unique(widths[(widths == OLD) | (widths >= NEW) & (widths <= MOST)]):
+    for width in np.unique(widths[widths > 0]).tolist():
         lines = np.flatnonzero(widths == width)
-        lines = lines[_is_plain(text, colons, behind[lines] - width + 1, ends[lines], int(width))]
-        left[lines] = False
-        kept = text if len(lines) == len(ends) else text[np.repeat(~left & (widths == width), _sizes(ends))]
-        found.groups.append(_lines(kept.tobytes(), numbers[lines], int(width), shape))
-    rows: dict[int, list[tuple[int, str]]] = {}
-    for line in np.flatnonzero(left).tolist():
+        found.groups.append(_lines(_kept(part.data, ends, lines), numbers[lines], width, shape))
+    mended: dict[int, list[tuple[int, str]]] = {}
+    for line in np.flatnonzero(widths == 0).tolist():
         begin = ends[line - 1] + 1 if line else 0
-        _mend(text[begin : ends[line]].tobytes().decode(), int(numbers[line]), found, rows)
-    for width, mended in rows.items():
-        data = "".join(f"{row}\n" for _, row in mended).encode()
-        found.groups.append(_lines(data, np.array([number for number, _ in mended]), width, shape))
+        _mend(part.data[begin : ends[line]].decode(), int(numbers[line]), found, mended)
+    for width, rows in mended.items():
+        data = bytearray("".join(f"{row}\n" for _, row in rows).encode())
+        found.groups.append(_lines(data, np.array([number for number, _ in rows]), width, shape))
     return found
 
 
-def _sizes(ends: Places) -> Places:
-    return np.diff(ends + 1, prepend=0)
+def _widths(text: NDArray[np.uint8], ends: Places) -> Places:
+    """Return how many fields each line has, once the colons in its category are no more; 0 if it is odd."""
+    # One more, behind the last colon, stands for the end of the last line.
+    colons = np.append(np.flatnonzero(text == ord(":")), len(text) - 1)
+    behind = np.searchsorted(colons[:-1], ends)
+    apart = np.diff(behind, prepend=0) + 1
+    widths = np.zeros(len(ends), np.int64)
+    for width in np.unique(apart[(apart >= OLD) & (apart <= MOST)]).tolist():
+        lines = np.flatnonzero(apart == width)
+        for inside in range(min(width - OLD, INSIDE) + 1):
+            left = lines[widths[lines] == 0]
+            if not len(left) or width - inside == (OLD + NEW) // 2:
+                continue
+            firsts = behind[left] - width + 1
+            plain = _is_plain(text, colons, firsts, inside, is_old=width - inside == OLD)
+            widths[left[plain]] = width - inside
+            for colon in range(CATEGORY, CATEGORY + inside):
+                text[colons[firsts[plain] + colon]] = ord(COLON)
+    return widths
 
 
-def _lines(data: bytes, numbers: Places, width: int, shape: Shape) -> Lines:
+def _kept(data: bytearray, ends: Places, lines: Places) -> bytearray:
+    """Return those *lines* of *data* that are asked for."""
+    if len(lines) == len(ends):
+        return data
+    wanted = np.zeros(len(ends), np.bool_)
+    wanted[lines] = True
+    text = np.frombuffer(data, np.uint8)
+    return bytearray(text[np.repeat(wanted, np.diff(ends + 1, prepend=0))].tobytes())
+
+
+def _lines(data: bytearray, numbers: Places, width: int, shape: Shape) -> Lines:
+    """Return lines of *width* fields, whose places in the source are *numbers*."""
     cells = (*CELLS, *(f"more{place}" for place in range(len(CELLS), width)))[:width]
-    options = {**shape.options, "cells": cells}
-    part = Numbered(first=0, data=bytearray(data), total=len(numbers), numbers=numbers)
-    return Lines(part, replace(shape, delimiter=":", options=options))
+    part = Part(first=int(numbers[0]), data=data, total=int(numbers[-1] - numbers[0]) + 1)
+    if part.total > len(numbers):
+        every = np.arange(part.first, part.first + part.total)
+        part.skipped.append(np.setdiff1d(every, numbers, assume_unique=True))
+    return Lines(part, replace(shape, delimiter=":", options={**shape.options, "cells": cells}))
 
 
 def _is_plain(
-    text: NDArray[np.uint8], colons: Places, firsts: Places, ends: Places, width: int
+    text: NDArray[np.uint8], colons: Places, firsts: Places, inside: int, *, is_old: bool
 ) -> NDArray[np.bool_]:
-    """Return which of the lines of *width* fields, whose first colons are *firsts*, are as they should be."""
-    stops = np.append(colons, 0)
+    """
+    Return which lines have numbers in their places, when so many colons are *inside* their category.
 
-    def digit(places: Places) -> NDArray[np.bool_]:
-        return (text[places] >= ord("0")) & (text[places] <= ord("9"))
-
+    *firsts* are the places in *colons* of the first colon of each.
+    """
     plain = np.ones(len(firsts), np.bool_)
-    wanted = NUMBERS if width == OLD else (*NUMBERS, 43, 44)
-    for place in wanted:
-        begins = stops[firsts + place - 1] + 1
-        plain &= digit(begins) | (text[begins] == ord("-"))
-    begins, task_ends = stops[firsts + SLAVE - 1] + 1, stops[firsts + SLAVE]
-    task = task_ends - begins == len("NONE")
-    for offset, letter in enumerate(b"NONE"):
-        task &= text[np.minimum(begins + offset, ends)] == letter
-    counted = digit(begins)
-    for _ in range(7):
-        begins = begins + counted
-        counted &= digit(begins)
-    task |= (text[begins] == ord(".")) & (begins < task_ends) & digit(stops[firsts + SLAVE - 1] + 1)
-    return plain & task
+    for place in NUMBERS if is_old else (*NUMBERS, *RESERVED):
+        letter = text[colons[firsts + place - 1 + (inside if place > CATEGORY else 0)] + 1]
+        plain &= _is_digit(letter) | (letter == ord("-"))
+    task = firsts[plain] + SLAVE + inside
+    plain[plain] = _is_none(text, colons, task) | _is_slave(text, colons, task)
+    return plain
+
+
+def _is_digit(letters: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    digits: NDArray[np.bool_] = (letters >= ord("0")) & (letters <= ord("9"))
+    return digits
+
+
+def _is_none(text: NDArray[np.uint8], colons: Places, behind: Places) -> NDArray[np.bool_]:
+    """Return which fields, in front of the colons *behind*, are NONE."""
+    begins = colons[behind - 1] + 1
+    none: NDArray[np.bool_] = colons[behind] - begins == len(NONE)
+    for place, letter in enumerate(NONE):
+        none &= text[np.minimum(begins + place, len(text) - 1)] == letter
+    return none
+
+
+def _is_slave(text: NDArray[np.uint8], colons: Places, behind: Places) -> NDArray[np.bool_]:
+    """Return which fields are the id of a slave task, such as 1.node07, with a number on either side."""
+    dots = colons[behind - 1] + 1
+    slave = _is_digit(text[dots])
+    for _ in range(TASK_DIGITS):
+        dots = dots + _is_digit(text[dots])
+    slave &= text[dots] == ord(".")
+    for side in (-1, 0, 1):
+        stops = behind[slave] + side
+        begins, ends = colons[stops - 1] + 1, colons[stops]
+        numeric = ends - begins <= LONGEST_NUMBER
+        for place in range(LONGEST_NUMBER):
+            numeric &= NUMERIC[text[np.minimum(begins + place, ends)]] | (begins + place >= ends)
+        slave[slave] = numeric if side else ~numeric
+    return slave
 
 
 def _mend(line: str, number: int, found: Accounting, rows: dict[int, list[tuple[int, str]]]) -> None:
@@ -179,19 +225,13 @@ def joined_cells(cells: Sequence[str]) -> list[str] | None:
     task and the memory follow.
     """
     numeric = [bool(NUMBER.fullmatch(cell)) for cell in cells]
-    run, start = 0, 0
-    for place in range(PRIORITY, len(cells)):
-        run = run + 1 if numeric[place] else 0
-        if run == USED:
-            start = place - USED + 1
+    for start in range(PRIORITY, len(cells) - (CATEGORY - PRIORITY)):
+        first = start + CATEGORY - PRIORITY
+        if numeric[start - 2] and all(numeric[start : start + USED]) and all(numeric[first - 5 : first]):
             break
-    if not start or not numeric[start - 2]:
+    else:
         return None
-    name = COLON.join(cells[NAME : start - 2])
-    front = [*cells[:NAME], name, *cells[start - 2 : start + CATEGORY - PRIORITY]]
-    if len(front) != CATEGORY:
-        return None
-    first = start + CATEGORY - PRIORITY
+    front = [*cells[:NAME], COLON.join(cells[NAME : start - 2]), *cells[start - 2 : first]]
     for last in range(first, len(cells) - 3):
         tail = cells[last + 1 :]
         if numeric[last + 1] and numeric[last + 3] and TASK.fullmatch(tail[1]) and _fits(tail):

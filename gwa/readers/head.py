@@ -14,6 +14,9 @@ from gwa.readers.lines import Layout, Part, parts
 SIZE: Final = 1 << 20
 """How much of a source is looked at."""
 
+TOGETHER: Final = 32 * SIZE
+"""How much is looked at of all sources of a trace, since some consist of a thousand files."""
+
 LINES: Final = 1000
 """How many lines of data are looked at."""
 
@@ -25,26 +28,31 @@ _ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*:(?!//)\s*(.*?)\s*$")
 
 @dataclass(frozen=True)
 class Head:
-    """The first bytes of the file at *path*, decompressed; *name* lacks the suffix of compression."""
+    """
+    The first bytes of the file at *path*, up to *size*, decompressed.
+
+    The *name* lacks the suffix of compression.
+    """
 
     path: Path
     name: str
     data: bytes
+    size: int = SIZE
 
     @classmethod
-    def of(cls, path: Path) -> "Head":
+    def of(cls, path: Path, size: int = SIZE) -> "Head":
         """Read the head of *path*; raise `TraceError` for what cannot be read or is empty."""
         source = Source(path)
         try:
             data = b""
-            while len(data) < SIZE and (more := source.read(SIZE - len(data))):
+            while len(data) < size and (more := source.read(size - len(data))):
                 data += more
         finally:
             source.close()
         if not data and source.broken:
             message = f"{path}: {source.broken}"
             raise TraceError(message)
-        return cls(path, plain_name(path), data)
+        return cls(path, plain_name(path), data, size)
 
     @cached_property
     def text(self) -> str:
@@ -60,7 +68,7 @@ class Head:
     def _whole(self) -> list[str]:
         """The lines, without a last one that may have been cut by the size of the head."""
         lines = self.text.removesuffix("\n").split("\n")
-        return lines[:-1] if len(self.data) >= SIZE and len(lines) > 1 else lines
+        return lines[:-1] if len(self.data) >= self.size and len(lines) > 1 else lines
 
     @property
     def is_binary(self) -> bool:

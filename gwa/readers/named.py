@@ -18,7 +18,6 @@ Options:
     break within a cell has torn, is put together again.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -31,89 +30,20 @@ from numpy.typing import NDArray
 
 from gwa.readers.batch import Records, Shape
 from gwa.readers.compressed import Source
-from gwa.readers.head import Head
+from gwa.readers.header import Columns, first_columns, header_in, plain
 from gwa.readers.lines import SHOWN, Layout, Part, Reject, parts
-
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_/ ]*")
-_SIGNS: Final = re.compile(r"[^a-z0-9]")
-
-FEW: Final = 3
-"""A row is a header when at least so many of its cells are names that are asked for."""
 
 TORN: Final = 10
 """A row that line breaks tore into more lines is not put together again."""
 
 
-def plain(name: str) -> str:
-    """
-    Return a name without case and signs.
-
-    >>> plain("Max_RSS") == plain("MaxRSS")
-    True
-    """
-    return _SIGNS.sub("", name.lower())
-
-
 def batches(source: Source, shape: Shape) -> Iterator["Rows"]:
     """Yield the rows of *source*; those that cannot be fitted to the columns are rejects."""
-    columns = _first_columns(source, shape)
+    columns = first_columns(source, shape)
     for part in parts(source, Layout(shape.delimiter, shape.comment)):
         for rows in _stretches(part, shape, columns):
             columns = rows.columns
             yield rows
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The names of the cells of a row, in order; *assumed* where no header says them."""
-
-    names: tuple[str, ...]
-    assumed: bool = False
-
-    def mended(self, cells: list[str], shape: Shape) -> list[str] | None:
-        """Return *cells* with the pieces of the one that holds delimiters joined; None when none fits."""
-        over = len(cells) - len(self.names)
-        places = [self.names.index(name) for name in map(plain, shape.options["loose"]) if name in self.names]
-        for place in places if over else [0]:
-            end = place + over + 1
-            joined = [*cells[:place], shape.delimiter.join(cells[place:end]), *cells[end:]]
-            if len(joined) == len(self.names) and self.fits(joined, shape):
-                return joined
-        return None
-
-    def fits(self, cells: Sequence[str], shape: Shape) -> bool:
-        """Whether the cells that have to look like something do."""
-        checks = {plain(name): pattern for name, pattern in shape.options["checks"].items()}
-        return all(
-            re.fullmatch(checks[name], cell)
-            for name, cell in zip(self.names, cells, strict=False)
-            if name in checks
-        )
-
-
-def _first_columns(source: Source, shape: Shape) -> Columns:
-    """Return the columns that a file begins with: of its first header, of the user, or as usual."""
-    rows = Head.of(source.path).rows(shape.comment)
-    for row in rows:
-        if header := _header(row, shape):
-            return header
-    order: str | Sequence[str] = shape.options.get("columns") or shape.options["order"]
-    names = re.split(r"[\s,|]+", order.strip(" ,|")) if isinstance(order, str) else order
-    known = tuple(map(plain, names))
-    wide = sum(row.endswith(shape.delimiter) and row.count(shape.delimiter) == len(known) for row in rows)
-    return Columns((*known, "") if 2 * wide > len(rows) else known, assumed=True)
-
-
-def _header(row: str, shape: Shape) -> Columns | None:
-    """Return the columns that *row* names, if it is a header."""
-    cells = row.strip().split(shape.delimiter)
-    names = tuple(map(plain, cells))
-    wanted = {plain(name) for name in shape.columns}
-    known = wanted.intersection(names)
-    if plain(shape.options["header"]) not in names or len(known) < min(FEW, len(wanted)):
-        return None
-    filled = all(_NAME.fullmatch(cell) for cell in (cells[:-1] if not cells[-1] else cells))
-    return Columns(names) if filled else None
 
 
 @dataclass
@@ -207,7 +137,7 @@ def _headers(
     while hit >= 0:
         place = int(np.searchsorted(begins, hit, side="right")) - 1
         end = int(ends[place])
-        if header := _header(part.data[int(begins[place]) : end].decode(), shape):
+        if header := header_in(part.data[int(begins[place]) : end].decode(), shape):
             found[place] = header
         hit = part.data.find(mark, end)
     return found
@@ -273,15 +203,15 @@ def _mend(odd: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple[R
 def _torn(lines: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple[list[str] | None, int]:
     """Return the cells of the row that begins the *lines*, and how many of them it takes."""
     number, text = lines[0]
+    if not columns.begin(text, shape.delimiter):
+        return None, 1
     for used, (following, more) in enumerate(lines):
         if used:
-            begins_anew = columns.fits([more.split(shape.delimiter)[0]], shape)
-            if following != number + used or begins_anew:
+            if following != number + used or columns.begin(more, shape.delimiter):
                 break
             text = f"{text} {more}"
-        cells = text.split(shape.delimiter)
-        if len(cells) >= len(columns.names):
-            row = columns.mended(cells, shape)
+        if text.count(shape.delimiter) + 1 >= len(columns.names):
+            row = columns.mended(text.split(shape.delimiter), shape.delimiter)
             return row, used + 1 if row else 1
     return None, 1
 

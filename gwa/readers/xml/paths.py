@@ -20,7 +20,8 @@ CONDITION: Final = re.compile(r"\[(\w+)=([^\]]*)\]")
 LAST: Final = 1000
 """The rank of a value that is not there."""
 
-Items = Sequence[tuple[str, str]]
+Given = tuple[int, int, bool, str]
+"""A value: its column, its rank, whether the text of the element belongs to it, and which attribute."""
 
 
 @dataclass(frozen=True)
@@ -42,30 +43,41 @@ class Take:
         return all(attributes.get(name, "").strip().lower() in values for name, values in self.conditions)
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
-    """An element that paths lead to or through: its *children* by name, and what it gives."""
+    """
+    An element that paths lead to or through: its *children* by name, and what it gives.
+
+    Most give their text to one *column*, which is -1 for the others. What was found out before is
+    in *known*, children by their tags, and *remembered*, values by attributes.
+    """
 
     children: dict[str, "Node"] = field(default_factory=dict)
     takes: list[Take] = field(default_factory=list)
+    column: int = -1
+    rank: int = 0
+    is_conditional: bool = False
+    known: dict[str, "Node | None"] = field(default_factory=dict)
+    remembered: dict[tuple[object, ...], list[Given]] = field(default_factory=dict)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether an element gives its text to one column and nothing else."""
-        return len(self.takes) == 1 and not (self.takes[0].conditions or self.takes[0].sign)
+    def settle(self) -> None:
+        """Find out what is simple about this element and those below it."""
+        if len(self.takes) == 1 and not self.children:
+            (take,) = self.takes
+            if not take.conditions and not take.sign:
+                self.column, self.rank = take.column, take.rank
+        self.is_conditional = any(take.conditions for take in self.takes)
+        for child in self.children.values():
+            child.settle()
 
-    @property
-    def is_conditional(self) -> bool:
-        """Whether it depends on the attributes of an element what it gives."""
-        return any(take.conditions for take in self.takes)
-
-    def given(self, items: Items) -> list[tuple[int, int, bool, str]]:
-        """Return what an element with the attributes *items* gives: column, rank, whether its text, and what else."""
-        attributes = {local(name): value for name, value in items}
+    def given(self, attributes: Mapping[str, str]) -> list[Given]:
+        """Return what an element with these *attributes* gives."""
+        names = {local(name): name for name in attributes}
+        values = {local(name): value for name, value in attributes.items()}
         return [
-            (take.column, take.rank, take.sign != "@", attributes.get(take.attribute, "").strip())
+            (take.column, take.rank, take.sign != "@", names.get(take.attribute, ""))
             for take in self.takes
-            if take.matches(attributes)
+            if take.matches(values)
         ]
 
 
@@ -73,16 +85,17 @@ def tree(paths: Mapping[str, str | Sequence[str]], columns: Sequence[str]) -> No
     """
     Return the tree of all *paths* to *columns*, several to one in order of preference.
 
-    >>> tree({"user": ["DN", "UserIdentity/LocalUserId"]}, ["user"]).children["dn"].takes[0].rank
+    >>> tree({"user": ["DN", "UserIdentity/LocalUserId"]}, ["user"]).children["dn"].column
     0
     """
     root = Node()
     for name, wanted in paths.items():
         if name not in columns:
-            message = f"there is a path for '{name}', which is no column"
+            message = f"there is a path to '{name}', which is no column"
             raise DefinitionError(message)
         for rank, path in enumerate([wanted] if isinstance(wanted, str) else wanted):
             _add(root, path, columns.index(name), rank)
+    root.settle()
     return root
 
 
@@ -94,7 +107,9 @@ def _add(root: Node, path: str, column: int, rank: int) -> None:
     node = root
     for step in match[1].lower().split("/"):
         node = node.children.setdefault(step, Node())
-    conditions = [(name, frozenset(values.split("|"))) for name, values in CONDITION.findall(match[2].lower())]
+    conditions = [
+        (name, frozenset(values.split("|"))) for name, values in CONDITION.findall(match[2].lower())
+    ]
     node.takes.append(Take(column, rank, tuple(conditions), match[3] or "", (match[4] or "").lower()))
 
 

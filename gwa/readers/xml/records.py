@@ -1,24 +1,29 @@
-"""Parse blocks of records, with a parser that knows no document types, no entities and no network."""
+"""Parse blocks of records, with a parser that gets to see neither document types nor a network."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any, Final, Self
+from typing import Any, Final, cast
 
 from lxml import etree
 
-from gwa.readers.lines import LONGEST_LINE, Reject, utf8
-from gwa.readers.xml.paths import LAST, Items, Node, local, tree
+from gwa.readers.lines import Reject, utf8
+from gwa.readers.xml.paths import LAST, Node, local, tree
 from gwa.readers.xml.split import Block, Tags, shown
 
 SEPARATOR: Final = "\x1f"
-"""What parts the cells of a row: a character that no XML text may hold."""
+"""What parts the cells of a row: a character that no XML may hold."""
+
+LONGEST_ROW: Final = 1 << 18
+"""The longest row in characters; the engine refuses lines above 2 MiB."""
 
 PREFIXES: Final = re.compile(rb"[<\s/]([A-Za-z_][\w.-]*+):[A-Za-z_]")
 RESERVED: Final = frozenset({b"xml", b"xmlns"})
 MANY: Final = 1000
-"""So many prefixes, and tags and attributes of one element, are kept in mind."""
+"""So many prefixes, tags and combinations of attributes are kept in mind."""
+
+_PLACE: Final = re.compile(r" line \d+(?= and )|, line \d+.*", re.DOTALL)
+"""Where in the text that was parsed a parser found a fault, which is not where in the source."""
 
 CONTROLS: Final = bytes.maketrans(bytes(set(range(32)) - set(b"\t\n\r")), b" " * 29)
 
@@ -26,32 +31,25 @@ CONTROLS: Final = bytes.maketrans(bytes(set(range(32)) - set(b"\t\n\r")), b" " *
 @dataclass
 class Found:
     """
-    What a block holds: rows, elements that are no records (*remarks*), and rejects.
+    What a block holds: *rows*, elements that are no records (*remarks*), and *rejects*.
 
-    *rows* is text for the engine: cells parted by SEPARATOR, the last one the number of the line.
+    A row is a line; its cells are parted by SEPARATOR, and the last one is where the record begins.
     """
 
     total: int = 0
     remarks: int = 0
     rejects: list[Reject] = field(default_factory=list)
-    rows: bytes = b""
+    rows: list[str] = field(default_factory=list)
 
-    def write(self, file: IO[bytes]) -> None:
-        """Write this to a *file*, for `read`."""
-        rejects = [(reject.line, reject.reason, reject.text) for reject in self.rejects]
-        head = json.dumps([self.total, self.remarks, rejects, len(self.rows)])
-        file.write(head.encode() + b"\n" + self.rows)
-        file.flush()
+    @property
+    def data(self) -> bytes:
+        """The rows as text."""
+        return "".join(self.rows).encode()
 
-    @classmethod
-    def read(cls, file: IO[bytes]) -> Self:
-        """Return what was written to a *file*; raise `ValueError` when it breaks off."""
-        total, remarks, rejects, size = json.loads(file.readline())
-        rows = file.read(size)
-        if len(rows) < size:
-            message = "broken off"
-            raise ValueError(message)
-        return cls(total, remarks, [Reject(*reject) for reject in rejects], rows)
+    def reject(self, line: int, reason: str, text: bytes) -> None:
+        """Count a record that cannot be read."""
+        self.total += 1
+        self.rejects.append(Reject(line, reason, shown(text)))
 
 
 class Parser:
@@ -62,18 +60,19 @@ class Parser:
     """
 
     def __init__(self, columns: Sequence[str], options: Mapping[str, Any]) -> None:
-        self.tags = Tags(options["records"], options.get("containers", ()))
-        self._names = frozenset(name.lower() for name in options["records"])
-        self._root = tree(options["paths"], columns)
+        self.columns = list(columns)
+        self.options = {key: options.get(key, []) for key in ("records", "containers", "paths")}
+        self.tags = Tags(self.options["records"], self.options["containers"])
+        self._names = frozenset(name.lower() for name in self.options["records"])
+        self._containers = frozenset(name.lower() for name in self.options["containers"])
+        self._root = tree(self.options["paths"], self.columns)
         self._blank = [""] * len(columns)
         self._ranks = [LAST] * len(columns)
-        self._known: dict[int, dict[str, Node | None]] = {}
-        self._given: dict[tuple[int, tuple[tuple[str, str], ...]], list[tuple[int, int, bool, str]]] = {}
         self._prefixes: set[bytes] = set()
         self._opening = b"<gwa>"
-        # Only records are parsed, so there is no document type that could declare an entity.
+        # Only records are parsed: no document type that declares an entity comes this far.
         self._parser = etree.XMLParser(
-            resolve_entities=True,
+            resolve_entities="internal",  # type: ignore[arg-type]  # the stubs know of booleans only
             no_network=True,
             load_dtd=False,
             remove_comments=True,
@@ -83,8 +82,10 @@ class Parser:
         )
         self._fault = ""
 
-    def found(self, block: Block) -> Found:
+    def found(self, block: Block | Reject) -> Found:
         """Return what *block* holds."""
+        if isinstance(block, Reject):
+            return Found(total=1, rejects=[block])
         block = Block(block.line, utf8(block.data))
         found = Found()
         whole = self._parsed(block.data)
@@ -105,7 +106,7 @@ class Parser:
         try:
             return etree.fromstring(b"".join((self._opening, data, b"</gwa>")), self._parser)
         except etree.XMLSyntaxError as error:
-            self._fault = str(error.msg).partition(", line")[0]
+            self._fault = _PLACE.sub("", str(error.msg))
             return None
 
     def _learns(self, data: bytes) -> bool:
@@ -118,16 +119,99 @@ class Parser:
         if not new or len(self._prefixes) + len(new) > MANY:
             return False
         self._prefixes |= new
-        names = b" ".join(b'xmlns:%b="%b"' % (name, name) for name in sorted(self._prefixes))
-        self._opening = b"<gwa " + names + b">"
+        declared = (b'xmlns:%b="%b"' % (name, name) for name in sorted(self._prefixes))
+        self._opening = b"<gwa " + b" ".join(declared) + b">"
         return True
 
     def _all(self, parent: etree._Element, before: int, found: Found) -> None:
-        """Add all records in *parent*, which are between other elements or in containers."""
+        """Add the records in *parent*, also those in containers, and count other elements."""
         for child in parent:
-            if local(child.tag) in self._names:
-                self._add(child, before + (child.sourceline or 1), found)
-            elif any(local(one.tag) in self._names for one in child.iterdescendants()):
+            name = local(child.tag)
+            if name in self._names:
+                self._add(child, before + cast("int", child.sourceline), found)
+            elif name in self._containers or any(local(one.tag) in self._names for one in child.iter()):
                 self._all(child, before, found)
-            elif local(child.tag) in self._containers:
-                ...
+            else:
+                found.total += 1
+                found.remarks += 1
+
+    def _pick(self, block: Block, found: Found) -> None:
+        """Add the records of a block that is not well-formed as a whole: together, or else one by one."""
+        pieces = self.tags.pieces(block)
+        found.total += pieces.others
+        found.remarks += pieces.others
+        for line, reason, data in pieces.broken:
+            found.reject(line, reason, data)
+        together = self._parsed(b"".join(data for _, data in pieces.records))
+        if together is not None and len(together) == len(pieces.records):
+            for (line, _), record in zip(pieces.records, together, strict=True):
+                self._add(record, line, found)
+            return
+        for line, data in pieces.records:
+            alone = self._parsed(data)
+            if alone is None:
+                alone = self._attempt(data.translate(CONTROLS))
+            if alone is not None and len(alone) == 1:
+                self._add(alone[0], line, found)
+            else:
+                found.reject(line, self._fault, data)
+
+    def _add(self, record: etree._Element, line: int, found: Found) -> None:
+        """Add a record as a row."""
+        row, ranks = self._blank.copy(), self._ranks.copy()
+        self._take(record, self._root, row, ranks)
+        text = SEPARATOR.join(row)
+        if "\n" in text or "\r" in text:
+            text = text.replace("\n", " ").replace("\r", " ")
+        if len(text) > LONGEST_ROW:
+            found.reject(line, f"its values are longer than {LONGEST_ROW} characters", text.encode())
+            return
+        found.total += 1
+        found.rows.append(f"{text}{SEPARATOR}{line}\n")
+
+    def _take(self, parent: etree._Element, node: Node, row: list[str], ranks: list[int]) -> None:
+        """Take what the children of *parent* give: of several values the preferred one, then the first."""
+        known = node.known
+        for child in parent:
+            tag = child.tag
+            try:
+                wanted = known[tag]
+            except KeyError:
+                wanted = self._knows(node, tag)
+            if wanted is None:
+                continue
+            column = wanted.column
+            if column >= 0:
+                if wanted.rank < ranks[column]:
+                    text = child.text
+                    if text and (text := text.strip()):
+                        row[column] = text
+                        ranks[column] = wanted.rank
+                continue
+            if wanted.takes:
+                self._choose(child, wanted, row, ranks)
+            if wanted.children:
+                self._take(child, wanted, row, ranks)
+
+    def _knows(self, node: Node, tag: str) -> Node | None:
+        """Return the child of *node* that a *tag* means, and keep it in mind."""
+        wanted = node.children.get(local(tag))
+        if len(node.known) < MANY:
+            node.known[tag] = wanted
+        return wanted
+
+    def _choose(self, element: etree._Element, node: Node, row: list[str], ranks: list[int]) -> None:
+        """Take what an element gives by its attributes; most have the same ones as others before."""
+        key = tuple(element.items() if node.is_conditional else element.keys())
+        given = node.remembered.get(key)
+        if given is None:
+            given = node.given({str(name): str(value) for name, value in element.items()})
+            if len(node.remembered) < MANY:
+                node.remembered[key] = given
+        for column, rank, has_text, name in given:
+            if rank < ranks[column]:
+                text = (element.text or "").strip() if has_text else ""
+                value = element.get(name, "").strip() if name else ""
+                if text or (value and not has_text):
+                    row[column] = f"{text} {value}" if text and value else text or value
+                    ranks[column] = rank

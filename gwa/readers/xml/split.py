@@ -50,7 +50,7 @@ class Block:
 @dataclass
 class Pieces:
     """
-    A block in pieces: *records* and what is *broken*, each with the place where it begins.
+    A block in pieces: *records* and what is *broken*, each with the line where it begins.
 
     *others* counts the elements between them.
     """
@@ -67,9 +67,7 @@ class Tags:
         self.names = [name.encode() for name in names]
         self.containers = {name.encode() for name in containers}
         name = PREFIX + rb"(" + rb"|".join(map(re.escape, self.names)) + rb")"
-        self.tokens = re.compile(
-            HIDDEN + rb"|<(/?)" + name + rb"(?=[\s/>])([^<>]*+)>", re.DOTALL
-        )
+        self.tokens = re.compile(HIDDEN + rb"|<(/?)" + name + rb"(?=[\s/>])([^<>]*+)>", re.DOTALL)
         self.start = re.compile(rb"<" + name + rb"(?=[\s/>])")
         self.end = re.compile(rb"</" + name + rb"\s*>")
         self.hidden = re.compile(HIDDEN, re.DOTALL)
@@ -140,27 +138,30 @@ class Tags:
     def pieces(self, block: Block) -> Pieces:
         """Return the records of a block, and what is none."""
         data, found, gap = block.data, Pieces(), []
-        opened, last = -1, 0
+        lines, opened, last = _Lines(data, block.line), -1, 0
         for token in self.tokens.finditer(data):
             closes, name, tail = token.groups()
             if name is None:
+                # Inside a record comments and the like are left to the parser.
                 if opened < 0:
                     gap.append(data[last : token.start()])
                     last = token.end()
                 continue
-            if opened >= 0 and not closes:
-                found.broken.append((opened, "the record has no end", data[opened : token.start()]))
-            if closes and opened < 0:
-                found.broken.append((last, "the record has no beginning", data[last : token.end()]))
-            elif closes or tail.endswith(b"/"):
-                begin = opened if closes else token.start()
-                found.records.append((begin, data[begin : token.end()]))
-            if not closes and opened < 0:
+            if opened < 0 and closes:
+                text = data[last : token.end()]
+                found.broken.append((lines.at(token.start()), "the record has no beginning", text))
+            elif opened < 0:
                 gap.append(data[last : token.start()])
-            opened = -1 if closes or tail.endswith(b"/") else token.start()
-            last = token.end()
+            elif not closes:
+                text = data[opened : token.start()]
+                found.broken.append((lines.at(opened), "the record has no end", text))
+            begin = opened if closes else token.start()
+            if begin >= 0 and (closes or tail.endswith(b"/")):
+                found.records.append((lines.at(begin), data[begin : token.end()]))
+                begin = -1
+            opened, last = begin, token.end()
         if opened >= 0:
-            found.broken.append((opened, "the record breaks off", data[opened:]))
+            found.broken.append((lines.at(opened), "the record breaks off", data[opened:]))
         else:
             gap.append(data[last:])
         found.others = self._elements(b"".join(gap))[0]
@@ -188,6 +189,21 @@ class Tags:
             counts[-1] += 1
             ended = ended if stack else tag.end()
         return sum(counts), ended
+
+
+@dataclass
+class _Lines:
+    """Counts the lines of *data* up to places that are asked for in order."""
+
+    data: bytes
+    line: int
+    counted: int = 0
+
+    def at(self, place: int) -> int:
+        """Return the number of the line at *place*."""
+        self.line += self.data.count(b"\n", self.counted, place)
+        self.counted = place
+        return self.line
 
 
 def shown(data: bytes) -> str:

@@ -5,16 +5,20 @@ Source: S. D. Anoep, thesis (2009), sections 3.3 and 4.3, tables 4.2-4.20. The p
 its published numbers really are (natural logarithms for some, base 2 for others, no hour filter, bags
 cut at 1200 s), found by reproducing the rows of LCG; the preset ``text`` does what its text says.
 """
+# ruff: noqa: S608 - queries are composed of names in our own schema
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.bags import TEXT, THESIS, Definition, bagged
+from gwa.bags import TEXT, THESIS, Definition, bagged, bags
+from gwa.statistics.distribution import Distribution
+from gwa.statistics.fit import SIX, Fits, fit_all
+from gwa.statistics.rounding import Grid
 from gwa.statistics.sample import Sample
 from gwa.store import Store
 
@@ -34,12 +38,18 @@ NATURAL, BINARY, PLAIN = "e", "2", ""
 
 @dataclass(frozen=True)
 class Preset:
-    """A reading of the thesis: its *bags*, the *bases* of its scales, and its hours."""
+    """
+    A reading of the thesis: its *bags*, the *bases* of its scales, and its hours.
+
+    *shift* is when its day begins, in seconds after midnight UTC; where it is None, at 6 in the morning
+    of the trace's own zone. The published row of LCG is that of 24,300 s, a quarter to seven.
+    """
 
     name: str
     bags: Definition
     bases: Mapping[str, str]
     day_hours_only: bool = False
+    shift: float | None = None
 
 
 PRESETS: Final = {
@@ -78,12 +88,23 @@ class Measured:
     A characteristic of a trace on its scale.
 
     *x* is what is fitted; *base* says of which logarithm it is (none where empty); *dropped* is the
-    share of the raw values below 1 second or job that has no place on the scale.
+    share of the raw values below 1 second or job that has no place on the scale. *grid* says how the
+    values were rounded, if they were.
     """
 
     x: Sample
     base: str
     dropped: float
+    grid: Grid | None = None
+
+    @property
+    def zeros(self) -> float:
+        """The share of x = 0, raw values of 1: they count against distributions on x > 0."""
+        return 1 - self.x.restrict(above=0.0).n / self.x.n if self.x.n else 0.0
+
+    def raw(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values on the scale in their own unit."""
+        return x if self.base == PLAIN else NUMBERS[self.base] ** x
 
 
 @dataclass(frozen=True)
@@ -102,9 +123,28 @@ class Characteristic:
         base = preset.bases[self.name]
         raw = self.raw(store, preset)
         if base == PLAIN:
-            return Measured(raw, base, 0.0)
+            return Measured(raw, base, 0.0, Grid.of(raw))
         kept = raw.restrict(low=1.0)
-        return Measured(kept.map(LOGARITHMS[base]), base, 1 - kept.n / raw.n if raw.n else 0.0)
+        grid = Grid(base=NUMBERS[base]) if Grid.of(kept) else None
+        return Measured(kept.map(LOGARITHMS[base]), base, 1 - kept.n / raw.n if raw.n else 0.0, grid)
+
+
+def fitted(measured: Measured, candidates: Sequence[str | type[Distribution]] = SIX) -> Fits:
+    """
+    Return the fits of the thesis, with likelihoods that can be compared.
+
+    Parameters and distances are the thesis' (see `gwa.statistics.fit.Policy`): zeros count against
+    distributions that have none. AIC and BIC are over the observations that all candidates can produce.
+    """
+    printed, alike = fit_all(measured.x, candidates, "thesis"), fit_all(measured.x, candidates, "common")
+    comparable = {fit.name: fit for fit in alike}
+    fits = (
+        replace(fit, loglik=comparable[fit.name].loglik, n=comparable[fit.name].n)
+        if fit.name in comparable
+        else fit
+        for fit in printed
+    )
+    return Fits(tuple(fits), printed.refused)
 
 
 def _ln(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -116,6 +156,8 @@ def _log2(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 LOGARITHMS: Final = {NATURAL: _ln, BINARY: _log2}
+NUMBERS: Final = {NATURAL: math.e, BINARY: 2.0}
+"""The bases as numbers."""
 
 
 def _bag_gaps(store: Store, preset: Preset) -> Sample:
@@ -127,14 +169,15 @@ def _bag_gaps(store: Store, preset: Preset) -> Sample:
     return store.sample(
         "gap",
         "(select start, start - lag(start) over (order by start) as gap"
-        f" from {_bags(store, preset)} {hours})",
+        f" from {bags(store, preset.bags)} {hours}) as gaps",
     )
 
 
 def _daily(store: Store, preset: Preset) -> Sample:
-    """The half hour of the day, counted from 6 in the morning, in which bags begin."""
-    seconds = _time_of_day("start", _offset(store) - SHIFT)
-    return store.sample(f"floor({seconds} / {DAY / SLOTS!r})", _bags(store, preset))
+    """The half hour of the day, counted from when the preset's day begins, in which bags begin."""
+    behind = _offset(store) - SHIFT if preset.shift is None else -preset.shift
+    seconds = _time_of_day("start", behind)
+    return store.sample(f"floor({seconds} / {DAY / SLOTS!r})", bags(store, preset.bags))
 
 
 def _task_gaps(store: Store, preset: Preset) -> Sample:
@@ -143,30 +186,24 @@ def _task_gaps(store: Store, preset: Preset) -> Sample:
     return store.sample(
         "gap",
         "(select submit_time - lag(submit_time) over (partition by bag order by submit_time, job_id) as gap"
-        f" from {table})",
+        f" from {table}) as gaps",
     )
 
 
 def _bag_sizes(store: Store, preset: Preset) -> Sample:
     """Tasks of a bag, of bags with more than one."""
-    return store.sample("size", f"(select size from {_bags(store, preset)} where size >= 2)")
+    return store.sample("size", f"(select size from {bags(store, preset.bags)} where size >= 2) as several")
 
 
 def _variances(store: Store, preset: Preset) -> Sample:
     """Population variance of the run times in a bag, of bags with more than one task that ran."""
     table = bagged(store, preset.bags)
     return store.sample(
-        "(n * squares - sum * sum) / (n * n)",
-        "(select cast(count(*) as double) as n, cast(sum(cast(run_time as decimal(38, 6))) as double) as sum,"
+        "(n * squares - total * total) / (n * n)",
+        """Return the SQL for the seconds since midnight of a clock *shift* seconds ahead of UTC."""
         " cast(sum(cast(run_time * run_time as decimal(38, 6))) as double) as squares"
-        f" from {table} where run_time >= 0 group by bag having count(*) >= 2)",
+        f" from {table} where run_time >= 0 group by bag having count(*) >= 2) as several",
     )
-
-
-def _bags(store: Store, preset: Preset) -> str:
-    """Return the query for bags: when each begins, and how many tasks it has."""
-    table = bagged(store, preset.bags)
-    return f"(select bag, min(submit_time) as start, count(*) as size from {table} group by bag) as bags"
 
 
 def _time_of_day(moment: str, shift: float) -> str:

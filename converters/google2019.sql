@@ -1,0 +1,283 @@
+/* ---
+title = "Google cluster traces of 2019 (version 3), instance events"
+files = ["instance_events-*.json", "collection_events-*.json"]
+reader = "jsonlines"
+scope = "trace"
+first = '^\s*\{.*"collection_id"\s*:.*\}\s*$'
+contains = '"(type|instance_index)"\s*:'
+notes = """
+Source: clusterdata_trace_format_v3.proto in google/cluster-data, and the document on version 3 of the
+traces. Read are JSON lines of instance_events and, for users and names, of collection_events: files as
+in the buckets clusterdata_2019_a to _h, in any order, of one cell. Whole numbers may be texts, types of
+events numbers or names. Instances of alloc sets (reservations, not work) count as comments.
+
+Each instance becomes a job; instances of the same collection are a bag, named by its id. One that was
+evicted, failed or was killed may be submitted again: the row tells of its last attempt and waits since
+the first submission seen, the attempts before are counted. --attempts makes each of them a row.
+An attempt begins with SUBMIT, QUEUE or ENABLE and starts with SCHEDULE. Events are in order of time,
+where times are equal in order of file and line.
+
+FINISH is completed (1); FAIL, LOST, and EVICT for good are failed (0); KILL is cancelled (5).
+What still waits or runs when the trace ends has no run time and no status. What was never started has
+no processors. Of what happened before the trace (time 0) no time is known: such an instance has no
+submission unless it was submitted again. -O before=start takes it as submitted, and running if it ran,
+when the trace begins; -O before=drop refuses it. Events after the trace (time 2^63-1) were not seen.
+
+Times are rounded to seconds; -O digits=6 keeps microseconds. Time 0 is 2019-05-01 06:50:00 UTC, 600 s
+before the trace begins. The cells' time zones are for a system file: America/New_York for a, c and d,
+America/Chicago for b and f, Europe/Helsinki for e, Asia/Singapore for g, Europe/Brussels for h.
+ReqResources holds the last requests, in parts of the largest machine. An instance counts as one
+processor; -O cpu_scale=N, the processors of the largest machine, gives it its share of them, rounded
+up, and -O mem_scale=KB, the memory of the largest machine, gives its memory. The queue is the
+priority. Users (U) and logical names of collections (X) are hashes, cut to 12 letters. Which
+collections started others or had to end before others is not kept.
+"""
+
+[header]
+Computer = "Google cell, May 2019"
+
+[columns]
+time = "bigint"
+type = "varchar"
+collection = "bigint"
+collection_type = "varchar"
+missing_type = "varchar"
+priority = "integer"
+instance = "integer"
+cpus = "double"
+memory = "double"
+
+[options.paths]
+collection = "collection_id"
+instance = "instance_index"
+cpus = "resource_request.cpus"
+memory = "resource_request.memory"
+
+[options.skip]
+collection_type = ["1", "ALLOC_SET"]
+
+[sides.collection_event.columns]
+collection = "bigint"
+collection_type = "varchar"
+user = "varchar"
+logical_name = "varchar"
+
+[sides.collection_event.options]
+first = '^(?!.*"instance_index"\s*:).*"(user|collection_name|collection_logical_name|scheduler|vertical_scaling)"\s*:'
+
+[sides.collection_event.options.paths]
+collection = "collection_id"
+logical_name = "collection_logical_name"
+
+[sides.collection_event.options.skip]
+collection_type = ["1", "ALLOC_SET"]
+
+[[steps]]
+name = "before the trace"
+meaning = "instances existed when the trace began: no time is known of what happened to them before"
+sql = "select count(*) from (select distinct collection, instance from source where time = 0)"
+
+[[steps]]
+name = "no submission"
+meaning = "no submission was seen: the job is counted, but stands at no time"
+sql = "select count(*) from recorded where submit_time is null"
+
+[[steps]]
+name = "running at the end"
+meaning = "it ran when the trace ended: run time and status are not known"
+sql = "select count(*) from recorded where status is null and n_procs is not null"
+
+[[steps]]
+name = "waiting at the end"
+meaning = "it waited when the trace ended: whether it ran later is not known"
+sql = "select count(*) from recorded where status is null and n_procs is null"
+
+[[steps]]
+name = "died waiting"
+meaning = "it ended before it was started: it has no wait, no run time and no processors"
+sql = "select count(*) from recorded where status is not null and n_procs is null"
+
+[[steps]]
+name = "earlier attempts"
+meaning = "attempts that ended before the last one of the same instance were folded into it"
+sql = """
+select greatest(0, count(*) - (select count(*) from recorded where status is not null))
+from source
+where type in ('4', 'EVICT', '5', 'FAIL', '6', 'FINISH', '7', 'KILL', '8', 'LOST')
+and time < 9223372036854775807
+"""
+
+[[steps]]
+name = "evictions"
+meaning = "attempts were evicted, by something of higher priority or since a machine was overcommitted or lost"
+sql = "select count(*) from source where type in ('4', 'EVICT') and time < 9223372036854775807"
+
+[[steps]]
+name = "missing information"
+meaning = "events are marked as made up for missing ones"
+sql = "select count(*) from source where missing_type not in ('0', 'MISSING_TYPE_NONE')"
+--- */
+with coded as (
+    select
+        *,
+        case type
+            when 'SUBMIT' then 0
+            when 'QUEUE' then 1
+            when 'ENABLE' then 2
+            when 'SCHEDULE' then 3
+            when 'EVICT' then 4
+            when 'FAIL' then 5
+            when 'FINISH' then 6
+            when 'KILL' then 7
+            when 'LOST' then 8
+            when 'UPDATE_PENDING' then 9
+            when 'UPDATE_RUNNING' then 10
+            else try_cast(type as tinyint)
+        end as code
+    from source
+),
+
+event as (
+    select
+        * exclude (type, code),
+        case when time < 9223372036854775807 then code end as event,
+        -- What happened before the trace is a state, not an order: submitted, or running as well.
+        case
+            when time = 0 then code
+            else (time::hugeint << 60) + (file_no::bigint << 40) + line
+        end as place,
+        case
+            when time is null or time < 0 then 'its time is missing or negative'
+            when collection is null or instance is null then 'its collection or instance is missing'
+            when code is null or code not between 0 and 10 then 'its type is none from 0 to 10'
+        end as fault
+    from coded
+),
+
+numbered as (
+    select * exclude (fault), 1 as attempt
+    from event
+    where fault is null and not coalesce(getvariable('attempts')::boolean, false)
+    union all
+    select
+        * exclude (begins),
+        1 + count(*) filter (where begins) over (partition by collection, instance order by place, event)
+            as attempt
+    from (
+        select
+            * exclude (fault),
+            event between 0 and 3
+            and lag(event) over (partition by collection, instance order by place, event) between 4 and 8
+                as begins
+        from event
+        where fault is null
+    ) as followed
+    where getvariable('attempts')::boolean
+),
+
+-- The last event of each kind tells the last attempt: it begins with the last time it had to wait.
+attempt as (
+    select
+        collection,
+        instance,
+        attempt,
+        count(*) as rows,
+        count(event) as seen,
+        min(file_no) as file_no,
+        min(line) as line,
+        min(time) as first,
+        min(time) filter (where event = 0 and time > 0) as submit,
+        coalesce(max(place) filter (where event between 0 and 2), -1) as waited,
+        coalesce(max(place) filter (where event = 3), -1) as scheduled,
+        coalesce(max(place) filter (where event between 4 and 8), -1) as ended,
+        arg_max(event, place) filter (where event between 4 and 8) as ending,
+        max(priority) as priority,
+        arg_max(cpus, place) as cpus,
+        arg_max(memory, place) as memory
+    from numbered
+    group by collection, instance, attempt
+),
+
+life as (
+    select
+        *,
+        scheduled > waited as is_scheduled,
+        ended > greatest(waited, scheduled) as is_over,
+        nullif((scheduled >> 60)::bigint, 0) as start,
+        nullif((ended >> 60)::bigint, 0) as finish,
+        case when first = 0 and getvariable('before') = 'start' then 600000000 end as earliest,
+        coalesce(getvariable('digits')::integer, 0) as digits
+    from attempt
+),
+
+measured as (
+    select
+        *,
+        round(coalesce(submit, earliest) / 1e6, digits) as submitted_at,
+        case when is_scheduled then round(coalesce(start, earliest) / 1e6, digits) end as started_at,
+        case when is_over then round(finish / 1e6, digits) end as ended_at,
+        coalesce(try_cast(greatest(1, ceil(cpus * getvariable('cpu_scale')::double)) as bigint), 1) as procs
+    from life
+),
+
+-- What many instances share is made once.
+bag as (
+    select
+        collection,
+        collection::varchar as id,
+        case when min(instance) < max(instance) then collection::varchar end as bag
+    from source
+    group by collection
+),
+
+name as (
+    select
+        collection,
+        'U' || left(translate(max(user), '+/', '-_'), 12) as user_id,
+        'X' || left(translate(max(logical_name), '+/', '-_'), 12) as executable_id
+    from collection_event
+    group by collection
+),
+
+request as (
+    select *, nullif(concat_ws(',', 'cpu:' || cpus, 'ram:' || memory), '') as req_resources
+    from (select distinct cpus, memory from source) as requested
+)
+
+select
+    row_number() over (
+        order by submitted_at nulls first, measured.collection, measured.instance, measured.attempt
+    ) as job_id,
+    measured.rows,
+    measured.file_no,
+    measured.line,
+    case
+        when seen = 0 then 'all that is told of the instance comes after the trace'
+        when first = 0 and submit is null and getvariable('before') = 'drop'
+            then 'existed before the trace'
+    end as reject,
+    bag.id || '/' || measured.instance
+    || case when getvariable('attempts')::boolean then '#' || attempt else '' end as source_id,
+    1556693400 + submitted_at as submit_time,
+    started_at - submitted_at as wait_time,
+    ended_at - started_at as run_time,
+    case when is_scheduled then procs end as n_procs,
+    procs as req_n_procs,
+    measured.memory * getvariable('mem_scale')::double / procs as req_memory,
+    case when is_over then case ending when 6 then 1 when 7 then 5 else 0 end end as status,
+    name.user_id,
+    name.executable_id,
+    'P' || priority as queue_id,
+    case when bag.bag is null then 'UNITARY' else 'BoT' end as job_structure,
+    bag.bag as job_structure_params,
+    request.req_resources
+from measured
+inner join bag on measured.collection = bag.collection
+left join name on measured.collection = name.collection
+left join request
+    on measured.cpus is not distinct from request.cpus
+    and measured.memory is not distinct from request.memory
+union all by name
+select 1 as rows, file_no, line, fault as reject
+from event
+where fault is not null

@@ -1,0 +1,125 @@
+/* ---
+title = "LSF accounting (lsb.acct)"
+files = ["lsb.acct", "lsb.acct.*", "*.lsf"]
+reader = "quoted"
+scope = "trace"
+comment = "#"
+first = '^"[A-Z][A-Z_]+" "[\d.]+" \d+ '
+contains = '^"JOB_FINISH" "[\d.]+" \d+ \d+ '
+notes = """
+Sources: the lsb.acct(5) of LSF 6 to 10, and samples of Open XDMoD, APEL and others.
+A JOB_FINISH record is a job; events of other kinds count as comments. Fields behind max_num_processors are
+read as long as they fit, since versions differ there.
+Jobs: a job that was queued again has a record for each run; those of one number, index and submission time
+are folded into the last. A task of an array is a job in the bag of its job number.
+Processors are the hosts that it ran on, one for each slot or as 16*host, else num_processors. Asked for are
+max_num_processors, the upper bound of bsub -n, or num_processors if that is more.
+CPU time is that of the user and the system; memory is max_rmem / processors, in KB. -1 is not measured.
+Requested time is the run limit, which records of LSF 9 and 10 have behind the usage of each host (of six
+fields there, not five as the manual says). Requested memory is in units that a site chooses: not kept.
+Status: DONE is completed. EXIT is cancelled where the reason is that its owner or an administrator killed
+it (exit_info 8, 9, 14, 15, 23) or where it never started and there is no reason; else it has failed.
+The executable is the name of the job, else the first word of its command. Groups are not recorded.
+"""
+
+[options]
+record = '"[A-Z][A-Z_]+" "[\d.]+" '
+kind = "JOB_FINISH"
+least = "max_num_processors"
+fields = """
+event_type%s version%s event_time%d job_number%d user_number%d options%d num_processors%d submit_time%d
+begin_time%d term_time%d start_time%d user_name%s queue%s res_req%s depend_cond%s pre_exec_cmd%s from_host%s
+cwd%s in_file%s out_file%s err_file%s job_file%s asked_hosts%1 hosts%1 j_status%d host_factor%d job_name%s
+command%s ru_utime%d ru_stime%d ru_maxrss%d ru_ixrss%d ru_ismrss%d ru_idrss%d ru_isrss%d ru_minflt%d
+ru_majflt%d ru_nswap%d ru_inblock%d ru_oublock%d ru_ioch%d ru_msgsnd%d ru_msgrcv%d ru_nsignals%d ru_nvcsw%d
+ru_nivcsw%d ru_exutime%d mail_user%s project_name%s exit_status%d max_num_processors%d login_shell%s
+time_event%s array_index%d max_rmem%d max_rswap%d in_file_spool%s command_spool%s rsv_id%s sla%s
+except_mask%d additional_info%s exit_info%d warning_action%s warning_time_period%d charged_saap%s
+license_project%s app%s post_exec_cmd%s runtime_estimation%d job_group%s requeue_evalues%s options2%d
+resize_notify_cmd%s last_resize_time%d rsv_id2%s job_description%s submit_ext%2 host_rusage%6 run_limit%d
+"""
+
+[columns]
+event_time = "double"
+job_number = "bigint"
+num_processors = "bigint"
+submit_time = "double"
+start_time = "double"
+user_name = "varchar"
+queue = "varchar"
+hosts = "varchar"
+j_status = "bigint"
+job_name = "varchar"
+command = "varchar"
+ru_utime = "double"
+ru_stime = "double"
+project_name = "varchar"
+max_num_processors = "bigint"
+array_index = "bigint"
+max_rmem = "double"
+exit_info = "bigint"
+run_limit = "double"
+
+[from_header]
+partition_id = "Computer"
+orig_site_id = "Installation"
+last_run_site_id = "Installation"
+--- */
+with ranked as (
+    select
+        *,
+        row_number() over (job order by event_time desc, file_no desc, line desc) as place,
+        count(*) over job as rows
+    from source
+    window job as (partition by job_number, array_index, submit_time)
+),
+
+job as (
+    select
+        *,
+        nullif(start_time, 0) as started,
+        coalesce(
+            list_sum([
+                coalesce(try_cast(regexp_extract(host, '^(\d+)\*', 1) as bigint), 1)
+                for host in string_split(nullif(hosts, ''), ' ')
+            ]),
+            nullif(num_processors, 0)
+        ) as slots,
+        -- What cannot be measured is -1.
+        case when ru_utime >= 0 and ru_stime >= 0 then ru_utime + ru_stime end as cpu
+    from ranked
+    where place = 1
+)
+
+select
+    rows,
+    file_no,
+    line,
+    job_number || case when array_index > 0 then '[' || array_index || ']' else '' end as source_id,
+    nullif(submit_time, 0) as submit_time,
+    started - nullif(submit_time, 0) as wait_time,
+    event_time - started as run_time,
+    case when started is not null then slots end as n_procs,
+    case when started is not null then cpu / slots end as average_cpu_time,
+    case when started is not null and max_rmem > 0 then max_rmem / slots end as used_memory,
+    nullif(greatest(num_processors, max_num_processors), 0) as req_n_procs,
+    case when run_limit > 0 then run_limit end as req_time,
+    case
+        when j_status & 64 > 0 then 1
+        when j_status & 32 > 0
+            then case
+                when exit_info in (8, 9, 14, 15, 23) then 5
+                when started is null and coalesce(exit_info, 0) = 0 then 5
+                else 0
+            end
+    end as status,
+    user_name as user_id,
+    coalesce(
+        nullif(regexp_replace(job_name, '\[.*$', ''), ''),
+        nullif(regexp_extract(command, '^([^\s#;]*/)?([^\s/;#]+)', 2), '')
+    ) as executable_id,
+    queue as queue_id,
+    case when array_index > 0 then 'BoT' else 'UNITARY' end as job_structure,
+    case when array_index > 0 then cast(job_number as varchar) end as job_structure_params,
+    project_name as project_id
+from job

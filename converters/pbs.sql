@@ -1,0 +1,255 @@
+/* ---
+title = "PBS, OpenPBS and Torque accounting"
+files = ["20[0-9][0-9][01][0-9][0-3][0-9]", "*.pbs", "*.torque"]
+reader = "keyed"
+scope = "trace"
+first = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
+contains = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
+notes = """
+Sources: the acct.h and accounting.c of OpenPBS, the Torque administrator's guide, Open XDMoD's samples.
+Records of one job are joined by its id; ids begin again when a server is set up anew, so that jobs of one
+id are told apart by ctime. The last E record is what became of a job; without one it is the last S record,
+and the job has no run time and no status but for what D and A say. All other records of a job are folded;
+records of licences, reservations and provisioning count as comments.
+Times: submission is ctime, since manuals disagree on qtime and etime; else the stamp of the Q record.
+Inner times are Unix times, stamps are local time: say the zone in a system file.
+Run time is end - start, else resources_used.walltime.
+Processors: those in exec_host (node/0, node/0-7, node/0,2, node/0*8), else resources_used.ncpus, else those
+asked for: the chunks of select or nodes, else procs, else ncpus.
+Memory: a size without a unit is in bytes, as in pbs_resources(7); w is words of 8 bytes. What is asked for is
+pmem, else mem by processor.
+Status: exit status 0 is completed; any other is cancelled where a D record says so, of the job or its whole
+array, and has failed elsewhere; D without E is cancelled, A without E has failed.
+A task of an array, 12[3] or 12-3, is a job in the bag 12. The array itself, 12[], is a job only as long as
+none of its tasks is in the log.
+A line without a record is the rest of the one before, if there are pairs in it.
+Partition is the server. Project is account, else project. GPUs asked for are in ReqResources.
+"""
+
+[options]
+record = '(?P<stamp>\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);(?P<kind>[A-Za-z]);(?P<id>[^;]*);'
+remark = '.{19};[LBUYFKkf];'
+
+[columns]
+stamp = "varchar"
+kind = "varchar"
+id = "varchar"
+user_ = "varchar"
+group_ = "varchar"
+jobname = "varchar"
+queue = "varchar"
+account = "varchar"
+project = "varchar"
+ctime = "double"
+qtime = "double"
+start_ = "double"
+end_ = "double"
+exec_host = "varchar"
+exit_status = "bigint"
+run_count = "bigint"
+resource_list_select = "varchar"
+resource_list_nodes = "varchar"
+resource_list_procs = "bigint"
+resource_list_ncpus = "bigint"
+resource_list_walltime = "varchar"
+resource_list_mem = "varchar"
+resource_list_pmem = "varchar"
+resource_list_arch = "varchar"
+resource_list_ngpus = "varchar"
+resource_list_gpus = "varchar"
+resource_list_gpu = "varchar"
+resources_used_cput = "varchar"
+resources_used_walltime = "varchar"
+resources_used_mem = "varchar"
+resources_used_ncpus = "bigint"
+
+[from_header]
+orig_site_id = "Installation"
+last_run_site_id = "Installation"
+--- */
+with event as (
+    select
+        * exclude (ctime, qtime, start_, end_),
+        nullif(ctime, 0) as created,
+        nullif(qtime, 0) as queued,
+        nullif(start_, 0) as started,
+        nullif(end_, 0) as ended,
+        epoch(timezone(getvariable('zone'), try_strptime(stamp, '%m/%d/%Y %H:%M:%S'))) as written,
+        split_part(id, '.', 1) as number,
+        nullif(substr(id, length(number) + 2), '') as server,
+        -- 12[3] is a task of the array 12[], and 12-3 was one of the array 12 in old versions of Torque.
+        nullif(regexp_extract(number, '^(\d+)(\[\d*\]|-\d+)$', 1), '') as array_number,
+        number like '%[]' as is_array
+    from source
+),
+
+-- An array is no job beside its tasks: what is said of it as a whole goes to the first of them.
+first_task as (
+    select array_number, server, min(id) as id from event where array_number is not null and not is_array group by all
+),
+
+deleted_array as (
+    select distinct array_number, server from event where is_array and kind = 'D'
+),
+
+located as (
+    select
+        event.*,
+        coalesce(first_task.id, event.id) as job,
+        first_task.id is not null as is_whole,
+        event.kind = 'D' or deleted_array.array_number is not null as deletes
+    from event
+    left join first_task
+        on
+            event.is_array
+            and event.array_number = first_task.array_number
+            and event.server is not distinct from first_task.server
+    left join deleted_array
+        on
+            event.array_number = deleted_array.array_number
+            and event.server is not distinct from deleted_array.server
+),
+
+-- A server that was set up anew begins with number 1 again: jobs of one number differ by their creation.
+creation as (
+    select job, created from located where created is not null group by all
+),
+
+creation_of_first as (
+    select job, min(created) as created from creation group by job
+),
+
+dated as (
+    select
+        located.*,
+        coalesce(creation.created, creation_of_first.created) as job_created
+    from located
+    -- The stamps are of local time, which need not be known.
+    asof left join creation
+        on located.job = creation.job and coalesce(located.created, located.written + 86400) >= creation.created
+    left join creation_of_first on located.job = creation_of_first.job
+),
+
+ranked as (
+    select
+        *,
+        row_number() over (
+            partition by job, job_created
+            order by
+                is_whole, kind = 'E' desc, kind = 'S' desc, coalesce(ended, started, written) desc nulls last,
+                run_count desc nulls last, file_no desc, line desc
+        ) as place
+    from dated
+),
+
+-- The last end of a job is what became of it, or its last start where the log has no end.
+folded as (
+    select
+        job,
+        any_value(ranked) filter (where place = 1) as last,
+        count(*) as rows,
+        coalesce(any_value(job_created), min(queued), min(written) filter (where kind = 'Q')) as created,
+        bool_or(deletes) as is_deleted,
+        bool_or(kind = 'A') as is_aborted,
+        min_by(queue, written) as first_queue,
+        min_by(user_, written) as first_user,
+        min_by(group_, written) as first_group
+    from ranked
+    group by job, job_created
+),
+
+-- A chunk of a request is 2:ncpus=8 in PBS Pro, 2:ppn=8 in Torque, or a node; a host of a job is one of
+-- node/0, node/0-7, node/0,2, and node/0*8.
+measured as (
+    select
+        job,
+        rows,
+        created,
+        is_deleted,
+        is_aborted,
+        first_queue,
+        first_user,
+        first_group,
+        last.*,
+        last.kind = 'E' as has_ended,
+        case when last.kind = 'E' then coalesce(last.ended, last.written) end as end_time,
+        nullif(
+            list_sum([
+                case
+                    when contains(place, '*') then try_cast(split_part(place, '*', 2) as bigint)
+                    else list_sum([
+                        coalesce(
+                            try_cast(split_part(cpu, '-', 2) as bigint) - try_cast(split_part(cpu, '-', 1) as bigint) + 1, 1
+                        )
+                        for cpu in string_split(place, ',')
+                    ])
+                end
+                for place in [split_part(host, '/', -1) for host in string_split(nullif(last.exec_host, ''), '+')]
+            ]),
+            0
+        ) as host_cpus,
+        list_sum([
+            coalesce(try_cast(regexp_extract(chunk, '^(\d+)(:|$)', 1) as bigint), 1)
+            * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as bigint), 1)
+            for chunk in string_split(coalesce(last.resource_list_select, last.resource_list_nodes), '+')
+        ]) as chunk_cpus,
+        [
+            list_reduce(
+                [try_cast(part as double) for part in string_split(duration, ':')],
+                lambda sum, part: sum * 60 + part
+            )
+            for duration in [last.resources_used_walltime, last.resources_used_cput, last.resource_list_walltime]
+        ] as seconds,
+        [
+            try_cast(regexp_extract(size, '^[\d.]+') as double)
+            * 1024.0 ** (strpos('bkmgtp', coalesce(nullif(regexp_extract(lower(size), '[kmgtp]'), ''), 'b')) - 2)
+            * case when size ilike '%w' then 8 else 1 end
+            for size in [last.resources_used_mem, last.resource_list_pmem, last.resource_list_mem]
+        ] as kilobytes
+    from folded
+),
+
+sized as (
+    select
+        *,
+        coalesce(chunk_cpus, resource_list_procs, resource_list_ncpus) as asked_cpus,
+        coalesce(host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus) as cpus
+    from measured
+)
+
+select
+    rows,
+    file_no,
+    line,
+    case when id = '' then 'no number of a job' end as reject,
+    job as source_id,
+    created as submit_time,
+    started - created as wait_time,
+    case
+        when has_ended and started is not null then coalesce(end_time - started, seconds[1])
+        when has_ended then seconds[1]
+    end as run_time,
+    case when started is not null or has_ended then cpus end as n_procs,
+    case when has_ended then seconds[2] / greatest(cpus, 1) end as average_cpu_time,
+    case when has_ended then nullif(kilobytes[1], 0) / greatest(cpus, 1) end as used_memory,
+    asked_cpus as req_n_procs,
+    seconds[3] as req_time,
+    coalesce(nullif(kilobytes[2], 0), nullif(kilobytes[3], 0) / greatest(asked_cpus, 1)) as req_memory,
+    case
+        when has_ended and exit_status = 0 then 1
+        when has_ended and exit_status <> 0 then case when is_deleted then 5 else 0 end
+        when has_ended then null
+        when is_deleted then 5
+        when is_aborted then 0
+    end as status,
+    coalesce(user_, first_user) as user_id,
+    coalesce(group_, first_group) as group_id,
+    jobname as executable_id,
+    coalesce(queue, first_queue) as queue_id,
+    server as partition_id,
+    case when array_number is null then 'UNITARY' else 'BoT' end as job_structure,
+    array_number as job_structure_params,
+    resource_list_arch as req_platform,
+    'gpus:' || coalesce(resource_list_ngpus, resource_list_gpus, resource_list_gpu) as req_resources,
+    coalesce(account, nullif(project, '_pbs_project_default')) as project_id
+from sized

@@ -1,0 +1,185 @@
+"""Which distributions describe the workload."""
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from gwa.analysis import Chapter, analysis
+from gwa.blocks import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
+from gwa.characteristics.published import cells
+from gwa.characteristics.thesis import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
+from gwa.figures import cdf
+from gwa.schema import BY_NAME
+from gwa.statistics.distribution import NONNEGATIVE, POSITIVE
+from gwa.statistics.fit import Fit, Fits, with_p_values
+from gwa.statistics.goodness import Bootstrap
+from gwa.statistics.sample import Sample
+from gwa.store import Store
+from gwa.summary import number
+
+SEED: Final = 2009
+DRAWN, REPLICATES = 1000, 99
+"""On how many observations the two best are tested, and against how many simulated samples."""
+
+DEAR: Final = ("hyperexponential",)
+"""Distributions whose test takes too long for a report; ``gwa fit --test`` makes it."""
+
+STEPS: Final = 200
+
+COLUMNS: Final = (
+    Column("distribution", "Distribution"),
+    Column("parameters", "Parameters"),
+    Column("ks", "KS"),
+    Column("aic", "AIC"),
+    Column("bic", "BIC"),
+    Column("naive", "p, naive"),
+    Column("p_value", "p, bootstrap"),
+)
+
+
+@analysis("Fitted distributions", Chapter.MODELS)
+def fits(store: Store) -> Iterator[Block]:
+    """
+    The characteristics that Anoep's thesis (2009) models, and six distributions fitted to each.
+
+    What is fitted is the logarithm of the values, natural or to base 2 as its tables have it. KS is the
+    greatest distance between the two distribution functions, over all values; AIC and BIC, less of which
+    is better, are over those that every candidate can produce.
+
+    The naive p is the textbook's, for parameters known beforehand; it is too large. The other is that of a
+    parametric bootstrap for the two best, on 1,000 values drawn at random (seed 2009): how often chance alone
+    is as far off as they are.
+    """
+    for characteristic in CHARACTERISTICS.values():
+        lacking = [BY_NAME[name].meaning for name in characteristic.needs if not store.has(name)]
+        if lacking:
+            yield Note(f"{characteristic.title}: this trace does not record {' and '.join(lacking)}.")
+            continue
+        measured = characteristic.measure(store, PRESETS["thesis"])
+        found = tested(measured, fitted(measured))
+        if found.best_ks is None:
+            yield Note(f"{characteristic.title}: too few different values for a fit.")
+            continue
+        yield from _blocks(characteristic, measured, found)
+    yield from _published(store)
+
+
+def tested(measured: Measured, found: Fits) -> Fits:
+    """Return *found* with bootstrap p-values for the best by KS and by BIC."""
+    best = {fit.name for fit in (found.best_ks, found.best_bic) if fit} - set(DEAR)
+    plan = Bootstrap(DRAWN, REPLICATES, measured.grid, (POSITIVE, NONNEGATIVE))
+    common = measured.x.restrict(above=0.0)
+    chosen = Fits(tuple(fit for fit in found if fit.name in best))
+    if common.values.size < 2:  # noqa: PLR2004 - one value fits anything
+        return found
+    again = {fit.name: fit for fit in with_p_values(chosen, common, np.random.default_rng(SEED), plan)}
+    return Fits(tuple(again.get(fit.name, fit) for fit in found), found.refused)
+
+
+def _blocks(characteristic: Characteristic, measured: Measured, found: Fits) -> Iterator[Block]:
+    """Yield facts, table, verdict and figure of one characteristic."""
+    yield Facts(_facts(characteristic, measured, found), listed=False)
+    scale = {"": "", BINARY: ", log2"}.get(measured.base, ", natural logarithm")
+    refused = "".join(f" Not fitted: {reason}." for reason in found.refused.values())
+    yield Table(
+        f"fit-{characteristic.name.replace('_', '-')}",
+        f"{characteristic.title}{scale}",
+        COLUMNS,
+        tuple(_row(fit) for fit in found),
+        f"{measured.x.n:,} values; {measured.dropped:.1%} of the raw ones are below 1 and dropped,"
+        f" {measured.zeros:.1%} of the rest are 0 on this scale.{refused}",
+    )
+    yield Note(f"{characteristic.title}: {found.verdict()}")
+    yield _figure(characteristic, measured, found)
+
+
+def _facts(characteristic: Characteristic, measured: Measured, found: Fits) -> tuple[Fact, ...]:
+    """Return all that is known of the fits of a characteristic."""
+    prefix, title = f"fit.{characteristic.name}", characteristic.title
+    near, likely = found.best_ks, found.best_bic
+    facts = [
+        Fact(f"{prefix}.n", measured.x.n, f"{title}: values", "count"),
+        Fact(f"{prefix}.base", measured.base or None, f"{title}: base of the logarithm"),
+        Fact(f"{prefix}.dropped", measured.dropped, f"{title}: dropped", "fraction"),
+        Fact(f"{prefix}.zeros", measured.zeros, f"{title}: zeros on the scale", "fraction"),
+        Fact(f"{prefix}.best_ks", near.name if near else None, f"{title}: best by KS"),
+        Fact(f"{prefix}.best_bic", likely.name if likely else None, f"{title}: best by BIC"),
+    ]
+    for fit in found:
+        values = {
+            **fit.parameters, "ks": fit.ks, "aic": fit.aic, "bic": fit.bic, "naive_p_value": fit.naive,
+            "p_value": fit.p.ks if fit.p else math.nan,
+        }  # fmt: skip
+        facts += [
+            Fact(f"{prefix}.{fit.name}.{name}", number(value), f"{title}, {fit.title}: {name}")
+            for name, value in values.items()
+        ]
+    return tuple(facts)
+
+
+def _row(fit: Fit) -> tuple[Value, ...]:
+    """Return the row of a fit."""
+    parameters = ", ".join(f"{name} {value:.4g}" for name, value in fit.parameters.items())
+    p = number(fit.p.ks) if fit.p else None
+    return (
+        fit.title[0].upper() + fit.title[1:], parameters, number(fit.ks), number(fit.aic), number(fit.bic),
+        number(fit.naive), p,
+    )  # fmt: skip
+
+
+def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> Figure:
+    """Return the distribution of the values with the two best fits, in the values' own unit."""
+    x = measured.x
+    grid = np.linspace(x.min(), x.max(), STEPS)
+    best = {fit.name: fit for fit in (found.best_ks, found.best_bic) if fit}
+    unit: Unit = "seconds" if characteristic.unit == "seconds" and characteristic.name != "variance" else ""
+    shown = cdf(
+        f"fit-{characteristic.name.replace('_', '-')}-cdf",
+        f"{characteristic.title} and its best fits",
+        {"data": _curve(measured, x)},
+        characteristic.title,
+        f"Cumulative fraction of {x.n:,} values, and the best by KS and by BIC: "
+        + ", ".join(f"{fit.title} (KS {fit.ks:.3f})" for fit in best.values())
+        + ".",
+        unit=unit,
+        ylabel="Fraction of values",
+        log=bool(measured.base),
+    )
+    # The curve of a fit need not reach 1 within the data, where that of a distribution of data ends.
+    drawn = [
+        {
+            "label": fit.title,
+            "x": measured.raw(grid).tolist(),
+            "y": fit.distribution.cdf(grid).round(5).tolist(),
+        }
+        for fit in best.values()
+    ]
+    curves = shown.data["curves"]
+    data = {**shown.data, "curves": [*curves, *drawn]} if isinstance(curves, list) else shown.data
+    return Figure(shown.id, shown.title, shown.plot, data, shown.alt, shown.note)
+
+
+def _curve(measured: Measured, x: Sample) -> "tuple[np.ndarray, np.ndarray]":
+    values, shares = x.ecdf()
+    return measured.raw(values), shares
+
+
+def _published(store: Store) -> Iterator[Block]:
+    """Yield what papers print about this very trace beside ours, if they do."""
+    found = list(cells(store))
+    if not found:
+        return
+    agreeing = sum(cell.agrees for cell in found)
+    columns = (
+        Column("source", "Source"), Column("what", "What"), Column("printed", "Printed"),
+        Column("ours", "Ours"), Column("difference", "Difference"),
+    )  # fmt: skip
+    yield Table(
+        "published",
+        "Numbers that papers print of this trace",
+        columns,
+        tuple((c.source, c.what, c.printed, number(c.ours), number(c.difference)) for c in found),
+        f"{agreeing} of {len(found)} are equal to the printed digit.",
+    )

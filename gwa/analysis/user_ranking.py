@@ -1,0 +1,54 @@
+"""How the jobs are spread over the users by rank."""
+
+from collections.abc import Iterator
+
+from gwa.analysis import Chapter, analysis
+from gwa.blocks import Block, Fact, Facts, Note
+from gwa.characteristics.users import ranked_users
+from gwa.figures import cdf
+from gwa.statistics.distribution import FitError
+from gwa.statistics.goodness import ks
+from gwa.store import Store
+from gwa.summary import number
+
+
+@analysis("User ranking", Chapter.USERS, needs=("user_id",), order=2)
+def user_ranking(store: Store) -> Iterator[Block]:
+    """
+    Users by number of jobs, the first having most, and the Zipf distributions that describe their shares.
+
+    Two fits, because papers differ: that of greatest likelihood, and that of least squares on the shares
+    (Anoep 2009, tables 4.19 and 4.20). Dominant are the first users who together have less than half.
+    """
+    try:
+        found = ranked_users(store)
+    except FitError as reason:
+        yield Note(f"Users cannot be ranked: {reason}.")
+        return
+    ranks, likely, squares = found.ranks, found.likely, found.least_squares
+    yield Facts(
+        (
+            Fact("fit.user_rank.zipf.exponent", number(likely.exponent), "Zipf exponent, likelihood"),
+            Fact(
+                "fit.user_rank.zipf.exponent_least_squares",
+                number(squares.exponent),
+                "Zipf exponent, least squares",
+            ),
+            Fact("fit.user_rank.zipf.ranks", int(likely.ranks), "Users", "count"),
+            Fact("fit.user_rank.zipf.ks", number(ks(ranks, likely)), "KS distance of the likelier"),
+            Fact("users.dominant", found.dominant, "Dominant users", "count"),
+        )
+    )
+    first = float(ranks.weights[0])
+    yield cdf(
+        "user-ranking",
+        "Share of jobs of the first users",
+        {
+            "jobs": ranks.ecdf(),
+            "Zipf, likelihood": (ranks.values, likely.cdf(ranks.values)),
+            "Zipf, least squares": (ranks.values, squares.cdf(ranks.values)),
+        },
+        "Rank of the user",
+        f"Cumulative share of jobs by rank of the user, with two Zipf fits: the first user has {first:.0%}.",
+        unit="count",
+    )

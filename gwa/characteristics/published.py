@@ -1,0 +1,151 @@
+"""
+Printed numbers of the papers beside ours, for the traces that they are about.
+
+``published.toml`` holds what is printed. A trace is known by its number of jobs, so that any other has
+no such numbers.
+"""
+
+import math
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from gwa.bags import MINH, gaps
+from gwa.characteristics import minh
+from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS, Characteristic, fitted, shares
+from gwa.characteristics.users import ranked_users
+from gwa.statistics.fit import Fit, Fits
+from gwa.statistics.sample import Sample
+from gwa.store import Store
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A *printed* number, where it stands, and *ours*; some papers have *cut* their digits off."""
+
+    source: str
+    what: str
+    printed: str
+    ours: float
+    cut: bool = False
+
+    @property
+    def difference(self) -> float:
+        """Ours less theirs."""
+        return self.ours - float(self.printed)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether ours has the printed digits when it is rounded, or cut off."""
+        digits = len(self.printed.partition(".")[2])
+        cut = math.trunc(self.ours * 10**digits) / 10**digits
+        return f"{self.ours:.{digits}f}" == self.printed or (self.cut and f"{cut:.{digits}f}" == self.printed)
+
+
+@cache
+def printed() -> Mapping[str, list[dict[str, Any]]]:
+    """Return what ``published.toml`` says, by paper."""
+    return tomllib.loads(files("gwa.characteristics").joinpath("published.toml").read_text(encoding="utf-8"))
+
+
+def cells(store: Store) -> Iterator[Cell]:
+    """Yield every printed number about the trace of *store* that its jobs can show; none for most traces."""
+    jobs = store.row("select count(*) as n from jobs")[0]
+    for trace in printed()["thesis"]:
+        if trace["jobs"] == jobs:
+            yield from _thesis(store, trace)
+    for trace in printed()["minh"]:
+        selection = YEARS[trace["year"]]
+        if trace["jobs"] <= jobs and minh.jobs(store, selection) == trace["jobs"]:
+            yield from _minh(store, trace, selection)
+
+
+def _thesis(store: Store, trace: dict[str, Any]) -> Iterator[Cell]:
+    """Yield the cells of the thesis, in the order of its tables."""
+    preset = replace(PRESETS["thesis"], shift=trace.get("shift"))
+    for name, characteristic in CHARACTERISTICS.items():
+        if name == "task_size":
+            yield from _shares(store, trace)
+        if name in trace and all(map(store.has, characteristic.needs)):
+            said = trace[name]
+            based = replace(preset, bases={**preset.bases, name: said["base"]})
+            yield from _fits(characteristic, fitted(characteristic.measure(store, based)), said)
+    if "zipf" in trace and store.has("user_id"):
+        ranking = ranked_users(store)
+        exponent = ranking.least_squares.exponent
+        yield Cell("thesis, table 4.19", "Zipf exponent of users", trace["zipf"], exponent)
+        yield Cell("thesis, table 4.19", "users", trace["users"], ranking.ranks.max())
+        yield Cell("thesis, table 4.20", "dominant users", trace["dominant"], ranking.dominant)
+
+
+def _fits(characteristic: Characteristic, fits: Fits, said: dict[str, Any]) -> Iterator[Cell]:
+    """Yield the cells of a characteristic's two tables: parameters, then distances."""
+    parameters, distances = characteristic.tables.split(", ")[::-1]
+    for table, wanted in ((parameters, False), (distances, True)):
+        for fit in fits:
+            ours = as_printed(fit)
+            for what, value in said.get(fit.name, {}).items():
+                if (what == "ks") is wanted:
+                    text = f"{characteristic.title}: {fit.title} {what}"
+                    yield Cell(f"thesis, table {table}", text, value, ours[what])
+
+
+def _shares(store: Store, trace: dict[str, Any]) -> Iterator[Cell]:
+    """Yield p1 and p2, where they are printed."""
+    for name, value in zip(("sequential", "powers_of_two"), shares(store), strict=True):
+        if name in trace and store.has("n_procs"):
+            yield Cell("thesis, table 4.6", name.replace("_", " "), trace[name], value)
+
+
+def as_printed(fit: Fit) -> dict[str, float]:
+    """Return the parameters of a fit under the names of the thesis: a gamma's rate, a normal's sd."""
+    found = {**fit.parameters, "ks": fit.ks}
+    if fit.name == "gamma":
+        found["rate"] = 1 / found.pop("scale")
+    if fit.name == "normal":
+        found["mean"], found["sd"] = found.pop("mu"), found.pop("sigma")
+    return found
+
+
+YEARS: Final = {2009: minh.YEAR_2009, 2010: minh.YEAR_2010}
+
+
+def _below(limit: float) -> Callable[[Sample], float]:
+    return lambda sample: sample.restrict(below=limit).n / sample.n
+
+
+def _variability(place: int) -> Callable[[Store, minh.Selection], float]:
+    return lambda store, _: minh.variability(store)[place][0]
+
+
+FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, minh.Selection], float]]]] = {
+    "jobs": ("jobs", minh.jobs),
+    "interarrival": ("mean time between submissions", minh.mean_interarrival),
+    "in_bags": ("share of jobs in bags", lambda store, _: minh.in_bags(store)),
+    **{
+        f"variability_{high:.0f}": (
+            f"variability in bags of {low:.0f} to {high:.0f} s",
+            _variability(place),
+        )
+        for place, (low, high) in enumerate(minh.RANGES)
+    },
+    "gaps_below_100": ("gaps in bags below 100 s", lambda store, _: _below(100)(gaps(store, MINH))),
+    "durations_below_1000": (
+        "bags submitted within 1000 s",
+        lambda store, _: _below(1000)(minh.durations(store)),
+    ),
+    "groups": ("groups of parallelism", lambda store, selection: max(minh.groups(store, selection))),
+    "spatial": ("spatial burstiness", minh.spatial),
+    "correlation": ("correlation of run time and processors", minh.correlation),
+}
+"""What the figures of Minh and Wolters are, and how they come about."""
+
+
+def _minh(store: Store, trace: dict[str, Any], selection: minh.Selection) -> Iterator[Cell]:
+    """Yield the figures of a trace in one of the two papers."""
+    for where, name, value in trace["figures"]:
+        what, ours = FIGURES[name]
+        yield Cell(f"Minh & Wolters {trace['year']}, {where}", what, value, ours(store, selection), cut=True)

@@ -1,0 +1,37 @@
+"""
+The users of a trace by rank, as the thesis models them.
+
+Source: S. D. Anoep, thesis (2009), section 4.3, tables 4.19 and 4.20.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gwa.statistics.sample import Sample
+from gwa.statistics.zipf import Zipf, by_rank
+from gwa.store import Store
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """
+    Users ranked by tasks, and the Zipf distributions that describe their shares (tables 4.19, 4.20).
+
+    *likely* is the fit of greatest likelihood; *least_squares*, on the probabilities, is the one that gives
+    the thesis' numbers. *dominant* is the number of the first users who together have less than half of
+    the tasks: the text says the first who have half, but its table counts one less.
+    """
+
+    ranks: Sample
+    likely: Zipf
+    least_squares: Zipf
+    dominant: int
+
+
+def ranked_users(store: Store) -> Ranking:
+    """Return the ranking of users; a `FitError` where there are fewer than two."""
+    counts = store.sample("n", "(select count(*) as n from jobs where user_id is not null group by user_id)")
+    ranks = by_rank(counts.expand())
+    below = int(np.searchsorted(ranks.cumulative, ranks.n / 2, side="left"))
+    return Ranking(ranks, Zipf.fit(ranks), Zipf.least_squares(ranks), below)

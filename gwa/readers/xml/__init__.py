@@ -1,0 +1,88 @@
+"""
+Read records of XML, wherever they stand: in a container, in many documents one after the other, in text.
+
+A record is an element by its name alone. Namespaces and prefixes do not count, declared or not, and
+neither does what stands around records: document types, and with them entities, are passed over
+unread, so a record that needs one is refused. The encoding that a document declares is not believed:
+what is no UTF-8 is read as Latin-1. Options:
+
+``records``
+    the names of the elements that are records; each other element beside them is counted as a comment.
+``containers``
+    names of elements that hold records and are not counted.
+``paths``
+    for each column of the table ``source`` where its value stands: see `gwa.readers.xml.paths`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from gwa.readers.batch import Shape
+from gwa.readers.compressed import Source
+
+if TYPE_CHECKING:
+    from gwa.readers.xml.records import Found
+
+ALONE: Final = 2
+"""So many blocks are parsed before it is worth while to start other processes."""
+
+TOGETHER: Final = 8
+"""So many blocks are handed to the engine at a time."""
+
+
+def batches(source: Source, shape: Shape) -> Iterator["Rows"]:
+    """Yield the records of *source*; those that are broken are rejects."""
+    # lxml is imported only where there is something to parse.
+    from gwa.readers.xml.helper import shared
+    from gwa.readers.xml.records import Parser
+
+    parser = Parser(tuple(shape.columns), shape.options)
+    blocks = parser.tags.blocks(source)
+    found = chain(map(parser.found, islice(blocks, ALONE)), shared(blocks, parser))
+    while some := list(islice(found, TOGETHER)):
+        yield Rows(some, shape)
+
+
+@dataclass
+class Rows:
+    """Records of several blocks, ready to be loaded."""
+
+    found: Sequence["Found"]
+    shape: Shape
+
+    def __post_init__(self) -> None:
+        """Take the account of the records."""
+        self.total = sum(one.total for one in self.found)
+        self.remarks = sum(one.remarks for one in self.found)
+        self.rejects = [reject for one in self.found for reject in one.rejects]
+
+    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
+        """Append the records to *table*; text that is no value of a column's type becomes missing."""
+        path = folder / "records.txt"
+        with path.open("wb") as file:
+            file.writelines(one.data for one in self.found)
+        try:
+            database.execute(_insert(table, self.shape), {"path": str(path)}).fetchall()
+        finally:
+            path.unlink()
+
+
+def _insert(table: str, shape: Shape) -> str:
+    """Return the statement; names and types come from a converter's definition, never from data."""
+    from gwa.readers.xml.records import LONGEST_ROW, SEPARATOR
+
+    cells = ", ".join(f"'{name}': 'varchar'" for name in shape.columns)
+    wanted = [
+        name if sql == "varchar" else f"try_cast({name} as {sql})" for name, sql in shape.columns.items()
+    ]
+    place = ["getvariable('file_no')", "line"] if shape.numbered else []
+    return (
+        f"insert into {table} select {', '.join([*wanted, *place])} from read_csv($path, delim='{SEPARATOR}',"
+        " header=false, auto_detect=false, comment='', quote='', escape='', new_line='\\n', nullstr='',"
+        f" max_line_size={8 * LONGEST_ROW}, columns={{{cells}, 'line': 'bigint'}})"
+    )

@@ -1,0 +1,517 @@
+"""Slurm: what sacct prints, in all its notations."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import example, given
+
+from gwa.convert import convert, read
+from gwa.errors import StrictError, TraceError
+from gwa.reading import Reading
+from gwa.schema import NAMES
+from gwa.store import Store
+from tests.test_hostile import CHANGES, MUTATED, mutated, outcome
+
+COLUMNS = (
+    "JobID|User|Submit|Start|End|Elapsed|State|ExitCode|NCPUS|NNodes|NTasks|ReqCPUS|ReqMem|Timelimit|TotalCPU|"
+    "MaxRSS|JobName"
+)
+USUAL = {
+    "JobID": "7", "User": "user042", "Submit": "2024-05-01T12:00:00", "Start": "2024-05-01T12:00:10",
+    "End": "2024-05-01T12:01:10", "Elapsed": "00:01:00", "State": "COMPLETED", "ExitCode": "0:0",
+    "NCPUS": "4", "NNodes": "2", "ReqCPUS": "4", "JobName": "sim",
+}  # fmt: skip
+SUBMITTED = 1_714_564_800.0
+
+
+def row(**said):
+    return "|".join({**USUAL, **said}.get(name, "") for name in COLUMNS.split("|"))
+
+
+class Given(NamedTuple):
+    """A function that reads rows and returns fields of the jobs, and the stores that it made."""
+
+    read: Callable[..., list[tuple[Any, ...]]]
+    stores: list[Store]
+
+    def __call__(self, *rows, **said):
+        return self.read(*rows, **said)
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    stores: list[Store] = []
+
+    def given_rows(*rows, fields, header=COLUMNS, table="jobs", **wishes):
+        path = tmp_path / "log"
+        path.write_bytes(
+            b"\n".join(one if isinstance(one, bytes) else one.encode() for one in (header, *rows)) + b"\n"
+        )
+        stores.append(read([path], "slurm", Reading(**wishes)))
+        stores[-1].account.check()
+        return stores[-1].rows(f"select {fields} from {table} order by job_id")
+
+    yield Given(given_rows, stores)
+    for store in stores:
+        store.close()
+
+
+def rejects(jobs):
+    return jobs.stores[-1].rows("select line, reason from rejects order by line")
+
+
+def account(jobs):
+    found = jobs.stores[-1].account
+    return found.rows, found.jobs, found.folded, found.rejected, found.comments
+
+
+# Notations of single fields.
+
+
+DURATIONS = {
+    "00:01:00": 60, "10-13:27:06": 912_426, "01:02": 62, "00:00.500": 0.5, "30:00:00": 108_000, "90": 90,
+    "": 60, "INVALID": 60, "soon": None, "-1:00:00": None, "1e3": 1000, "1-00:00": None,
+    "99999999999-00:00:00": None,
+}  # fmt: skip
+LIMITS = {
+    "5-00:00:00": 432_000, "10:00": 600, "90": 5400, "UNLIMITED": None, "Partition_Limit": None, "": None,
+}  # fmt: skip
+MEMORY = {
+    "3000Mc": 3_072_000, "48000Mn": 48_000 * 1024 * 2 / 4, "16G": 4 * 1024**2, "4000M": 1_024_000,
+    "8000": 2_048_000, "2147486648Mn": 3_072_000, "2Tn": 1024**3, "512000K": 128_000, "1.50Gc": 1_572_864,
+    "0": None, "0n": None, "?": None, "?c": None, "": None, "lots": None, "-5M": None,
+}  # fmt: skip
+STATES = {
+    "COMPLETED": 1, "FAILED": 0, "TIMEOUT": 0, "NODE_FAIL": 0, "OUT_OF_MEMORY": 0, "BOOT_FAIL": 0,
+    "DEADLINE": 0, "PREEMPTED": 0, "CANCELLED": 5, "CANCELLED by 1000": 5, "CANCELLED+": 5, "OUT_OF_ME+": 0,
+    "REVOKED": 5, "PENDING": None, "RUNNING": None, "SUSPENDED": None, "REQUEUED": None, "RESIZING": None,
+    "COMPLETING": None, "FOO": None, "": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("column", "field", "meanings"),
+    [
+        ("Elapsed", "run_time", DURATIONS),
+        ("Timelimit", "req_time", LIMITS),
+        ("ReqMem", "req_memory", MEMORY),
+        ("State", "status", STATES),
+    ],
+)
+def test_notations(column, field, meanings, jobs):
+    rows = [row(JobID=str(number), **{column: said}) for number, said in enumerate(meanings, 100)]
+    found = [value for (value,) in jobs(*rows, fields=field)]
+    assert dict(zip(meanings, found, strict=True)) == meanings
+
+
+def test_raw_numbers_are_seconds_and_minutes(jobs):
+    header = COLUMNS.replace("Timelimit", "TimelimitRaw").replace("Elapsed", "ElapsedRaw")
+    rows = [row(Timelimit="90", Elapsed="90"), row(JobID="8", Timelimit="UNLIMITED", Elapsed="0")]
+    assert jobs(*rows, fields="run_time, req_time", header=header) == [(90, 5400), (0, None)]
+
+
+def test_the_exit_code_decides_where_there_is_no_state(jobs):
+    found = jobs(row(State="", ExitCode="0:9"), row(JobID="8", State="", ExitCode=""), fields="status")
+    assert found == [(0,), (None,)]
+
+
+TIMES = {
+    "2024-05-01T12:00:00": SUBMITTED, "1714564800": SUBMITTED, "1714564800.0": SUBMITTED,
+    "2024-05-01T14:00:00+0200": SUBMITTED, "2024-05-01T12:00:00Z": SUBMITTED, "Unknown": None,
+    "None": None, "": None, "1970-01-01T00:00:00": None, "0": None, "1900-01-01T00:00:00": None,
+    "9999-12-31T23:59:59": 253_402_300_799,
+}  # fmt: skip
+NO_TIMES = ("yesterday", "2024-13-01T00:00:00", "01/05/2024-12:00", "2024-05-01", "9" * 400)
+
+
+def test_times(jobs):
+    rows = [row(JobID=str(number), Submit=said) for number, said in enumerate(TIMES, 100)]
+    found = jobs(*rows, fields="source_id, submit_time", table="jobs join source_ids using (job_id)")
+    assert dict(zip(TIMES, (time for _, time in sorted(found)), strict=True)) == TIMES
+
+
+@pytest.mark.parametrize("column", ["Submit", "Start", "End"])
+def test_what_is_no_time_refuses_the_row(column, jobs):
+    assert jobs(*(row(**{column: said}) for said in NO_TIMES), row(), fields="1") == [(1,)]
+    reasons = [f"{column} is '{said[:40]}', expected 2024-05-31T23:59:59" for said in NO_TIMES]
+    assert rejects(jobs) == list(enumerate(reasons, 2))
+
+
+def test_local_times_are_those_of_the_system(jobs):
+    times = {"Submit": "2021-10-31T01:50:00", "Start": "2021-10-31T02:30:00", "End": "2021-10-31T04:30:00"}
+    zone = {"zone": "Europe/Amsterdam"}
+    found = jobs(row(**times, Elapsed=""), fields="submit_time, wait_time, run_time", system=zone)
+    # 02:30 comes twice in that night: it is the first.
+    assert found == [(datetime(2021, 10, 30, 23, 50, tzinfo=UTC).timestamp(), 2400, 10_800)]
+    times = {"Submit": "2021-03-28T01:50:00", "Start": "2021-03-28T03:10:00", "End": "2021-03-28T02:30:00"}
+    found = jobs(row(**times, Elapsed=""), fields="submit_time, wait_time, run_time", system=zone)
+    assert found == [(datetime(2021, 3, 28, 0, 50, tzinfo=UTC).timestamp(), 1200, 1200)]
+
+
+def test_names_are_kept_whatever_they_are(jobs):
+    names = [
+        "a|b",
+        "|",
+        "x||",
+        "'; drop table jobs; --",
+        "<script>",
+        "aàb",
+        "名",
+        "\\N",
+        '"',
+        "-1",
+        "Unknown",
+    ]
+    rows = [row(JobID=str(number), JobName=name) for number, name in enumerate(names, 10)]
+    found = jobs(*rows, row(JobID="99").replace("sim", "caf\xe9").encode("latin-1"), fields="executable_id")
+    assert [name for (name,) in found] == [*names, "café"]
+
+
+def test_counts_may_be_shortened_by_slurm_or_nonsense(jobs):
+    found = jobs(
+        *(row(JobID=str(k), NCPUS=count) for k, count in enumerate(["1K", "0", "four", "2147483648"])),
+        fields="n_procs",
+    )
+    assert found == [(1024,), (None,), (None,), (None,)]
+    assert jobs.stores[-1].rows("select name, jobs from repairs") == [("invalid value", 2)]
+
+
+# Jobs that did not run, or not to the end.
+
+
+IDLE = (
+    {"State": "CANCELLED by 5", "Start": "Unknown", "Elapsed": "00:00:00"},
+    {"State": "CANCELLED", "Start": "None", "NCPUS": "0"},
+    {"State": "CANCELLED", "Elapsed": "00:00:00", "NCPUS": "0"},
+    {"State": "PENDING", "End": "Unknown"},
+)
+OPEN = ({"State": "RUNNING"}, {"State": "SUSPENDED"}, {"State": "FOO", "End": "Unknown"})
+
+
+def test_jobs_that_never_started_have_no_wait_run_time_or_processors(jobs):
+    rows = [row(JobID=str(number), **said) for number, said in enumerate(IDLE, 100)]
+    found = jobs(*rows, fields="wait_time, run_time, n_procs, req_n_procs")
+    assert found == [(None, None, None, 4)] * len(IDLE)
+
+
+def test_jobs_that_have_not_ended_have_no_run_time_yet(jobs):
+    rows = [row(JobID=str(number), **said) for number, said in enumerate(OPEN, 100)]
+    assert jobs(*rows, fields="wait_time, run_time, n_procs") == [(10, None, 4)] * len(OPEN)
+
+
+def test_old_slurm_gives_cancelled_jobs_a_start_but_no_nodes(jobs):
+    header = COLUMNS.replace("JobName", "NodeList")
+    found = jobs(
+        row(State="CANCELLED", JobName="None assigned"), fields="wait_time, run_time, n_procs", header=header
+    )
+    assert found == [(None, None, None)]
+
+
+def test_completed_with_no_processors_ran(jobs):
+    assert jobs(row(NCPUS="0"), fields="wait_time, run_time, n_procs, status") == [(10, 60, None, 1)]
+
+
+def test_end_before_start_and_start_before_submission(jobs):
+    found = jobs(
+        row(JobID="1", Elapsed="", End="2024-05-01T12:00:00"),
+        row(JobID="2", Elapsed="", End="2024-04-01T12:00:00"),
+        row(JobID="3", Start="2024-05-01T11:59:00"),
+        row(JobID="4", Start="2023-05-01T11:59:00"),
+        fields="wait_time, run_time",
+    )
+    assert found == [(10, 0), (10, None), (0, 60), (None, 60)]
+
+
+# Rows that belong together.
+
+
+def test_steps_are_folded_into_their_job(jobs):
+    found = jobs(
+        row(JobID="7.extern", Submit=USUAL["Start"], User="", MaxRSS="0", NTasks="2"),
+        row(TotalCPU="00:03.500"),
+        row(JobID="7.batch", User="", MaxRSS="1000K", NTasks="1", NNodes="1", TotalCPU="00:01"),
+        row(JobID="7.0", User="", MaxRSS="1.50M", NTasks="4", State="FAILED"),
+        row(JobID="7.1", User="", MaxRSS="2097152", NTasks=""),
+        row(JobID="7.interactive", User=""),
+        fields="used_memory, average_cpu_time, status, user_id",
+    )
+    # The largest is step 0: four tasks of 1.5 MB on four processors.
+    assert found == [(1536, 0.875, 1, "user042")]
+    assert account(jobs) == (7, 1, 5, 0, 1)
+
+
+def test_a_step_without_its_job_is_refused(jobs):
+    jobs(row(JobID="6.batch"), row(JobID="6.0"), row(), fields="1")
+    assert account(jobs) == (4, 1, 0, 2, 1)
+    assert rejects(jobs) == [(2, "a step without its job"), (3, "a step without its job")]
+    with pytest.raises(StrictError, match="log:2: a step without its job"):
+        jobs(row(JobID="6.batch"), row(), fields="1", strict=True)
+
+
+def test_tasks_of_arrays_and_parts_of_heterogeneous_jobs(jobs):
+    ids = ["123_4", "123_4.batch", "123_[5-9,11%2]", "123_[20,30,...]", "125+0", "125+1", "125+1.0", "126"]
+    rows = [row(JobID=name) for name in ids]
+    found = jobs(
+        *rows,
+        fields="source_id, job_structure, job_structure_params",
+        table="jobs join source_ids using (job_id)",
+    )
+    assert found == [
+        ("123_4", "BoT", "123"), ("123_[20,30,...]", "BoT", "123"), ("123_[5-9,11%2]", "BoT", "123"),
+        ("125+0", "UNITARY", None), ("125+1", "UNITARY", None), ("126", "UNITARY", None),
+    ]  # fmt: skip
+
+
+def test_a_requeued_job_is_one_job_and_a_reused_number_is_another(jobs):
+    def later(minutes, **said):
+        times = {
+            name: datetime.fromisoformat(USUAL[name]) + timedelta(minutes=minutes)
+            for name in ("Submit", "Start", "End")
+        }
+        return row(**{name: time.isoformat() for name, time in times.items()}, **said)
+
+    rows = [
+        row(State="NODE_FAIL"), later(1, State="PREEMPTED"), later(3), later(3, JobID="7.batch", MaxRSS="8M"),
+        later(600, State="FAILED"), later(600, JobID="7.batch", MaxRSS="4M"), row(JobID="8"), row(JobID="8"),
+    ]  # fmt: skip
+    found = jobs(*reversed(rows), fields="submit_time, status, used_memory")
+    assert found == [(SUBMITTED, 1, None), (SUBMITTED + 180, 1, 4096), (SUBMITTED + 36_000, 0, 2048)]
+    assert account(jobs) == (9, 3, 5, 0, 1)
+
+
+def test_numbers_of_two_clusters_are_two_numbers(jobs):
+    header = COLUMNS.replace("JobName", "Cluster")
+    rows = [row(JobName="heron"), row(JobName="ibis"), row(JobID="7.0", JobName="ibis", MaxRSS="4K")]
+    found = jobs(*rows, fields="orig_site_id, used_memory", header=header)
+    assert found == [("heron", None), ("ibis", 2)]
+
+
+# Columns.
+
+
+def test_columns_are_found_by_name_in_any_order_and_others_are_passed_over(jobs):
+    header = "State|Colour|JobID|User|Start|Submit"
+    found = jobs(
+        "FAILED|red|5|user007|2024-05-01T12:00:10|2024-05-01T12:00:00",
+        fields="wait_time, status, user_id, executable_id",
+        header=header,
+    )
+    assert found == [(10, 0, "user007", None)]
+
+
+@pytest.mark.parametrize("bar", ["", "|"])
+def test_a_trailing_bar_and_repeated_headers(bar, jobs):
+    rows = [row() + bar, COLUMNS + bar, row(JobID="8", JobName="a|b") + bar]
+    assert jobs(*rows, fields="executable_id", header=COLUMNS + bar) == [("sim",), ("a|b",)]
+    assert account(jobs) == (4, 2, 0, 0, 2)
+
+
+def test_concatenated_logs_may_change_their_columns(jobs):
+    rows = [
+        row(),
+        "User|JobID|State",
+        "user001|8|FAILED",
+        COLUMNS,
+        row(JobID="9"),
+        "User|JobID|State|Account",
+        "a|9_1|FAILED|b",
+    ]
+    assert jobs(*rows, fields="user_id, status") == [("user001", 0), ("a", 0), ("user042", 1), ("user042", 1)]
+    assert account(jobs) == (8, 4, 0, 0, 4)
+
+
+def test_a_header_need_not_come_first(jobs):
+    header, line = "JobID|User|State", "7|user042|FAILED"
+    assert jobs(header, line.replace("7", "8"), fields="user_id", header=line) == [("user042",), ("user042",)]
+
+
+def test_a_user_names_the_columns_of_a_log_without_header(jobs):
+    lines = ["7|user042|COMPLETED|a|b", "8|user007|FAILED|c"]
+    with pytest.raises(
+        TraceError, match="5 columns, expected 26: there is no header, the option 'columns' names them"
+    ):
+        jobs(*lines[1:], fields="1", header=lines[0])
+    for names in ("jobid,user,state,jobname", "JobID|User|State|JobName|", "JobID User State JobName"):
+        found = jobs(
+            *lines[1:], fields="user_id, status, executable_id", header=lines[0], options={"columns": names}
+        )
+        assert found == [("user042", 1, "a|b"), ("user007", 0, "c")]
+
+
+def test_the_column_that_holds_bars_is_told_by_what_the_others_must_look_like(jobs):
+    header = "JobID|JobName|State|Comment|ExitCode"
+    rows = ["1|a|b|COMPLETED|fine|0:0", "2|a|FAILED|not|so|fine|1:0", "3|x|y|odd|z|0:0|", "4|a|FAILED|b"]
+    assert jobs(*rows, fields="executable_id, status", header=header) == [("a|b", 1), ("a", 0)]
+    assert rejects(jobs) == [(4, "7 columns, expected 5"), (5, "4 columns, expected 5")]
+
+
+def test_a_row_that_a_line_break_tore_is_put_together(jobs):
+    torn = row(JobName="two").split("|")
+    torn[1] = "user\nwho\nbreaks|many|lines"
+    rows = ["|".join(torn), "left over", row(JobID="8")]
+    header = COLUMNS.replace("User|", "Comment|")
+    assert jobs(*rows, fields="executable_id", header=header) == [("two",), ("sim",)]
+    assert account(jobs) == (4, 2, 0, 1, 1)
+    assert rejects(jobs) == [(5, "1 columns, expected 17")]
+
+
+def test_a_row_that_breaks_off_takes_no_other_with_it(jobs):
+    rows = [row(JobID="1"), row(JobID="2")[:40], row(JobID="3"), "3|4", "oops", row(JobID="")]
+    assert jobs(*rows, fields="1") == [(1,), (1,)]
+    assert [line for line, _ in rejects(jobs)] == [3, 5, 6, 7]
+
+
+NO_IDS = ("", "abc", "7;drop", "7 ", "-7", "7_", "7+", "٣", "9" * 400 + "x")
+
+
+def test_what_is_no_job_id_is_refused(jobs):
+    jobs(row(), *(row(JobID=name) for name in NO_IDS), fields="1")
+    assert account(jobs) == (len(NO_IDS) + 2, 1, 0, len(NO_IDS), 1)
+
+
+# Hostile input.
+
+VALUES = (
+    "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e308", "nan", "inf",
+    "-inf", "'", '"', "\\", "%s", "\x00", "\x1f", "||||", "2024-05-01T12:00:00", "99:99:99", "9" * 3000,
+    "-1", "-", ":", "K", "cn", "1900-01-01T00:00:00",
+)  # fmt: skip
+
+
+def test_any_value_in_any_column_is_kept_repaired_or_refused(jobs):
+    cells = [(column, value) for column in COLUMNS.split("|") for value in VALUES]
+    rows = [
+        row(**{"JobID": str(number), column: value}) for number, (column, value) in enumerate(cells, 1000)
+    ]
+    jobs(row(), *rows, fields="*")
+    assert jobs.stores[-1].account.rows == 2 + len(rows)
+
+
+def test_long_lines_and_odd_bytes(jobs):
+    rows = [
+        row(JobName="x" * (1 << 21)),
+        row(JobID="8", JobName="x" * 500_000),
+        row(JobID="09", User="a\x00b"),
+    ]
+    latin = row(JobID="10").encode() + b"\xe9" * 1_000_000
+    found = jobs(*rows, latin, fields="length(executable_id), user_id")
+    assert sorted(found) == [(3, "a b"), (500_000, "user042"), (1_000_003, "user042")]
+    assert account(jobs) == (5, 3, 0, 1, 1)
+
+
+def test_a_million_lines_of_nothing_are_refused_one_by_one(jobs):
+    jobs(row(), *["x"] * 300_000, fields="1")
+    assert account(jobs) == (300_002, 1, 0, 300_000, 1)
+
+
+@given(changes=CHANGES)
+@example(changes=[(0.0, 300, b"")])
+@MUTATED
+def test_any_change_is_accounted_for(changes, sample, tmp_path):
+    for name in ("sacct-2015.log", "sacct-2024.txt"):
+        path = tmp_path / name
+        path.write_bytes(mutated((sample / "slurm" / name).read_bytes(), changes))
+        outcome(path, "slurm")
+
+
+def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
+    whole = [read([path]) for path in sorted((sample / "slurm").glob("sacct-*"))]
+    monkeypatch.setattr("gwa.readers.lines.PART", 1)
+    monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+    for store in whole:
+        (name,) = store.rows("select file from sources")[0]
+        with store, read([sample / "slurm" / name]) as parts:
+            assert parts.rows("from jobs order by all") == store.rows("from jobs order by all")
+            assert parts.account == store.account
+
+
+# The real logs, read independently.
+
+USED = re.compile(r"([\d.]+)([KMG]?)([cn]?)")
+ORDER = (
+    "JobID", "JobIDRaw", "Cluster", "Partition", "QOS", "Account", "Group", "GID", "User", "UID",
+    "Submit", "Eligible", "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS",
+    "ReqMem", "ReqTRES", "AllocTRES", "Timelimit", "NodeList", "JobName",
+)  # fmt: skip
+ENDED = {"COMPLETED": 1, "FAILED": 0, "TIMEOUT": 0, "CANCELLED": 5}
+
+
+def seconds(text):
+    days, _, clock = text.rpartition("-")
+    hours, minutes, rest = map(int, clock.split(":"))
+    return float(int(days or 0) * 86_400 + hours * 3600 + minutes * 60 + rest)
+
+
+def stamp(text):
+    return None if text == "Unknown" else datetime.fromisoformat(text + "Z").timestamp()
+
+
+def by_hand(line):
+    """Return the 28 fields behind the number of the job that a row without steps says."""
+    said = dict(zip(ORDER, line.rstrip("\n").split("|", 25), strict=True))
+    state = said["State"].split()[0]
+    submit, start = stamp(said["Submit"]), stamp(said["Start"])
+    ran = start is not None and said["NodeList"] != "None assigned" and state != "PENDING"
+    ((amount, _, per),) = USED.findall(said["ReqMem"])
+    number = float(amount)
+    if number >= 2**31:
+        number, per = number - 2**31, "c"
+    if per == "n":
+        number *= int(said["NNodes"]) / int(said["ReqCPUS"])
+    array = said["JobID"].split("_")[0] if "_" in said["JobID"] else None
+    known = {
+        "submit_time": submit,
+        "wait_time": start - submit if ran else None,
+        "run_time": seconds(said["Elapsed"]) if ran and state != "RUNNING" else None,
+        "n_procs": int(said["NCPUS"]) if ran else None,
+        "req_n_procs": int(said["ReqCPUS"]),
+        "req_time": seconds(said["Timelimit"]),
+        "req_memory": pytest.approx(number * 1024),
+        "status": ENDED.get(state),
+        "user_id": said["User"],
+        "group_id": said["Group"],
+        "executable_id": said["JobName"],
+        "queue_id": said["Partition"],
+        "partition_id": said["Partition"],
+        "orig_site_id": said["Cluster"],
+        "last_run_site_id": said["Cluster"],
+        "job_structure": "BoT" if array else "UNITARY",
+        "job_structure_params": array,
+        "used_resources": said["AllocTRES"].replace("=", ":") or None if ran else None,
+        "req_resources": said["ReqTRES"].replace("=", ":") or None,
+        "project_id": said["Account"],
+    }
+    return said["JobID"], tuple(known.get(name) for name in NAMES[1:])
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("phillips", 4285), ("accounting-logs-with-job-arrays", 6), ("non-ended-job-state", 2),
+        ("unknown-job-state", 2), ("utf8-multibyte-chars", 1),
+    ],
+)  # fmt: skip
+def test_every_field_of_real_logs_is_as_a_few_lines_of_python_read_it(name, count, logs):
+    path = logs / "slurm" / f"xdmod-{name}.log"
+    expected = dict(by_hand(line) for line in path.read_text().splitlines())
+    with read([path]) as store:
+        found = {
+            key: fields
+            for key, *fields in store.rows(
+                "select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)"
+            )
+        }
+        assert store.provenance["format"] == "slurm"
+        assert store.account.rows == store.account.jobs == count == len(expected)
+        assert store.rows("select * from rejects") == store.rows("select * from repairs") == []
+    assert {key: tuple(fields) for key, fields in found.items()} == expected
+
+
+def test_a_trace_is_written_and_read_again(sample, tmp_path):
+    account = convert(sorted((sample / "slurm").glob("sacct-*")), tmp_path / "a.gwf")
+    with read([tmp_path / "a.gwf"]) as store:
+        assert store.account == account
