@@ -3,7 +3,7 @@ title = "Google cluster trace of 2011 (version 2), task events"
 files = ["part-?????-of-?????.csv"]
 delimiter = ","
 missing = [""]
-first = '^\d+,[0-2]?,\d+,(\d+,\d*,[0-8],[^,]*,\d*,\d*(,[^,]*){4}|[0-8],[^,]*,\d*,[^,]*,[^,]*)$|^\d+,\d+,[0-2](,[^,]*){3}$'
+first = '^\d+,[0-2]?,\d+,(\d+,\d*,[0-8],[^,]*,[0-3]?,\d*(,[^,]*){4}|[0-8],[^,]*,[0-3]?,[^,]*,[^,]*)$|^\d+,\d+,[0-2](,[^,]*){3}$'
 scope = "trace"
 notes = """
 Source: the trace's format and schema document, version 2.1, and google/cluster-data for its anomalies.
@@ -169,8 +169,8 @@ with event as (
         case when time < 9223372036854775807 then event end as event,
         -- What happened before the trace is a state, not an order: submitted, or running as well.
         case
-            when time = 0 then event
-            else (time::hugeint << 60) + (file_no::bigint << 40) + line
+            when time > 0 then (time::hugeint << 60) + (file_no::bigint << 40) + line
+            else event
         end as place,
         case
             when time is null or time < 0 then 'its time is missing or negative'
@@ -263,7 +263,7 @@ name as (
 ),
 
 request as (
-    select *, nullif(concat_ws(',', 'cpu:' || cpu, 'ram:' || ram, 'disk:' || disk), '') as req_resources
+    select *, concat_ws(',', 'cpu:' || cpu, 'ram:' || ram, 'disk:' || disk) as req_resources
     from (select distinct cpu, ram, disk from source) as requested
 )
 
@@ -293,7 +293,14 @@ select
     'P' || priority as queue_id,
     case when job.bag is null then 'UNITARY' else 'BoT' end as job_structure,
     job.bag as job_structure_params,
-    request.req_resources
+    -- Values that never stood together are those of several events.
+    nullif(
+        coalesce(
+            request.req_resources,
+            concat_ws(',', 'cpu:' || measured.cpu, 'ram:' || measured.ram, 'disk:' || measured.disk)
+        ),
+        ''
+    ) as req_resources
 from measured
 inner join job on measured.job = job.job
 left join name on measured.job = name.job

@@ -143,8 +143,8 @@ event as (
         case when time < 9223372036854775807 then code end as event,
         -- What happened before the trace is a state, not an order: submitted, or running as well.
         case
-            when time = 0 then code
-            else (time::hugeint << 60) + (file_no::bigint << 40) + line
+            when time > 0 then (time::hugeint << 60) + (file_no::bigint << 40) + line
+            else code
         end as place,
         case
             when time is null or time < 0 then 'its time is missing or negative'
@@ -240,7 +240,7 @@ name as (
 ),
 
 request as (
-    select *, nullif(concat_ws(',', 'cpu:' || cpus, 'ram:' || memory), '') as req_resources
+    select *, concat_ws(',', 'cpu:' || cpus, 'ram:' || memory) as req_resources
     from (select distinct cpus, memory from source) as requested
 )
 
@@ -270,7 +270,14 @@ select
     'P' || priority as queue_id,
     case when bag.bag is null then 'UNITARY' else 'BoT' end as job_structure,
     bag.bag as job_structure_params,
-    request.req_resources
+    -- Values that never stood together are those of several events.
+    nullif(
+        coalesce(
+            request.req_resources,
+            concat_ws(',', 'cpu:' || measured.cpus, 'ram:' || measured.memory)
+        ),
+        ''
+    ) as req_resources
 from measured
 inner join bag on measured.collection = bag.collection
 left join name on measured.collection = name.collection

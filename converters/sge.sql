@@ -168,7 +168,7 @@ option as (
             nullif(regexp_extract(asked, '[ ,]virtual_free=([\d.]+[kmgtKMGT]?)', 1), '')
         ) as memory,
         -- The steps of a range such as 4-16:4 are no number of slots, and 4- has no upper bound.
-        regexp_replace(regexp_extract(asked, ' -pe \S+ (\d[-\d,:]*\d)( |$)', 1), ':\d+', '', 'g') as slots,
+        regexp_replace(regexp_extract(asked, ' -pe \S+ (\d([-\d,:]*\d)?)( |$)', 1), ':\d+', '', 'g') as slots,
         nullif(regexp_extract(asked, '[ ,]arch=([^ ,]+)', 1), '') as platform,
         list_filter(
             string_split(array_to_string(regexp_extract_all(asked, ' -l (?:hard )?([^ ]+)', 1), ','), ','),
@@ -232,9 +232,12 @@ select
     request.bytes / 1024 as req_memory,
     case
         when job.is_interim then null
-        when job.failed = 0 and job.started is null then null
-        when job.failed = 0 and job.exit_status = 0 then 1
-        when job.failed = 0 and job.exit_status <> 0 then 0
+        when job.failed = 0
+            then case
+                when job.started is null then null
+                when job.exit_status = 0 then 1
+                when job.exit_status <> 0 then 0
+            end
         when job.qdel_info <> 'NONE' and job.qdel_info <> '' then 5
         when job.failed = 100 and job.exit_status in (137, 143) and getvariable('guess_cancelled') is not null
             then case when job.ended - job.started >= 990 * request.seconds then 0 else 5 end

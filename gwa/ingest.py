@@ -90,7 +90,10 @@ def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading
         store.connection.execute(f"set variable file_no = {number}")
         total.add(_file(store, head, recipe, mapping, reading))
     if recipe.scope == "trace":
-        total.add(map_all(store, mapping, heads, strict=reading.strict))
+        try:
+            total.add(map_all(store, mapping, heads, strict=reading.strict))
+        except duckdb.ConversionException as error:
+            raise DefinitionError(f"{recipe.title}: {str(error).splitlines()[0]}") from error
     settle(store, heads, recipe.title, total, recipe.steps)
 
 

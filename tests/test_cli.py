@@ -92,7 +92,7 @@ def test_check_fails_on_rejected_rows_only(tmp_path):
     ("words", "status", "said"),
     [
         (("facts", "nowhere.swf"), 1, "gwa: nowhere.swf: no such file or directory"),
-        (("facts", "."), 1, "gwa: .: is a directory, expected a file"),
+        (("facts", "."), 1, "gwa: .: is an empty folder, expected logs"),
         (("convert", str(SAMPLE), "-o", "x.docx"), 1, "its suffix names no format to write"),
         (("convert", str(SAMPLE), "-o", "no/such/x.gwf"), 1, "there is no directory"),
         (("convert", str(SAMPLE)), 2, "Missing option"),

@@ -69,7 +69,8 @@ def test_files_of_different_formats_are_refused(folder, sample):
 def test_a_definition_of_ones_own_is_a_format(tmp_path):
     (tmp_path / "my.sql").write_text(
         '/* ---\ntitle = "Mine"\nnotes = "mine"\nfiles = ["*.csv"]\ndelimiter = ","\n'
-        '[columns]\nmoment = "double"\ntook = "double"\n--- */\nselect moment as submit_time, took as run_time, 1 as n_procs from source\n'
+        '[columns]\nmoment = "double"\ntook = "double"\n--- */\n'
+        "select moment as submit_time, took as run_time, 1 as n_procs from source\n"
     )
     (tmp_path / "log.csv").write_text("1,5\n2,6\n")
     with gwa.open(tmp_path / "log.csv", format=str(tmp_path / "my.sql")) as trace:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.bags import ARRAYS, DEFINITIONS, Definition, bags, jobs_of, nearness
+from gwa.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, jobs_of, nearness
 from gwa.blocks import Block, Fact, FactTable, Figure, Note
 from gwa.figures import cdf
 from gwa.statistics.sample import Sample
@@ -36,7 +36,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
     Jobs that a user submits together, by several definitions, since papers and their numbers differ.
 
     Sizes and times are those of bags of two jobs or more; the share of jobs in them is of all jobs that the
-    definition is about. A job of an unknown user is in no bag.
+    definition is about (for job arrays, of all jobs). A job of an unknown user is in no bag.
 
     The figure shows how much the share depends on the longest gap between two jobs of a bag.
     """
@@ -69,7 +69,7 @@ def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:
     spans = store.sample("last - start", table).restrict(above=-1.0)
     # Bags of one job take no time; they come first, so that the others' are the rest.
     lasting = _rest(spans, sizes.n - several.n)
-    share = several.total() / jobs_of(store, definition)
+    share = several.total() / jobs_of(store, TEXT if definition is ARRAYS else definition)
     what = "jobs of a bag"
     return (
         Fact(f"{prefix}.count", sizes.n, "Bags", "count"),

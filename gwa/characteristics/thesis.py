@@ -197,12 +197,13 @@ def _bag_sizes(store: Store, preset: Preset) -> Sample:
 
 def _variances(store: Store, preset: Preset) -> Sample:
     """Population variance of the run times in a bag, of bags with more than one task that ran."""
-    table = bagged(store, preset.bags)
+    total, squares = (
+        f"cast(sum(cast({one} as decimal(38, 6))) as double)" for one in ("run_time", "run_time * run_time")
+    )
     return store.sample(
         "(n * squares - total * total) / (n * n)",
-        """Return the SQL for the seconds since midnight of a clock *shift* seconds ahead of UTC."""
-        " cast(sum(cast(run_time * run_time as decimal(38, 6))) as double) as squares"
-        f" from {table} where run_time >= 0 group by bag having count(*) >= 2) as several",
+        f"(select cast(count(*) as double) as n, {total} as total, {squares} as squares"
+        f" from {bagged(store, preset.bags)} where run_time >= 0 group by bag having count(*) >= 2) as bags",
     )
 
 

@@ -28,7 +28,7 @@ BANNER: Final = "***"
 STEPS: Final = 3
 """How many names are followed to a value."""
 
-_LITERAL: Final = re.compile(r'[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|true|false|"(?:[^"\\]|\\.)*"', re.IGNORECASE)
+_LITERAL: Final = re.compile(r'[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|true|false|"(?:[^"]|\\")*"', re.IGNORECASE)
 _NAME: Final = re.compile(r"(?:MY\.)?([A-Za-z_]\w*)", re.IGNORECASE)
 _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
 
@@ -119,8 +119,8 @@ def _classad(value: Any) -> str:  # noqa: ANN401 - JSON is of any type
     ('"DiskUsage"', 'DiskUsage', 'undefined')
     """
     if isinstance(value, str):
-        expression = _EXPRESSION.fullmatch(value)
         text = value.encode("utf-8", "replace").decode()
+        expression = _EXPRESSION.fullmatch(text)
         return expression[1] if expression else '"' + text.replace('"', '\\"') + '"'
     if isinstance(value, bool | int | float):
         return str(value)

@@ -207,11 +207,12 @@ def _mend(line: str, number: int, found: Accounting, rows: dict[int, list[tuple[
         found.remarks += 1
         return
     cells = line[reported.end() if reported else 0 :].split(":")
-    joined = joined_cells(cells) if OLD <= len(cells) <= MOST else None
+    possible = OLD <= len(cells) <= MOST
+    joined = joined_cells(cells) if possible else None
     if joined:
         rows.setdefault(len(joined), []).append((number, ":".join(joined)))
     else:
-        fault = f"{len(cells)} fields" if len(cells) < OLD else "its fields are not where they should be"
+        fault = "its fields are not where they should be" if possible else f"{len(cells)} fields"
         reason = f"{fault}, expected the {OLD}, {NEW} or more of an accounting file"
         found.rejects.append(Reject(number, reason, line[:SHOWN]))
 

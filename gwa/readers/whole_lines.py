@@ -1,5 +1,7 @@
 """
-Read whole lines as text, for formats that a SELECT takes apart itself: one column, ``text``. Options:
+Read whole lines as text, for formats that a SELECT takes apart itself: one column, ``text``.
+
+Options:
 
 ``wanted``
     a pattern found in all lines of data; other lines count as comments.

@@ -43,6 +43,10 @@ class Hurst:
     energies: tuple[float, ...]
 
 
+ROUNDING = 1e-15
+"""Power below this part of the greatest is what rounding leaves, as of cycles that were removed."""
+
+
 def variance_time(counts: ArrayLike, shortest: int = 10) -> Hurst:
     """
     Return H from how slowly the variance of block means falls: Var ~ m**(2 H - 2).
@@ -182,11 +186,11 @@ def _range(blocks: Floats) -> float:
 
 
 def _spectrum(x: Floats, share: float) -> tuple[Floats, Floats]:
-    """Return frequencies in cycles per bin and the periodogram, the lowest *share* of it, zeros left out."""
+    """Return frequencies in cycles per bin and the lowest *share* of the periodogram, less rounding noise."""
     power = np.abs(np.fft.rfft(x - x.mean()))[1:] ** 2 / x.size
     frequency = np.arange(1, power.size + 1) / x.size
     keep = np.arange(power.size) < max(share * power.size, 4)
-    keep &= power > 0
+    keep &= power > ROUNDING * power.max(initial=0.0)
     return frequency[keep], power[keep]
 
 

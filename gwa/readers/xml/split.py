@@ -94,7 +94,8 @@ class Tags:
             size = BLOCK if cut else 2 * len(rest)
             line, rest = line + rest.count(b"\n", 0, cut), rest[cut:]
         # Half a record where compressed data breaks off: the break is the reject for it.
-        if rest and not source.broken and not skips:
+        rest = rest[: self._cut(rest)] if source.broken else rest
+        if rest and not skips:
             yield Block(line, rest)
 
     def _cut(self, data: bytes) -> int:

@@ -1,0 +1,145 @@
+/* ---
+title = "HTCondor history: ClassAds of jobs, or their JSON"
+files = ["history", "history.*", "*.classads"]
+reader = "classads"
+scope = "trace"
+first = '^(\s*"?[A-Za-z_]\w*"?\s*[=:]|\*\*\*|[\[\]{},])'
+contains = '(?i)^\s*"?(ClusterId|GlobalJobId)"?\s*[=:]|[{,]\s*"(ClusterId|GlobalJobId)"\s*:'
+notes = """
+Sources: HTCondor's manual, job ClassAd attributes, and its tests of what condor_history prints. Read are
+the history of a spool, files of single jobs, and what condor_history writes with -long, -json or -jsonl.
+Of ads with the same GlobalJobId (else the same cluster, process and submission) the last holds; the
+others, such as runs of -epochs, are folded into it.
+Jobs start at JobCurrentStartDate, else JobStartDate: their wait ends with their last start. Completed
+jobs ran from there to CompletionDate; removed ones as long as LastRemoteWallClockTime says, else until
+EnteredCurrentStatus; jobs that are neither have no run time yet. Jobs without a start have no wait, run
+time or processors.
+Completed with exit code 0 and no signal is completed, otherwise failed; removed is cancelled; others
+are unknown. Processors are CpusProvisioned, else RequestCpus; in the parallel universe that many on
+each of MinHosts. CPU time (of the last run; 0 means not measured) and ResidentSetSize, else ImageSize, are
+shared out over the processors; _RAW attributes, which are not rounded up, come first. Expressions that
+are not the name of another attribute are not evaluated: their value is missing. The universe is the
+queue, the base name of Cmd the executable, the schedd the site of submission, the domain of
+LastRemoteHost that of execution, and clusters of several processes are bags of tasks.
+"""
+
+[columns]
+clusterid = "bigint"
+procid = "bigint"
+globaljobid = "varchar"
+qdate = "double"
+jobstartdate = "double"
+jobcurrentstartdate = "double"
+completiondate = "double"
+enteredcurrentstatus = "double"
+lastremotewallclocktime = "double"
+remoteusercpu = "double"
+remotesyscpu = "double"
+requestcpus = "double"
+cpusprovisioned = "double"
+minhosts = "double"
+requestmemory = "double"
+requestdisk = "double"
+residentsetsize = "double"
+residentsetsize_raw = "double"
+imagesize = "double"
+imagesize_raw = "double"
+diskusage = "double"
+diskusage_raw = "double"
+jobstatus = "bigint"
+jobuniverse = "bigint"
+exitcode = "bigint"
+exitbysignal = "boolean"
+owner = "varchar"
+acctgroup = "varchar"
+cmd = "varchar"
+lastremotehost = "varchar"
+projectname = "varchar"
+x509userproxyvoname = "varchar"
+--- */
+with job as (
+    select
+        *,
+        coalesce(globaljobid, concat_ws('.', clusterid, procid)) as id,
+        coalesce(nullif(split_part(globaljobid, '#', 1), ''), '') as schedd,
+        coalesce(nullif(jobcurrentstartdate, 0), nullif(jobstartdate, 0)) as started,
+        nullif(coalesce(residentsetsize_raw, residentsetsize, imagesize_raw, imagesize), 0) as memory,
+        requestcpus * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end as wanted,
+        coalesce(cpusprovisioned * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end, wanted) as procs
+    from source
+    where clusterid is not null or globaljobid is not null
+),
+
+-- The ad of the last event of a job, and how many ads it has.
+last as (
+    select
+        max_by(
+            {'file_no': file_no, 'line': line},
+            {'at': coalesce(greatest(enteredcurrentstatus, completiondate, started), 0), 'file_no': file_no, 'line': line}
+        ) as place,
+        count(*) as rows
+    from job
+    group by id, qdate
+),
+
+bag as (
+    select schedd, clusterid
+    from job
+    group by schedd, clusterid
+    having count(distinct procid) > 1
+)
+
+select
+    job.id as source_id,
+    last.rows,
+    null as reject,
+    job.file_no,
+    job.line,
+    nullif(job.qdate, 0) as submit_time,
+    job.started - nullif(job.qdate, 0) as wait_time,
+    case job.jobstatus
+        when 4 then nullif(job.completiondate, 0) - job.started
+        when 3 then case
+            when job.started is not null
+                then coalesce(nullif(job.lastremotewallclocktime, 0), job.enteredcurrentstatus - job.started)
+        end
+    end as run_time,
+    case when job.started is not null then job.procs end as n_procs,
+    nullif(coalesce(job.remoteusercpu, 0) + coalesce(job.remotesyscpu, 0), 0) / nullif(job.procs, 0) as average_cpu_time,
+    case when job.started is not null then job.memory / nullif(job.procs, 0) end as used_memory,
+    job.wanted as req_n_procs,
+    job.requestmemory * 1024 / nullif(job.wanted, 0) as req_memory,
+    case
+        when job.jobstatus = 3 then 5
+        when job.jobstatus = 4 and job.exitbysignal then 0
+        when job.jobstatus = 4 then cast(job.exitcode = 0 as integer)
+    end as status,
+    job.owner as user_id,
+    job.acctgroup as group_id,
+    nullif(regexp_extract(job.cmd, '[^/\\]*$'), '') as executable_id,
+    case job.jobuniverse
+        when 1 then 'standard'
+        when 5 then 'vanilla'
+        when 7 then 'scheduler'
+        when 9 then 'grid'
+        when 10 then 'java'
+        when 11 then 'parallel'
+        when 12 then 'local'
+        when 13 then 'vm'
+        else cast(job.jobuniverse as varchar)
+    end as queue_id,
+    nullif(job.schedd, '') as orig_site_id,
+    regexp_extract(job.lastremotehost, '([^@.]*\.)?([^@]+)$', 2) as last_run_site_id,
+    case when bag.schedd is null then 'UNITARY' else 'BoT' end as job_structure,
+    case when bag.schedd is not null then job.clusterid end as job_structure_params,
+    nullif(coalesce(job.diskusage_raw, job.diskusage), 0) / 1024 as used_local_disk_space,
+    job.requestdisk / 1024 as req_local_disk_space,
+    job.x509userproxyvoname as vo_id,
+    job.projectname as project_id
+from last
+inner join job on last.place.file_no = job.file_no and last.place.line = job.line
+left join bag on job.schedd = bag.schedd and job.clusterid = bag.clusterid
+union all by name
+select 1 as rows, 'is no job: it has neither a ClusterId nor a GlobalJobId' as reject, file_no, line
+from source
+where clusterid is null and globaljobid is null

@@ -1,0 +1,307 @@
+"""HTCondor: ads of jobs in all the layouts that its tools write."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import example, given
+
+from gwa.convert import read
+from gwa.errors import TraceError
+from gwa.readers.classads import _resolved
+from gwa.store import Store
+from tests.test_hostile import CHANGES, MUTATED, mutated, outcome
+
+SUBMITTED = 1_704_103_200
+USUAL = {
+    "MyType": "Job", "ClusterId": 7, "ProcId": 0, "Owner": "user042", "QDate": SUBMITTED, "JobUniverse": 5,
+    "JobStartDate": SUBMITTED + 5, "JobCurrentStartDate": SUBMITTED + 10, "CompletionDate": SUBMITTED + 70,
+    "EnteredCurrentStatus": SUBMITTED + 70, "JobStatus": 4, "ExitBySignal": False, "ExitCode": 0,
+    "RequestCpus": 2,
+}  # fmt: skip
+
+
+class Raw(str):
+    """An expression, as against a text."""
+
+    __slots__ = ()
+
+
+def text(value):
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, str) and not isinstance(value, Raw):
+        return '"' + value.replace('"', '\\"') + '"'
+    return str(value)
+
+
+def ad(**said):
+    """Return an ad with some attributes changed, or without those that are None."""
+    return {name: value for name, value in {**USUAL, **said}.items() if value is not None}
+
+
+def long(one, end=""):
+    return "".join(f"{name} = {text(value)}\n" for name, value in one.items()) + end
+
+
+def quoted(one):
+    return {name: f"/Expr({value})/" if isinstance(value, Raw) else value for name, value in one.items()}
+
+
+LAYOUTS = {
+    "long": lambda ads: "\n".join(map(long, ads)),
+    "long, blank lines at both ends": lambda ads: "\n\n" + "\n\n".join(map(long, ads)) + "\n\n",
+    "spool": lambda ads: "".join(long(one, '*** Offset = 5 ClusterId = 7 Owner = "a"\n') for one in ads),
+    "old spool": lambda ads: "".join(long(one, "***\n") for one in ads),
+    "spool without an end": lambda ads: "***\n".join(map(long, ads)).rstrip("\n"),
+    "jsonl": lambda ads: "".join(json.dumps(quoted(one)) + "\n" for one in ads),
+    "json": lambda ads: "[\n" + "\n,\n".join(json.dumps(quoted(one), indent=2) for one in ads) + "\n]\n",
+    "json, a line each": lambda ads: "[\n" + ",\n".join(json.dumps(quoted(one)) for one in ads) + "\n]",
+}  # fmt: skip
+
+
+class Given(NamedTuple):
+    """A function that reads ads and returns fields of the jobs, and the stores that it made."""
+
+    read: Callable[..., list[tuple[Any, ...]]]
+    stores: list[Store]
+
+    def __call__(self, *ads, **said):
+        return self.read(*ads, **said)
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    stores: list[Store] = []
+
+    def given_ads(*ads, fields, layout="long", table="jobs join source_ids using (job_id)"):
+        path = tmp_path / "log"
+        path.write_text(LAYOUTS[layout](ads) if isinstance(ads[0], dict) else "".join(ads))
+        stores.append(read([path], "condor"))
+        stores[-1].account.check()
+        return stores[-1].rows(f"select {fields} from {table} order by job_id")
+
+    yield Given(given_ads, stores)
+    for store in stores:
+        store.close()
+
+
+def account(jobs):
+    found = jobs.stores[-1].account
+    return found.rows, found.jobs, found.folded, found.rejected, found.comments
+
+
+def rejects(jobs):
+    return jobs.stores[-1].rows("select line, reason from rejects order by line")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_says_the_same(layout, jobs):
+    ads = [
+        ad(GlobalJobId="a.example.org#7.0#1", Cmd='/bin/a "quoted" b', Args="x = 1", Env=[1, {"a": 2}]),
+        ad(ClusterId=8, ExitCode=1, RequestDisk=Raw("DiskUsage"), DiskUsage=2048, RequestMemory=Raw("a + 1")),
+        ad(ClusterId=9, ExitBySignal=True, AcctGroup=Raw("undefined"), Owner="<b>ünï</b>"),
+    ]
+    found = jobs(
+        *ads,
+        layout=layout,
+        fields="source_id, status, user_id, executable_id, group_id, req_local_disk_space",
+    )
+    assert found == [
+        ("8.0", 0, "user042", None, None, 2.0),
+        ("9.0", 0, "<b>ünï</b>", None, None, None),
+        ("a.example.org#7.0#1", 1, "user042", 'a "quoted" b', None, None),
+    ]
+    assert account(jobs) == (3, 3, 0, 0, 0)
+
+
+def test_the_last_assignment_holds_and_names_have_no_case(jobs):
+    lines = long(ad(JobStatus=1, CompletionDate=0)), 'JOBSTATUS=3\nowner   =   "user007"  \n'
+    assert jobs(*lines, fields="status, user_id") == [(5, "user007")]
+
+
+@pytest.mark.parametrize(
+    ("value", "meaning"),
+    [
+        ("910.000000", "910.000000"), ("-1.5E+10", "-1.5E+10"), ("TRUE", "TRUE"), ("undefined", None),
+        ("error", None), ("", None), ('"a \\"b\\" c"', 'a "b" c'), ('"C:\\x\\"', "C:\\x\\"),
+        ('"a" + "b"', None),
+        ("a + 1", None),
+        ("y", "5"), ("MY.Y", "5"), ("TARGET.y", None), ("z", "5"), ("x", None), ("loop", None), ("(5)", None),
+        ('real("NaN")', None),
+    ],
+)  # fmt: skip
+def test_values(value, meaning):
+    assert _resolved({"x": value, "y": "5", "z": "Y", "loop": "loop"}, "x") == meaning
+
+
+STORIES: list[tuple[dict[str, Any], tuple[int | None, ...]]] = [
+    ({}, (10, 60, 2, 1)),
+    ({"ExitCode": 3}, (10, 60, 2, 0)),
+    ({"ExitBySignal": True, "ExitCode": None}, (10, 60, 2, 0)),
+    ({"ExitCode": None}, (10, 60, 2, None)),
+    ({"JobCurrentStartDate": None}, (5, 65, 2, 1)),
+    ({"JobStatus": 3, "CompletionDate": 0}, (10, 60, 2, 5)),
+    ({"JobStatus": 3, "CompletionDate": 0, "LastRemoteWallClockTime": 20.0}, (10, 20, 2, 5)),
+    ({"JobStatus": 3, "JobStartDate": None, "JobCurrentStartDate": 0}, (None, None, None, 5)),
+    ({"JobStatus": 5, "CompletionDate": 0}, (10, None, 2, None)),
+    ({"JobStatus": 2, "CompletionDate": 0}, (10, None, 2, None)),
+    ({"JobStatus": 4, "CompletionDate": SUBMITTED}, (10, 0, 2, 1)),
+    ({"JobStatus": 4, "CompletionDate": SUBMITTED - 5000}, (10, None, 2, 1)),
+    ({"CpusProvisioned": 8}, (10, 60, 8, 1)),
+    ({"JobUniverse": 11, "MinHosts": 4}, (10, 60, 8, 1)),
+    ({"RequestCpus": Raw("1 + 1")}, (10, 60, None, 1)),
+    ({"QDate": 2**63 - 1}, (None, 60, 2, 1)),
+    ({"QDate": -(2**63)}, (None, 60, 2, 1)),
+]
+
+
+def test_times_processors_and_statuses(jobs):
+    ads = [ad(ClusterId=number, **said) for number, (said, _) in enumerate(STORIES, 100)]
+    found = {key: said for key, *said in jobs(*ads, fields="source_id, wait_time, run_time, n_procs, status")}
+    assert [tuple(found[key]) for key in sorted(found)] == [expected for _, expected in STORIES]
+
+
+def test_amounts_are_of_a_processor(jobs):
+    said: dict[str, float | None] = {
+        "RemoteUserCpu": 90.0, "RemoteSysCpu": 10.0, "ImageSize": 5000, "ResidentSetSize": 4000,
+        "RequestMemory": 2048,
+        "ResidentSetSize_RAW": 3000, "DiskUsage": 2048, "RequestDisk": 4096,
+    }  # fmt: skip
+    fields = "average_cpu_time, used_memory, req_memory, used_local_disk_space, req_local_disk_space"
+    assert jobs(ad(**said), fields=fields) == [(50, 1500, 1024**2, 2, 4)]
+    said |= {
+        "RemoteUserCpu": 0.0,
+        "RemoteSysCpu": 0.0,
+        "ResidentSetSize_RAW": None,
+        "ResidentSetSize": None,
+        "DiskUsage": 0,
+    }
+    assert jobs(ad(**said), fields=fields) == [(None, 2500, 1024**2, None, 4)]
+
+
+SITES = {
+    "slot1_2@node07.cs.example.org": "cs.example.org",
+    "node07.example.org": "example.org",
+    "slot1@NODE": "NODE",
+}
+
+
+def test_the_site_is_the_domain_of_the_last_host(jobs):
+    ads = [ad(ClusterId=number, LastRemoteHost=host) for number, host in enumerate(SITES)]
+    assert jobs(*ads, fields="last_run_site_id") == [(site,) for site in SITES.values()]
+
+
+def test_several_processes_of_a_cluster_are_a_bag(jobs):
+    ads = [
+        ad(GlobalJobId=f"{host}#{c}.{p}#1", ClusterId=c, ProcId=p)
+        for host, c, p in [("a", 1, 0), ("a", 1, 1), ("b", 1, 0)]
+    ]
+    found = jobs(*ads, fields="source_id, job_structure, job_structure_params")
+    assert found == [("a#1.0#1", "BoT", "1"), ("a#1.1#1", "BoT", "1"), ("b#1.0#1", "UNITARY", None)]
+
+
+def test_earlier_ads_of_a_job_are_folded_into_the_last(jobs):
+    running = ad(JobStatus=2, CompletionDate=0, EnteredCurrentStatus=SUBMITTED + 10)
+    for ads in ([running, ad()], [ad(), running], [ad(), ad()]):
+        assert jobs(*ads, fields="status, run_time") == [(1, 60)]
+        assert account(jobs) == (2, 1, 1, 0, 0)
+
+
+def test_ads_of_other_things_are_refused(jobs):
+    jobs({"MyType": "Machine", "Cpus": 8}, ad(), fields="1")
+    assert account(jobs) == (2, 1, 0, 1, 0)
+    assert rejects(jobs) == [(1, "is no job: it has neither a ClusterId nor a GlobalJobId")]
+
+
+def test_what_is_no_assignment_is_refused_by_itself(jobs):
+    jobs(long(ad()), "oops\n", "ExitCode = 5\n", "\n   \n", long(ad(ClusterId=8)), "]\n", fields="status")
+    assert account(jobs) == (4, 2, 0, 2, 0)
+    assert [line for line, _ in rejects(jobs)] == [15, 33]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ['{"a": 1', "{]}", '{"a": ' + "[" * 100_000 + "}", '{"ClusterId": ' + "9" * 5000 + "}", "{nonsense}"],
+)
+def test_broken_json_costs_no_other_object(odd, jobs):
+    whole = json.dumps(ad())
+    assert jobs(
+        f"{whole}\n{odd}\n", whole.replace("7", "8") + "\n", fields="count(*)", table="jobs having 1 = 1 --"
+    ) == [(2,)]
+    assert account(jobs) == (3, 2, 0, 1, 0)
+
+
+def test_odd_signs_in_json(jobs):
+    line = json.dumps(ad(Owner="?")).replace("?", "\\ud800\\u0000 \\u2028")
+    assert jobs(line + "\n", fields="length(user_id) > 3") == [(True,)]
+
+
+def test_long_lines_and_endless_ads(jobs):
+    lines = ['Environment = "' + "x" * (1 << 21) + '"\n', *("x = 1\n" for _ in range(200_000)), long(ad())]
+    assert jobs(*lines, fields="status") == [(1,)]
+    assert account(jobs) == (2, 1, 0, 1, 0)
+    endless = ['{"a":\n', *('"x",\n' for _ in range(300_000))]
+    with pytest.raises(TraceError):
+        jobs(*endless, fields="1")
+    assert jobs(*endless, json.dumps(ad()), fields="status") == [(1,)]
+
+
+def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
+    paths = sorted((sample / "condor").glob("[ch]*"))
+    whole = [read([path]) for path in paths]
+    monkeypatch.setattr("gwa.readers.classads.PART", 1)
+    monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+    for path, store in zip(paths, whole, strict=True):
+        with store, read([path]) as parts:
+            assert parts.rows("from jobs order by all") == store.rows("from jobs order by all")
+            assert parts.account == store.account
+
+
+@given(changes=CHANGES)
+@example(changes=[(0.0, 300, b"")])
+@MUTATED
+def test_any_change_is_accounted_for(changes, sample, tmp_path):
+    for name in ("condor.jsonl", "history"):
+        path = tmp_path / name
+        path.write_bytes(mutated((sample / "condor" / name).read_bytes(), changes))
+        outcome(path, "condor")
+
+
+# The sample, read independently.
+
+
+def by_hand(text):
+    """Return each ad of a history as a mapping of attributes, in lower case, to what stands there."""
+    ads: list[dict[str, str]] = [{}]
+    for line in text.splitlines():
+        if line.startswith("***"):
+            ads.append({})
+        else:
+            name, value = line.split(" = ", 1)
+            ads[-1][name.lower()] = value.strip('"')
+    return [one for one in ads if one]
+
+
+def test_a_history_is_as_a_few_lines_of_python_read_it(sample):
+    path = sample / "condor" / "history"
+    expected = []
+    for said in by_hand(path.read_text()):
+        started, done = int(said.get("jobstartdate", 0)), int(said["completiondate"])
+        expected.append(
+            (
+                said["globaljobid"],
+                float(said["qdate"]),
+                started - int(said["qdate"]) if started else None,
+                done - started if started and done else None,
+                {"4": 1, "3": 5}[said["jobstatus"]],
+                said["owner"],
+            )
+        )
+    with read([path]) as store:
+        fields = "source_id, submit_time, wait_time, run_time, status, user_id"
+        assert (
+            store.rows(f"select {fields} from jobs join source_ids using (job_id) order by job_id")
+            == expected
+        )

@@ -1,0 +1,815 @@
+"""Google's cluster traces: the lives of tasks, folded from their events."""
+
+import csv
+import gzip
+import json
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import example, given
+
+import gwa
+from gwa.convert import read, recognise
+from gwa.errors import DefinitionError, StrictError, TraceError, UnknownFormat
+from gwa.readers.head import Head
+from gwa.reading import Reading
+from gwa.schema import FIELDS as SCHEMA
+from tests.test_hostile import CHANGES, MUTATED, mutated, outcome
+
+SECOND = 1_000_000
+BEGIN = 1_304_290_200
+BEGIN_2019 = 1_556_693_400
+AFTER = 2**63 - 1
+SUBMIT, SCHEDULE, EVICT, FAIL, FINISH, KILL, LOST, UPDATE_PENDING, UPDATE_RUNNING = range(9)
+HASH = "b1cQnJ3dT+JDlGU38G6G0LKRCCFszX0qA8y1XGYGr/s="
+UNKNOWN = None
+
+
+def event(seconds, kind, task=0, job=1, request="0.5,0.25,0.001", user=HASH, time=None):
+    """Return a line of task_events; *time* is in microseconds."""
+    time = int(seconds * SECOND) if time is None else time
+    return f"{time},,{job},{task},,{kind},{user},0,2,{request},0"
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Return a function that reads lines as one file or more and returns the store."""
+    stores = []
+
+    def make(*lines, name="google2011", files=None, **options):
+        files = files or {"part-00000-of-00001.csv": lines}
+        for file, content in files.items():
+            (tmp_path / file).parent.mkdir(exist_ok=True)
+            rows = [line if isinstance(line, bytes) else line.encode() for line in content]
+            (tmp_path / file).write_bytes(b"\n".join([*rows, b""]))
+        paths = [tmp_path / file for file in files]
+        stores.append(read(paths, name, Reading(options=options)))
+        return stores[-1]
+
+    yield make
+    for one in stores:
+        one.close()
+
+
+def lives(store, fields="submit_time, wait_time, run_time, n_procs, status", base=BEGIN):
+    """Return these fields of each job by its id in the source; times count from the base."""
+    rows = store.rows(f"select source_id, {fields} from jobs join source_ids using (job_id) order by job_id")
+    found = {}
+    for name, *values in rows:
+        if fields.startswith("submit_time") and values[0] is not None:
+            values[0] -= base
+        found[name] = tuple(values)
+    return found
+
+
+def life(store, *events, **options):
+    """Return submission, wait, run, processors and status of the one task that has these *events*."""
+    (only,) = lives(store(*(event(*one) for one in events), **options)).values()
+    return only
+
+
+def account(store):
+    found = store.account
+    return found.rows, found.jobs, found.folded, found.rejected, found.comments
+
+
+def repairs(store):
+    return {name: jobs for name, _, jobs in store.rows("from repairs")}
+
+
+# Lives of one task.
+
+LIVES = {
+    "finished": ([(700, SUBMIT), (710, SCHEDULE), (800, FINISH)], (700, 10, 90, 1, 1)),
+    "failed": ([(700, SUBMIT), (710, SCHEDULE), (800, FAIL)], (700, 10, 90, 1, 0)),
+    "killed": ([(700, SUBMIT), (710, SCHEDULE), (800, KILL)], (700, 10, 90, 1, 5)),
+    "lost": ([(700, SUBMIT), (710, SCHEDULE), (800, LOST)], (700, 10, 90, 1, 0)),
+    "evicted for good": ([(700, SUBMIT), (710, SCHEDULE), (800, EVICT)], (700, 10, 90, 1, 0)),
+    "evicted, then finished": (
+        [(700, SUBMIT), (710, SCHEDULE), (800, EVICT), (801, SUBMIT), (820, SCHEDULE), (900, FINISH)],
+        (700, 120, 80, 1, 1),
+    ),
+    "failed three times": (
+        [(700 + 10 * n + kind, kind) for n in range(3) for kind in (SUBMIT, SCHEDULE, FAIL)],
+        (700, 21, 2, 1, 0),
+    ),
+    "finished and begun anew": (
+        [(700, SUBMIT), (710, SCHEDULE), (800, FINISH), (850, SUBMIT), (860, SCHEDULE), (900, KILL)],
+        (700, 160, 40, 1, 5),
+    ),
+    "killed while it waits": ([(700, SUBMIT), (800, KILL)], (700, UNKNOWN, UNKNOWN, UNKNOWN, 5)),
+    "failed while it waits": ([(700, SUBMIT), (800, FAIL)], (700, UNKNOWN, UNKNOWN, UNKNOWN, 0)),
+    "lost while it waits": ([(700, SUBMIT), (800, LOST)], (700, UNKNOWN, UNKNOWN, UNKNOWN, 0)),
+    "killed while it waits again": (
+        [(700, SUBMIT), (710, SCHEDULE), (800, EVICT), (800.1, SUBMIT), (900, KILL)],
+        (700, UNKNOWN, UNKNOWN, UNKNOWN, 5),
+    ),
+    "waits at the end": ([(700, SUBMIT)], (700, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN)),
+    "waits again at the end": (
+        [(700, SUBMIT), (710, SCHEDULE), (800, EVICT), (801, SUBMIT)],
+        (700, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
+    ),
+    "runs at the end": ([(700, SUBMIT), (710, SCHEDULE)], (700, 10, UNKNOWN, 1, UNKNOWN)),
+    "runs again at the end": (
+        [(700, SUBMIT), (710, SCHEDULE), (800, FAIL), (801, SUBMIT), (805, SCHEDULE)],
+        (700, 105, UNKNOWN, 1, UNKNOWN),
+    ),
+    "ran before the trace": (
+        [(0, SUBMIT), (0, SCHEDULE), (800, FINISH)],
+        (UNKNOWN, UNKNOWN, UNKNOWN, 1, 1),
+    ),
+    "waited before the trace": (
+        [(0, SUBMIT), (700, SCHEDULE), (800, FINISH)],
+        (UNKNOWN, UNKNOWN, 100, 1, 1),
+    ),
+    "ran before the trace and waits again": (
+        [(0, SUBMIT), (0, SCHEDULE), (800, EVICT), (801, SUBMIT), (805, SCHEDULE), (900, FINISH)],
+        (801, 4, 95, 1, 1),
+    ),
+    "runs before and after the trace": (
+        [(0, SUBMIT), (0, SCHEDULE)],
+        (UNKNOWN, UNKNOWN, UNKNOWN, 1, UNKNOWN),
+    ),
+    "waits before and after the trace": ([(0, SUBMIT)], (UNKNOWN,) * 5),
+    "updated": (
+        [(700, SUBMIT), (705, UPDATE_PENDING), (710, SCHEDULE), (720, UPDATE_RUNNING), (800, FINISH)],
+        (700, 10, 90, 1, 1),
+    ),
+    "no submission": ([(710, SCHEDULE), (800, FINISH)], (UNKNOWN, UNKNOWN, 90, 1, 1)),
+    "no submission of the second attempt": (
+        [(700, SUBMIT), (710, SCHEDULE), (800, EVICT), (820, SCHEDULE), (900, FINISH)],
+        (700, 120, 80, 1, 1),
+    ),
+    "nothing but an end": ([(800, KILL)], (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 5)),
+    "every event twice": (
+        [(700, SUBMIT), (700, SUBMIT), (710, SCHEDULE), (710, SCHEDULE), (800, FINISH), (800, FINISH)],
+        (700, 10, 90, 1, 1),
+    ),
+    "out of order": ([(800, FINISH), (710, SCHEDULE), (700, SUBMIT)], (700, 10, 90, 1, 1)),
+    "all at once": ([(700, SUBMIT), (700, SCHEDULE), (700, FINISH)], (700, 0, 0, 1, 1)),
+    "a running state before its submission": (
+        [(0, SCHEDULE), (0, SUBMIT), (800, KILL)],
+        (UNKNOWN, UNKNOWN, UNKNOWN, 1, 5),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_a_life_is_told_by_its_last_attempt(name, store):
+    events, expected = LIVES[name]
+    assert life(store, *events) == expected
+
+
+def test_what_happens_at_once_happened_in_the_order_of_the_lines(store):
+    again = [(700, SUBMIT), (710, SCHEDULE), (800, EVICT), (800, SUBMIT)]
+    assert life(store, *again) == (700, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN)
+    ended = [(700, SUBMIT), (710, SCHEDULE), (800, SUBMIT), (800, KILL)]
+    assert life(store, *ended) == (700, UNKNOWN, UNKNOWN, UNKNOWN, 5)
+
+
+def test_what_happens_at_once_is_in_the_order_of_the_parts_whatever_order_they_are_given_in(store):
+    first = [event(700, SUBMIT), event(710, SCHEDULE), event(800, EVICT)]
+    second = [event(800, SUBMIT), event(900, KILL, task=1)]
+    found = store(files={"part-00001-of-00002.csv": second, "part-00000-of-00002.csv": first})
+    assert lives(found)["1/0"] == (700, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN)
+
+
+def test_what_comes_after_the_trace_was_not_seen(store):
+    found = store(
+        event(700, SUBMIT),
+        event(710, SCHEDULE),
+        event(0, FINISH, time=AFTER),
+        event(0, SUBMIT, task=1, time=AFTER),
+        event(0, KILL, task=1, time=AFTER),
+    )
+    assert lives(found) == {"1/0": (700, 10, UNKNOWN, 1, UNKNOWN)}
+    assert account(found) == (5, 1, 3, 1, 0)
+    assert found.rows("select line, reason from rejects") == [
+        (4, "all that is told of the task comes after the trace")
+    ]
+
+
+def test_a_job_restarted_under_its_id_is_one_row_and_two_attempts(store):
+    log = [
+        event(seconds, kind, job=6_253_771_429)
+        for seconds, kind in [(700, 0), (701, 1), (900, 5), (5000, 0), (5010, 1), (9000, 4)]
+    ]
+    assert lives(store(*log)) == {"6253771429/0": (700, 4310, 3990, 1, 1)}
+    assert lives(store(*log, attempts="true")) == {
+        "6253771429/0#1": (700, 1, 199, 1, 5),
+        "6253771429/0#2": (5000, 10, 3990, 1, 1),
+    }
+
+
+def test_attempts_are_rows_when_asked_for(store):
+    log = [
+        *(event(seconds, kind) for seconds, kind in LIVES["evicted, then finished"][0]),
+        event(0, SUBMIT, 1),
+        event(0, SCHEDULE, 1),
+        event(800, EVICT, 1),
+        event(800, SUBMIT, 1),
+        event(801, KILL, 1),
+        *(event(*one) for one in ((700, SUBMIT, 2), (710, SCHEDULE, 2), (800, FINISH, 2), (800, FINISH, 2))),
+    ]
+    found = store(*log, attempts="true")
+    assert lives(found) == {
+        "1/1#1": (UNKNOWN, UNKNOWN, UNKNOWN, 1, 0),
+        "1/0#1": (700, 10, 90, 1, 0),
+        "1/2#1": (700, 10, 90, 1, 1),
+        "1/1#2": (800, UNKNOWN, UNKNOWN, UNKNOWN, 5),
+        "1/0#2": (801, 19, 80, 1, 1),
+    }
+    assert account(found) == (15, 5, 10, 0, 0)
+    assert "earlier attempts" not in repairs(store(*log[:11], attempts="true"))
+    assert repairs(store(*log[:11])) == {
+        "before the trace": 1,
+        "died waiting": 1,
+        "earlier attempts": 2,
+        "evictions": 2,
+    }
+
+
+def test_tasks_from_before_the_trace_may_be_dropped_or_taken_to_begin_with_it(store):
+    log = [
+        event(0, SUBMIT),
+        event(0, SCHEDULE),
+        event(800, FINISH),
+        event(0, SUBMIT, 1),
+        event(700, SCHEDULE, 1),
+        event(0, SUBMIT, 2),
+        event(0, SCHEDULE, 2),
+        event(800, EVICT, 2),
+        event(801, SUBMIT, 2),
+        event(900, SCHEDULE, 3),
+    ]
+    begun = lives(store(*log, before="start"))
+    assert begun["1/0"] == (600, 0, 200, 1, 1)
+    assert begun["1/1"] == (600, 100, UNKNOWN, 1, UNKNOWN)
+    assert begun["1/2"] == (801, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN)
+    assert begun["1/3"] == (UNKNOWN, UNKNOWN, UNKNOWN, 1, UNKNOWN)
+
+    dropped = store(*log, before="drop")
+    assert lives(dropped).keys() == {"1/2", "1/3"}
+    assert account(dropped) == (10, 2, 6, 2, 0)
+    assert dropped.rows("select distinct reason from rejects") == [("existed before the trace",)]
+
+
+def test_what_is_censored_is_counted(store):
+    log = [event(*one, task=task) for task, (events, _) in enumerate(LIVES.values()) for one in events]
+    assert repairs(store(*log)) == {
+        "before the trace": 6,
+        "died waiting": 5,
+        "earlier attempts": 10,
+        "evictions": 6,
+        "no submission": 7,
+        "running at the end": 3,
+        "waiting at the end": 3,
+    }
+
+
+# Fields.
+
+
+def test_tasks_of_a_job_are_a_bag(store):
+    found = store(event(700, SUBMIT), event(700, SUBMIT, 1), event(700, SUBMIT, 7, job=2))
+    assert lives(found, "job_structure, job_structure_params") == {
+        "1/0": ("BoT", "1"),
+        "1/1": ("BoT", "1"),
+        "2/7": ("UNITARY", None),
+    }
+
+
+def test_the_last_request_counts(store):
+    found = store(
+        event(0, SUBMIT, request=",,"),
+        event(0, SCHEDULE, request="0.0625,0.01981,9.632e-05"),
+        event(700, SUBMIT, 1, request="0.5,0.25,0.001"),
+        event(800, UPDATE_PENDING, 1, request="0.75,0.125,0.002"),
+        event(900, SUBMIT, 2, request=",,"),
+        event(900, SUBMIT, 3, request=",0.5,"),
+    )
+    assert lives(found, "req_resources, req_n_procs, req_memory") == {
+        "1/0": ("cpu:0.0625,ram:0.01981,disk:9.632e-05", 1, None),
+        "1/1": ("cpu:0.75,ram:0.125,disk:0.002", 1, None),
+        "1/2": (None, 1, None),
+        "1/3": ("ram:0.5", 1, None),
+    }
+
+
+def test_requests_are_scaled_when_the_largest_machine_is_told(store):
+    log = [event(700, SUBMIT), event(710, SCHEDULE), event(700, SUBMIT, 1, request="0.001,0.25,0")]
+    log.append(event(700, SUBMIT, 2, request="nan,inf,"))
+    log.append(event(700, SUBMIT, 3, request="1e300,-1,"))
+    found = store(*log, cpu_scale="7", mem_scale="64000")
+    assert lives(found, "n_procs, req_n_procs, req_memory") == {
+        "1/0": (4, 4, 4000),
+        "1/1": (None, 1, 16000),
+        "1/2": (None, 1, None),
+        "1/3": (None, 1, None),
+    }
+    assert lives(store(*log, cpu_scale="0.5"), "n_procs")["1/0"] == (1,)
+    with pytest.raises(DefinitionError, match="'many'"):
+        store(*log, cpu_scale="many")
+
+
+def test_times_are_rounded_to_seconds_unless_more_digits_are_asked_for(store):
+    log = [event(700.4, SUBMIT), event(710.6, SCHEDULE), event(800.123456, FINISH)]
+    assert lives(store(*log)) == {"1/0": (700, 11, 89, 1, 1)}
+    precise = lives(store(*log, digits="6"))["1/0"]
+    assert precise == (pytest.approx(700.4), pytest.approx(10.2), pytest.approx(89.523456), 1, 1)
+
+
+def test_users_priorities_and_names_of_jobs(store):
+    name = "wAmgn2H74cdoMuSFwJF3NaUEaudVBTZ0/HaNZBwIpEQ="
+    found = store(
+        files={
+            "task_events/part-00000-of-00001.csv": [event(700, SUBMIT)],
+            "job_events/part-00000-of-00001.csv": [
+                f"700000000,,1,0,{HASH},2,other,{name}",
+                f"700000000,,77,0,{HASH},2,other,of a job without tasks",
+                "700000000,,77,0",
+            ],
+        }
+    )
+    assert lives(found, "user_id, executable_id, queue_id, group_id") == {
+        "1/0": ("Ub1cQnJ3dT-JD", "XwAmgn2H74cdo", "P2", None)
+    }
+    assert account(found) == (4, 1, 2, 1, 0)
+    assert found.rows("select file, line, reason from rejects") == [
+        ("part-00000-of-00001.csv", 3, "4 columns, expected 8")
+    ]
+    assert found.system.zone == "America/New_York"
+
+
+def test_machines_tell_the_size_of_the_system(store):
+    files = {
+        "task.csv": [event(700, SUBMIT), event(710, SCHEDULE), event(720, FINISH)],
+        "machine.csv": [
+            "0,1,0,x,0.5,0.5",
+            "0,2,0,x,1,1",
+            "700000000,2,1,x,1,1",
+            "800000000,3,0,x,0.25,1",
+            "900000000,1,2,x,0.75,0.5",
+            "950000000,4,0,x,,",
+        ],
+    }
+    assert dict(store(files=files).header)["Machines"] == "3"
+    assert store(files=files).system.cpus_inferred
+    scaled = store(files=files, cpu_scale="32")
+    assert (scaled.system.cpus, scaled.system.cpus_inferred) == (48, False)
+    assert account(scaled) == (9, 1, 8, 0, 0)
+
+
+def test_what_a_system_file_says_goes_first(tmp_path):
+    (tmp_path / "task.csv").write_text(event(700, SUBMIT) + "\n")
+    (tmp_path / "machine.csv").write_text("0,1,0,x,0.5,0.5\n")
+    system = {"name": "Cell of mine", "cpus": 7, "zone": "UTC"}
+    with read(
+        [tmp_path / "task.csv", tmp_path / "machine.csv"],
+        "google2011",
+        Reading(system=system, options={"cpu_scale": "9"}),
+    ) as found:
+        assert (found.system.name, found.system.cpus, found.system.zone) == ("Cell of mine", 7, "UTC")
+
+
+# Files.
+
+
+def test_a_missing_part_is_noticed(store):
+    files = {
+        "task_events/part-00000-of-00500.csv": [event(700, SUBMIT)],
+        "task_events/part-00002-of-00500.csv": [event(800, SUBMIT, 1)],
+        "job_events/part-00000-of-00001.csv": [f"700000000,,1,0,{HASH},2,a,b"],
+    }
+    said = "parts of a table were not given, such as task_events/part-00001-of-00500.csv"
+    assert store(files=files).rows("from repairs") == [
+        ("missing part", said, 498),
+        ("waiting at the end", "it waited when the trace ended: whether it ran later is not known", 2),
+    ]
+    whole = {f"part-{number}-of-2.csv": [event(700, SUBMIT, number)] for number in (1, 2)}
+    assert "missing part" not in repairs(store(files=whole))
+
+
+def test_hundreds_of_parts_are_one_trace(store):
+    files = {
+        f"part-{number:05}-of-00300.csv": [event(700 + number, SUBMIT, number), event(1700, SCHEDULE, number)]
+        for number in range(300)
+    }
+    files["part-00007-of-00300.csv"].append(event(2000, FINISH, 299))
+    found = store(files=files)
+    assert account(found) == (601, 300, 301, 0, 0)
+    assert lives(found)["1/299"] == (999, 701, 300, 1, 1)
+    assert "missing part" not in repairs(found)
+
+
+def test_a_part_given_twice_is_read_once(store):
+    lines = [event(700, SUBMIT), event(710, SCHEDULE)]
+    found = store(files={"part-00000-of-00001.csv": lines, "copy.csv": lines})
+    assert account(found) == (2, 1, 1, 0, 0)
+
+
+def test_only_what_explains_tasks_is_no_trace(store):
+    with pytest.raises(TraceError, match="no job in it"):
+        store(f"700000000,,1,0,{HASH},2,a,b")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        event(700, SUBMIT),
+        event(0, SUBMIT, request=",,"),
+        f"700000000,,1,0,{HASH},2,a,b",
+        "0,5,0,HofLGzk1Or/8Ildj2+Lqv0UGGvY82NLoni8+J/Yy0RU=,0.5,0.2493",
+        "1700000000,5,1,,,",
+    ],
+)
+def test_tables_are_recognised(line, tmp_path):
+    (tmp_path / "log").write_text(f"{line}\n")
+    assert recognise(Head.of(tmp_path / "log")).name == "google2011"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["600000000,601000000,1,0,5" + ",0" * 15, "a,b,c,d,e,f,g,h,i,j,k,l,m", "1,2,3,4,5,6,7,8", "0,5,name,=,x"],
+)
+def test_other_tables_are_not(line, tmp_path):
+    (tmp_path / "log").write_text(f"{line}\n")
+    with pytest.raises(UnknownFormat):
+        recognise(Head.of(tmp_path / "log"))
+
+
+# Bad lines.
+
+REFUSED = {
+    "12 columns": (event(700, SUBMIT)[:-2], "12 columns, expected 13"),
+    "14 columns": (event(700, SUBMIT) + ",", "14 columns, expected 13"),
+    "no such type": (event(700, 9), "its type is none from 0 to 8"),
+    "no type": (event(700, ""), "its type is none from 0 to 8"),
+    "no time": (event(0, SUBMIT, time=""), "its time is missing or negative"),
+    "a time before all": (event(0, SUBMIT, time=-(2**63)), "its time is missing or negative"),
+    "a time beyond all": (event(0, SUBMIT, time=2**63), f"time is '{2**63}', expected a number"),
+    "no job": (event(700, SUBMIT, job=""), "its job or task is missing"),
+    "no task": (event(700, SUBMIT, task=""), "its job or task is missing"),
+    "a job of letters": (event(700, SUBMIT, job="'; drop table jobs"), None),
+    "a task beyond all": (event(700, SUBMIT, task=2**31), f"task is '{2**31}', expected a number"),
+    "a rounded time": (event(0, SUBMIT, time="2.50620E+12"), "a number was rounded, expected all its digits"),
+    "a rounded job": (event(700, SUBMIT, job="6.25E+09"), "a number was rounded, expected all its digits"),
+    "a request in words": (event(700, SUBMIT, request="all,0.5,"), "cpu is 'all', expected a number"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_bad_line_is_refused_with_its_number(name, store):
+    line, reason = REFUSED[name]
+    log = [event(700, SUBMIT), event(710, SCHEDULE), line, event(800, FINISH)]
+    found = store(*log)
+    assert account(found) == (4, 1, 2, 1, 0)
+    assert lives(found) == {"1/0": (700, 10, 90, 1, 1)}
+    ((number, said),) = found.rows("select line, reason from rejects")
+    assert number == 3
+    assert reason in {None, said}
+
+
+def test_the_first_bad_line_ends_a_strict_conversion(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join([event(700, SUBMIT), event(700, 9), event(800, FINISH)]))
+    with pytest.raises(StrictError, match=r"log\.csv:2: its type is none from 0 to 8"):
+        read([path], "google2011", Reading(strict=True))
+
+
+def test_odd_bytes_and_names_are_survived(store):
+    names = ["'; drop table jobs; --", "<script>alert(1)</script>", "a\x00b", "é" * 3, '"quoted"', "-1"]
+    log = [event(700, SUBMIT, job=number, user=name) for number, name in enumerate(names)]
+    log.append(event(700, SUBMIT, job=50).encode().replace(HASH.encode(), b"\xff\xfe\xe9"))
+    log.append(event(700, SUBMIT, job=51, user="x" * (1 << 21)))
+    log.append(event(700, SUBMIT, job=52, user="y" * 900_000))
+    log.append(b"\x00" * 5000)
+    found = store(*log)
+    users = dict(found.rows("select source_id, user_id from jobs join source_ids using (job_id)"))
+    assert users["0/0"] == "U'; drop tabl"
+    assert users["1/0"] == "U<script>aler"
+    assert users["50/0"] == "Uÿþé"
+    assert users["52/0"] == "U" + "y" * 12
+    assert account(found) == (10, 8, 0, 1, 1)
+
+
+def test_extreme_times_and_numbers_are_survived(store):
+    found = store(
+        event(0, SUBMIT, time=AFTER - 1),
+        event(0, SCHEDULE, time=1),
+        event(0, KILL, time=2),
+        event(0, SUBMIT, 1, time=252_000_000_000 * SECOND),
+        event(0, SUBMIT, 2**31 - 1, job=AFTER, time=700 * SECOND),
+        event(0, FINISH, 2**31 - 1, job=AFTER, time=699 * SECOND),
+        event(700, SUBMIT, -(2**31), job=-(2**63)),
+    )
+    assert lives(found)["1/0"] == (UNKNOWN,) * 5
+    assert lives(found)["1/1"] == (252_000_000_000, *(UNKNOWN,) * 4)
+    assert lives(found)[f"{AFTER}/{2**31 - 1}"] == (700, *(UNKNOWN,) * 4)
+    assert account(found) == (7, 4, 3, 0, 0)
+
+
+@given(changes=CHANGES)
+@example(changes=[(0.0, 10**6, b"")])
+@example(changes=[(0.5, 0, b"\x00" * 9000)])
+@MUTATED
+def test_events_of_2011_with_any_change_are_accounted_for(changes, sample, tmp_path):
+    path = tmp_path / "part-00000-of-00001.csv"
+    content = (sample / "google2011" / "task_events-part-00000-of-00001.csv").read_bytes()
+    path.write_bytes(mutated(content, changes))
+    outcome(path, "google2011")
+
+
+# The trace of 2019.
+
+
+def instance(seconds, kind, task=0, job=1, time=None, **said):
+    """Return a line of instance_events."""
+    time = int(seconds * SECOND) if time is None else time
+    row = {
+        "time": str(time),
+        "type": kind,
+        "collection_id": str(job),
+        "collection_type": "0",
+        "priority": "200",
+        "instance_index": str(task),
+        "machine_id": "0",
+        "resource_request": {"cpus": 0.5, "memory": 0.25},
+        **said,
+    }
+    return json.dumps({key: value for key, value in row.items() if value is not None})
+
+
+NAMES = (
+    "SUBMIT", "QUEUE", "ENABLE", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING",
+    "UPDATE_RUNNING",
+)  # fmt: skip
+LIVES_2019 = {
+    "finished": ([(700, 0), (700, 1), (705, 2), (710, 3), (800, 6)], (700, 10, 90, 1, 1)),
+    "failed": ([(700, 0), (710, 3), (800, 5)], (700, 10, 90, 1, 0)),
+    "killed": ([(700, 0), (710, 3), (800, 7)], (700, 10, 90, 1, 5)),
+    "lost": ([(700, 0), (710, 3), (800, 8)], (700, 10, 90, 1, 0)),
+    "evicted for good": ([(700, 0), (710, 3), (800, 4)], (700, 10, 90, 1, 0)),
+    "evicted and queued": (
+        [(700, 0), (710, 3), (800, 4), (800, 1), (805, 2), (820, 3), (900, 6)],
+        (700, 120, 80, 1, 1),
+    ),
+    "evicted and queued till the end": (
+        [(700, 0), (710, 3), (800, 4), (801, 1)],
+        (700, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
+    ),
+    "updated": ([(700, 0), (705, 9), (710, 3), (720, 10), (800, 6)], (700, 10, 90, 1, 1)),
+    "killed in the queue": ([(700, 0), (700, 1), (800, 7)], (700, UNKNOWN, UNKNOWN, UNKNOWN, 5)),
+    "ran before the trace": ([(0, 3), (0, 0), (800, 6)], (UNKNOWN, UNKNOWN, UNKNOWN, 1, 1)),
+    "runs at the end": ([(700, 0), (710, 3)], (700, 10, UNKNOWN, 1, UNKNOWN)),
+}
+
+
+@pytest.mark.parametrize("form", ["number", "text", "name"])
+@pytest.mark.parametrize("name", LIVES_2019)
+def test_a_life_of_2019_in_all_notations(name, form, store):
+    events, expected = LIVES_2019[name]
+    notation = {"number": int, "text": str, "name": NAMES.__getitem__}[form]
+    found = store(*(instance(time, notation(kind)) for time, kind in events), name="google2019")
+    assert list(lives(found, base=BEGIN_2019).values()) == [expected]
+
+
+def test_attempts_of_2019(store):
+    log = [instance(*one) for one in LIVES_2019["evicted and queued"][0]]
+    assert lives(store(*log, name="google2019", attempts="true"), base=BEGIN_2019) == {
+        "1/0#1": (700, 10, 90, 1, 0),
+        "1/0#2": (UNKNOWN, UNKNOWN, 80, 1, 1),
+    }
+
+
+def test_fields_of_2019(store):
+    said = {"user": HASH, "collection_name": "x", "collection_logical_name": "wAmgn2H74cdoMuSF/NaU"}
+    collection = {"time": "0", "type": "0", "collection_id": "1", "collection_type": "0", **said}
+    found = store(
+        files={
+            "instance_events-000000000000.json": [
+                instance(700, 0),
+                instance(700, 3, resource_request={"cpus": 0.75}),
+                instance(700, 0, 1, collection_type="JOB", missing_type="TRANSITION_MISSING_STEP"),
+                instance(700, 0, 0, 2, collection_type="1"),
+                instance(700, 0, 0, 2, collection_type=1),
+                instance(700, 0, 0, 2, collection_type="ALLOC_SET"),
+                instance(700, 0, 0, 3, resource_request=None, collection_type=None, priority=None),
+            ],
+            "collection_events-000000000000.json": [
+                json.dumps(collection),
+                json.dumps({**collection, "collection_id": "2", "collection_type": "1"}),
+            ],
+        },
+        name="google2019",
+        cpu_scale="4",
+        mem_scale="1000",
+    )
+    fields = (
+        "n_procs, req_n_procs, req_memory, user_id, executable_id, queue_id, job_structure, req_resources"
+    )
+    assert lives(found, fields) == {
+        "1/0": (3, 3, 250 / 3, "Ub1cQnJ3dT-JD", "XwAmgn2H74cdo", "P200", "BoT", "cpu:0.75,ram:0.25"),
+        "1/1": (None, 2, 125, "Ub1cQnJ3dT-JD", "XwAmgn2H74cdo", "P200", "BoT", "cpu:0.5,ram:0.25"),
+        "3/0": (None, 1, None, None, None, None, "UNITARY", None),
+    }
+    assert account(found) == (9, 3, 2, 0, 4)
+    assert repairs(found)["missing information"] == 1
+
+
+BAD_JSON = {
+    "half an object": (instance(700, 0)[:-9], "is no JSON object"),
+    "no object": ("[1, 2]", "is no JSON object"),
+    "a number": ("7", "is no JSON object"),
+    "words": ("hello world", "is no JSON object"),
+    "deep": ("[" * 300_000, "is no JSON object"),
+    "deep object": ('{"a":' * 100_000 + "1" + "}" * 100_000, None),
+    "a time in words": (instance(0, 0, time="noon"), "time is 'noon', expected a number"),
+    "a time beyond all": (instance(0, 0, time=2**63), f"time is '{2**63}', expected a number"),
+    "a time in a list": (instance(0, 0, time=0).replace('"0"', "[0]", 1), "time is '[0]', expected a number"),
+    "no time": (instance(0, 0).replace('"time"', '"thyme"'), "its time is missing or negative"),
+    "no collection": (instance(700, 0, job=""), "collection is '', expected a number"),
+    "no instance": (instance(700, 0, instance_index=None), "its collection or instance is missing"),
+    "a type of no name": (instance(700, "REBOOT"), "its type is none from 0 to 10"),
+    "a type too high": (instance(700, 11), "its type is none from 0 to 10"),
+    "a negative time": (instance(0, 0, time=-(2**63)), "its time is missing or negative"),
+    "cpus in words": (
+        instance(700, 0, resource_request={"cpus": "many"}),
+        "cpus is 'many', expected a number",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_JSON)
+def test_a_bad_object_is_refused_with_its_line(name, store):
+    line, reason = BAD_JSON[name]
+    found = store(instance(700, 0), "", line, instance(800, 7), name="google2019")
+    assert account(found) == (4, 1, 1, 1, 1)
+    ((number, said),) = found.rows("select line, reason from rejects")
+    assert number == 3
+    assert reason in {None, said}
+
+
+def test_odd_bytes_in_json_are_survived(store):
+    user = {"collection_id": 1, "user": "'; drop table jobs", "collection_name": "<b>\u0000</b>"}
+    found = store(
+        files={
+            "i.json": [
+                instance(700, 0),
+                instance(700, 0, job=2).encode().replace(b'"0"', b'"0", "x": "\xff\xe9"', 1),
+                instance(700, 0, job=3, x="y" * (1 << 21)),
+                b"\x00" * 300,
+            ],
+            "c.json": [json.dumps(user)],
+        },
+        name="google2019",
+    )
+    assert account(found) == (5, 2, 1, 1, 1)
+    assert found.rows("select user_id from jobs order by job_id") == [("U'; drop tabl",), (None,)]
+
+
+@given(changes=CHANGES)
+@example(changes=[(0.0, 10**6, b"")])
+@MUTATED
+def test_events_of_2019_with_any_change_are_accounted_for(changes, sample, tmp_path):
+    for name in ("instance_events-000000000000.json", "collection_events-000000000000.json"):
+        path = tmp_path / name
+        path.write_bytes(mutated((sample / "google2019" / name).read_bytes(), changes))
+        outcome(path, "google2019")
+
+
+@pytest.mark.parametrize("name", ["google2011", "google2019"])
+def test_a_log_of_several_parts_is_read_as_one(name, sample, monkeypatch):
+    paths = [path for path in (sample / name).iterdir() if path.name != "expected.gwf"]
+    with read(paths) as whole:
+        monkeypatch.setattr("gwa.readers.lines.PART", 1)
+        monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+        with read(paths) as parts:
+            assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
+            assert parts.account == whole.account
+
+
+# The real trace, read independently.
+
+PARTS = range(4)
+
+
+def by_hand(folder, *, attempts=False):
+    """Return what the rows of the real parts must be, event by event, with nothing but the csv module."""
+    events = defaultdict(list)
+    for number in PARTS:
+        with gzip.open(folder / "task_events" / f"part-{number:05}-of-00500.csv.gz", "rt") as file:
+            for row in csv.reader(file):
+                events[int(row[2]), int(row[3])].append((int(row[0]), int(row[5]), row))
+    names = {}
+    for number in PARTS:
+        with gzip.open(folder / "job_events" / f"part-{number:05}-of-00500.csv.gz", "rt") as file:
+            names |= {int(row[2]): row[7] for row in csv.reader(file)}
+    tasks = Counter(job for job, _ in events)
+    found = {}
+    for (job, task), happened in events.items():
+        happened.sort(key=lambda one: one[0])
+        lives = _attempts(happened) if attempts else [happened]
+        for number, one in enumerate(lives, 1):
+            name = f"{job}/{task}#{number}" if attempts else f"{job}/{task}"
+            found[name] = (*_lived(one), *_described(one, names.get(job), tasks[job], job))
+    return found
+
+
+def _attempts(happened):
+    """Cut the events of a task where it is submitted or scheduled after an end."""
+    lives, over = [[]], False
+    for one in happened:
+        if over and one[1] in {SUBMIT, SCHEDULE}:
+            lives.append([])
+        lives[-1].append(one)
+        over = EVICT <= one[1] <= LOST
+    return lives
+
+
+def _lived(happened):
+    submit = start = end = status = None
+    is_scheduled = False
+    for time, kind, _ in happened:
+        second = (time + SECOND // 2) // SECOND or None
+        if kind == SUBMIT:
+            submit = submit or second
+            start = end = status = None
+            is_scheduled = False
+        elif kind == SCHEDULE:
+            start, end, status, is_scheduled = second, None, None, True
+        elif kind <= LOST:
+            end, status = second, {FINISH: 1, KILL: 5}.get(kind, 0)
+    return (
+        submit and submit + BEGIN,
+        start - submit if start and submit else None,
+        end - start if start and end else None,
+        1 if is_scheduled else None,
+        status,
+    )
+
+
+def _described(happened, name, tasks, job):
+    last = happened[-1][2]
+    said = [next((row[place] for *_, row in reversed(happened) if row[place]), None) for place in (9, 10, 11)]
+    request = ",".join(
+        f"{what}:{float(value)!r}" for what, value in zip(("cpu", "ram", "disk"), said, strict=True) if value
+    )
+    return (
+        1,
+        "U" + last[6][:12].replace("+", "-").replace("/", "_"),
+        name and "X" + name[:12].replace("+", "-").replace("/", "_"),
+        f"P{last[8]}",
+        "BoT" if tasks > 1 else "UNITARY",
+        str(job) if tasks > 1 else None,
+        request or None,
+    )
+
+
+FIELDS = (
+    "submit_time, wait_time, run_time, n_procs, status, req_n_procs, user_id, executable_id, "
+    "queue_id, job_structure, job_structure_params, req_resources"
+)
+
+OTHERS = sorted({field.name for field in SCHEMA} - {*FIELDS.split(", "), "job_id"})
+
+
+@pytest.fixture
+def parts(logs):
+    """Return the files of the real parts."""
+    return sorted((logs / "google2011").glob("*_events/*.csv.gz"))
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize("attempts", [False, True])
+def test_every_field_of_every_task_of_the_real_parts(attempts, parts):
+    expected = by_hand(parts[0].parent.parent, attempts=attempts)
+    with read(parts, reading=Reading(options={"attempts": "true"} if attempts else {})) as store:
+        rows = store.rows(f"select source_id, {FIELDS} from jobs join source_ids using (job_id)")
+        found = {name: tuple(values) for name, *values in rows}
+        others = store.row(f"select {', '.join(f'count({name})' for name in OTHERS)} from jobs")
+
+    assert len(rows) == len(expected) == len(found)
+    assert [name for name in expected if expected[name] != found.get(name)] == []
+    assert set(others) == {0}
+
+
+@pytest.mark.logs
+def test_the_account_of_the_real_parts_adds_up(parts):
+    with gwa.open(parts) as trace:
+        assert account(trace.store) == (825_306, 274_536, 550_770, 0, 0)
+        assert repairs(trace.store) == {
+            "before the trace": 144_339,
+            "died waiting": 0,
+            "earlier attempts": 0,
+            "evictions": 19_826,
+            "missing information": 291,
+            "missing part": 992,
+        }
+        ((text,),) = trace.store.rows("select min(meaning) from repairs where name = 'missing part'")
+        assert text.endswith("job_events/part-00004-of-00500.csv")
+    for part in parts:
+        if part.parent.name == "task_events":
+            with gwa.open(part) as trace:
+                assert trace.account.rejected == 0
+                trace.account.check()
