@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types format lock bench fidelity clean setup
+.PHONY: help demo test slow coverage lint types format lock bench fidelity clean setup
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -25,8 +25,14 @@ demo-%: .venv/ready
 	$(BIN)/gwa convert $(strip $(source) $(system)) -o build/demo/$*/$*.gwf
 	$(BIN)/gwa report build/demo/$*/$*.gwf --html -o build/demo/$*
 
-test: lint types ## check style and types, then run all tests and measure their coverage
-	$(BIN)/python -m pytest -n 2 --cov
+test: lint types ## check style and types, then run all tests but the slow ones
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+slow: .venv/ready ## run the slow tests: long fuzzing, calibration, the largest logs
+	$(BIN)/python -m pytest -n 2 -m slow
+
+coverage: .venv/ready ## run the tests and measure which branches they take
+	$(BIN)/python -m pytest -n 2 -m "not slow" --cov
 
 lint: .venv/ready ## check format and style
 	$(BIN)/python -m ruff format --check .

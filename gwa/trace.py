@@ -2,9 +2,9 @@
 What users hold: `open` gives a `Trace`, the same that the command line uses.
 
 >>> import gwa
->>> trace = gwa.open("sample_traces/swf/tiny.swf")
->>> trace.facts("trace.")["trace.jobs"]
-1200
+>>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+...     len(trace), trace.system.cpus
+(1200, 48)
 """
 
 from collections.abc import Sequence
@@ -66,8 +66,9 @@ class Trace:
         Return what a query yields; the tables are ``jobs``, ``ran`` and those beside them.
 
         >>> import gwa
-        >>> gwa.open("sample_traces/swf/tiny.swf").sql("select count(*) as jobs from jobs").jobs[0]
-        np.int64(1200)
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     int(trace.sql("select count(*) as jobs from jobs").jobs[0])
+        1200
         """
         return self.store.frame(query)
 

@@ -23,10 +23,23 @@ def sample_of(one):
     return sorted(files, key=lambda file: file.stat().st_size, reverse=True)
 
 
+CHEAP = (
+    "overview",
+    "utilization",
+    "arrivals",
+    "processors",
+    "run-times",
+    "memory",
+    "waits",
+    "outcomes",
+    "users",
+)
+
+
 def facts_of(paths):
-    """Return all facts but those that speak of the lines of the source."""
+    """Return the facts of the sections that say most about the jobs themselves."""
     with gwa.open(paths) as trace:
-        return {name: value for name, value in trace.facts().items() if not name.startswith("conversion.")}
+        return {fact.id: fact.value for fact in trace.report(only=CHEAP).facts()}
 
 
 def body(text):

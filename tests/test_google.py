@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined,misc,operator,var-annotated,union-attr,func-returns-value"
 """Google's cluster traces: the lives of tasks, folded from their events."""
 
 import csv

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="operator,attr-defined,misc"
 """Grid Engine: accounting files of all versions, and what their colons do to them."""
 
 import re

@@ -1,3 +1,5 @@
+# mypy: disable-error-code="attr-defined,misc,operator,var-annotated,union-attr,func-returns-value"
+# ruff: noqa: E501, ISC004 - long literal records
 """Usage Records: every dialect and container, their traps, broken ones, and hostile ones."""
 
 import gzip
