@@ -127,7 +127,8 @@ def _insert_side(store: Store, mapped: str, yielded: Sequence[str]) -> None:
         store.connection.execute(f"insert into source_ids select job_id, source_id from {mapped} as mapped")
     if "remarks" in yielded:
         store.connection.execute(
-            "insert into repairs select split_part(remark, ': ', 1), remark[instr(remark, ': ') + 2 :], count(*)"
+            "insert into repairs"
+            " select split_part(remark, ': ', 1), remark[instr(remark, ': ') + 2 :], count(*)"
             f" from (select unnest(remarks) as remark from {mapped} as mapped) as remarks"
             " where remark is not null group by remark"
         )

@@ -9,6 +9,7 @@ accounted for: job, fold, reject or comment.
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -85,16 +86,34 @@ def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading
     starts = _starts(heads, headers, merged) if recipe.relative else [0.0] * len(heads)
     mapping = _prepare(store, recipe, merged, reading)
     total = Count()
-    for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
-        store.connection.execute(f"set variable start = cast({start!r} as double)")
-        store.connection.execute(f"set variable file_no = {number}")
-        total.add(_file(store, head, recipe, mapping, reading))
+    with _loading(store, recipe) as loader:
+        for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
+            loader.execute(f"set variable start = cast({start!r} as double)")
+            loader.execute(f"set variable file_no = {number}")
+            total.add(_file(store, loader, head, recipe, mapping, reading))
     if recipe.scope == "trace":
         try:
             total.add(map_all(store, mapping, heads, strict=reading.strict))
         except duckdb.ConversionException as error:
             raise DefinitionError(f"{recipe.title}: {str(error).splitlines()[0]}") from error
     settle(store, heads, recipe.title, total, recipe.steps)
+
+
+@contextmanager
+def _loading(store: Store, recipe: Recipe) -> Iterator[duckdb.DuckDBPyConnection]:
+    """
+    Give the connection by which rows are loaded.
+
+    Those of a whole trace are loaded by one transaction of its own: then they go to disk in full groups,
+    compressed, and not to a log first, which takes half the time.
+    """
+    if recipe.scope != "trace":
+        yield store.connection
+        return
+    with store.connection.cursor() as loader:
+        loader.begin()
+        yield loader
+        loader.commit()
 
 
 def settle(
@@ -169,7 +188,14 @@ def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> 
     return Mapped(recipe.select, yielded, home)
 
 
-def _file(store: Store, head: Head, recipe: Recipe, mapping: Mapped, reading: Reading) -> Count:
+def _file(
+    store: Store,
+    loader: duckdb.DuckDBPyConnection,
+    head: Head,
+    recipe: Recipe,
+    mapping: Mapped,
+    reading: Reading,
+) -> Count:
     """Read one file into the store and return its account."""
     table, shape = _table_for(head, recipe)
     shape = replace(shape, options={**reading.options, **shape.options})
@@ -177,7 +203,7 @@ def _file(store: Store, head: Head, recipe: Recipe, mapping: Mapped, reading: Re
     try:
         with reading.progress.step(head.path.name, source.size) as bar:
             for batch in ahead(iter(reader(recipe.reader)(source, shape))):
-                batch.load(store.connection, f"{mapping.home}{table}", store.scratch)
+                batch.load(loader, f"{mapping.home}{table}", store.scratch)
                 tally(store, head.path, batch, count, strict=reading.strict)
                 if recipe.scope == "row":
                     insert(store, f"({mapping.select})", mapping.yielded)
