@@ -31,6 +31,7 @@ record = '(?P<stamp>\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);(?P<kind>[A-Za-z]);(?P<id>[^
 remark = '.{19};[LBUYFKkf];'
 
 [columns]
+place = "bigint"
 stamp = "varchar"
 kind = "varchar"
 id = "varchar"
@@ -67,94 +68,99 @@ resources_used_ncpus = "bigint"
 orig_site_id = "Installation"
 last_run_site_id = "Installation"
 --- */
-with event as (
+with event as not materialized (
     select
-        * exclude (ctime, qtime, start_, end_),
+        file_no,
+        line,
+        place,
+        id,
+        kind,
         nullif(ctime, 0) as created,
         nullif(qtime, 0) as queued,
-        nullif(start_, 0) as started,
-        nullif(end_, 0) as ended,
+        coalesce(nullif(end_, 0), nullif(start_, 0)) as changed,
         epoch(timezone(getvariable('zone'), try_strptime(stamp, '%m/%d/%Y %H:%M:%S'))) as written,
-        split_part(id, '.', 1) as number,
-        nullif(substr(id, length(number) + 2), '') as server,
+        run_count,
+        queue,
+        user_,
+        group_,
         -- 12[3] is a task of the array 12[], and 12-3 was one of the array 12 in old versions of Torque.
-        nullif(regexp_extract(number, '^(\d+)(\[\d*\]|-\d+)$', 1), '') as array_number,
-        number like '%[]' as is_array
+        nullif(regexp_extract(id, '^(\d+)(\[\d*\]|-\d+)(\.|$)', 1), '') as array_number,
+        regexp_extract(id, '\..*$') as server,
+        contains(id, '[]') as is_array
     from source
 ),
 
+array_job as (
+    select
+        array_number,
+        server,
+        min(id) filter (where not is_array) as first_task,
+        bool_or(is_array and kind = 'D') as is_deleted
+    from event
+    where array_number is not null
+    group by all
+),
+
 -- An array is no job beside its tasks: what is said of it as a whole goes to the first of them.
-first_task as (
-    select array_number, server, min(id) as id from event where array_number is not null and not is_array group by all
-),
-
-deleted_array as (
-    select distinct array_number, server from event where is_array and kind = 'D'
-),
-
-located as (
+located as not materialized (
     select
         event.*,
-        coalesce(first_task.id, event.id) as job,
-        first_task.id is not null as is_whole,
-        event.kind = 'D' or deleted_array.array_number is not null as deletes
+        case
+            when event.is_array then coalesce(array_job.first_task, event.id)
+            -- Records of no job are refused one by one.
+            when event.id = '' then concat_ws(';', event.file_no, event.line, event.place)
+            else event.id
+        end as job,
+        event.is_array and array_job.first_task is not null as is_whole,
+        event.kind = 'D' or coalesce(array_job.is_deleted, false) as deletes
     from event
-    left join first_task
-        on
-            event.is_array
-            and event.array_number = first_task.array_number
-            and event.server is not distinct from first_task.server
-    left join deleted_array
-        on
-            event.array_number = deleted_array.array_number
-            and event.server is not distinct from deleted_array.server
+    left join array_job on event.array_number = array_job.array_number and event.server = array_job.server
+),
+
+creation as (
+    select job, list_sort(list(distinct created)) as times from located where created is not null group by job
 ),
 
 -- A server that was set up anew begins with number 1 again: jobs of one number differ by their creation.
-creation as (
-    select job, created from located where created is not null group by all
-),
-
-creation_of_first as (
-    select job, min(created) as created from creation group by job
-),
-
-dated as (
+dated as not materialized (
     select
         located.*,
-        coalesce(creation.created, creation_of_first.created) as job_created
+        coalesce(
+            -- The stamps are of local time, and the zone need not be known.
+            list_max(list_filter(
+                creation.times, lambda time: time <= coalesce(located.created, located.written + 86400)
+            )),
+            creation.times[1]
+        ) as job_created
     from located
-    -- The stamps are of local time, which need not be known.
-    asof left join creation
-        on located.job = creation.job and coalesce(located.created, located.written + 86400) >= creation.created
-    left join creation_of_first on located.job = creation_of_first.job
-),
-
-ranked as (
-    select
-        *,
-        row_number() over (
-            partition by job, job_created
-            order by
-                is_whole, kind = 'E' desc, kind = 'S' desc, coalesce(ended, started, written) desc nulls last,
-                run_count desc nulls last, file_no desc, line desc
-        ) as place
-    from dated
+    left join creation on located.job = creation.job
 ),
 
 -- The last end of a job is what became of it, or its last start where the log has no end.
 folded as (
     select
         job,
-        any_value(ranked) filter (where place = 1) as last,
+        max_by(
+            {'file_no': file_no, 'line': line, 'place': place, 'written': written},
+            {
+                'rank': case when is_whole then 0 when kind = 'E' then 3 when kind = 'S' then 2 else 1 end,
+                'time': coalesce(changed, written, 0),
+                'run': coalesce(run_count, 0),
+                'file_no': file_no,
+                'line': line,
+                'place': place
+            }
+        ) as last,
         count(*) as rows,
-        coalesce(any_value(job_created), min(queued), min(written) filter (where kind = 'Q')) as created,
+        coalesce(job_created, min(queued), min(written) filter (where kind = 'Q')) as created,
         bool_or(deletes) as is_deleted,
         bool_or(kind = 'A') as is_aborted,
         min_by(queue, written) as first_queue,
         min_by(user_, written) as first_user,
-        min_by(group_, written) as first_group
-    from ranked
+        min_by(group_, written) as first_group,
+        any_value(array_number) as array_number,
+        any_value(substr(server, 2)) as server
+    from dated
     group by job, job_created
 ),
 
@@ -162,56 +168,59 @@ folded as (
 -- node/0, node/0-7, node/0,2, and node/0*8.
 measured as (
     select
-        job,
-        rows,
-        created,
-        is_deleted,
-        is_aborted,
-        first_queue,
-        first_user,
-        first_group,
-        last.*,
-        last.kind = 'E' as has_ended,
-        case when last.kind = 'E' then coalesce(last.ended, last.written) end as end_time,
+        source.*,
+        folded.* exclude (last),
+        nullif(source.start_, 0) as started,
+        case when source.kind = 'E' then coalesce(nullif(source.end_, 0), folded.last.written) end as end_time,
         nullif(
             list_sum([
                 case
-                    when contains(place, '*') then try_cast(split_part(place, '*', 2) as bigint)
+                    when contains(place, '*') then try_cast(split_part(place, '*', 2) as double)
                     else list_sum([
                         coalesce(
-                            try_cast(split_part(cpu, '-', 2) as bigint) - try_cast(split_part(cpu, '-', 1) as bigint) + 1, 1
+                            try_cast(split_part(cpu, '-', 2) as double)
+                            - try_cast(split_part(cpu, '-', 1) as double) + 1,
+                            1
                         )
                         for cpu in string_split(place, ',')
                     ])
                 end
-                for place in [split_part(host, '/', -1) for host in string_split(nullif(last.exec_host, ''), '+')]
+                for place in [
+                    split_part(host, '/', -1) for host in string_split(nullif(source.exec_host, ''), '+')
+                ]
             ]),
             0
         ) as host_cpus,
         list_sum([
-            coalesce(try_cast(regexp_extract(chunk, '^(\d+)(:|$)', 1) as bigint), 1)
-            * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as bigint), 1)
-            for chunk in string_split(coalesce(last.resource_list_select, last.resource_list_nodes), '+')
+            coalesce(try_cast(regexp_extract(chunk, '^(\d+)(:|$)', 1) as double), 1)
+            * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as double), 1)
+            for chunk in string_split(coalesce(source.resource_list_select, source.resource_list_nodes), '+')
         ]) as chunk_cpus,
         [
             list_reduce(
                 [try_cast(part as double) for part in string_split(duration, ':')],
                 lambda sum, part: sum * 60 + part
             )
-            for duration in [last.resources_used_walltime, last.resources_used_cput, last.resource_list_walltime]
+            for duration in [source.resources_used_walltime, source.resources_used_cput, source.resource_list_walltime]
         ] as seconds,
         [
             try_cast(regexp_extract(size, '^[\d.]+') as double)
             * 1024.0 ** (strpos('bkmgtp', coalesce(nullif(regexp_extract(lower(size), '[kmgtp]'), ''), 'b')) - 2)
             * case when size ilike '%w' then 8 else 1 end
-            for size in [last.resources_used_mem, last.resource_list_pmem, last.resource_list_mem]
+            for size in [source.resources_used_mem, source.resource_list_pmem, source.resource_list_mem]
         ] as kilobytes
     from folded
+    join source
+        on
+            folded.last.file_no = source.file_no
+            and folded.last.line = source.line
+            and folded.last.place = source.place
 ),
 
 sized as (
     select
         *,
+        kind = 'E' as has_ended,
         coalesce(chunk_cpus, resource_list_procs, resource_list_ncpus) as asked_cpus,
         coalesce(host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus) as cpus
     from measured
@@ -246,7 +255,7 @@ select
     coalesce(group_, first_group) as group_id,
     jobname as executable_id,
     coalesce(queue, first_queue) as queue_id,
-    server as partition_id,
+    nullif(server, '') as partition_id,
     case when array_number is null then 'UNITARY' else 'BoT' end as job_structure,
     array_number as job_structure_params,
     resource_list_arch as req_platform,

@@ -19,6 +19,7 @@ LAYERS = (
     "store",
     "recipe reading gwftext metadata timeline ranking quality",
     "cleaning",
+    "tally",
     "ingest",
     "formats",
     "definition",

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from gwa.account import Account
 from gwa.convert import convert, read, writer
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
-from gwa.ingest import UNIX
 from gwa.reading import Reading
 from gwa.schema import FIELDS
 from gwa.system import ABSOLUTE
+from gwa.tally import UNIX
 
 EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")
 EVERY = pytest.mark.parametrize("suffix", EXACT)

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from gwa.convert import read
 from gwa.errors import StrictError
 from gwa.readers.gridengine import CELLS, joined_cells
-from gwa.reading import Reading
 from gwa.schema import NAMES
 from tests.test_hostile import CHANGES, MUTATED, VALUES, mutated, outcome
+from tests.written import Written
 
 SUBMITTED = 1_741_600_000
 USUAL = {
@@ -39,32 +39,8 @@ def at(submit, start, end):
 
 @pytest.fixture
 def jobs(tmp_path):
-    """Return a function that reads rows and returns fields of the jobs, with the store."""
-    stores = []
-
-    def given_rows(*rows, fields="submit_time, wait_time, run_time, n_procs, status", **wishes):
-        path = tmp_path / "accounting"
-        path.write_bytes(b"".join((one if isinstance(one, bytes) else one.encode()) + b"\n" for one in rows))
-        stores.append(read([path], "sge", Reading(**wishes)))
-        stores[-1].account.check()
-        return stores[-1].rows(f"select {fields} from jobs join source_ids using (job_id) order by job_id")
-
-    given_rows.stores = stores
-    yield given_rows
-    for store in stores:
-        store.close()
-
-
-@pytest.fixture
-def each(jobs):
-    """Return a function that gives each row a number of its own and returns fields in the order of rows."""
-
-    def given_rows(*said, fields, **wishes):
-        rows = [one(number) for number, one in enumerate(said)]
-        found = jobs(*rows, fields=f"source_id, {fields}", **wishes)
-        return [fields for _, *fields in sorted(found, key=lambda one: int(one[0]))]
-
-    return given_rows
+    with Written(tmp_path / "accounting", "sge") as written:
+        yield written
 
 
 def a(width=45, **said):
@@ -72,20 +48,11 @@ def a(width=45, **said):
     return lambda number: row(width, **{"job_number": number, **said})
 
 
-def rejects(jobs):
-    return jobs.stores[-1].rows("select line, reason from rejects order by line")
-
-
-def account(jobs):
-    found = jobs.stores[-1].account
-    return found.rows, found.jobs, found.folded, found.rejected, found.comments
-
-
 # Lines and their fields.
 
 
-def test_every_version_has_its_number_of_fields(each):
-    found = each(
+def test_every_version_has_its_number_of_fields(jobs):
+    found = jobs.each(
         *map(a, (43, 45, 46, 48, 52, 55)), fields="submit_time, wait_time, run_time, n_procs, status"
     )
     assert found == [[SUBMITTED, 10, 60, 1, 1]] * 6
@@ -96,9 +63,9 @@ def test_later_versions_may_have_any_number_of_fields(jobs):
     assert jobs(row(55) + ":1:x:0:NONE:0:0" * 20) == [(SUBMITTED, 10, 60, 1, 1)]
 
 
-def test_versions_may_follow_each_other_in_one_file(each, jobs):
+def test_versions_may_follow_each_other_in_one_file(jobs):
     widths = (43, 45, 52, 45, 55, 43, 46)
-    assert each(*map(a, widths), fields="user_id, req_time") == [["user042", None]] * 7
+    assert jobs.each(*map(a, widths), fields="user_id, req_time") == [["user042", None]] * 7
     assert jobs.stores[-1].rows("select count(*) from rejects") == [(0,)]
 
 
@@ -112,14 +79,14 @@ CATEGORIES = (
 )
 
 
-def test_colons_in_the_category_move_no_field(each):
+def test_colons_in_the_category_move_no_field(jobs):
     rows = [
         a(width, category=category, pe_taskid=task, maxvmem="8388608", ru_maxrss=0, slots=2)
         for width in (43, 45, 46, 52, 55)
         for category in CATEGORIES
         for task in ("NONE", "1.node07", "12.node07.example.org")
     ]
-    found = each(*rows, fields="req_time, used_memory, user_id, n_procs")
+    found = jobs.each(*rows, fields="req_time, used_memory, user_id, n_procs")
     assert found == [[5400, 4096, "user042", 2]] * len(rows)
 
 
@@ -132,14 +99,14 @@ def test_a_colon_may_have_become_another_sign(jobs):
     assert jobs(*rows, fields="req_time, req_memory") == [(630, 1.5 * 1024**2)] * 5
 
 
-def test_colons_in_a_name_move_no_field(each):
+def test_colons_in_a_name_move_no_field(jobs):
     names = ["a:b", "a:1:2:b", ":", "::", "12:34", "a b:c"]
     rows = [
         a(job_name=name, account=account, category="-l h_rt=0:0:30")
         for account in ("sge", "12")
         for name in names
     ]
-    found = each(*rows, fields="executable_id, req_time, user_id")
+    found = jobs.each(*rows, fields="executable_id, req_time, user_id")
     assert found == [[name, 30, "user042"] for name in names * 2]
 
 
@@ -166,25 +133,25 @@ REFUSED = {
 
 def test_what_is_no_row_is_refused_with_its_line(jobs):
     assert jobs("# comment", row(), *REFUSED, row(job_number=8), fields="source_id") == [("7",), ("8",)]
-    assert account(jobs) == (12, 2, 0, 9, 1)
-    for number, ((line, why), reason) in enumerate(zip(rejects(jobs), REFUSED.values(), strict=True), 3):
+    assert jobs.account() == (12, 2, 0, 9, 1)
+    for number, ((line, why), reason) in enumerate(zip(jobs.rejects(), REFUSED.values(), strict=True), 3):
         assert line == number
         assert why.startswith(reason)
 
 
 def test_a_line_that_breaks_off_is_refused(jobs):
     assert len(jobs(row(), row(job_number=8)[:180])) == 1
-    assert account(jobs) == (2, 1, 0, 1, 0)
+    assert jobs.account() == (2, 1, 0, 1, 0)
 
 
 # Times.
 
 
 def test_milliseconds_are_told_row_by_row(jobs):
-    ms = {name: USUAL[name] * 1000 + 250 for name in ("submission_time", "start_time")}
+    ms = {"submission_time": SUBMITTED * 1000 + 250, "start_time": SUBMITTED * 1000 + 10_250}
     assert jobs(
         row(),
-        row(52, job_number=8, **ms, end_time=USUAL["end_time"] * 1000 + 500, ru_wallclock="60.250"),
+        row(52, job_number=8, **ms, end_time=SUBMITTED * 1000 + 70_500, ru_wallclock="60.250"),
     ) == [(SUBMITTED, 10, 60, 1, 1), (SUBMITTED + 0.25, 10, 60.25, 1, 1)]
 
 
@@ -225,12 +192,12 @@ def test_odd_times_are_repaired(jobs):
 # How jobs end.
 
 
-def test_failed_and_the_exit_status_decide(each):
+def test_failed_and_the_exit_status_decide(jobs):
     ends = {
         (0, 0): 1, (0, 1): 0, (1, 0): 0, (100, 137): 0, (37, 137): 0, (44, 137): 0, (25, 0): 0, (0, -1): None,
     }  # fmt: skip
     rows = [a(failed=failed, exit_status=code) for failed, code in ends]
-    assert each(*rows, fields="status") == [[status] for status in ends.values()]
+    assert jobs.each(*rows, fields="status") == [[status] for status in ends.values()]
 
 
 def test_univa_says_who_deleted_a_job(jobs):
@@ -267,18 +234,18 @@ ASKED = {
 }
 
 
-def test_requests_are_in_the_category(each):
+def test_requests_are_in_the_category(jobs):
     rows = [a(category=category) for category in ASKED]
-    assert each(*rows, fields="req_time, req_memory") == list(ASKED.values())
+    assert jobs.each(*rows, fields="req_time, req_memory") == list(ASKED.values())
 
 
-def test_slots_are_asked_for_in_ranges(each):
+def test_slots_are_asked_for_in_ranges(jobs):
     asked = {
         "-pe mpi 8": 8, "-pe mpi 4-16": 16, "-pe mpi 4-16:4 -q a": 16, "-pe mpi 2,4,8": 8, "-pe mpi 4-": 6,
         "-pe mpi 4-9999999": 6, "-l x=1": 6,
     }  # fmt: skip
     rows = [a(category=category, granted_pe="mpi", slots=6) for category in asked]
-    assert each(*rows, a(slots=1), fields="req_n_procs") == [*([slots] for slots in asked.values()), [1]]
+    assert jobs.each(*rows, a(slots=1), fields="req_n_procs") == [*([slots] for slots in asked.values()), [1]]
 
 
 def test_other_requests_are_kept_by_name(jobs):
@@ -328,7 +295,7 @@ def test_slave_tasks_are_folded_into_their_master(jobs):
     fields = "submit_time, wait_time, run_time, n_procs, average_cpu_time, used_memory, status"
     for order in (rows, rows[::-1]):
         assert jobs(*order, fields=fields) == [(SUBMITTED, 10, 60, 16, 80, 2000, 1)]
-        assert account(jobs) == (3, 1, 2, 0, 0)
+        assert jobs.account() == (3, 1, 2, 0, 0)
 
 
 def test_slave_tasks_without_their_master_are_a_job(jobs):
@@ -348,7 +315,7 @@ def test_the_last_attempt_is_the_job(first, jobs):
     fields = "submit_time, wait_time, run_time, average_cpu_time, status"
     for order in (rows, rows[::-1]):
         assert jobs(*order, fields=fields) == [(SUBMITTED, 100, 300, 500, 1)]
-        assert account(jobs) == (4, 1, 3, 0, 0)
+        assert jobs.account() == (4, 1, 3, 0, 0)
 
 
 def test_an_attempt_without_any_time_belongs_to_its_job(jobs):
@@ -374,7 +341,7 @@ def test_numbers_begin_again(jobs):
 
 def test_a_row_that_is_there_twice_is_one_job(jobs):
     assert jobs(row(), row(), row()) == [(SUBMITTED, 10, 60, 1, 1)]
-    assert account(jobs) == (3, 1, 2, 0, 0)
+    assert jobs.account() == (3, 1, 2, 0, 0)
 
 
 def test_the_reporting_file_has_a_row_for_every_midnight(jobs):
@@ -392,7 +359,7 @@ def test_the_reporting_file_has_a_row_for_every_midnight(jobs):
         ("7", 10, 240, 210, 2048, 300, 1),
         ("8", 300, None, 50, 2048, None, None),
     ]
-    assert account(jobs) == (6, 2, 2, 0, 2)
+    assert jobs.account() == (6, 2, 2, 0, 2)
 
 
 # Whatever comes in.
@@ -405,7 +372,7 @@ def test_any_value_in_any_column_is_kept_repaired_or_refused(jobs):
         for number, value in enumerate(VALUES)
     ]
     assert len(jobs(row(), *rows)) > 1000
-    assert account(jobs)[0] == 1 + len(rows)
+    assert jobs.account()[0] == 1 + len(rows)
 
 
 def test_long_lines_and_odd_bytes(jobs):
@@ -417,7 +384,7 @@ def test_long_lines_and_odd_bytes(jobs):
         ("8", "us\xe9r \xff", None),
         ("9", "user042", 60),
     ]
-    assert account(jobs) == (4, 3, 0, 1, 0)
+    assert jobs.account() == (4, 3, 0, 1, 0)
 
 
 def test_strictness_names_the_line(jobs):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="attr-defined,misc,operator,var-annotated,union-attr,func-returns-value"
-# ruff: noqa: E501, ISC004 - long literal records
+
 """Usage Records: every dialect and container, their traps, broken ones, and hostile ones."""
 
 import gzip
@@ -266,8 +266,8 @@ def test_times_that_are_not_there(each):
 
 STATUSES = [
     ("completed", "", 1), ("Completed", "", 1), ("0", "", 1), ("failed", "", 0), ("FAILED", "", 0),
-    ("1", "", 0), ("-11", "", 0), ("256", "", 0), ("aborted", "", 5), ("held", "", None), ("queued", "", None),
-    ("started", "", None), ("suspended", "", None), ("happy", "", None), ("", "", None),
+    ("1", "", 0), ("-11", "", 0), ("256", "", 0), ("aborted", "", 5), ("held", "", None),
+    ("queued", "", None), ("started", "", None), ("suspended", "", None), ("happy", "", None), ("", "", None),
     ("completed", "<ExitStatus>1</ExitStatus>", 0), ("completed", "<s:ExitCode>0</s:ExitCode>", 1),
     ("completed", "<ExitCode>68774</ExitCode>", 1), ("0", '<Resource description="ExitCode">3</Resource>', 0),
     ("", "<ExitCode>0</ExitCode>", 1), ("", "<ExitCode>2</ExitCode>", 0),
@@ -291,8 +291,7 @@ CPU = [
         900.0,
     ),
     (
-        '<CpuDuration x:usageType="User">PT50M</CpuDuration>'
-        '<CpuDuration usageType="system">PT10M</CpuDuration>',
+        '<CpuDuration a:usageType="User">PT1H</CpuDuration><CpuDuration usageType="all">PT1H</CpuDuration>',
         900.0,
     ),
     ('<CpuDuration usageType="user">PT1H</CpuDuration>', 900.0),
@@ -351,8 +350,7 @@ def test_which_memory_counts(jobs, each):
 
 def test_disk_and_network(each):
     elements = [
-        '<Disk storageUnit="GB">2</Disk>'
-        '<Network metric="total" phaseUnit="PT1S" storageUnit="MB">36</Network>',
+        '<Disk storageUnit="GB">2</Disk><Network phaseUnit="PT1S" storageUnit="MB">36</Network>',
         "<Disk>1048576</Disk><Network>3686400</Network>",
         '<Network storageUnit="b">0.0</Network>',
     ]
@@ -620,7 +618,8 @@ def test_xinclude_and_stylesheets_are_only_text(parsed):
 FILLERS = (
     b"x", b"<", b">", b"</", b"<JobUsageRecord>", b"</JobUsageRecord>", b"<!--", b"<![CDATA[",
     b"<!DOCTYPE[", b"]> ", b"<a>", b"</a>", b"<a", b"<JobUsageRecord ", b"<a:", b"\n",
-    b"<!-- </JobUsageRecord> -->", b"&a;", b"<?a", b"a:b ", b"<StorageElement><a/></StorageElement>", b"JobUsageRecord ", b"<JobUsageRecord></JobUsageRecord>",
+    b"<!-- </JobUsageRecord> -->", b"&a;", b"<?a", b"a:b ", b"<StorageElement><a/></StorageElement>",
+    b"JobUsageRecord ", b"<JobUsageRecord></JobUsageRecord>",
 )  # fmt: skip
 
 
@@ -850,8 +849,8 @@ def test_any_change_of_the_samples_is_accounted_for(changes, tmp_path):
 @given(changes=CHANGES)
 @settings(MUTATED, max_examples=100)
 def test_any_change_of_the_samples_costs_few_records(changes, parsed):
-    rows, rejects, others = parsed(mutated(GOOD, changes))
-    assert len(rows) + len(rejects) + others <= 10 + 2 * len(changes)
+    rows, rejects, _ = parsed(mutated(GOOD, changes))
+    assert len(rows) + len(rejects) <= 9 + 2 * len(changes)
 
 
 # Real files, against a few lines that share nothing with gwa.

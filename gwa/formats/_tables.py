@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
-from gwa.ingest import Count
 from gwa.readers.compressed import SUFFIXES, Source
 from gwa.readers.head import Head
 from gwa.schema import FIELDS
+from gwa.tally import Count
 
 NEEDED: Final = ("submit_time", "run_time")
 """A table that has neither of these columns is no table of jobs."""

@@ -7,7 +7,6 @@ too: columns may have the names of any edition of the archive, and fields withou
 """
 
 from collections.abc import Sequence
-from glob import escape
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +15,8 @@ import duckdb
 from gwa.cleaning import insert, is_clean
 from gwa.errors import TraceError
 from gwa.formats import Format
-from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
-from gwa.ingest import Count, settle
+from gwa.formats._parquet import TASKS, brief, columns_of, quoted
+from gwa.formats._tables import fields_of, refuse_packed_name, sources
 from gwa.metadata import KEY, pack, unpack
 from gwa.output import whole
 from gwa.readers.head import Head
@@ -25,8 +24,7 @@ from gwa.reading import Reading
 from gwa.schema import FIELDS, NAMES, Field
 from gwa.store import Store
 from gwa.system import overridden
-
-MAGIC: Final = b"PAR1"
+from gwa.tally import Count, settle
 
 SIDES: Final = {
     "source_ids": "select job_id, unnest(source_ids) as source_id from file",
@@ -42,28 +40,12 @@ PER_SECOND: Final = {"DURATION(s)": 1.0, "DURATION(ms)": 1e3, "DURATION(us)": 1e
 
 def refuses(head: Head) -> str | None:
     """Return why *head* is no Parquet file of jobs, or None."""
-    if not head.data.startswith(MAGIC):
-        return "is no Parquet file"
-    if is_packed(head):
-        return "is Parquet inside another compression: unpack it first"
-    with duckdb.connect() as database:
-        try:
-            found = database.execute("describe from read_parquet($path)", {"path": _quoted(head)}).fetchall()
-            fields_of([row[0] for row in found])
-        except duckdb.Error as error:
-            return f"cannot be read: {_brief(error)}"
-        except ValueError as error:
-            return str(error)
-    return None
-
-
-def _quoted(head: Head) -> str:
-    """Return the path of *head* such that DuckDB takes no sign in it for a pattern."""
-    return escape(str(head.path))
-
-
-def _brief(error: duckdb.Error) -> str:
-    return str(error).splitlines()[0].partition(": ")[2]
+    try:
+        columns = columns_of(head)
+        fields_of(columns)
+    except ValueError as error:
+        return str(error)
+    return "has times in milliseconds" if TASKS.issubset(columns) else None
 
 
 def read(heads: Sequence[Head], reading: Reading) -> Store:
@@ -79,7 +61,7 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
         store.close()
         if isinstance(error, TraceError):
             raise
-        why = _brief(error) if isinstance(error, duckdb.Error) else error
+        why = brief(error) if isinstance(error, duckdb.Error) else error
         message = f"{heads[0].path}: cannot be read: {why}"
         raise TraceError(message) from error
     except BaseException:
@@ -89,7 +71,7 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
 
 
 def _open(store: Store, heads: Sequence[Head], reading: Reading) -> None:
-    files = ", ".join("'" + _quoted(head).replace("'", "''") + "'" for head in heads)
+    files = ", ".join("'" + quoted(head).replace("'", "''") + "'" for head in heads)
     store.connection.execute(f"create temp view file as from read_parquet([{files}], union_by_name = true)")
     notes = [note for head in heads for note in _notes(store, head)]
     types = {row[0]: row[1] for row in store.rows("describe from file")}
@@ -118,7 +100,7 @@ def _notes(store: Store, head: Head) -> list[str]:
     return [
         note.decode()
         for key, note in store.rows(
-            "select key, value from parquet_kv_metadata($path)", {"path": _quoted(head)}
+            "select key, value from parquet_kv_metadata($path)", {"path": quoted(head)}
         )
         if key == KEY.encode()
     ]
@@ -160,7 +142,7 @@ def _copy(store: Store, heads: Sequence[Head], types: dict[str, str], *, ours: b
 
 
 def _count(store: Store, head: Head) -> Count:
-    ((rows,),) = store.rows("select num_rows from parquet_file_metadata($path)", {"path": _quoted(head)})
+    ((rows,),) = store.rows("select num_rows from parquet_file_metadata($path)", {"path": quoted(head)})
     return Count(int(rows))
 
 

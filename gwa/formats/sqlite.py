@@ -20,7 +20,6 @@ from gwa.errors import OutputError, TraceError
 from gwa.formats import Format
 from gwa.formats._cells import text, typed
 from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
-from gwa.ingest import Count, settle, tally
 from gwa.metadata import KEY, pack, unpack
 from gwa.output import whole
 from gwa.readers.batch import Records, Shape
@@ -29,6 +28,7 @@ from gwa.reading import Reading
 from gwa.schema import BY_NAME, FIELDS, Field
 from gwa.store import Store
 from gwa.system import overridden
+from gwa.tally import Count, settle, tally
 
 MAGIC: Final = b"SQLite format 3\x00"
 

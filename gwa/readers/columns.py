@@ -87,10 +87,14 @@ class Lines:
 
     def _counted(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> bool:
         """Append the lines, numbered as they come, unless DuckDB refuses some, which shifts the numbers."""
-        database.execute("begin")
         number = f", getvariable('file_no'), {self.part.first - 1} + row_number() over ()"
         good = not self._parse(database, table, path, number)
-        database.execute("commit" if good else "rollback")
+        if not good:
+            last = self.part.first + self.part.total - 1
+            database.execute(
+                f"delete from {table} where file_no = getvariable('file_no')"
+                f" and line between {self.part.first} and {last}"
+            )
         return good
 
     def _parse(

@@ -5,14 +5,17 @@ A column is found under its name, without regard to case and signs: ``resource_l
 ``Resource_List.mem``, and ``end_`` is ``end``. A value in quotes may hold blanks. Options:
 
 ``record``
-    the pattern of what a record begins with; its groups go by the names of columns. Several records
-    may stand on one line, and a line break within a value may tear one apart.
+    the pattern of what a record begins with, up to a sign that all end it with; its groups go by the
+    names of columns. Several records may stand on one line, which the column ``place`` counts from 0,
+    and a line break may tear one apart.
 ``remark``
     the pattern of records that count as comments.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from gwa.readers.batch import Records, Shape
@@ -44,23 +47,30 @@ def batches(source: Source, shape: Shape) -> Iterator[Records]:
 
 
 class _Keyed:
-    """The record in hand: the number of its first line, and its pieces."""
+    """The record in hand: the number of its first line, its place there, and its pieces."""
 
     def __init__(self, shape: Shape) -> None:
         self.begin = re.compile(shape.options["record"])
         self.remark = re.compile(shape.options.get("remark", "(?!)"))
         self.names = {_plain(name): name for name in shape.columns}
-        self.number, self.pieces = 0, list[str]()
+        self.number, self.place, self.pieces = 0, "0", list[str]()
 
     def take(self, number: int, line: str, batch: Records) -> None:
         """Cut a line into records, and add those to *batch* that are complete."""
+        head = self.begin.match(line)
+        if head and line.find(head[0][-1], head.end()) < 0:
+            self._begin(number, 0, line, batch)
+            return
         cuts = [found.start() for found in self.begin.finditer(line)]
-        head = line[: cuts[0]].rstrip() if cuts else line
-        if head:
-            self._go_on(number, head, batch)
-        for begin, end in zip(cuts, [*cuts[1:], len(line)], strict=True):
-            self.flush(batch)
-            self.number, self.pieces = number, [line[begin:end]]
+        rest = line[: cuts[0]].rstrip() if cuts else line
+        if rest:
+            self._go_on(number, rest, batch)
+        for place, (begin, end) in enumerate(pairwise([*cuts, len(line)])):
+            self._begin(number, place, line[begin:end], batch)
+
+    def _begin(self, number: int, place: int, text: str, batch: Records) -> None:
+        self.flush(batch)
+        self.number, self.place, self.pieces = number, str(place), [text]
 
     def _go_on(self, number: int, text: str, batch: Records) -> None:
         """Take *text* for the rest of the record in hand, if it can be that."""
@@ -78,7 +88,9 @@ class _Keyed:
             batch.total += 1
             batch.remarks += 1
         elif head := self.begin.match(text):
-            batch.add(self.number, {**head.groupdict(), **self._pairs(text[head.end() :])})
+            batch.add(
+                self.number, {**self._pairs(text[head.end() :]), **head.groupdict(), "place": self.place}
+            )
 
     def _pairs(self, text: str) -> Mapping[str, str]:
         """Return the values of the pairs that are columns; of equal keys the last."""
@@ -89,6 +101,7 @@ class _Keyed:
         return found
 
 
+@lru_cache(1000)
 def _plain(name: str) -> str:
     """
     Return a name without case and signs.

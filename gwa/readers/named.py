@@ -57,7 +57,7 @@ class Rows:
 
     columns: Columns
     shape: Shape
-    data: bytes
+    data: NDArray[np.uint8]
     lines: NDArray[np.int64]
     mended: Records
     remarks: int = 0
@@ -71,12 +71,12 @@ class Rows:
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """Append the rows to *table*; DuckDB parses them with all cores."""
         self.mended.load(database, table, folder)
-        if not self.data:
+        if not len(self.data):
             return
         import pyarrow as pa
 
         path = folder / "part.txt"
-        path.write_bytes(self.data)
+        path.write_bytes(self.data.data)
         database.register("numbers", pa.table({"line": self.lines}))
         try:
             database.execute(
@@ -164,16 +164,13 @@ def _rows(
     said: tuple[int, list[Reject]],
 ) -> Rows:
     """Return *lines* as rows of *columns*, without the *headers* among them."""
-    good = np.zeros(len(lines.numbers), np.bool_)
-    data = b""
-    if len(good):
-        first, last = int(lines.begins[0]), int(lines.ends[-1])
-        cells = np.frombuffer(lines.data, np.uint8)[first:last]
-        widths = np.add.reduceat((cells == ord(shape.delimiter)).astype(np.int64), lines.begins - first) + 1
-        good = widths == len(columns.names)
-        good[list(headers)] = False
-        keep = good if good.all() else np.repeat(good, lines.ends - lines.begins)
-        data = bytes(lines.data[first:last]) if good.all() else cells[keep].tobytes()
+    first, last = (int(lines.begins[0]), int(lines.ends[-1])) if len(lines.ends) else (0, 0)
+    data = np.frombuffer(lines.data, np.uint8)[first:last]
+    bars = np.flatnonzero(data == ord(shape.delimiter)) + first
+    good = np.diff(np.searchsorted(bars, lines.ends), prepend=0) + 1 == len(columns.names)
+    good[list(headers)] = False
+    if not good.all():
+        data = data[np.repeat(good, lines.ends - lines.begins)]
     odd = np.setdiff1d(np.flatnonzero(~good), headers)
     records, rejects = _mend(
         [(int(lines.numbers[place]), lines.text(place)) for place in odd], columns, shape

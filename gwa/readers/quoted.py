@@ -32,8 +32,8 @@ PART: Final = 1 << 23
 TORN: Final = 100
 """A record is not put together from more lines."""
 
-FIELD: Final = re.compile(r'"((?:[^"]|"")*+)"(?!\S)|([^\s"]\S*)')
-WHOLE: Final = re.compile(r'\s*+(?:(?:"(?:[^"]|"")*+"|[^\s"]\S*+)(?:\s++|\Z))*+')
+FIELD: Final = re.compile(r'"((?:[^"]|"")*+)"(?!\S)|([^\s"]+)')
+WHOLE: Final = re.compile(r'\s*+(?:(?:"(?:[^"]|"")*+"|[^\s"]++)(?:\s++|\Z))*+')
 NUMBER: Final = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 

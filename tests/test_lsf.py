@@ -1,0 +1,271 @@
+"""LSF: the fields of lsb.acct, their quotes and lists."""
+
+import pytest
+from hypothesis import example, given
+
+from gwa.convert import read
+from gwa.errors import StrictError, TraceError
+from tests.test_hostile import CHANGES, MUTATED, VALUES, mutated, outcome
+from tests.written import FIELDS, Written
+
+SUBMITTED = 1_741_600_000
+USUAL = {
+    "event_type": "JOB_FINISH", "version": "10.1", "event_time": SUBMITTED + 70, "job_number": 7,
+    "user_number": 500, "options": 33554434, "num_processors": 1, "submit_time": SUBMITTED, "begin_time": 0,
+    "term_time": 0, "start_time": SUBMITTED + 10, "user_name": "user042", "queue": "normal", "res_req": "",
+    "depend_cond": "", "pre_exec_cmd": "", "from_host": "login1", "cwd": "/home/user042", "in_file": "",
+    "out_file": "o.%J", "err_file": "", "job_file": "1741600000.7", "asked_hosts": [], "hosts": ["node01"],
+    "j_status": 64, "host_factor": 60.0, "job_name": "", "command": "./run", "ru_utime": 45.0,
+    "ru_stime": 5.0, **{f"ru_{place}": -1 for place in range(17)}, "mail_user": "",
+    "project_name": "default", "exit_status": 0,
+    "max_num_processors": 1, "login_shell": "", "time_event": "", "array_index": 0, "max_rmem": 2048,
+    "max_rswap": 0, "in_file_spool": "", "command_spool": "", "rsv_id": "", "sla": "", "except_mask": 0,
+    "additional_info": "", "exit_info": 0, "warning_action": "", "warning_time_period": -1,
+    "charged_saap": "", "license_project": "", "app": "", "post_exec_cmd": "", "runtime_estimation": -1,
+    "job_group": "", "requeue_evalues": "", "options2": 0, "resize_notify_cmd": "", "last_resize_time": 0,
+    "rsv_id2": "", "job_description": "", "submit_ext": [], "host_rusage": [], "run_limit": -1,
+    "options3": 0, "avg_mem": 1024, "effective_res_req": "select[type == any] ",
+}  # fmt: skip
+SIZES = {"submit_ext": 2, "host_rusage": 6}
+
+
+def text(value):
+    return '"' + value.replace('"', '""') + '"' if isinstance(value, str) else str(value)
+
+
+def record(upto=None, **said):
+    """Return a record, up to the field *upto*; a value in bytes stands there as it is."""
+    cells = []
+    for name, value in {**USUAL, **said}.items():
+        if isinstance(value, bytes):
+            cells.append(value.decode("latin-1"))
+        elif isinstance(value, list):
+            cells += [str(len(value) // SIZES.get(name, 1)), *map(text, value)]
+        else:
+            cells.append(text(value))
+        if name == upto:
+            break
+    return " ".join(cells)
+
+
+def a(**said):
+    """Return a function from the number of a job to its record."""
+    return lambda number: record(**{"job_number": number, **said})
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    with Written(tmp_path / "lsb.acct", "lsf") as written:
+        yield written
+
+
+# Records and their fields.
+
+
+def test_a_record_says_all_of_a_job(jobs):
+    fields = f"{FIELDS}, average_cpu_time, used_memory, req_n_procs, req_time, user_id, queue_id, project_id"
+    assert jobs(record(), fields=fields) == [
+        (SUBMITTED, 10, 60, 1, 1, 50, 2048, 1, None, "user042", "normal", "default")
+    ]
+
+
+def test_text_is_quoted_and_quotes_are_doubled(jobs):
+    names = ['say "hello"', '"', '""', " ", "a b  c", "a\\", "\\", "'; drop table jobs; --", "<script>", "1"]
+    found = jobs.each(
+        *(a(job_name=name, command=name * 3) for name in names), fields="executable_id, run_time"
+    )
+    assert found == [[name, 60] for name in names]
+
+
+def test_lists_may_have_any_length(jobs):
+    hosts = [[f"n{place}"] * place for place in (1, 2, 7)] + [["16*n1", "16*n2"], ["4*n1", "n2"]]
+    rows = [a(hosts=some, asked_hosts=asked) for some in hosts for asked in ([], ["n1"], ["n1", "n2"])]
+    assert jobs.each(*rows, fields="n_procs, queue_id, status") == [
+        [slots, "normal", 1] for slots in (1, 2, 7, 32, 5) for _ in range(3)
+    ]
+
+
+def test_the_run_limit_stands_behind_two_lists(jobs):
+    usage = ["n1", 1, 2, 3, 4, 0]
+    rows = [
+        a(run_limit=3600),
+        a(run_limit=3600, submit_ext=[b"1110", "default", b"1041", "x y"]),
+        a(run_limit=3600, submit_ext=[b"5", "-1 -1 "], host_rusage=usage * 3),
+        a(run_limit=-1),
+        a(run_limit=0),
+        a(upto="job_description"),
+        a(upto="max_rswap"),
+        a(upto="max_num_processors"),
+        a(exit_info=b'"later"', run_limit=3600),
+    ]
+    assert jobs.each(*rows, fields="req_time, n_procs") == [[3600, 1]] * 3 + [[None, 1]] * 6
+
+
+REFUSED = {
+    record(upto="project_name"): "the record ends before exit_status",
+    record(hosts=b'2 "n1"'): "host_factor is '', expected a number",
+    record(hosts=b"200 n1"): "hosts is a list of 200, and the record ends before",
+    record(hosts=b"-1"): "hosts is a list of -1, and the record ends before",
+    record(hosts=b"1e300"): "hosts is a list of 1000",
+    record(event_time="soon"): "event_time is 'soon', expected a number",
+    record(event_time=b"1,000"): "event_time is '1,000', expected a number",
+    record(ru_utime=b"nan"): "ru_utime is 'nan', expected a number",
+    record(queue=b'"normal'): "a quote is not closed, or stands within a field",
+    record(queue=b'nor"mal'): "a quote is not closed, or stands within a field",
+    record(queue=b'"a"b'): "a quote is not closed, or stands within a field",
+    "hello": "no record begins here",
+    "0 1 2": "no record begins here",
+}
+
+
+def test_what_cannot_be_read_is_refused_with_its_line(jobs):
+    assert jobs(record(), *REFUSED, "", record(job_number=8), fields="source_id") == [("7",), ("8",)]
+    found = dict(jobs.rejects())
+    assert set(found) == set(range(2, 2 + len(REFUSED)))
+    for why, reason in zip(found.values(), REFUSED.values(), strict=True):
+        assert why.startswith(reason)
+    assert jobs.account() == (len(REFUSED) + 3, 2, 0, len(REFUSED), 1)
+
+
+def test_a_text_may_hold_line_breaks(jobs):
+    rows = [record(command='#!/bin/sh\necho "a"\n\nrun\n'), record(job_number=8, command='open "'), "next"]
+    assert jobs(*rows, fields="source_id, status") == [("7", 1), ("8", 1)]
+    assert jobs.rejects() == [(7, "no record begins here")]
+
+
+def test_an_open_quote_takes_no_other_record_with_it(jobs):
+    assert jobs(record(job_number=1)[:120], record(), record(command=b'"'), fields="source_id") == [("7",)]
+    assert jobs.account() == (3, 1, 0, 2, 0)
+    assert jobs(record(), record(command=b'"'), *["x"] * 200, record(job_number=8), fields="source_id") == [
+        ("7",),
+        ("8",),
+    ]
+
+
+def test_events_of_other_kinds_are_comments(jobs):
+    other = '"EVENT_ADRSV_FINISH" "10.1" 1741600000 1741600000 "user042#1"'
+    assert len(jobs("#1234", other, record())) == 1
+    assert jobs.account() == (3, 1, 0, 0, 2)
+    with pytest.raises(TraceError, match="no job in it"):
+        jobs(other)
+
+
+def test_strictness_names_the_line(jobs):
+    with pytest.raises(StrictError, match=r"lsb\.acct:2: no record begins here"):
+        jobs(record(), "hello", strict=True)
+
+
+# Values.
+
+
+def test_jobs_that_never_started(jobs):
+    never = {"start_time": 0, "hosts": [], "j_status": 32, "ru_utime": -1.0, "ru_stime": -1.0, "max_rmem": 0}
+    rows = [a(**never, exit_info=info) for info in (14, 15, 0, 5)]
+    rows.append(lambda number: record("max_rswap", job_number=number, **never))
+    fields = "wait_time, run_time, n_procs, average_cpu_time, used_memory, status"
+    assert jobs.each(*rows, fields=fields) == [[None] * 5 + [status] for status in (5, 5, 5, 0, 5)]
+
+
+def test_the_status_and_the_reason_decide(jobs):
+    ends = {
+        (64, 0): 1, (32, 0): 0, (32, 5): 0, (32, 14): 5, (32, 8): 5, (32, 9): 5, (32, 23): 5, (32, 16): 0,
+        (64 | 128, 0): 1, (1, 0): None, (0, 0): None,
+    }  # fmt: skip
+    rows = [a(j_status=status, exit_info=info) for status, info in ends]
+    assert jobs.each(*rows, fields="status") == [[status] for status in ends.values()]
+
+
+def test_usage_is_an_average(jobs):
+    rows = [
+        a(hosts=["4*n1"], num_processors=4, max_num_processors=8),
+        a(ru_utime=-1.0, max_rmem=-1),
+        a(hosts=[], num_processors=2),
+    ]
+    fields = "n_procs, average_cpu_time, used_memory, req_n_procs"
+    assert jobs.each(*rows, fields=fields) == [[4, 12.5, 512, 8], [1, None, None, 1], [2, 25, 1024, 2]]
+
+
+def test_executables(jobs):
+    said = {
+        ("sim", "./run"): "sim", ("sim[1-10]%5", "./run"): "sim", ("", "/opt/bin/run.sh -x"): "run.sh",
+        ("", "run;echo"): "run", ("", "#!/bin/sh;#;run"): None, ("", ""): None,
+    }  # fmt: skip
+    rows = [a(job_name=name, command=command) for name, command in said]
+    assert jobs.each(*rows, fields="executable_id") == [[name] for name in said.values()]
+
+
+def test_odd_times_are_repaired(jobs):
+    times = {
+        SUBMITTED + 5: [10, 0], SUBMITTED - 9000: [10, None], 253_402_300_799: [10, None], -1: [10, None],
+        2**63 - 1: [10, None],
+    }  # fmt: skip
+    rows = [a(event_time=time) for time in times]
+    assert jobs.each(*rows, fields="wait_time, run_time") == list(times.values())
+
+
+# Several records of one job.
+
+
+def test_tasks_of_an_array_are_a_bag(jobs):
+    rows = [record(array_index=index, job_name="sweep[1-2]") for index in (1, 2)]
+    assert jobs(*rows, fields="source_id, job_structure, job_structure_params, executable_id") == [
+        ("7[1]", "BoT", "7", "sweep"),
+        ("7[2]", "BoT", "7", "sweep"),
+    ]
+
+
+def test_a_job_that_was_queued_again_is_its_last_run(jobs):
+    rows = [
+        record(j_status=32, exit_info=11),
+        record(start_time=SUBMITTED + 200, event_time=SUBMITTED + 500),
+        record(submit_time=SUBMITTED + 10**7, start_time=SUBMITTED + 10**7, event_time=SUBMITTED + 10**7 + 5),
+    ]
+    for order in (rows, rows[::-1]):
+        assert jobs(*order) == [(SUBMITTED, 200, 300, 1, 1), (SUBMITTED + 10**7, 0, 5, 1, 1)]
+        assert jobs.account() == (3, 2, 1, 0, 0)
+
+
+# Whatever comes in.
+
+
+def test_any_value_in_any_field_is_kept_repaired_or_refused(jobs):
+    rows = [
+        record(**{"job_number": 1000 * place + number, name: value.encode("latin-1", "replace")})
+        for place, name in enumerate(USUAL, 1)
+        for number, value in enumerate((*VALUES, '"', "*", "99*n"))
+    ]
+    assert len(jobs(record(), *rows)) > 1000
+    assert jobs.account()[0] == 1 + len(rows)
+
+
+def test_long_lines_and_odd_bytes(jobs):
+    rows = [
+        record(user_name="us\xe9r\x00\xff").encode("latin-1"),
+        record(job_number=8, command="x" * (1 << 21)),
+        record(job_number=9, hosts=["n"] * 50_000),
+        record(job_number=10, command='"' * 100_001),
+    ]
+    assert jobs(*rows, fields="source_id, user_id, n_procs") == [
+        ("10", "user042", 1),
+        ("7", "us\xe9r \xff", 1),
+        ("9", "user042", 50_000),
+    ]
+    assert jobs.account() == (4, 3, 0, 1, 0)
+
+
+@given(changes=CHANGES)
+@example(changes=[(0.0, 300, b"")])
+@MUTATED
+def test_any_change_is_accounted_for(changes, sample, tmp_path):
+    path = tmp_path / "lsb.acct"
+    path.write_bytes(mutated((sample / "lsf" / "lsb.acct").read_bytes(), changes))
+    outcome(path, "lsf")
+
+
+def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
+    with read([sample / "lsf" / "lsb.acct"]) as whole:
+        monkeypatch.setattr("gwa.readers.quoted.PART", 1)
+        monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+        with read([sample / "lsf" / "lsb.acct"]) as parts:
+            assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
+            assert parts.account == whole.account

@@ -1,0 +1,384 @@
+"""PBS, OpenPBS and Torque: accounting records joined to jobs."""
+
+import re
+
+import pytest
+from hypothesis import example, given
+
+from gwa.convert import read
+from gwa.errors import StrictError, TraceError
+from gwa.schema import NAMES
+from tests.test_hostile import CHANGES, MUTATED, VALUES, mutated, outcome
+from tests.written import FIELDS, Written
+
+CREATED = 1_741_600_000
+USUAL = {
+    "user": "user042", "group": "physics", "jobname": "run", "queue": "workq", "ctime": CREATED,
+    "qtime": CREATED, "start": CREATED + 10, "exec_host": "node01/0*4", "Resource_List.ncpus": 4,
+    "Resource_List.walltime": "01:00:00", "end": CREATED + 70, "Exit_status": 0,
+    "resources_used.cput": "00:03:20", "resources_used.mem": "8192kb", "resources_used.walltime": "00:01:00",
+}  # fmt: skip
+STARTED = [name for name in USUAL if name not in {"end", "Exit_status"} and "used" not in name]
+
+
+def record(kind="E", number="7.server", stamp="03/10/2025 10:00:00", **said):
+    """Return a record; names of PBS in which signs are replaced by _, and None for what is not there."""
+    names = STARTED if kind == "S" else USUAL if kind == "E" else []
+    given = {name.replace(".", "_"): value for name, value in ((name, USUAL[name]) for name in names)}
+    given |= {name.rstrip("_"): value for name, value in said.items()}
+    dotted = {name: re.sub(r"^(Resource_List|resources_used)_", r"\1.", name) for name in given}
+    pairs = [f"{dotted[name]}={value}" for name, value in given.items() if value is not None]
+    return f"{stamp};{kind};{number};{' '.join(pairs)}"
+
+
+def e(**said):
+    """Return a function from the number of a job to the record of its end."""
+    return lambda number: record(number=f"{number}.server", **said)
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    with Written(tmp_path / "20250310", "pbs") as written:
+        yield written
+
+
+# Records and their pairs.
+
+
+def test_an_end_says_all_of_a_job(jobs):
+    fields = f"{FIELDS}, average_cpu_time, used_memory, req_n_procs, req_time, user_id, group_id, queue_id"
+    assert jobs(record(), fields=fields) == [
+        (CREATED, 10, 60, 4, 1, 50, 2048, 4, 3600, "user042", "physics", "workq")
+    ]
+
+
+def test_values_in_quotes_may_hold_blanks(jobs):
+    rows = [
+        e(account='"wind tunnel"'),
+        e(account="'a b'"),
+        e(account='"a'),
+        e(account='a"b"'),
+        e(account='""'),
+    ]
+    found = jobs.each(*rows, fields="project_id, run_time")
+    assert found == [["wind tunnel", 60], ["a b", 60], ['"a', 60], ['a"b"', 60], ["", 60]]
+
+
+def test_names_are_kept_whatever_they_are(jobs):
+    names = ["a=b", "x;y", "<script>", "';--", "123", "end=5"]
+    assert jobs.each(*(e(jobname=name) for name in names), fields="executable_id, run_time") == [
+        [name, 60] for name in names
+    ]
+
+
+def test_a_record_may_be_torn_by_a_line_break(jobs):
+    whole = record()
+    place = whole.index(" Resource_List")
+    assert jobs(whole[:place], whole[place + 1 :], record(number="8")) == [(CREATED, 10, 60, 4, 1)] * 2
+    assert jobs.account() == (2, 2, 0, 0, 0)
+
+
+def test_a_line_may_hold_several_records(jobs):
+    assert jobs(record() + record(number="8") + " " + record(number="9")) == [(CREATED, 10, 60, 4, 1)] * 3
+    assert jobs.account() == (3, 3, 0, 0, 0)
+    assert len(jobs(record() * 3 + record(number="8"))) == 2
+    assert jobs.account() == (4, 2, 2, 0, 0)
+
+
+def test_what_is_no_record_is_refused_with_its_line(jobs):
+    rest = ["no pairs", record(), "nor here", record(number=""), "", record(number="8"), *["x=y"] * 120]
+    assert jobs(*rest, fields="source_id") == [("7.server",), ("8",)]
+    found = dict(jobs.rejects())
+    assert found.keys() == {1, 3, 4, *range(106, 127)}
+    assert (found[1], found[4]) == ("no record begins here", "no number of a job")
+    assert jobs.account() == (27, 2, 0, 24, 1)
+
+
+def test_records_of_other_things_are_comments(jobs):
+    others = [record(kind, "R1.server") for kind in "LBUYFKk"]
+    assert len(jobs(*others, record())) == 1
+    assert jobs.account() == (8, 1, 0, 0, 7)
+    with pytest.raises(TraceError, match="no job in it"):
+        jobs(*others)
+
+
+def test_strictness_names_the_line(jobs):
+    with pytest.raises(StrictError, match="20250310:2: no number of a job"):
+        jobs(record(), record(number=""), strict=True)
+
+
+# Times.
+
+
+def test_what_stands_in_for_a_time_that_is_missing(jobs):
+    rows = [
+        e(ctime=None),
+        e(start=None),
+        e(end=None),
+        e(start=None, end=None, resources_used_walltime="90"),
+        e(start=0, resources_used_walltime=None),
+        e(end=CREATED + 5),
+        e(end=CREATED - 9000),
+    ]
+    # The stamp of these records is four hours after the creation of the job.
+    late = 1_741_600_800 - CREATED - 10
+    assert jobs.each(*rows, fields="submit_time, wait_time, run_time") == [
+        [CREATED, 10, 60],
+        [CREATED, None, 60],
+        [CREATED, 10, late],
+        [CREATED, None, 90],
+        [CREATED, None, None],
+        [CREATED, 10, 0],
+        [CREATED, 10, None],
+    ]
+
+
+def test_stamps_are_of_local_time(jobs):
+    rows = [record("Q", queue="workq"), record("D", requestor="user042")]
+    assert jobs(*rows, fields="submit_time") == [(1_741_600_800,)]
+    assert jobs(*rows, fields="submit_time", system={"zone": "America/New_York"}) == [(1_741_615_200,)]
+    assert jobs(record("Q", stamp="99/99/2025 10:00:00"), fields="submit_time") == [(None,)]
+
+
+def test_durations(jobs):
+    texts = {
+        "00:00:30": 30, "100:00:00": 360_000, "45": 45, "1:30": 90, "": None, "long": None, "1:x:0": None,
+    }  # fmt: skip
+    rows = [e(Resource_List_walltime=text) for text in texts]
+    assert jobs.each(*rows, fields="req_time") == [[seconds] for seconds in texts.values()]
+
+
+def test_sizes(jobs):
+    sizes = {
+        "2048kb": 2048, "1gb": 1024**2, "12.5M": 12_800, "1TB": 1024**3, "2048b": 2, "2048": 2, "512w": 4,
+        "1kw": 8, "0kb": None, "": None, "big": None,
+    }  # fmt: skip
+    rows = [e(Resource_List_pmem=size) for size in sizes]
+    assert jobs.each(*rows, fields="req_memory") == [[kilobytes] for kilobytes in sizes.values()]
+
+
+def test_memory_is_asked_for_by_processor_or_in_all(jobs):
+    rows = [e(Resource_List_mem="4gb"), e(Resource_List_mem="4gb", Resource_List_pmem="2gb")]
+    assert jobs.each(*rows, fields="req_memory") == [[1024**2], [2 * 1024**2]]
+
+
+# Processors.
+
+
+def test_processors_are_those_of_the_hosts(jobs):
+    hosts = {
+        "n1/0+n1/1+n2/0": 3, "n1/0-7": 8, "n1/0,2,4-6": 5, "n1/0*8+n2/0*4": 12, "n1/0": 1, "n1": 1,
+        "c-1/0*2": 2, "n1/0*0": 4, "": 4, None: 4, "n1/0*99999999999999999999": None, "n1/7-0": None,
+    }  # fmt: skip
+    rows = [e(exec_host=text) for text in hosts]
+    assert jobs.each(*rows, fields="n_procs") == [[count] for count in hosts.values()]
+
+
+def test_processors_asked_for(jobs):
+    def asked(**said):
+        return e(exec_host=None, **{"Resource_List_ncpus": None, **said})
+
+    rows = {
+        asked(Resource_List_nodes="4:ppn=8:big"): 32,
+        asked(Resource_List_nodes="2:ppn=4+1:ppn=2", Resource_List_ncpus=1): 10,
+        asked(Resource_List_nodes="n1:ppn=4+n2.example.org"): 5,
+        asked(Resource_List_nodes="3"): 3,
+        asked(Resource_List_select="2:ncpus=8:mem=4gb+1:ncpus=1", Resource_List_ncpus=17): 17,
+        asked(Resource_List_select="5"): 5,
+        asked(Resource_List_procs=12): 12,
+        asked(Resource_List_ncpus=6): 6,
+        asked(): None,
+    }
+    assert jobs.each(*rows, fields="req_n_procs, n_procs") == [[count, count] for count in rows.values()]
+    used = asked(Resource_List_nodes="3", resources_used_ncpus=2)
+    assert jobs.each(used, fields="req_n_procs, n_procs") == [[3, 2]]
+
+
+def test_gpus_projects_and_servers(jobs):
+    rows = [
+        record(number="1.pbs.example.org", Resource_List_ngpus=2, project="_pbs_project_default"),
+        record(number="2", Resource_List_gpus=1, project="wings", Resource_List_arch="x86"),
+        record(number="3.[h]", project="wings", account="tunnel"),
+    ]
+    assert jobs(*rows, fields="partition_id, project_id, req_resources, req_platform") == [
+        ("pbs.example.org", None, "gpus:2", None),
+        (None, "wings", "gpus:1", "x86"),
+        ("[h]", "tunnel", None, None),
+    ]
+
+
+# How jobs end.
+
+
+def test_the_exit_status_decides(jobs):
+    ends = {0: 1, 1: 0, 271: 0, 143: 0, -2: 0, 265: 0, None: None, "x": None}
+    rows = [e(Exit_status=code) for code in ends]
+    assert jobs.each(*rows, fields="status") == [[status] for status in ends.values()]
+
+
+def test_deleted_and_aborted_jobs(jobs):
+    rows = [
+        record("Q", "1"), record("D", "1"),
+        record("Q", "2"), record("A", "2"),
+        record("S", "3"), record("D", "3"), record("E", "3", Exit_status=271),
+        record("S", "4"), record("D", "4"), record("E", "4", Exit_status=0),
+        record("Q", "5"), record("S", "6"),
+    ]  # fmt: skip
+    for order in (rows, rows[::-1]):
+        found = jobs(*order, fields="source_id, status, wait_time, run_time, n_procs")
+        assert sorted(found) == [
+            ("1", 5, None, None, None),
+            ("2", 0, None, None, None),
+            ("3", 5, 10, 60, 4),
+            ("4", 1, 10, 60, 4),
+            ("5", None, None, None, None),
+            ("6", None, 10, None, 4),
+        ]
+        assert jobs.account() == (12, 6, 6, 0, 0)
+
+
+def test_the_last_end_counts(jobs):
+    rows = [
+        record("Q"), record("S"), record("E", Exit_status=1), record("R"),
+        record("S", start=CREATED + 100), record("E", start=CREATED + 100, end=CREATED + 400, run_count=2),
+    ]  # fmt: skip
+    for order in (rows, rows[::-1]):
+        assert jobs(*order) == [(CREATED, 100, 300, 4, 1)]
+        assert jobs.account() == (6, 1, 5, 0, 0)
+
+
+def test_numbers_begin_again(jobs):
+    later = {"ctime": CREATED + 10**7, "start": CREATED + 10**7 + 5, "stamp": "07/04/2025 03:00:00"}
+    rows = [
+        record("Q"), record(), record("Q", stamp="07/04/2025 02:00:00"), record("S", **later),
+        record("D", stamp="07/04/2025 04:00:00"),
+        record("E", **later, end=CREATED + 10**7 + 50, Exit_status=271),
+    ]  # fmt: skip
+    for order in (rows, rows[::-1]):
+        assert jobs(*order) == [(CREATED, 10, 60, 4, 1), (CREATED + 10**7, 5, 45, 4, 5)]
+        assert jobs.account() == (6, 2, 4, 0, 0)
+
+
+def test_tasks_of_an_array_are_a_bag_and_the_array_is_no_job(jobs):
+    rows = [record("Q", "7[].s"), record(number="7[1].s"), record(number="7[2].s", Exit_status=271)]
+    rows += [record("D", "7[].s"), record(number="7[].s", start=None, exec_host=None)]
+    fields = "source_id, job_structure, job_structure_params, status, n_procs"
+    for order in (rows, rows[::-1]):
+        assert jobs(*order, fields=fields) == [("7[1].s", "BoT", "7", 1, 4), ("7[2].s", "BoT", "7", 5, 4)]
+        assert jobs.account() == (5, 2, 3, 0, 0)
+    assert jobs(record(number="7-1.s"), fields=fields) == [("7-1.s", "BoT", "7", 1, 4)]
+    assert jobs(record("Q", "7[].s"), record("D", "7[].s"), fields=fields) == [("7[].s", "BoT", "7", 5, None)]
+
+
+# Whatever comes in.
+
+
+def test_any_value_of_any_key_is_kept_repaired_or_refused(jobs):
+    keys = [name.replace(".", "_") for name in USUAL]
+    keys += ["Resource_List_nodes", "Resource_List_select", "Resource_List_pmem", "run_count"]
+    rows = [
+        record(number=f"{place}.{number}", **{key: value})
+        for number, key in enumerate(keys)
+        for place, value in enumerate(
+            (*VALUES, "1*2", "0-9223372036854775807", "9223372036854775807:ppn=9", "+", "/")
+        )
+    ]
+    assert len(jobs(*rows)) == len(rows)
+    assert jobs.account() == (len(rows), len(rows), 0, 0, 0)
+
+
+def test_long_lines_and_odd_bytes(jobs):
+    odd = record(number="8").encode().replace(b"user042", b"us\xe9r\x00\xff")
+    long = record(number="9", exec_host="+".join(f"n{place}/0" for place in range(50_000)))
+    assert jobs(record(), record(jobname="x" * (1 << 21)), odd, long, fields="n_procs, user_id") == [
+        (4, "user042"),
+        (4, "us\xe9r"),
+        (50_000, "user042"),
+    ]
+    assert jobs.account() == (4, 3, 0, 1, 0)
+
+
+@given(changes=CHANGES)
+@example(changes=[(0.0, 300, b"")])
+@MUTATED
+def test_any_change_is_accounted_for(changes, sample, tmp_path):
+    path = tmp_path / "20250310"
+    path.write_bytes(mutated((sample / "pbs" / "20250310").read_bytes(), changes))
+    outcome(path, "pbs")
+
+
+def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
+    with read([sample / "pbs" / "20250310"]) as whole:
+        monkeypatch.setattr("gwa.readers.keyed.PART", 1)
+        monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+        with read([sample / "pbs" / "20250310"]) as parts:
+            assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
+            assert parts.account == whole.account
+
+
+# The real log, read independently.
+
+UNITS = {"kb": 1, "mb": 1024, "M": 1024}
+
+
+def seconds(text):
+    hours, minutes, rest = map(int, text.split(":"))
+    return hours * 3600 + minutes * 60 + rest
+
+
+def kilobytes(text):
+    (unit,) = re.findall("[a-zA-Z]+", text)
+    return float(text.removesuffix(unit)) * UNITS[unit]
+
+
+def by_hand(line):
+    """Return the id of a job and, by name, what the record of its end says."""
+    _, _, number, text = line.split(";", 3)
+    said = dict(pair.split("=", 1) for pair in text.split())
+    spans = re.findall(r"/(\d+)(?:-(\d+)|\*(\d+))?", said.get("exec_host", ""))
+    counted = sum(
+        int(times) if times else int(last or first) - int(first) + 1 for first, last, times in spans
+    )
+    shape = said.get("Resource_List.select") or said.get("Resource_List.nodes")
+    chunk = re.match(r"(\d+):(?:.*:)?(?:ncpus|ppn)=(\d+)", shape) if shape else None
+    asked = int(chunk[1]) * int(chunk[2]) if chunk else int(said.get("Resource_List.ncpus", 0)) or None
+    cpus = counted or asked
+    cput, memory, wanted = (
+        said.get(key) for key in ("resources_used.cput", "resources_used.mem", "Resource_List.mem")
+    )
+    gpus = said.get("Resource_List.ngpus") or said.get("Resource_List.gpu")
+    project = said.get("account") or said.get("project")
+    known = {
+        "submit_time": float(said["ctime"]),
+        "wait_time": float(said["start"]) - float(said["ctime"]),
+        "run_time": float(said["end"]) - float(said["start"]),
+        "n_procs": cpus,
+        "average_cpu_time": seconds(cput) / cpus if cput else None,
+        "used_memory": pytest.approx(kilobytes(memory) / cpus) if memory else None,
+        "req_n_procs": asked,
+        "req_time": seconds(said["Resource_List.walltime"]) if "Resource_List.walltime" in said else None,
+        "req_memory": kilobytes(wanted) / asked if wanted else None,
+        "status": int(said["Exit_status"] == "0"),
+        "user_id": said["user"],
+        "group_id": said["group"],
+        "executable_id": said["jobname"],
+        "queue_id": said["queue"],
+        "partition_id": number.partition(".")[2] or None,
+        "job_structure": "UNITARY",
+        "req_resources": f"gpus:{gpus}" if gpus else None,
+        "project_id": None if project == "_pbs_project_default" else project,
+    }
+    return number, tuple(known.get(name) for name in NAMES[1:])
+
+
+@pytest.mark.logs
+def test_every_field_of_a_real_log_is_as_a_few_lines_of_python_read_it(logs):
+    path = logs / "pbs" / "xdmod-accounting-logs.log"
+    expected = dict(by_hand(line) for line in path.read_text().splitlines())
+    with read([path]) as store:
+        account = store.account
+        assert store.provenance["format"] == "pbs"
+        assert account.rows == account.jobs == len(expected) == 9
+        assert store.rows("select * from rejects") == store.rows("select * from repairs") == []
+        rows = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
+    assert {number: tuple(fields) for number, *fields in rows} == expected
