@@ -156,10 +156,12 @@ def _settle_status(store: Store) -> None:
 
 def _number(store: Store) -> None:
     """Keep the source's job numbers where they are unique, else count from 1 by submission."""
-    jobs, numbered, distinct = store.row(
-        "select count(*), count(job_id), count(distinct job_id) from recorded"
+    jobs, numbered, rising = store.row(
+        "select count(*), count(job_id), bool_and(job_id > earlier)"
+        " from (select job_id, lag(job_id, 1, -1) over () as earlier from recorded) as n"
     )
-    if jobs == numbered == distinct:
+    # Numbers that rise are told apart in passing; others must all be held in memory.
+    if jobs == numbered and (rising or jobs == store.row("select count(distinct job_id) from recorded")[0]):
         return
     if numbered:
         meaning = "job numbers were missing or repeated: jobs were numbered anew in order of submission,"

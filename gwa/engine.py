@@ -1,9 +1,15 @@
 """The engine under a store: DuckDB, and how much of the machine it may use."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import duckdb
+
+MEMORY: Final = "1500MB"
+"""DuckDB's memory limit where the user sets none; what does not fit is spilled to disk."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +25,11 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """Open the database in *path*, which spills into *scratch*; nothing is ever fetched from elsewhere."""
     config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": (engine and engine.memory) or MEMORY,
         "temp_directory": f"{scratch}/spill",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
-    if engine and engine.memory:
-        config["memory_limit"] = engine.memory
     if engine and engine.threads:
         config["threads"] = engine.threads
     if not read_only:
@@ -32,3 +37,22 @@ def connect(
         # These cost more time for short names than they save room.
         config["disabled_compression_methods"] = "fsst,dict_fsst,zstd"
     return duckdb.connect(str(path), read_only=read_only, config=config)
+
+
+@contextmanager
+def passing(database: duckdb.DuckDBPyConnection, engine: Engine | None, megabytes: int) -> Iterator[None]:
+    """
+    Hold the memory limit of *database* down, unless the user has set one, while rows pass through.
+
+    More than *megabytes* would be spent on blocks that nobody reads again. Each thread needs room
+    for a block of text besides.
+    """
+    if engine and engine.memory:
+        yield
+        return
+    threads = database.execute("select current_setting('threads')").fetchall()[0][0]
+    database.execute(f"set memory_limit = '{megabytes + 64 * int(threads)}MB'")
+    try:
+        yield
+    finally:
+        database.execute(f"set memory_limit = '{MEMORY}'")

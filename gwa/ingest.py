@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 import duckdb
 
 from gwa.cleaning import insert, needs_numbers, numbered
+from gwa.engine import passing
 from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.readers.batch import Records, Shape, create, reader
 from gwa.readers.compressed import Source
@@ -36,16 +37,20 @@ What a SELECT may yield beside the 29 fields: for tables beside ``jobs``, and fo
 ``remarks`` is a list of texts ``name: meaning`` of what was decided for a job; they are counted as repairs.
 """
 
+ROOM: Final = {"row": 200, "trace": 600}
+"""Megabytes for the engine while a source is read: a part of its rows, or all of them to be grouped."""
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """A SELECT over the source, what it *yielded*, and the prefix of the tables of the source."""
+    """A SELECT over the source, what it *yielded*, the prefix of the source's tables, and the format's title."""
 
     select: str
     yielded: Sequence[str]
     home: str
+    title: str
 
 
 def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading) -> None:
@@ -62,17 +67,15 @@ def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading
     starts = _starts(heads, headers, merged) if recipe.relative else [0.0] * len(heads)
     mapping = _prepare(store, recipe, merged, reading)
     total = Count()
-    with _loading(store, recipe) as loader:
-        for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
-            loader.execute(f"set variable start = cast({start!r} as double)")
-            loader.execute(f"set variable file_no = {number}")
-            total.add(_file(store, loader, head, recipe, mapping, reading))
-    if recipe.scope == "trace":
-        try:
+    with passing(store.connection, reading.engine, ROOM[recipe.scope]):
+        with _loading(store, recipe) as loader:
+            for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
+                loader.execute(f"set variable start = cast({start!r} as double)")
+                loader.execute(f"set variable file_no = {number}")
+                total.add(_file(store, loader, head, recipe, mapping, reading))
+        if recipe.scope == "trace":
             total.add(map_all(store, mapping, heads, strict=reading.strict))
-        except duckdb.ConversionException as error:
-            raise DefinitionError(f"{recipe.title}: {str(error).splitlines()[0]}") from error
-    settle(store, heads, recipe.title, total, recipe.steps)
+        settle(store, heads, recipe.title, total, recipe.steps)
 
 
 @contextmanager
@@ -150,7 +153,7 @@ def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> 
     said = dict(reversed(header))
     constants = {name: said[key] for name, key in recipe.from_header.items() if said.get(key)}
     store.begin(["job_id", *yielded], {**recipe.constants, **constants})
-    return Mapped(recipe.select, yielded, home)
+    return Mapped(recipe.select, yielded, home, recipe.title)
 
 
 def _file(
@@ -172,7 +175,9 @@ def _file(
                 tally(store, head.path, batch, count, strict=reading.strict)
                 if recipe.scope == "row":
                     insert(store, f"({mapping.select})", mapping.yielded)
-                    store.connection.execute("truncate source")
+                    store.connection.execute(
+                        "create or replace temp table source as select * from source limit 0"
+                    )
                 bar.advance(source.position - seen)
                 seen = source.position
         _broken_off(store, source, count, strict=reading.strict)
@@ -213,7 +218,10 @@ def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: boo
     if needs_numbers(yielded):
         select, yielded = numbered(f"({select})", yielded), ["job_id", *yielded]
     # Read twice and dropped, so not worth being compressed; what memory does not hold is spilled.
-    database.execute(f"create temp table mapped as {select}")
+    try:
+        database.execute(f"create temp table mapped as {select}")
+    except duckdb.ConversionException as error:
+        raise DefinitionError(f"{mapping.title}: {str(error).splitlines()[0]}") from error
     rows = "cast(sum(rows) as bigint)" if "rows" in yielded else "count(*)"
     covered, mapped = store.row(f"select {rows}, count(*) from mapped")
     given = store.row("select count(*) as n from source")[0]

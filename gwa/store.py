@@ -256,13 +256,9 @@ class Store:
         """Append *rows* to one of the tables beside ``jobs``."""
         if not rows:
             return
-        import pyarrow as pa
-
-        columns = [pa.array(list(column)) for column in zip(*rows, strict=True)]
-        names = [f"c{place}" for place in range(len(columns))]
-        self.connection.register("appended", pa.table(columns, names))
-        self.connection.execute(f"insert into {table} select * from appended")
-        self.connection.unregister("appended")
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        lists = ", ".join("unnest(?)" for _ in columns)
+        self.connection.execute(f"insert into {table} select {lists}", columns)
 
     def begin(self, recorded: Sequence[str], constants: Mapping[str, str] | None = None) -> None:
         """

@@ -34,7 +34,9 @@ def options(command: F) -> F:
             click.option(
                 "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
             ),
-            click.option("--memory", metavar="SIZE", help="Memory limit of the engine, such as 2GB."),
+            click.option(
+                "--memory", metavar="SIZE", help="Memory limit of the engine, such as 2GB; else 1500MB."
+            ),
             click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
             click.option("--quiet", is_flag=True, help="Say nothing but errors."),
             click.option("--debug", is_flag=True, help="Show where an error comes from."),
