@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Mapped:
-    """A SELECT over the source, what it *yielded*, the prefix of the source's tables, and the format's title."""
+    """A SELECT over the source, what it *yielded*, the prefix of its tables, and the title of the format."""
 
     select: str
     yielded: Sequence[str]
