@@ -16,6 +16,9 @@ from gwa.errors import OutputError
 ENGINE: Final = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 """What DuckDB raises when it cannot write, at once or when it commits."""
 
+FULL: Final = "No space left on device"
+"""How the system says that a disk is full; DuckDB wraps it in names of its own files."""
+
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
@@ -46,6 +49,8 @@ def _told(path: Path, error: Exception) -> OutputError:
     if isinstance(error, OutputError):
         return error
     why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    if FULL in why:
+        why = FULL
     return OutputError(f"{path}: cannot be written: {why}")
 
 
