@@ -61,7 +61,9 @@ def _refuse_empty(store: Store, heads: Sequence[Head], expected: str, count: Cou
         return
     first = store.rows("select line, reason from rejects order by file, line limit 1")
     met = (
-        f"{count.rejected} of {count.rows} lines were refused" if count.rejected else "it has no line of data"
+        f"{count.rejected} of {count.rows} lines were refused"
+        if count.rejected
+        else f"none of its {count.rows} lines or records tells of one"
     )
     why = f", the first at line {first[0][0]}: {first[0][1]}" if first else ""
     message = f"{heads[0].path}: no job in it: {met}{why}; expected {expected}"

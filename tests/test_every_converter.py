@@ -1,15 +1,21 @@
 """What holds for every converter, found by looking in ``converters/`` and ``sample_traces/``."""
 
 import gzip
+import itertools
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gwa
 from gwa.convert import convert, converters, recognise
 from gwa.errors import GwaError, UnknownFormat
 from gwa.readers.head import Head
+from tests.mutation import CHANGES, FEW, MANY, NAMES, TOKEN, VALUES, mutated, outcome
 
 SAMPLES = Path(__file__).parent.parent / "sample_traces"
 EVERY = pytest.mark.parametrize("one", converters(), ids=lambda one: one.name)
@@ -143,3 +149,109 @@ def test_a_log_in_two_files_is_the_same_trace(one, tmp_path):
     halves[1].write_text("".join(lines[len(lines) // 2 :]))
 
     assert facts_of(halves) == facts_of(path)
+
+
+# Whatever bytes come in.
+
+
+def copies_of(one, folder):
+    """Return the bytes of a converter's sample by where a copy of each of its files may be written."""
+    return {folder / path.name: path.read_bytes() for path in sample_of(one)}
+
+
+def judged(name, files):
+    """Write *files*, bytes by their paths, and read them as one trace of the format *name*."""
+    for path, data in files.items():
+        path.write_bytes(data)
+    outcome(name, *files)
+
+
+@EVERY
+@given(changes=CHANGES, chosen=st.integers(0, 9))
+@FEW
+def test_any_change_is_accounted_for(one, changes, chosen, tmp_path):
+    files = copies_of(one, tmp_path)
+    path = list(files)[chosen % len(files)]
+    judged(one.name, files | {path: mutated(files[path], changes)})
+
+
+@pytest.mark.slow
+@EVERY
+@given(changes=CHANGES, chosen=st.integers(0, 9), name=st.booleans())
+@MANY
+def test_many_changes_are_accounted_for(one, changes, chosen, name, tmp_path):
+    files = copies_of(one, tmp_path)
+    path = list(files)[chosen % len(files)]
+    judged(one.name if name else None, files | {path: mutated(files[path], changes)})
+
+
+SEVENTHS = [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, 7))]
+
+
+@EVERY
+@pytest.mark.parametrize("first", SEVENTHS)
+def test_hostile_values_in_every_seventh_cell_are_accounted_for(one, first, tmp_path):
+    values = itertools.cycle([*NAMES, *VALUES])
+    count = itertools.count(first)
+
+    def replaced(cell):
+        return cell[0] if next(count) % 7 else next(values).encode()
+
+    files = copies_of(one, tmp_path)
+    judged(one.name, {path: TOKEN.sub(replaced, data) for path, data in files.items()})
+
+
+BLOCKS = {
+    "a line of megabytes": b"x" * (1 << 21) + b"\n",
+    "zeros": b"\x00" * (1 << 21),
+    "blank lines": b"\n" * (1 << 16),
+    "no text": bytes(range(256)) * 64,
+    "open brackets": b"<a>{[(" * (1 << 15) + b"\n",
+    "quotes": b'"' * 100_001 + b"\n",
+}
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "kinds",
+    [tuple(BLOCKS), *(pytest.param((kind,), marks=pytest.mark.slow) for kind in BLOCKS)],
+    ids=" ".join,
+)
+def test_a_flood_of_anything_is_accounted_for(one, kinds, tmp_path):
+    files = copies_of(one, tmp_path)
+    for path, data in files.items():
+        files[path] = data + b"".join(BLOCKS[kind] + data for kind in kinds)
+    judged(one.name, files)
+
+
+MEASURED = """
+import resource, sys
+from pathlib import Path
+from tests.mutation import outcome
+print(outcome(sys.argv[1], *map(Path, sys.argv[2:])))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+"""A program of its own, whose peak of memory is its own, too."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["swf", "usagerecord", "condor", "google2019"])
+@pytest.mark.parametrize(
+    ("kind", "times"), [("x", 1 << 10), ("\x00", 10 << 10)], ids=["line of 1 GB", "10 GB"]
+)
+def test_a_bomb_takes_bounded_memory(name, kind, times, tmp_path):
+    (one,) = (one for one in converters() if one.name == name)
+    files = copies_of(one, tmp_path)
+    (path, data), *_ = files.items()
+    megabyte = kind.encode() * (1 << 20)
+    packed = gzip.compress(data) + gzip.compress(megabyte) * times + gzip.compress(b"\n" + data)
+    path = path.with_name(f"{path.name}.gz")
+    path.write_bytes(packed)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, name, path], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    account, peak = done.stdout.splitlines()
+    assert account.startswith("Account(")
+    assert "rejected=0" not in account
+    assert int(peak) < 700

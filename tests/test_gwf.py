@@ -1,6 +1,7 @@
 """GWF text as the archive's files have it, with all that is odd in them."""
 
 import gzip
+from urllib.parse import unquote
 
 import pytest
 import zstandard
@@ -11,9 +12,12 @@ from gwa.errors import TraceError, UnknownFormat
 from gwa.readers.head import Head
 from gwa.reading import Reading
 from gwa.schema import FIELDS
+from tests.conftest import HOME
 
 LINE = "1 1133308800 5 100 4 98.5 2048 4 3600 -1 1 U0 G0 X0 Q0 P0 S0 S1 UNITARY -1 -1 -1 -1 -1 -1 -1 -1 V0 -1"
 """A job as an archive's file has it."""
+
+SAMPLES = HOME / "sample_traces"
 
 
 def job(**changed):
@@ -222,3 +226,34 @@ def test_the_sample_is_read_without_loss(sample):
             "Europe/Amsterdam",
             False,
         )
+
+
+# Files read independently: cells between tabs, and nothing else.
+
+
+def by_hand(path):
+    """Return the jobs of a file as its cells say, in their order."""
+    text = path.read_text()
+    decoded = unquote if "# Encoding: percent" in text else str
+    found = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            cells = zip(FIELDS, line.split("\t"), strict=True)
+            found.append(
+                tuple(
+                    None if cell in {"-1", "-1.0"} else decoded(cell) if field.is_text else float(cell)
+                    for field, cell in cells
+                )
+            )
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*SAMPLES.glob("*/expected.gwf"), SAMPLES / "gwf" / "three-trees.gwf"],
+    ids=lambda path: path.parent.name,
+)
+def test_every_field_is_as_a_few_lines_of_python_read_it(path):
+    with read([path]) as store:
+        names = ", ".join(field.name for field in FIELDS)
+        assert sorted(store.rows(f"select {names} from jobs")) == sorted(by_hand(path))

@@ -7,40 +7,17 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
 from gwa.convert import convert, read, writer
-from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
+from gwa.errors import OutputError, TraceError, UnknownFormat
 from gwa.reading import Reading
+from tests.mutation import CHANGES, FEW, MANY, VALUES, mutated, outcome
 
 SWF = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
 SAMPLE = "; Version: 2.2\n; UnixStartTime: 1000000000\n; MaxProcs: 64\n; Queue: 1 long\n" + "".join(
     map(SWF.format, range(1, 30))
 )
-
-
-def told(error):
-    """Return the line that a user sees."""
-    line = str(error)
-    assert "\n" not in line
-    assert "does not add up" not in line
-    return line
-
-
-def outcome(path, name=None):
-    """Return the store's account, checked, or the line that says what is wrong."""
-    try:
-        store = read([path], name)
-    except GwaError as error:
-        return told(error)
-    with store:
-        account = store.account
-        account.check()
-        assert store.rows("select count(*) from jobs") == [(account.jobs,)]
-        ((kept,),) = store.rows("select count(*) from rejects")
-        assert kept == min(account.rejected, 10_000)
-        return account
 
 
 @pytest.fixture
@@ -50,7 +27,7 @@ def given_file(tmp_path):
     def judge(data, name="a.swf"):
         path = tmp_path / name
         path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        return outcome(path)
+        return outcome(None, path)
 
     return judge
 
@@ -144,14 +121,6 @@ def test_compressed_data_that_breaks_off(keep, given_file):
         assert account.jobs == min(29, account.rows - 4 - account.rejected)
 
 
-VALUES = (
-    "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e308", "-1e308", "1e-320",
-    "1e999", "nan", "-nan", "inf", "-inf", "-0.0", "+5", "0x10", "1_000", "1,234", "٣", "-2208988800",
-    "253402300800", "-3900", "-3901", "1.5", "''", "\\", "%s", "{0}", "--", "/*", "NULL", "true", "1e", ".",
-    "-", "",
-)  # fmt: skip
-
-
 @pytest.mark.parametrize("place", range(18))
 def test_any_value_in_any_column_is_kept_repaired_or_refused(place, given_file):
     lines = []
@@ -164,11 +133,12 @@ def test_any_value_in_any_column_is_kept_repaired_or_refused(place, given_file):
     assert account.jobs >= 29
 
 
-MANY = "9" * 5000
+DIGITS = "9" * 5000
 HEADERS = (
-    f"MaxProcs: {MANY}", "MaxProcs: 0", "MaxProcs: ,", "Processors: -5", f"UnixStartTime: {MANY}",
-    "UnixStartTime: 1e400", f"TimeZone: {MANY}", "TimeZoneString: ../../etc/passwd", "TimeZoneString: Europe",
-    "TimeZoneString: \x01", f"Queue: {MANY} x", "Queue: 1 '; drop table jobs; --", "Encoding: percent",
+    f"MaxProcs: {DIGITS}", "MaxProcs: 0", "MaxProcs: ,", "Processors: -5", f"UnixStartTime: {DIGITS}",
+    "UnixStartTime: 1e400", f"TimeZone: {DIGITS}",
+    "TimeZoneString: ../../etc/passwd", "TimeZoneString: Europe",
+    "TimeZoneString: \x01", f"Queue: {DIGITS} x", "Queue: 1 '; drop table jobs; --", "Encoding: percent",
     "Account: jobs 99", "Times: Unix seconds, UTC", "a" * 3000 + ": b",
 )  # fmt: skip
 
@@ -188,7 +158,9 @@ def test_any_header_is_survived(line, tmp_path):
                 assert again.rows("select queue_id from jobs") == store.rows("select queue_id from jobs")
 
 
-# Mutations of good files.
+# Mutations of good files; those of logs are in `test_every_converter`.
+
+WRITTEN = (".gwf", ".gwf.gz", ".parquet", ".sqlite", ".duckdb")
 
 
 @pytest.fixture(scope="module")
@@ -196,55 +168,32 @@ def good(tmp_path_factory):
     """Return a good file of each format."""
     folder = tmp_path_factory.mktemp("good")
     (folder / "a.swf").write_text(SAMPLE)
-    found = {".swf": SAMPLE.encode()}
+    found = {}
     with read([folder / "a.swf"]) as store:
-        for suffix in (".gwf", ".gwf.gz", ".parquet", ".sqlite"):
+        for suffix in WRITTEN:
             out = folder / f"a{suffix}"
             writer(out).written(store, out)
             found[suffix] = out.read_bytes()
     return found
 
 
-PIECES = st.one_of(
-    st.binary(max_size=6),
-    st.sampled_from(
-        [b"\n", b"\r", b"\t", b" ", b";", b"#", b"-1", b"\x00", b"\xff", b"'", b'"', b"%", b"9" * 30, b"nan"]
-    ),
-)
-CHANGES = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), PIECES), min_size=1, max_size=6)
-MUTATED = settings(
-    max_examples=10,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-
-
-def mutated(data, changes):
-    for place, length, piece in changes:
-        begin = int(place * len(data))
-        data = data[:begin] + piece + data[begin + length :]
-    return data
-
-
-@pytest.mark.parametrize("suffix", [".swf", ".gwf"])
+@pytest.mark.parametrize("suffix", WRITTEN)
 @given(changes=CHANGES)
-@example(changes=[(0.0, 10**6, b"")])
-@example(changes=[(0.5, 0, b"\x00" * 9000)])
-@MUTATED
-def test_text_with_any_change_is_accounted_for(suffix, changes, good, tmp_path):
+@FEW
+def test_what_gwa_writes_with_any_change_is_read_or_refused(suffix, changes, good, tmp_path):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(mutated(good[suffix], changes))
-    outcome(path)
-    outcome(path, suffix[1:])
+    outcome(None, path)
 
 
-@pytest.mark.parametrize("suffix", [".gwf.gz", ".parquet", ".sqlite"])
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", WRITTEN)
 @given(changes=CHANGES)
-@MUTATED
-def test_tables_with_any_change_are_read_or_refused(suffix, changes, good, tmp_path):
+@MANY
+def test_what_gwa_writes_with_many_changes_is_read_or_refused(suffix, changes, good, tmp_path):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(mutated(good[suffix], changes))
-    outcome(path)
+    outcome(None, path)
 
 
 # SQLite of strangers.

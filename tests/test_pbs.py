@@ -3,12 +3,11 @@
 import re
 
 import pytest
-from hypothesis import example, given
 
 from gwa.convert import read
 from gwa.errors import StrictError, TraceError
 from gwa.schema import NAMES
-from tests.test_hostile import CHANGES, MUTATED, VALUES, mutated, outcome
+from tests.mutation import VALUES
 from tests.written import FIELDS, Written
 
 CREATED = 1_741_600_000
@@ -296,15 +295,6 @@ def test_long_lines_and_odd_bytes(jobs):
         (50_000, "user042"),
     ]
     assert jobs.account() == (4, 3, 0, 1, 0)
-
-
-@given(changes=CHANGES)
-@example(changes=[(0.0, 300, b"")])
-@MUTATED
-def test_any_change_is_accounted_for(changes, sample, tmp_path):
-    path = tmp_path / "20250310"
-    path.write_bytes(mutated((sample / "pbs" / "20250310").read_bytes(), changes))
-    outcome(path, "pbs")
 
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):

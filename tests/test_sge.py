@@ -4,13 +4,12 @@
 import re
 
 import pytest
-from hypothesis import example, given
 
 from gwa.convert import read
 from gwa.errors import StrictError
 from gwa.readers.gridengine import CELLS, joined_cells
 from gwa.schema import NAMES
-from tests.test_hostile import CHANGES, MUTATED, VALUES, mutated, outcome
+from tests.mutation import VALUES
 from tests.written import Written
 
 SUBMITTED = 1_741_600_000
@@ -390,15 +389,6 @@ def test_long_lines_and_odd_bytes(jobs):
 def test_strictness_names_the_line(jobs):
     with pytest.raises(StrictError, match=r"accounting:2: 1 fields, expected"):
         jobs(row(), "hello", strict=True)
-
-
-@given(changes=CHANGES)
-@example(changes=[(0.0, 300, b"")])
-@MUTATED
-def test_any_change_is_accounted_for(changes, sample, tmp_path):
-    path = tmp_path / "accounting"
-    path.write_bytes(mutated((sample / "sge" / "accounting").read_bytes(), changes))
-    outcome(path, "sge")
 
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):

@@ -6,14 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import example, given
 
 from gwa.convert import convert, read
 from gwa.errors import StrictError, TraceError
 from gwa.reading import Reading
 from gwa.schema import NAMES
 from gwa.store import Store
-from tests.test_hostile import CHANGES, MUTATED, mutated, outcome
 
 COLUMNS = (
     "JobID|User|Submit|Start|End|Elapsed|State|ExitCode|NCPUS|NNodes|NTasks|ReqCPUS|ReqMem|Timelimit|TotalCPU|"
@@ -405,16 +403,6 @@ def test_long_lines_and_odd_bytes(jobs):
 def test_a_million_lines_of_nothing_are_refused_one_by_one(jobs):
     jobs(row(), *["x"] * 300_000, fields="1")
     assert account(jobs) == (300_002, 1, 0, 300_000, 1)
-
-
-@given(changes=CHANGES)
-@example(changes=[(0.0, 300, b"")])
-@MUTATED
-def test_any_change_is_accounted_for(changes, sample, tmp_path):
-    for name in ("sacct-2015.log", "sacct-2024.txt"):
-        path = tmp_path / name
-        path.write_bytes(mutated((sample / "slurm" / name).read_bytes(), changes))
-        outcome(path, "slurm")
 
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):

@@ -1,5 +1,8 @@
 """SWF in and out: the same facts, and for real logs the same columns."""
 
+import gzip
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +10,7 @@ import pytest
 import gwa
 from gwa.convert import read, writer
 from gwa.reading import Reading
+from gwa.schema import FIELDS
 
 HEADER = (
     ("Version", "2.1"),
@@ -220,21 +224,69 @@ def test_logs_whose_starts_differ_are_brought_together(tmp_path):
         assert store.rows("select submit_time from jobs order by 1") == [(1e9,), (1e9 + 50_000,)]
 
 
-LARGE = (
+LARGE = tuple(
+    pytest.param(name, marks=pytest.mark.slow)
+    for name in (
     "HPC2N-2002-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln", "METACENTRUM-2009-2-noheader",
     "NASA-iPSC-1993-3.1-cln", "SDSC-Par-1996-3.1-cln",
+    )
 )  # fmt: skip
 
 
 @pytest.mark.logs
-@pytest.mark.parametrize(
-    "name",
-    [
-        "KTH-SP2-1996-2.1-cln",
-        "lublin_256",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE),
-    ],
-)
+@pytest.mark.parametrize("name", ["KTH-SP2-1996-2.1-cln", "lublin_256", *LARGE])
 def test_a_real_log_is_written_with_the_same_columns(name, logs, tmp_path):
     path = logs / "swf" / f"{name}.swf.gz"
     assert (data(rewritten(path, tmp_path / "again.swf")) == data(path)).all()
+
+
+# The real logs, read independently.
+
+NUMBERS = (
+    "job_id", "submit_time", "wait_time", "run_time", "n_procs", "average_cpu_time", "used_memory",
+    "req_n_procs", "req_time", "req_memory", "status",
+)  # fmt: skip
+NAMES = {
+    "user_id": ("", "U", 11), "group_id": ("", "G", 12), "executable_id": ("", "X", 13),
+    "queue_id": ("Queue", "Q", 14), "partition_id": ("Partition", "P", 15),
+}  # fmt: skip
+
+
+def by_hand(path):
+    """Return, by field, what the columns of a log and the names in its header say."""
+    with gzip.open(path, "rt") as file:
+        said = [line[1:].partition(":")[::2] for line in file if line.startswith(";")]
+    entries = [(key.strip(), value.split()) for key, value in said]
+    site = next((" ".join(value) for key, value in entries if key == "Installation"), None)
+    rows = pd.read_csv(path, sep=r"\s+", comment=";", header=None, usecols=range(18), dtype=float)
+    rows = rows.iloc[rows[0].argsort()]
+    found: dict[str, Any] = {
+        name: rows[place].where(rows[place] >= 0).to_numpy(copy=True) for place, name in enumerate(NUMBERS)
+    }
+    found["submit_time"] += next((float(value[0]) for key, value in entries if key == "UnixStartTime"), 0)
+    listed: dict[str, dict[int, str]] = {"Queue": {}, "Partition": {}}
+    for key, value in entries:
+        if key in listed and len(value) > 1:
+            listed[key].setdefault(int(value[0]), value[1])
+    for name, (key, letter, place) in NAMES.items():
+        names = listed.get(key, {})
+        found[name] = [
+            names.get(int(number), f"{letter}{number:.0f}") if number >= 0 else None for number in rows[place]
+        ]
+    found |= dict.fromkeys(("orig_site_id", "last_run_site_id"), [site] * len(rows))
+    return found | {"job_structure": ["UNITARY"] * len(rows)}
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize("name", ["KTH-SP2-1996-2.1-cln", "lublin_256", "alea-wagap-2013", *LARGE])
+def test_every_field_of_a_real_log_is_as_a_few_lines_of_pandas_read_it(name, logs):
+    path = logs / "swf" / f"{name}.swf.gz"
+    expected = by_hand(path)
+    with read([path]) as store:
+        columns = store.connection.sql("from jobs order by job_id").fetchnumpy()
+    for field in FIELDS:
+        found = np.ma.asarray(columns[field.name])
+        if field.is_text or field.name not in expected:
+            assert found.tolist() == expected.get(field.name, [None] * len(found)), field.name
+        else:
+            np.testing.assert_array_equal(np.ma.filled(found.astype(float), np.nan), expected[field.name])
