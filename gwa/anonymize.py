@@ -5,13 +5,15 @@ Users, groups, executables, projects, virtual organisations, sites, partitions (
 bags become ``U3f9c…``: the HMAC-SHA256 of the name under a key, cut to 64 bits. The same key gives
 the same pseudonym, so traces of two years join; without the key nobody can tell which name a
 pseudonym stands for, nor try names out. Numbers and times stay as they are, so facts do not change.
-What a header, a reject or a source says of people and places is left out.
+Queues and platforms stay, but those that are called as one of the names; so do resources that are numbers
+under common names. What a header, a reject or a source says of people and places is left out.
 """
 
 import hashlib
 import os
 import re
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +37,14 @@ KINDS: Final = {
 """The fields that hold names, and the letter of their pseudonyms; the two sites share theirs."""
 
 RESOURCES: Final = ("used_resources", "req_resources")
+KEPT_LETTERS: Final = {"queue_id": "Q", "req_platform": "A"}
+"""Texts that describe the system and are kept, but where they are called as somebody is."""
+
+KEEPS: Final = frozenset({"queue_id", "job_structure", *RESOURCES})
+"""Texts in which a name may be left: that of a partition, or what is called as a kind of structure."""
+
+WORD: Final = re.compile(r"[\w.@/-]+")
+
 PLAIN: Final = r"^[a-z_]+:[0-9.e+-]+(,[a-z_]+:[0-9.e+-]+)*$"
 """Resources that are numbers under common names; other texts could name anything and are dropped."""
 
@@ -82,10 +92,11 @@ def anonymized(store: Store, key: bytes, reading: Reading | None = None) -> Stor
     reading = reading or Reading()
     copy = Store.create(reading.target, reading.engine)
     try:
+        names = _names(store, KINDS)
         _prepare(store, key)
         _copy_jobs(store, copy)
-        _copy_rest(store, copy)
-        _refuse_leaks(store, copy)
+        _copy_rest(store, copy, names)
+        _refuse_leaks(copy, names)
     except BaseException:
         copy.close()
         raise
@@ -113,10 +124,17 @@ def pseudonym(key: bytes, letter: str, name: str) -> str:
     return letter + hmac.new(key, f"{letter}:{name}".encode(), hashlib.sha256).hexdigest()[:16]
 
 
+def _names(store: Store, fields: Iterable[str]) -> set[str]:
+    """Return all values of some fields."""
+    values = " union ".join(f"select {field} from jobs" for field in fields)
+    return {name for (name,) in store.rows(values) if name}
+
+
 def _copy_jobs(store: Store, copy: Store) -> None:
     recorded = [field.name for field in FIELDS if store.known[field.name]]
     columns = ["job_id", *(name for name in recorded if name != "job_id")]
     copy.begin(columns)
+    _mark_telltales(store)
     chosen = ", ".join(f"{_replaced(name)} as {name}" for name in columns)
     batches = store.connection.sql(f"select {chosen} from jobs").to_arrow_reader(100_000)
     copy.connection.register("batches", batches)
@@ -125,19 +143,44 @@ def _copy_jobs(store: Store, copy: Store) -> None:
     batches.close()
 
 
+def _mark_telltales(store: Store) -> None:
+    """Tell the engine which queues and resources are called as somebody or something that must go."""
+    # The queue of many systems is the partition as well, and may stay.
+    names = _names(store, [field for field in KINDS if field != "partition_id"])
+    for field in ("queue_id", "req_platform"):
+        alike = sorted(_names(store, [field]) & names)
+        store.connection.execute(f"set variable named_{field} = $names", {"names": alike})
+    for field in RESOURCES:
+        keys = f"unnest(regexp_extract_all({field}, '[a-z_]+'))"
+        alike = sorted({key for (key,) in store.rows(f"select distinct {keys} from jobs")} & names)
+        store.connection.execute(f"set variable named_{field} = $names", {"names": alike})
+
+
 def _replaced(name: str) -> str:
+    named = f"getvariable('named_{name}')::varchar[]"
     if name in KINDS:
         return f"pseudonym('{KINDS[name]}', {name})"
+    if name in KEPT_LETTERS:
+        letter = KEPT_LETTERS[name]
+        return f"case when list_contains({named}, {name}) then pseudonym('{letter}', {name}) else {name} end"
     if name in RESOURCES:
-        return f"case when regexp_matches({name}, '{PLAIN}') then {name} end"
+        return (
+            f"case when regexp_matches({name}, '{PLAIN}')"
+            f" and not list_has_any({named}, regexp_extract_all({name}, '[a-z_]+')) then {name} end"
+        )
     return name
 
 
-def _copy_rest(store: Store, copy: Store) -> None:
+def _copy_rest(store: Store, copy: Store, names: set[str]) -> None:
     """Keep accounts, repairs and dependencies; leave out texts that could name somebody."""
-    copy.set_header(tuple(line for line in store.header if line[0] in KEPT))
+    copy.set_header(
+        tuple((key, value) for key, value in store.header if key in KEPT and not _named(value, names))
+    )
+    repairs = store.rows("select name, meaning, jobs from repairs where name <> 'duplicate file'")
     copy.insert(
-        "repairs", store.rows("select name, meaning, jobs from repairs where name <> 'duplicate file'")
+        # What a missing part is called may be the name of a folder.
+        "repairs",
+        [(name, _blotted(meaning.partition(", such as")[0], names), jobs) for name, meaning, jobs in repairs],
     )
     copy.insert("dependencies", store.rows("select * from dependencies"))
     copy.insert(
@@ -149,33 +192,38 @@ def _copy_rest(store: Store, copy: Store) -> None:
         ),
     )
     rejects = store.rows("select line, reason from rejects order by file, line")
-    copy.insert("rejects", [("source", line, re.sub(r"'.*'", "'…'", reason), "") for line, reason in rejects])
+    copy.insert(
+        "rejects",
+        [("source", line, _blotted(re.sub(r"'.*'", "'…'", reason), names), "") for line, reason in rejects],
+    )
     copy.note({"anonymized": "names replaced by keyed pseudonyms"})
     copy.set_account(store.account)
     said = store.provenance
     copy.note({name: said[name] for name in ("format", "gwa") if name in said})
 
 
-def _refuse_leaks(store: Store, copy: Store) -> None:
+def _named(text: str, names: set[str]) -> set[str]:
+    """Return which words of a text are names; mere numbers, of which texts are full, name nobody."""
+    return {word for word in WORD.findall(text) if word in names and not word.isdigit()}
+
+
+def _blotted(text: str, names: set[str]) -> str:
+    """Return a text of ours without the words that are names of this trace, be it by chance."""
+    named = _named(text, names)
+    return WORD.sub(lambda word: "…" if word[0] in named else word[0], text)
+
+
+def _refuse_leaks(copy: Store, names: set[str]) -> None:
     """Look for every original name in every text of the copy."""
-    names = {
-        name for (name,) in store.rows(" union ".join(f"select {field} from jobs" for field in KINDS)) if name
-    }
-    texts = [
-        field.name for field in FIELDS if field.is_text and copy.known[field.name] and field.name not in KEEPS
-    ]
-    for field in texts:
-        left = {value for (value,) in copy.rows(f"select distinct {field} from jobs")} & names
-        if left:
-            message = f"a name is left in {field} after anonymising: please report this"
-            raise TraceError(message)
-    reasons = [reason for (reason,) in copy.rows("select distinct reason from rejects")]
-    said = [*(value for _, value in copy.header), *reasons]
-    for text in said:
-        if names & set(re.findall(r"[\w.@/-]+", text)):
-            message = "a name is left in the header or the rejects after anonymising: please report this"
-            raise TraceError(message)
+    for field in FIELDS:
+        if field.is_text and copy.known[field.name] and field.name not in KEEPS:
+            _refuse(_names(copy, [field.name]) & names, field.name)
+    for table, text in (("header", "value"), ("rejects", "reason"), ("repairs", "meaning")):
+        for (said,) in copy.rows(f"select distinct {text} from {table}"):
+            _refuse(_named(said, names), f"the {table}")
 
 
-KEEPS: Final = frozenset({"queue_id", "job_structure", "req_platform", *RESOURCES})
-"""Texts that are kept on purpose: queues and the like describe the system, not people."""
+def _refuse(left: set[str], where: str) -> None:
+    if left:
+        message = f"a name is left in {where} after anonymising: please report this"
+        raise TraceError(message)

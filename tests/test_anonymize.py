@@ -7,7 +7,7 @@ import pytest
 
 import gwa
 from gwa.anonymize import KINDS, anonymized, pseudonym, read_key
-from gwa.convert import convert
+from gwa.convert import convert, converters, read
 from gwa.errors import GwaError
 from gwa.report.build import build
 from gwa.schema import FIELDS
@@ -96,6 +96,50 @@ def test_facts_do_not_change(sample, tmp_path):
 
     # Names differ, and with them the order of users who are level.
     assert nameless(found) == nameless(expected)
+
+
+def test_what_is_called_as_somebody_goes_wherever_it_stands(make_store):
+    store = make_store(
+        user_id=["alice", "line", "7"],
+        queue_id=["alice", "long", "long"],
+        partition_id=["main", "long", "long"],
+        req_platform=["line", "x86_64", None],
+        req_resources=["alice:1", "gpus:2", "gpus:1,line:3"],
+        **NUMBERS,
+    )
+    store.set_header((("MaxProcs", "7 line"), ("MaxNodes", "7")))
+    store.insert("rejects", [("log", 3, "is no line of 7 cells", "")])
+    store.insert("repairs", [("missing part", "parts were not given, such as alice/part-1", 2)])
+    with anonymized(store, KEY) as public:
+        rows = public.rows("select queue_id, req_platform, req_resources from jobs order by job_id")
+        said = [public.rows(f"from {table}") for table in ("header", "rejects", "repairs")]
+
+    assert rows == [
+        (pseudonym(KEY, "Q", "alice"), pseudonym(KEY, "A", "line"), None),
+        ("long", "x86_64", "gpus:2"),
+        ("long", None, None),
+    ]
+    assert "alice" not in str(said)
+    assert "is no … of 7 cells" in str(said)
+    assert "MaxNodes" in str(said)
+    assert "MaxProcs" not in str(said)
+
+
+@pytest.mark.parametrize("name", sorted(one.name for one in converters()))
+def test_no_name_of_any_sample_is_left_and_no_number_changes(name, sample):
+    paths = [path for path in (sample / name).iterdir() if path.name != "expected.gwf"]
+    numbers = ", ".join(field.name for field in FIELDS if not field.is_text)
+    kinds = ", ".join(f"count(distinct {field})" for field in KINDS)
+    with read(paths) as named, anonymized(named, KEY) as public:
+        for query in (f"select {numbers} from jobs order by job_id", f"select {kinds} from jobs"):
+            assert public.rows(query) == named.rows(query)
+        secrets = {
+            one for field in KINDS for (one,) in named.rows(f"select distinct {field} from jobs") if one
+        }
+        partitions = {one for (one,) in named.rows("select distinct partition_id from jobs")}
+        tables = ("jobs", "header", "rejects", "repairs", "sources", "source_ids", "provenance")
+        cells = {str(cell) for table in tables for row in public.rows(f"from {table}") for cell in row}
+    assert not {one for one in secrets - partitions if not one.isdigit()} & cells
 
 
 def test_a_leak_is_refused(named, monkeypatch):
