@@ -23,7 +23,8 @@ failed; CANCELLED and REVOKED cancelled; others unknown; without a State the exi
 Processors are AllocCPUS. CPU time is TotalCPU over processors (0 means not measured). Memory used is the
 largest step's MaxRSS (of its largest task; plain numbers are bytes) times its NTasks (without those, a
 task on each node) over the job's processors: an estimate from above. ReqMem is per CPU (3000Mc), per node
-(48000Mn; from 2147483648M on it is a CPU's with a flag left in) or in total (16G). Partition is both queue
+(48000Mn; from 2147483648M on it is a CPU's with a flag left in) or in total (16G), whatever the version of
+Slurm; plain numbers are megabytes. Partition is both queue
 and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
 array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of their own.
 """

@@ -7,8 +7,13 @@ extra_columns = true
 relative = true
 notes = """
 Source: the Parallel Workloads Archive's definition, version 2.2. Submit times count from the header's
-UnixStartTime; without one they stay relative. Users, groups and executables are numbers there and
-become U1, G1, X1; queues and partitions take their names from the header.
+UnixStartTime; without one, or where it is 0, they stay relative. Users, groups and executables are
+numbers there and become U1, G1, X1; queues and partitions take their names from the header, else Q1, P1.
+The site is the header's Installation. -1 is missing; columns behind the 18th are passed over.
+Status 1 is completed, 0 failed, 5 cancelled. Where any is beyond 5, or below -1, the column holds exit codes: 0 is
+completed, all else has failed. Lines of partial executions (2, 3, 4) are folded into the summary line of their job;
+where there is none, the last of them (3 completed, 4 failed) is the job, with the sum of their run times.
+Which job a job waited for, and for how long its user thought, is kept beside the jobs.
 """
 
 [columns]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from gwa import __version__
@@ -10,7 +11,7 @@ from gwa.account import Account
 from gwa.anonymize import anonymized
 from gwa.assets import asset
 from gwa.definition import definition
-from gwa.errors import UnknownFormat
+from gwa.errors import DefinitionError, GwaError, UnknownFormat
 from gwa.formats import Format, formats, writers
 from gwa.output import whole
 from gwa.readers.compressed import plain_name
@@ -21,13 +22,27 @@ from gwa.store import Store
 
 
 @cache
+def definitions() -> tuple[tuple[Format, ...], Mapping[str, GwaError]]:
+    """Return the formats defined in ``converters/``, and by name what is wrong with the other files."""
+    good: list[Format] = []
+    bad: dict[str, GwaError] = {}
+    for file in sorted(asset("converters").iterdir(), key=lambda one: one.name):
+        if file.name.endswith(".sql"):
+            try:
+                good.append(_definition(file))
+            except GwaError as error:
+                bad[Path(file.name).stem] = error
+    return tuple(good), bad
+
+
 def converters() -> tuple[Format, ...]:
     """Return the formats defined in ``converters/``, by name."""
-    files = [file for file in asset("converters").iterdir() if file.name.endswith(".sql")]
-    return tuple(
-        definition(file.name, file.read_text(encoding="utf-8"))
-        for file in sorted(files, key=lambda one: one.name)
-    )
+    return definitions()[0]
+
+
+def broken() -> Mapping[str, GwaError]:
+    """Return what is wrong with files in ``converters/``, by the names of their formats."""
+    return definitions()[1]
 
 
 def all_formats() -> tuple[Format, ...]:
@@ -39,7 +54,9 @@ def all_formats() -> tuple[Format, ...]:
 def format_called(name: str) -> Format:
     """Return the format called *name*; raise `UnknownFormat` where there is none."""
     if name.endswith(".sql"):
-        return _own(Path(name))
+        return _definition(Path(name))
+    if name in broken():
+        raise broken()[name]
     known = {one.name: one for one in all_formats()}
     if name not in known:
         message = f"there is no format '{name}', expected one of {', '.join(known)}"
@@ -47,14 +64,14 @@ def format_called(name: str) -> Format:
     return known[name]
 
 
-def _own(path: Path) -> Format:
-    """Return the format that a user defines in a file."""
+def _definition(path: Traversable) -> Format:
+    """Return the format that is defined in a file."""
     try:
         return definition(path.name, path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UnknownFormat(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UnknownFormat(f"{path}: is no text, expected a definition in SQL") from error
+        raise DefinitionError(f"{path.name}: is no text, expected a definition in SQL") from error
 
 
 def recognise(head: Head, name: str | None = None) -> Format:
@@ -83,7 +100,8 @@ def recognise(head: Head, name: str | None = None) -> Format:
 def _explain(head: Head, refusals: Mapping[Format, str | None], claims: Sequence[Format]) -> str:
     if claims:
         return f"{head.path}: could be {' or '.join(one.name for one in claims)}: choose one with --format"
-    tried = "; ".join(f"{one.name}: {reason}" for one, reason in refusals.items())
+    reasons: dict[str, object] = {one.name: reason for one, reason in refusals.items()}
+    tried = "; ".join(f"{name}: {reason}" for name, reason in (reasons | {**broken()}).items())
     return f"{head.path}: no known format of traces ({tried}); 'gwa formats' lists them, --format chooses one"
 
 

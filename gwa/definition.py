@@ -28,6 +28,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
+
 from gwa.errors import DefinitionError
 from gwa.formats import Format
 from gwa.ingest import ingest
@@ -42,6 +44,9 @@ HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
 NEEDED: Final = frozenset({"title", "files", "columns", "notes"})
 SHAPE: Final = frozenset({"columns", "delimiter", "comment", "missing", "options"})
 RECIPE: Final = frozenset({"title", "reader", "scope", "relative", "constants", "from_header", "header"})
+FAULTS: Final = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+"""What the engine says of SQL that is wrong whatever the data."""
+
 KEYS: Final = NEEDED | SHAPE | RECIPE | {"first", "contains", "sides", "steps", "extra_columns"}
 
 
@@ -65,15 +70,16 @@ def definition(name: str, text: str) -> Format:
         _check_keys(name, header)
         recipe = _recipe(header, match[2])
         signs = Signs(_pattern(header, "first"), _pattern(header, "contains"), "extra_columns" in header)
-    except (tomllib.TOMLDecodeError, re.error, TypeError) as error:
+        names = tuple(pattern.lower() for pattern in header["files"])
+    except (tomllib.TOMLDecodeError, re.error, TypeError, AttributeError, ValueError) as error:
         raise DefinitionError(f"{name}: {error}") from error
     return Format(
         name=Path(name).stem,
-        title=header["title"],
-        names=tuple(pattern.lower() for pattern in header["files"]),
-        notes=header["notes"],
+        title=str(header["title"]),
+        names=names,
+        notes=str(header["notes"]),
         refuses=lambda head: _refuses(head, recipe, signs),
-        read=lambda heads, reading: _read(heads, reading, recipe, signs),
+        read=lambda heads, reading: _read_or_blame(name, heads, reading, recipe, signs),
     )
 
 
@@ -104,6 +110,9 @@ def _recipe(header: Mapping[str, Any], select: str) -> Recipe:
 
 def _shape(header: Mapping[str, Any], *, numbered: bool) -> Shape:
     said = {key: value for key, value in header.items() if key in SHAPE}
+    for table in said.keys() & {"columns", "options"}:
+        if not isinstance(said[table], dict):
+            raise TypeError(f"'{table}' is {said[table]!r}, expected a table")
     return Shape(**{**said, "missing": tuple(header.get("missing", MISSING))}, numbered=numbered)
 
 
@@ -130,6 +139,19 @@ def _widths(head: Head, recipe: Recipe) -> tuple[int, list[int]]:
     return head.width(Layout(recipe.shape.delimiter, recipe.shape.comment)), [
         len(one.columns) for one in shapes
     ]
+
+
+def _read_or_blame(name: str, heads: Sequence[Head], reading: Reading, recipe: Recipe, signs: Signs) -> Store:
+    """Return a store with the jobs; raise `DefinitionError` where the SQL in the file *name* is wrong."""
+    try:
+        return _read(heads, reading, recipe, signs)
+    except (
+        DefinitionError,
+        duckdb.ParserException,
+        duckdb.BinderException,
+        duckdb.CatalogException,
+    ) as error:
+        raise DefinitionError(f"{name}: {str(error).splitlines()[0]}") from error
 
 
 def _read(heads: Sequence[Head], reading: Reading, recipe: Recipe, signs: Signs) -> Store:

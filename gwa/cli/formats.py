@@ -16,7 +16,7 @@ def command(name: str | None, as_json: bool) -> None:
     Example:
       gwa formats swf
     """
-    from gwa.convert import all_formats, format_called
+    from gwa.convert import all_formats, broken, format_called
     from gwa.terminal import table
 
     if name:
@@ -27,4 +27,5 @@ def command(name: str | None, as_json: bool) -> None:
         (one.name, one.title, " ".join(one.names), "read, write" if one.write else "read")
         for one in all_formats()
     ]
+    rows += [(bad, str(error), "", "nothing") for bad, error in broken().items()]
     table(("name", "format", "files", "can"), rows, as_json=as_json)

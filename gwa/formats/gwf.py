@@ -4,6 +4,10 @@ GWF text: 29 columns, one job a line, ``#`` comments; the format of the Grid Wor
 Variants that are read: 28 columns (no last one), 30 (one unknown column before JobStructure), cells
 parted by tabs, by padded tabs or by blanks, ``-1.0`` for missing, submit times in milliseconds
 (lines that end in ASKALON). The 7-column comma format of the same suffix is refused.
+
+The header of the archive's files says that submit times count from zero; they are Unix times in its files,
+and are taken for that from 1985 on. ReqMemory, whose unit no file names, is in KB as UsedMemory is;
+AverageCPUTimeUsed is an average over the processors, whatever the name of its column.
 """
 
 from collections.abc import Sequence

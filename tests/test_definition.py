@@ -1,0 +1,149 @@
+"""Definitions of formats: of a user's own, half written, or wrong."""
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwa.cli import gwa as program
+from gwa.convert import all_formats, broken, definitions, format_called, read, recognise
+from gwa.definition import definition
+from gwa.errors import DefinitionError, UnknownFormat
+from gwa.readers.head import Head
+from tests.conftest import HOME
+from tests.mutation import CHANGES, FEW, mutated
+
+FILES = sorted((HOME / "converters").glob("*.sql"))
+OWN = """/* ---
+title = "Jobs of our own"
+files = ["*.own"]
+delimiter = ","
+first = '^own,'
+notes = "made up"
+
+[columns]
+mark = "varchar"
+begin = "double"
+seconds = "double"
+--- */
+select begin as submit_time, seconds as run_time, 1 as n_procs from source
+"""
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "a.own"
+    path.write_text("own,1000000000,60\nown,1000000100,30\n")
+    return path
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """Return a folder that stands for ``converters/``, with one good definition in it."""
+    folder = tmp_path / "converters"
+    folder.mkdir()
+    (folder / "own.sql").write_text(OWN)
+    monkeypatch.setattr("gwa.convert.asset", lambda *_: folder)
+    definitions.cache_clear()
+    yield folder
+    definitions.cache_clear()
+
+
+def test_a_users_own_definition_is_run(log, tmp_path):
+    own = tmp_path / "mine.sql"
+    own.write_text(OWN)
+    done = CliRunner().invoke(
+        program, ["convert", str(log), "--with", str(own), "-o", str(tmp_path / "out.gwf")]
+    )
+
+    assert done.exit_code == 0
+    with read([tmp_path / "out.gwf"]) as store:
+        assert store.rows("select submit_time, run_time from jobs order by 1") == [(1e9, 60), (1e9 + 100, 30)]
+
+
+WRONG = {
+    "no header": ("select 1", "expected a TOML header"),
+    "no TOML": (OWN.replace("title =", "title"), "Expected '='"),
+    "no files": (OWN.replace('files = ["*.own"]', ""), "its header lacks 'files'"),
+    "files that are a number": (OWN.replace('["*.own"]', "3"), "not iterable"),
+    "columns that are a number": (OWN.replace("[columns]", "columns = 3\n[options]"), "columns"),
+    "an unknown key": (OWN.replace("notes", "note"), "unknown key|lacks 'notes'"),
+    "a bad pattern": (OWN.replace("^own,", "(own"), "unterminated subpattern"),
+}  # fmt: skip
+"""What is found to be wrong as soon as a definition is looked at."""
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_bad_definition_stands_in_nobodys_way(kind, shipped, log):
+    text, reason = WRONG[kind]
+    (shipped / "bad.sql").write_text(text)
+
+    assert recognise(Head.of(log)).name == "own"
+    assert "bad" not in {one.name for one in all_formats()}
+    with pytest.raises(DefinitionError, match=rf"^bad\.sql: .*({reason})") as told:
+        format_called("bad")
+    assert "\n" not in str(told.value)
+    listed = CliRunner().invoke(program, ["formats"])
+    assert listed.exit_code == 0
+    assert "bad.sql: " in listed.output.replace("\n", " ")
+
+
+def test_a_definition_that_is_no_text_stands_in_nobodys_way(shipped, log):
+    (shipped / "bad.sql").write_bytes(b"\xff\xfe\x00")
+
+    assert recognise(Head.of(log)).name == "own"
+    assert str(broken()["bad"]) == "bad.sql: is no text, expected a definition in SQL"
+
+
+def test_what_cannot_be_recognised_lists_every_refusal_and_every_bad_definition(shipped, tmp_path):
+    (shipped / "bad.sql").write_text("select 1")
+    (tmp_path / "words").write_text("some words\nand others\n")
+
+    with pytest.raises(
+        UnknownFormat, match=r"words: no known format .*own: has 1 columns, expected 3;.*bad: bad"
+    ):
+        recognise(Head.of(tmp_path / "words"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("from source", "from"),
+        ("from source", "from sauce"),
+        ("begin as", "beginning as"),
+        ("run_time", "running_time"),
+        ('"double"\nseconds', '"dubble"\nseconds'),
+    ],
+)
+def test_bad_sql_is_told_with_the_name_of_its_file(old, new, log, tmp_path):
+    own = tmp_path / "mine.sql"
+    own.write_text(OWN.replace(old, new))
+
+    with pytest.raises(DefinitionError, match=r"^mine\.sql: ") as told:
+        read([log], str(own))
+    assert "\n" not in str(told.value)
+
+
+def told(file, text):
+    """Return the error that a definition is, or what would be one."""
+    try:
+        definition(file.name, text)
+    except DefinitionError as error:
+        return str(error)
+    return f"{file.name}: "
+
+
+@given(file=st.sampled_from(FILES), changes=CHANGES)
+@FEW
+def test_any_change_of_a_definition_leaves_a_format_or_an_error(file, changes):
+    text = mutated(file.read_bytes(), changes).decode("utf-8", "replace")
+    assert told(file, text).startswith(f"{file.name}: ")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_definition_that_breaks_off_is_a_format_or_an_error_in_one_line(file):
+    text = file.read_text()
+    for end in range(0, len(text), 97):
+        message = told(file, text[:end])
+        assert message.startswith(f"{file.name}: ")
+        assert "\n" not in message
