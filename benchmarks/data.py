@@ -9,6 +9,7 @@ million jobs a year on 1024 processors, at two thirds of their capacity, by 400 
 
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -132,7 +133,15 @@ MAKERS: Final[dict[str, Callable[[Path, int], None]]] = {
     "seconds.npy": write_seconds,
     "reals.npy": write_reals,
 }
-"""What writes each kind of file, by suffix."""
+"""What writes each kind of file, by suffix; accounting logs have a file each in ``logs/``."""
+
+
+def maker(kind: str) -> Callable[[Path, int], None]:
+    """Return what writes a *kind* of file."""
+    if kind in MAKERS:
+        return MAKERS[kind]
+    write: Callable[[Path, int], None] = import_module(f"benchmarks.logs.{kind}").write
+    return write
 
 
 def made(folder: Path, kind: str, rows: int) -> Path:
@@ -141,7 +150,7 @@ def made(folder: Path, kind: str, rows: int) -> Path:
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         part = folder / f"part-{path.name}"
-        MAKERS[kind](part, rows)
+        maker(kind)(part, rows)
         part.replace(path)
     return path
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from benchmarks.measure import Failed, Measured, in_turn, run
 from benchmarks.peers import Unavailable, environment
-from benchmarks.works import Work
+from benchmarks.works import LOGS, Work
 
 PROGRAMS: Final = Path(__file__).parent / "programs"
 ROOT: Final = Path(__file__).parent.parent
@@ -20,6 +20,8 @@ FILES: Final = {
     "big_swf": ("swf", 10),
     "seconds": ("seconds.npy", 1),
     "reals": ("reals.npy", 1),
+    **{name: (name, 1) for name in LOGS},
+    **{f"big_{name}": (name, 10) for name in LOGS},
 }
 """The files that a work may need: their kind, and how many times the rows of the session."""
 

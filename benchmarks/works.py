@@ -1,6 +1,6 @@
 """What is measured, what stands beside it, and what design asks of it: one `Work` for each comparison."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -107,6 +107,33 @@ def _fits(values: str, title: str) -> tuple[Work, ...]:
     )
 
 
+LOGS: Final = {"google": 0.4, "pbs": None, "sge": 1.6, "slurm": None, "usagerecord": 15.0}
+"""Accounting logs, each made by the file of its name in ``logs/``, and the seconds for a million rows."""
+
+
+def _logs() -> Iterator[Work]:
+    """Yield, of each log, how fast it is converted, and whether ten times the rows take more memory."""
+    convert = "gwa convert --quiet {{{0}}} -o {{out}}/{0}.duckdb"
+    for name, limit in LOGS.items():
+        if limit:
+            yield Work(
+                name=f"log-{name}",
+                title=f"convert {name} to a store",
+                ours=convert.format(name),
+                targets=(Target(Kind.PER_MILLION, limit),),
+                needs=(name,),
+            )
+        yield Work(
+            name=f"flat-{name}",
+            title=f"convert {name}, ten times the rows",
+            ours=convert.format(f"big_{name}"),
+            beside=Beside("gwa, a tenth of them", convert.format(name)),
+            targets=(Target(Kind.MEMORY, 1.5),),
+            needs=(name, f"big_{name}"),
+            big=True,
+        )
+
+
 PANDAS: Final = Beside("pandas reads it", "pandas_read {swf}")
 
 WORKS: Final = (
@@ -185,4 +212,5 @@ WORKS: Final = (
     ),
     *_fits("seconds", "whole seconds"),
     *_fits("reals", "no two values equal"),
+    *_logs(),
 )

@@ -11,7 +11,7 @@ from benchmarks.data import MAKERS, jobs, made
 from benchmarks.measure import Cost, Failed, Measured, run
 from benchmarks.session import FILES, PROGRAMS, Outcome, Session
 from benchmarks.table import HEAD, as_data, machine, table
-from benchmarks.works import WORKS, Kind, Target
+from benchmarks.works import LOGS, WORKS, Kind, Target
 
 ROWS = 300
 
@@ -43,6 +43,15 @@ def test_made_logs_are_read_without_a_reject(tmp_path, kind):
         assert (account.jobs, account.rejected, account.folded, account.rows) == (ROWS, 0, 0, lines)
         assert trace.sql("select count(*) as n from repairs").n[0] == 0
         assert trace.system.cpus == 1024
+
+
+@pytest.mark.parametrize("kind", LOGS)
+def test_made_accounting_logs_are_read_without_a_reject(tmp_path, kind):
+    with gwa.open(made(tmp_path, kind, ROWS)) as trace:
+        account = trace.account
+        account.check()
+        assert account.rows - account.comments == ROWS
+        assert account.rejected == 0
 
 
 def test_both_logs_hold_the_same_jobs(tmp_path):
@@ -81,6 +90,9 @@ def test_the_targets_are_those_of_the_design():
         ("help", "≤ 0.3 s"),
         ("swf-duckdb", "≤ 1.0 s per million rows"),
         ("gwf-duckdb", "≤ 1.5 s per million rows"),
+        ("log-sge", "≤ 1.6 s per million rows"),
+        ("log-google", "≤ 0.4 s per million rows"),
+        ("log-usagerecord", "≤ 15.0 s per million rows"),
         ("load", "≥ 2 × as fast"),
         ("load", "≤ 0.33 × its memory"),
         ("facts", "≤ 30 s"),
