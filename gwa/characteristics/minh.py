@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.bags import COMPLETED, MINH, Definition, bagged, bags
+from gwa.bags import COMPLETED, MINH, Definition, bags, clustered
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.distribution import FitError
 from gwa.statistics.mixture import GaussianMixture
@@ -98,7 +98,7 @@ def variability(store: Store, definition: Definition = MINH) -> list[tuple[float
                 select cast(count(*) as double) as n,
                 cast(sum(cast(run_time as decimal(38, 6))) as double) as total,
                 cast(sum(cast(run_time * run_time as decimal(38, 6))) as double) as squares
-                from {bagged(store, definition)} where run_time >= 0 group by bag having count(*) >= 2
+                from {clustered(store, definition)} where run_time >= 0 group by bag having count(*) >= 2
             ) as summed
         ) as placed group by place
         """
