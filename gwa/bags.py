@@ -105,9 +105,11 @@ def bags(store: Store, definition: Definition) -> str:
 
 
 def forget(store: Store, definition: Definition) -> None:
-    """Give up the tables of a definition that nobody needs again."""
-    near, close = f"near_{definition.name}", _close_name(definition)
-    store.drop(near, close, f"{close}_whole", f"{close}_summed")
+    """Give up the tables of a definition that nobody needs again; those that the thesis' shares stay."""
+    near, close = _near_name(store, definition), _close_name(definition)
+    store.drop(close, f"{close}_whole", f"{close}_summed")
+    if near != _near_name(store, THESIS):
+        store.drop(near)
 
 
 def nearness(store: Store, definition: Definition) -> Sample:
@@ -132,8 +134,9 @@ def neighbours(store: Store, definition: Definition) -> str:
 
     Jobs that are alike share a number (``alike``): to sort and compare names would take thrice as long.
     """
-    keys, known = ", ".join(definition.key), f"{definition.key[0]} is not null"
-    same = " and ".join(f"counted.{name} is not distinct from kind.{name}" for name in definition.key)
+    key = _telling(store, definition)
+    keys, known = ", ".join(key), f"{key[0]} is not null"
+    same = " and ".join(f"counted.{name} is not distinct from kind.{name}" for name in key)
     before, after = "submit_time - lag(submit_time) over w", "lead(submit_time) over w - submit_time"
     counts, within = f"submit_time is not null and {definition.where}", "partition by alike "
     if definition.contiguous:
@@ -146,7 +149,7 @@ def neighbours(store: Store, definition: Definition) -> str:
     # The number is negative where nobody is known: such jobs come between others, and then go.
     number = f"row_number() over (order by {keys})"
     return store.keep(
-        f"near_{definition.name}",
+        _near_name(store, definition),
         f"""
         with kind as (
             select *, cast(case when {known} then {number} else -{number} end as integer) as alike
@@ -174,6 +177,31 @@ def clustered(store: Store, definition: Definition) -> str:
     if definition.span is None:
         return store.keep(name, whole)
     return store.keep(name, _cut(store, store.keep(f"{name}_whole", whole), definition.span))
+
+
+def _telling(store: Store, definition: Definition) -> tuple[str, ...]:
+    """
+    Return the first part of the key if it says all: where each user is in one group, the group tells nothing.
+
+    Two definitions may then share the neighbours of their jobs.
+    """
+    first, *others = definition.key
+    if definition.contiguous or not others:
+        return definition.key
+    several = store.keep(
+        f"several_{definition.name}",
+        f"select {first} from (select distinct {', '.join(definition.key)} from jobs"
+        f" where submit_time is not null and {first} is not null and {definition.where}) as kinds"
+        f" group by {first} having count(*) > 1 limit 1",
+    )
+    return definition.key if store.rows(f"select * from {several}") else (first,)
+
+
+def _near_name(store: Store, definition: Definition) -> str:
+    """Return the name of the table of neighbours, the same for definitions that share it."""
+    if definition.contiguous or definition.where != "true":
+        return f"near_{definition.name}"
+    return f"near_by_{'_'.join(_telling(store, definition))}"
 
 
 def _close_name(definition: Definition) -> str:

@@ -24,7 +24,7 @@ GROUPS: Final = {"free": (0, 1), "normal": (2, 8), "production": (9, 10), "monit
 
 MOST_CLUSTERS: Final = 6
 
-MOST_POINTS: Final = 20_000
+MOST_POINTS: Final = 5_000
 """Clusters are sought in so many different tasks at most; more are drawn at random (seed 2018)."""
 
 EVENTS: Final = """
