@@ -75,7 +75,12 @@ def _bags(store: Store) -> Iterator[Block]:
     yield Facts(
         (
             Fact("bags.minh.gap.median", number(between.median()), "Gap of alike jobs, median", "seconds"),
-            Fact("bags.minh.gap.p90", number(between.quantile(0.9)), "90th percentile", "seconds"),
+            Fact(
+                "bags.minh.gap.p90",
+                number(between.quantile(0.9)),
+                "Gap of alike jobs, 90th percentile",
+                "seconds",
+            ),
             Fact("bags.minh.gap.below_100s", _below(between, 100), "Gaps below 100 s", "fraction"),
             Fact("bags.minh.within_1000s", _below(lasting, 1000), "Bags submitted in 1000 s", "fraction"),
         )
