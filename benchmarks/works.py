@@ -93,6 +93,7 @@ def _fits(values: str, title: str) -> tuple[Work, ...]:
         ("scipy", Beside("scipy's own fits", f"scipy_fit {{{values}}}")),
         ("fixed", Beside("scipy, location fixed", f"scipy_fit {{{values}}} fixed")),
         ("fitter", Beside("fitter", f"fitter_fit {{{values}}}", peer=True)),
+        ("distfit", Beside("distfit", f"distfit_fit {{{values}}}", peer=True)),
     )
     return tuple(
         Work(
@@ -213,4 +214,12 @@ WORKS: Final = (
     *_fits("seconds", "whole seconds"),
     *_fits("reals", "no two values equal"),
     *_logs(),
+    Work(
+        name="zipf",
+        title="a discrete power law and KS, whole seconds",
+        ours="ours_zipf {seconds}",
+        beside=Beside("powerlaw", "powerlaw_fit {seconds}", peer=True),
+        targets=(Target(Kind.FASTER, 1),),
+        needs=("seconds",),
+    ),
 )

@@ -77,26 +77,39 @@ DEFINITIONS: Final = {one.name: one for one in (TEXT, THESIS, MINH, ARRAYS)}
 
 def bagged(store: Store, definition: Definition) -> str:
     """
-    Return the name of a table of jobs with ``bag``, the number of the first job of their bag.
+    Return the source of jobs with ``bag``, the number of the first job of their bag.
 
-    The table is made once and lives as long as the store is open.
+    Beside it stand ``submit_time``, ``run_time`` and ``before``, the seconds since the job before it that is
+    alike. The tables underneath are made once and live as long as the store is open.
     """
-    gap = "any" if definition.gap is None else f"{definition.gap:.0f}"
-    name = f"bagged_{definition.name}_{gap}"
-    if definition.span is None:
-        return store.keep(name, _select(definition))
-    whole = store.keep(f"{name}_whole", _select(definition))
-    return store.keep(name, _cut(store, whole, definition.span))
+    near, close = neighbours(store, definition), clustered(store, definition)
+    columns = "job_id, submit_time, run_time, before"
+    return (
+        f"(select {columns}, job_id as bag from {near} where not {_is_close(definition)}"
+        f" union all select {columns}, bag from {close}) as bagged"
+    )
 
 
 def bags(store: Store, definition: Definition) -> str:
-    """Return the name of a table of bags: ``bag``, when it begins (``start``), ``last``, and its ``size``."""
-    jobs = bagged(store, definition)
-    return store.keep(
-        f"{jobs}_summed",
+    """Return the source of bags: ``bag``, when it begins (``start``), ``last``, and its ``size``."""
+    near, close = neighbours(store, definition), clustered(store, definition)
+    summed = store.keep(
+        f"{close}_summed",
         "select bag, min(submit_time) as start, max(submit_time) as last, count(*) as size"
-        f" from {jobs} group by bag",
+        f" from {close} group by bag",
     )
+    return (
+        "(select job_id as bag, submit_time as start, submit_time as last, 1 as size"
+        f" from {near} where not {_is_close(definition)} union all select * from {summed}) as bags"
+    )
+
+
+def forget(store: Store, definition: Definition) -> None:
+    """Give up the tables of a definition that nobody needs again; those that the thesis' shares stay."""
+    near, close = _near_name(store, definition), _close_name(definition)
+    store.drop(close, f"{close}_whole", f"{close}_summed")
+    if near != _near_name(store, THESIS):
+        store.drop(near)
 
 
 def nearness(store: Store, definition: Definition) -> Sample:
@@ -106,70 +119,111 @@ def nearness(store: Store, definition: Definition) -> Sample:
     The share of jobs for which that is at most (or below) a gap is the share of jobs in bags of two or
     more, for every gap at once; a limit of the span is left out.
     """
-    return store.sample(
-        "least(coalesce(before, after), coalesce(after, before))",
-        f"({_neighbours(definition)}) as near",
-    )
+    nearest = "least(coalesce(before, after), coalesce(after, before))"
+    return store.sample(nearest, neighbours(store, definition))
 
 
 def gaps(store: Store, definition: Definition) -> Sample:
     """Return the seconds between a job and the one before it, where both could be in one bag (2010: BIA)."""
-    return store.sample("before", f"({_neighbours(definition)}) as near")
+    return store.sample("before", neighbours(store, definition))
 
 
-def _neighbours(definition: Definition) -> str:
-    """Return the query for the seconds from each job to the ones *before* and *after* it that are alike."""
-    over = f"{_within(definition)}order by submit_time, job_id"
-    keys = ", ".join(definition.key)
-    since = f"""
-        select job_id, submit_time, {keys},
-        case when {_alike(definition)} then submit_time - lag(submit_time) over w end as before
-        from jobs where submit_time is not null and {definition.where} window w as ({over})
+def neighbours(store: Store, definition: Definition) -> str:
     """
-    pairs = f"select *, lead(before) over ({over}) as after from ({since}) as since"
-    return f"select before, after from ({pairs}) as pairs where {definition.key[0]} is not null"
+    Return the name of a table of jobs with the seconds to the ones *before* and *after* that are alike.
+
+    Jobs that are alike share a number (``alike``): to sort and compare names would take thrice as long.
+    """
+    key = _telling(store, definition)
+    keys, known = ", ".join(key), f"{key[0]} is not null"
+    same = " and ".join(f"counted.{name} is not distinct from kind.{name}" for name in key)
+    before, after = "submit_time - lag(submit_time) over w", "lead(submit_time) over w - submit_time"
+    counts, within = f"submit_time is not null and {definition.where}", "partition by alike "
+    if definition.contiguous:
+        before = f"case when alike = lag(alike) over w then {before} end"
+        after = f"case when alike = lead(alike) over w then {after} end"
+        within = ""
+    else:
+        counts += f" and {known}"
+    counted = f"(select job_id, submit_time, run_time, {keys} from jobs where {counts}) as counted"
+    # The number is negative where nobody is known: such jobs come between others, and then go.
+    number = f"row_number() over (order by {keys})"
+    return store.keep(
+        _near_name(store, definition),
+        f"""
+        with kind as (
+            select *, cast(case when {known} then {number} else -{number} end as integer) as alike
+            from (select distinct {keys} from {counted}) as different
+        ), timed as (
+            select job_id, submit_time, run_time, alike, {before} as before, {after} as after
+            from {counted} inner join kind on {same} window w as ({within}order by submit_time, job_id)
+        )
+        select * from timed where alike > 0
+        """,
+    )
+
+
+def clustered(store: Store, definition: Definition) -> str:
+    """Return the name of a table of the jobs that have others close to them, with the ``bag`` of each."""
+    near = neighbours(store, definition)
+    name = _close_name(definition)
+    within = "" if definition.contiguous else "partition by alike "
+    whole = f"""
+    select job_id, submit_time, run_time, before,
+    last_value(case when {_near("before", definition)} then null else job_id end ignore nulls) over (
+        {within}order by submit_time, job_id rows between unbounded preceding and current row
+    ) as bag from {near} where {_is_close(definition)}
+    """
+    if definition.span is None:
+        return store.keep(name, whole)
+    return store.keep(name, _cut(store, store.keep(f"{name}_whole", whole), definition.span))
+
+
+def _telling(store: Store, definition: Definition) -> tuple[str, ...]:
+    """
+    Return the first part of the key if it says all: where each user is in one group, the group tells nothing.
+
+    Two definitions may then share the neighbours of their jobs.
+    """
+    first, *others = definition.key
+    if definition.contiguous or not others:
+        return definition.key
+    several = store.keep(
+        f"several_{definition.name}",
+        f"select {first} from (select distinct {', '.join(definition.key)} from jobs"
+        f" where submit_time is not null and {first} is not null and {definition.where}) as kinds"
+        f" group by {first} having count(*) > 1 limit 1",
+    )
+    return definition.key if store.rows(f"select * from {several}") else (first,)
+
+
+def _near_name(store: Store, definition: Definition) -> str:
+    """Return the name of the table of neighbours, the same for definitions that share it."""
+    if definition.contiguous or definition.where != "true":
+        return f"near_{definition.name}"
+    return f"near_by_{'_'.join(_telling(store, definition))}"
+
+
+def _close_name(definition: Definition) -> str:
+    gap = "any" if definition.gap is None else f"{definition.gap:.0f}"
+    return f"close_{definition.name}_{gap}"
+
+
+def _near(seconds: str, definition: Definition) -> str:
+    """Return the condition that a neighbour is there and so few *seconds* away that it shares the bag."""
+    if definition.gap is None:
+        return f"{seconds} is not null"
+    return f"coalesce({seconds} {'<' if definition.below else '<='} {definition.gap!r}, false)"
+
+
+def _is_close(definition: Definition) -> str:
+    """Return the condition that a job has another one in its bag, unless the bag is cut between them."""
+    return f"({_near('before', definition)} or {_near('after', definition)})"
 
 
 def jobs_of(store: Store, definition: Definition) -> int:
     """Return how many jobs a definition is about, in bags or not."""
     return int(store.row(f"select count(*) as n from jobs where {definition.where}")[0])
-
-
-def _within(definition: Definition) -> str:
-    """Return the partition in which jobs are neighbours: all, or those that are alike."""
-    return "" if definition.contiguous else f"partition by {', '.join(definition.key)} "
-
-
-def _alike(definition: Definition) -> str:
-    """Return the condition that the job before, in window w, agrees in all of the key."""
-    return " and ".join(
-        ["lag(job_id) over w is not null"]
-        + [f"{name} is not distinct from lag({name}) over w" for name in definition.key]
-    )
-
-
-def _select(definition: Definition) -> str:
-    """Return the query that gives every job its bag, whatever its span."""
-    keys = ", ".join(definition.key)
-    within = _within(definition)
-    same = _alike(definition)
-    if definition.gap is not None:
-        close = "<" if definition.below else "<="
-        same += f" and submit_time - lag(submit_time) over w {close} {definition.gap!r}"
-    return f"""
-    with marked as (
-        select job_id, submit_time, wait_time, run_time, n_procs, {keys},
-        case when {same} then null else job_id end as begins
-        from jobs where submit_time is not null and {definition.where}
-        window w as ({within}order by submit_time, job_id)
-    ), numbered as (
-        select *, last_value(begins ignore nulls) over (
-            {within}order by submit_time, job_id rows between unbounded preceding and current row
-        ) as bag from marked
-    )
-    select job_id, submit_time, wait_time, run_time, n_procs, user_id, bag
-    from numbered where {definition.key[0]} is not null
-    """
 
 
 def _cut(store: Store, whole: str, span: float) -> str:
@@ -191,8 +245,7 @@ def _cut(store: Store, whole: str, span: float) -> str:
         ) as piece
         from {moments} as m left join {reached} as r on m.place = r.place
     )
-    select w.job_id, w.submit_time, w.wait_time, w.run_time, w.n_procs, w.user_id,
-    coalesce(piece.piece, w.bag) as bag
+    select w.job_id, w.submit_time, w.run_time, w.before, coalesce(piece.piece, w.bag) as bag
     from {whole} as w left join piece on w.bag = piece.bag and w.submit_time = piece.submit_time
     """
 

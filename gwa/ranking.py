@@ -25,28 +25,40 @@ COLUMNS: Final = (
     Column("arrivals_per_day", "Jobs a day", "count"),
 )
 
-RANKED: Final = """
-with submitted as (
+HELD: Final = """
+select submitted.id as id, jobs, cpu_seconds, procs_mean, runtime_mean, first, last from (
     select {field} as id, count(*) as jobs, min(submit_time) as first, max(submit_time) as last
     from jobs where {field} is not null group by {field}
-), consumed as (
+) as submitted left join (
     select {field} as id, cast(sum(cpu_seconds) as double) as cpu_seconds,
     cast(sum(n_procs) as double) / count(*) as procs_mean,
     cast(sum(cast(run_time as decimal(38, 6))) as double) / count(*) as runtime_mean
     from ran where {field} is not null group by {field}
-)
-select submitted.id as id, jobs, coalesce(cpu_seconds, 0) as cpu_seconds,
-    procs_mean, runtime_mean, first, last
-from submitted left join consumed on submitted.id = consumed.id
-order by {order} desc, id limit {top}
+) as consumed on submitted.id = consumed.id
+"""
+
+RANKED: Final = """
+select id, jobs, coalesce(cpu_seconds, 0) as cpu_seconds, procs_mean, runtime_mean, first, last
+from {held} order by {order} desc, id limit {top}
 """
 
 MEDIANS: Final = """
-with listed as ({ranked})
+with by_jobs as (select id from {held} order by jobs desc, id limit {top}),
+by_cpu as (select id from {held} order by coalesce(cpu_seconds, 0) desc, id limit {top}),
+listed as (select id from by_jobs union select id from by_cpu)
 select ran.{field} as id, run_time as value, count(*) as n
 from ran inner join listed on ran.{field} = listed.id
 group by ran.{field}, run_time order by id, value
 """
+
+
+def held(store: Store, field: str) -> str:
+    """
+    Return the name of a table of what each user, group, … has: jobs, CPU seconds, means, first and last.
+
+    It is made once, for all that rank them or ask how even they are; who ran nothing has no CPU seconds.
+    """
+    return store.keep(f"held_by_{field}", HELD.format(field=field))
 
 
 def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
@@ -55,8 +67,14 @@ def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
         "select (select count(*) from jobs), (select cast(sum(cpu_seconds) as double) from ran),"
         " (select min(submit_time) from jobs), (select max(end_time) from ran)"
     )
-    for name, order, title in (("by_jobs", "jobs", "number of jobs"), ("by_cpu", "cpu_seconds", "CPU time")):
-        rows = _rows(store, field, order, totals)
+    table = held(store, field)
+    medians = _medians(store, MEDIANS.format(held=table, field=field, top=TOP))
+    for name, order, title in (
+        ("by_jobs", "jobs", "number of jobs"),
+        ("by_cpu", "coalesce(cpu_seconds, 0)", "CPU time"),
+    ):
+        top = store.rows(RANKED.format(held=table, order=order, top=TOP))
+        rows = [_row(row, medians, totals, store.system.cpus) for row in top]
         yield Facts((Fact(f"{family}.{name}", rows, f"Top {family} by {title}"),), listed=False)
         yield Table(
             f"{family}-{name.replace('_', '-')}",
@@ -64,12 +82,6 @@ def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
             (Column("id", one), *COLUMNS[1:]),
             tuple(tuple(row[column.key] for column in COLUMNS) for row in rows),
         )
-
-
-def _rows(store: Store, field: str, order: str, totals: tuple[Any, ...]) -> list[dict[str, Any]]:
-    query = RANKED.format(field=field, order=order, top=TOP)
-    medians = _medians(store, MEDIANS.format(ranked=query, field=field))
-    return [_row(row, medians, totals, store.system.cpus) for row in store.rows(query)]
 
 
 def _medians(store: Store, query: str) -> Mapping[str, float]:
@@ -108,10 +120,7 @@ def _row(
 
 def gini(store: Store, field: str, family: str) -> Facts:
     """Return how unevenly jobs and CPU time are spread over *field*: 0 is even, 1 is all by one."""
-    jobs = store.sample("n", f"(select count(*) as n from jobs where {field} is not null group by {field})")
-    seconds = store.sample(
-        "s", f"(select sum(cpu_seconds) as s from ran where {field} is not null group by {field})"
-    )
+    jobs, seconds = (store.sample(column, held(store, field)) for column in ("jobs", "cpu_seconds"))
     return Facts(
         (
             Fact(f"{family}.gini_jobs", _gini(jobs), f"Gini coefficient of jobs over {family}"),

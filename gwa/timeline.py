@@ -5,6 +5,7 @@ The engine returns only intervals in which something happens; what lies between 
 asking, so a trace of a few days and one of many years cost the same per event.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
@@ -139,11 +140,10 @@ def level(
     Return the sum of *weight* over the rows of *table* that are between the two moments of *span*.
 
     It is exact: a job that begins within an interval counts for the part of it that it was there.
-    *period* is the first and the last second looked at.
+    *period* is the first and the last second looked at. What two sections ask for is summed once.
     """
     origin, end = period
-    found = store.arrays(
-        f"""
+    query = f"""
         with edge as (
             select {span[0]} - {origin!r} as t, {weight} as d from {table} as begun
             union all
@@ -152,9 +152,10 @@ def level(
             select cast(floor(t / {width!r}) as bigint) as bin, t, d from edge where t is not null
         )
         select bin, cast(sum(d) as double) as net, {exact_sum(f"d * ((bin + 1) * {width!r} - t)")} as area
-        from placed group by bin order by bin
+        from placed group by bin
         """
-    )
+    name = f"level_{hashlib.sha256(query.encode()).hexdigest()[:16]}"
+    found = store.arrays(f"select * from {store.keep(name, query)} order by bin")
     return _runs(
         *(np.asarray(found[name]) for name in ("bin", "net", "area")), width=width, origin=origin, end=end
     )

@@ -168,3 +168,12 @@ def test_a_job_array_is_one_bag_whenever_its_tasks_were_submitted(make_store):
     )
 
     assert in_engine(store, ARRAYS) == {1: 1, 2: 1}
+
+
+@pytest.mark.parametrize(("groups", "shared"), [(["g", "g", "h"], True), (["g", "h", "h"], False)])
+def test_neighbours_are_found_once_where_users_have_one_group(groups, shared, make_store):
+    store = make_store(submit_time=[0.0, 1.0, 2.0], user_id=["a", "a", "b"], group_id=groups)
+    found = [bags(store, definition) for definition in (TEXT, THESIS)]
+
+    assert len({source.partition("from near_by_")[2].split()[0] for source in found}) == (1 if shared else 2)
+    assert in_engine(store, THESIS) == ({1: 1, 2: 1, 3: 3} if shared else {1: 1, 2: 2, 3: 3})

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, jobs_of, nearness
+from gwa.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget, jobs_of, nearness
 from gwa.blocks import Block, Fact, FactTable, Figure, Note
 from gwa.figures import cdf
 from gwa.statistics.sample import Sample
@@ -49,6 +49,9 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
         rows[definition.title[0].upper() + definition.title[1:]] = _facts(store, definition)
         if definition.gap is not None:
             curves[definition.name] = (nearness(store, definition), jobs_of(store, definition))
+        if definition in (TEXT, ARRAYS):
+            # Other sections need those of the others; these would only take memory.
+            forget(store, definition)
     if not rows:
         return
     sources = "; ".join(

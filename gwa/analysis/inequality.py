@@ -8,18 +8,15 @@ import numpy as np
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Column, Fact, Facts, Note, Table
 from gwa.figures import lorenz
-from gwa.ranking import gini
+from gwa.ranking import gini, held
 from gwa.statistics.sample import Sample
 from gwa.store import Store
 from gwa.summary import number
 
 FAMILIES: Final = (("users", "user_id"), ("groups", "group_id"))
 
-HELD: Final = {
-    "jobs": "(select count(*) as held from jobs where {field} is not null group by {field})",
-    "CPU time": "(select sum(cpu_seconds) as held from ran where {field} is not null group by {field})",
-}
-"""What each user or group has: a row for each, of which only value counts leave the engine."""
+HELD: Final = {"jobs": "jobs", "CPU time": "cpu_seconds"}
+"""What each user or group has, and the column that holds it."""
 
 ENOUGH: Final = 2
 """Nothing is shared unevenly by one."""
@@ -38,12 +35,12 @@ def inequality(store: Store) -> Iterator[Block]:
     if not known:
         yield Note("This trace records neither users nor groups.")
         return
-    held = {
-        (family, what): store.sample("held", query.format(field=field))
+    shares = {
+        (family, what): store.sample(column, held(store, field))
         for family, field in known
-        for what, query in HELD.items()
+        for what, column in HELD.items()
     }
-    shared = {key: one for key, one in held.items() if one.n >= ENOUGH and one.total() > 0}
+    shared = {key: one for key, one in shares.items() if one.n >= ENOUGH and one.total() > 0}
     if ("groups", "group_id") in known:
         yield Facts(gini(store, "group_id", "groups").facts, listed=False)
     yield Facts(tuple(fact for key, one in shared.items() for fact in _facts(*key, one)), listed=False)

@@ -8,6 +8,7 @@ VII; the temporal locality model (2009), sections 3 and 5. The two papers select
 # ruff: noqa: S608 - queries are composed of names in our own schema
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -15,11 +16,11 @@ from typing import Final
 
 import numpy as np
 
-from gwa.bags import COMPLETED, MINH, Definition, bagged, bags
+from gwa.bags import COMPLETED, MINH, Definition, bags, clustered
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.distribution import FitError
 from gwa.statistics.mixture import GaussianMixture
-from gwa.statistics.sample import Sample
+from gwa.statistics.sample import Floats, Sample
 from gwa.store import Store
 
 
@@ -98,7 +99,7 @@ def variability(store: Store, definition: Definition = MINH) -> list[tuple[float
                 select cast(count(*) as double) as n,
                 cast(sum(cast(run_time as decimal(38, 6))) as double) as total,
                 cast(sum(cast(run_time * run_time as decimal(38, 6))) as double) as squares
-                from {bagged(store, definition)} where run_time >= 0 group by bag having count(*) >= 2
+                from {clustered(store, definition)} where run_time >= 0 group by bag having count(*) >= 2
             ) as summed
         ) as placed group by place
         """
@@ -192,16 +193,41 @@ def repetitions(store: Store, expression: str = "run_time", selection: Selection
     )
 
 
-def labels(column: str, mixture: GaussianMixture, sample: Sample) -> str:
+def mean_repetitions(
+    store: Store, expressions: Sequence[str], selection: Selection = YEAR_2009
+) -> list[float]:
+    """Return the mean of `repetitions` of each of *expressions*, which takes one pass; nan without jobs."""
+    before = "lag(job_id) over w is not null and"
+    begins = ", ".join(
+        f"case when {before} v{place} is not distinct from lag(v{place}) over w then 0 else 1 end as b{place}"
+        for place in range(len(expressions))
+    )
+    values = ", ".join(f"{expression} as v{place}" for place, expression in enumerate(expressions))
+    runs = ", ".join(f"sum(b{place}) as runs{place}" for place in range(len(expressions)))
+    jobs, *found = store.row(
+        f"select count(*) as jobs, {runs} from (select {begins} from"
+        f" (select submit_time, job_id, {values} from {selection.jobs}) as valued"
+        " window w as (order by submit_time, job_id)) as marked"
+    )
+    return [jobs / int(count) if jobs else math.nan for count in found]
+
+
+def labels(
+    column: str,
+    mixture: GaussianMixture,
+    sample: Sample,
+    scale: Callable[[Floats], Floats] | None = None,
+) -> str:
     """
     Return the SQL for the label of each value of *column*: the component it most probably comes from.
 
-    *sample* are the values that occur, on the mixture's scale; labels change between few of them, so that
-    the labels of all jobs stay in the engine. Use it with `repetitions` (2009, section 3.3, step 2).
+    *sample* are the values that occur, which *scale* brings on that of the mixture; labels change between few
+    of them, so that the labels of all jobs stay in the engine. Use it with `repetitions` (2009, section
+    3.3, step 2).
     """
     if not sample.n:
         raise FitError("there are no values to label")
-    found = mixture.labels(sample.values)
+    found = mixture.labels(scale(sample.values) if scale else sample.values)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(found)) + 1))
     if starts.size == 1:
         return str(int(found[0]))

@@ -15,12 +15,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.bags import TEXT, THESIS, Definition, bagged, bags
+from gwa.bags import TEXT, THESIS, Definition, bags, clustered
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import SIX, Fits, fit_all
 from gwa.statistics.rounding import Grid
 from gwa.statistics.sample import Sample
 from gwa.store import Store
+from gwa.timeline import exact_sum
 
 SLOTS: Final = 48
 """Half hours of a day."""
@@ -182,12 +183,8 @@ def _daily(store: Store, preset: Preset) -> Sample:
 
 def _task_gaps(store: Store, preset: Preset) -> Sample:
     """Gaps between consecutive tasks of a bag."""
-    table = bagged(store, preset.bags)
-    return store.sample(
-        "gap",
-        "(select submit_time - lag(submit_time) over (partition by bag order by submit_time, job_id) as gap"
-        f" from {table}) as gaps",
-    )
+    table = clustered(store, preset.bags)
+    return store.sample("before", f"(select before from {table} where bag <> job_id) as gaps")
 
 
 def _bag_sizes(store: Store, preset: Preset) -> Sample:
@@ -197,13 +194,11 @@ def _bag_sizes(store: Store, preset: Preset) -> Sample:
 
 def _variances(store: Store, preset: Preset) -> Sample:
     """Population variance of the run times in a bag, of bags with more than one task that ran."""
-    total, squares = (
-        f"cast(sum(cast({one} as decimal(38, 6))) as double)" for one in ("run_time", "run_time * run_time")
-    )
+    sums = "{} as total, {} as squares".format(*map(exact_sum, ("run_time", "run_time * run_time")))
     return store.sample(
         "(n * squares - total * total) / (n * n)",
-        f"(select cast(count(*) as double) as n, {total} as total, {squares} as squares"
-        f" from {bagged(store, preset.bags)} where run_time >= 0 group by bag having count(*) >= 2) as bags",
+        f"(select cast(count(*) as double) as n, {sums} from {clustered(store, preset.bags)}"
+        " where run_time >= 0 group by bag having count(*) >= 2) as bags",
     )
 
 

@@ -8,12 +8,13 @@ given, and neither makes a bad candidate good: `Fits.verdict` says so when all o
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from gwa.statistics.distribution import NONNEGATIVE, REAL, Distribution, FitError, Support, distributions
-from gwa.statistics.goodness import Bootstrap, PValues, distances, naive_p_value, p_values
+from gwa.statistics.goodness import Bootstrap, Distances, PValues, distances, ks, naive_p_value, p_values
 from gwa.statistics.rounding import Grid
 from gwa.statistics.sample import Sample
 
@@ -39,8 +40,8 @@ class Fit:
     """
     A distribution fitted to a sample: likelihood over *n* observations, and distances.
 
-    *outside* is the share of the sample that did not count; *naive* the textbook p-value of *ks*, which
-    is too large; *p* the bootstrap's, when it was asked for.
+    *outside* is the share of the sample that did not count, *measured_on* what the distances are to; *naive*
+    is the textbook p-value of *ks*, which is too large; *p* the bootstrap's, when it was asked for.
     """
 
     distribution: Distribution
@@ -48,10 +49,24 @@ class Fit:
     outside: float
     loglik: float
     ks: float
-    anderson_darling: float
-    cramer_von_mises: float
     naive: float
+    measured_on: Sample = field(repr=False)
     p: PValues | None = None
+
+    @cached_property
+    def _distances(self) -> Distances:
+        """Measured when they are asked for: they take more time than the fit."""
+        return distances(self.measured_on, self.distribution)
+
+    @property
+    def anderson_darling(self) -> float:
+        """The Anderson-Darling distance, see `gwa.statistics.goodness.Distances`."""
+        return self._distances.anderson_darling
+
+    @property
+    def cramer_von_mises(self) -> float:
+        """The Cramér-von Mises distance, see `gwa.statistics.goodness.Distances`."""
+        return self._distances.cramer_von_mises
 
     @property
     def name(self) -> str:
@@ -195,14 +210,13 @@ def _within(sample: Sample, kinds: list[type[Distribution]]) -> Sample:
 
 def _measured(distribution: Distribution, fitted_on: Sample, measured_on: Sample, total: int) -> Fit:
     """Return the fit with its likelihood and distances."""
-    far = distances(measured_on, distribution)
+    far = ks(measured_on, distribution)
     return Fit(
         distribution=distribution,
         n=fitted_on.n,
         outside=1 - fitted_on.n / total,
         loglik=distribution.loglik(fitted_on),
-        ks=far.ks,
-        anderson_darling=far.anderson_darling,
-        cramer_von_mises=far.cramer_von_mises,
-        naive=naive_p_value(far.ks, measured_on.n),
+        ks=far,
+        naive=naive_p_value(far, measured_on.n),
+        measured_on=measured_on,
     )

@@ -43,28 +43,36 @@ class Distances:
 
 
 def distances(sample: Sample, distribution: Distribution) -> Distances:
-    """Return all three distances, for one evaluation of the distribution's two tails."""
+    """Return all three distances; KS alone, see `ks`, takes half the time."""
     if not sample.n:
         return Distances(math.nan, math.nan, math.nan)
+    if distribution.support.whole:
+        return Distances(ks(sample, distribution), math.nan, math.nan)
     done, n = sample.cumulative.astype(np.float64), sample.n
     before = done - sample.counts
     at, left = distribution.cdf(sample.values), distribution.sf(sample.values)
-    if distribution.support.whole:
-        below = distribution.cdf_below(sample.values)
-        gap = max(np.abs(done / n - at).max(), np.abs(before / n - below).max())
-        return Distances(float(gap), math.nan, math.nan)
-    gap = max(np.abs(done / n - at).max(), np.abs(before / n - at).max())
     share, probability = np.append(0.0, done / n), np.concatenate(([0.0], at, [1.0]))
     after, start = probability[1:] - share, probability[:-1] - share
     cubes = (after - start) * (after * after + after * start + start * start)
     low, high = done * done - before * before, (n - before) ** 2 - (n - done) ** 2
     logs = dot(low, log(at)) + dot(high, log(left))
-    return Distances(float(gap), float(-n - logs / n), float(n * cubes.sum() / 3))
+    return Distances(_gap(sample, at, at), float(-n - logs / n), float(n * cubes.sum() / 3))
 
 
 def ks(sample: Sample, distribution: Distribution) -> float:
     """Return the Kolmogorov-Smirnov distance, see `Distances`."""
-    return distances(sample, distribution).ks
+    if not sample.n:
+        return math.nan
+    at = distribution.cdf(sample.values)
+    below = distribution.cdf_below(sample.values) if distribution.support.whole else at
+    return _gap(sample, at, below)
+
+
+def _gap(sample: Sample, at: Floats, below: Floats) -> float:
+    """Return the largest gap to the distribution function *at* the values, or just *below* them."""
+    over = (sample.cumulative / sample.n - at).max()
+    under = (below - (sample.cumulative - sample.counts) / sample.n).max()
+    return float(max(over, under))
 
 
 def naive_p_value(distance: float, n: int) -> float:

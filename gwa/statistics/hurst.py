@@ -15,10 +15,9 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 from scipy.special import digamma, zeta
 
-from gwa.statistics.numeric import floats
+from gwa.statistics.numeric import floats, least
 from gwa.statistics.sample import Floats
 
 _SHORTEST = 128
@@ -99,7 +98,7 @@ def local_whittle(counts: ArrayLike, exponent: float = 0.65) -> Hurst:
     def loss(h: float) -> float:
         return math.log(float((power * frequency ** (2 * h - 1)).mean())) - (2 * h - 1) * mean_log
 
-    h = float(minimize_scalar(loss, bounds=(0.01, 1.5), method="bounded", options={"xatol": 1e-8}).x)
+    h = least(loss, 0.01, 1.5, 1e-8)
     return _estimate(h, 0.5 / math.sqrt(frequency.size), np.log2(frequency), np.log2(power))
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from gwa.statistics.numeric import floats
 from gwa.statistics.sample import Floats
 
-_STARTS = 8
+_STARTS = 16
 _ROUNDS = 300
 _MOST_POINTS = 2000
 
@@ -35,7 +35,7 @@ def kmeans(points: ArrayLike, k: int, weights: ArrayLike = 1) -> Clusters:
     Return the *k* clusters of least inertia, the weighted sum of squared distances to the centres.
 
     *points* has a row per distinct point (a column if one-dimensional), *weights* how often each occurs.
-    The best of eight k-means++ starts (Arthur & Vassilvitskii 2007). More clusters than points are a
+    The best of 16 greedy k-means++ starts (Arthur & Vassilvitskii 2007). More clusters than points are a
     `ValueError`.
     """
     x, weight = _table(points, weights)
@@ -117,13 +117,17 @@ def _squares(x: Floats, centres: Floats) -> Floats:
 
 
 def _start(x: Floats, weight: Floats, k: int, rng: np.random.Generator) -> Floats:
-    """Return starting centres drawn by k-means++."""
-    chance = weight / weight.sum()
-    chosen = [int(rng.choice(x.shape[0], p=chance))]
+    """Return starting centres drawn by greedy k-means++: each the best of a few that are drawn."""
+    chosen = [int(rng.choice(x.shape[0], p=weight / weight.sum()))]
+    nearest = _squares(x, x[chosen]).min(axis=1)
     for _ in range(1, k):
-        far = weight * _squares(x, x[chosen]).min(axis=1)
+        far = weight * nearest
         far = far if far.any() else np.isin(np.arange(x.shape[0]), chosen, invert=True) * 1.0
-        chosen.append(int(rng.choice(x.shape[0], p=far / far.sum())))
+        drawn = rng.choice(x.shape[0], 2 + int(math.log(k)), p=far / far.sum())
+        reached = np.minimum(nearest[:, np.newaxis], _squares(x, x[drawn]))
+        best = int(np.argmin(weight @ reached))
+        chosen.append(int(drawn[best]))
+        nearest = reached[:, best]
     return x[chosen]
 
 

@@ -4,12 +4,12 @@ Mixtures of normal distributions, their number chosen by BIC: model-based cluste
 Minh and Wolters (2009, 2010) cluster run times this way (with MCLUST, up to 20 groups). Here the
 expectation-maximisation runs on value counts, in at most 2000 bins, so that its cost does not depend on the
 trace, and it is deterministic: each number of components starts from quantiles, from k-means and from
-the next smaller mixture with a component split, and the best of them counts. For the log scale map
-the sample first, ``select(sample.map(numpy.log1p))``.
+the next smaller mixture with a component split, and the best of them counts. `of_seconds` is for whole
+seconds, on their own scale or that of ln(1 + x).
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self, TypeAlias
 
@@ -24,11 +24,18 @@ from gwa.statistics.sample import Floats, Sample
 
 Vector: TypeAlias = tuple[float, ...]
 
+Width: TypeAlias = Callable[[Floats], Floats]
+"""How wide the interval is that a rounded value stands for, at each x."""
+
+Floor: TypeAlias = Callable[[Floats], Floats]
+"""The least variance of a component, by its mean."""
+
 _BINS = 2000
 _FLOOR = 1e-3
 _SLACK = 1e-6
 _TINY = 1e-300
 _APART, _NARROWER = 0.8, 0.6
+_ALIKE = 0.01
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 _GAIN = 0.05
 """A round of EM that gains less in log-likelihood does not change which number of components BIC prefers."""
@@ -133,26 +140,69 @@ class Selection:
     best: GaussianMixture
 
 
-def select(sample: Sample, components: Iterable[int] = range(1, 21), floor: float = _FLOOR) -> Selection:
+def select(
+    sample: Sample,
+    components: Iterable[int] = range(1, 21),
+    floor: float = _FLOOR,
+    width: Width | None = None,
+) -> Selection:
     """
     Return the mixture with the number of *components* that BIC prefers.
 
-    No component is narrower than sqrt(*floor*) standard deviations of the whole: run times have
-    atoms (0, 1, 2 seconds; a wall-time limit), and BIC would spend a component on each. A larger floor
-    ignores more of them. Numbers of components above the number of distinct
-    values are left out. Raises `FitError` for fewer than two distinct values.
+    Run times have atoms (0, 1, 2 seconds; a wall-time limit), and BIC would spend a component on each. So
+    none is narrower than sqrt(*floor*) standard deviations of the whole, nor, where values are rounded to
+    intervals of a *width*, than the uniform distribution over the interval at its mean (variance
+    ``width**2 / 12``, Sheppard 1898): within one nothing is known. Numbers of components above the number of
+    distinct values are left out. Raises `FitError` for fewer than two distinct values.
     """
     if sample.values.size < Distribution.needs:
         raise FitError("a Gaussian mixture needs two different values")
     centre, scale = sample.mean(), sample.std()
     rough = coarse(sample, _BINS).map(lambda x: (x - centre) / scale)
+
+    def least(means: Floats) -> Floats:
+        rounded = width(centre + scale * means) / scale if width else np.zeros_like(means)
+        return np.maximum(rounded**2 / 12, floor)
+
     sizes = [k for k in components if k <= rough.values.size]
     found: dict[int, GaussianMixture] = {}
     for k in range(1, max(sizes) + 1):
-        found[k] = _best(rough, k, found.get(k - 1), floor)
+        found[k] = _best(rough, k, found.get(k - 1), least)
+        # Two components of one place are as good as one, and BIC must see that they are.
+        merged = _merged(found[k])
+        fewer = len(merged.weights)
+        if fewer < k and merged.loglik(rough) > found[fewer].loglik(rough):
+            found[fewer] = merged
     bics = tuple(found[k].bic(rough) + 2 * sample.n * math.log(scale) for k in sizes)
     every = tuple(_restored(found[k], centre, scale) for k in sizes)
     return Selection(every, bics, every[int(np.argmin(bics))])
+
+
+def of_seconds(
+    sample: Sample, components: Iterable[int] = range(1, 21), *, logarithm: bool = True
+) -> Selection:
+    """
+    Return the mixture that BIC prefers for whole seconds, of ln(1 + x) if *logarithm*, else of x.
+
+    A second is an interval of width exp(-y) at y = ln(1 + x): wide for short jobs, which are told apart
+    by rounding only.
+    """
+    if logarithm:
+        return select(sample.map(np.log1p), components, width=lambda y: np.exp(-np.maximum(y, 0.0)))
+    return select(sample, components, width=np.ones_like)
+
+
+def _merged(mixture: GaussianMixture) -> GaussianMixture:
+    """Return the mixture with components that share a mean and a sigma, nearly, made one."""
+    parts: list[tuple[float, float, float]] = []
+    for weight, mean, sigma in zip(mixture.weights, mixture.means, mixture.sigmas, strict=True):
+        before = parts[-1] if parts else (0.0, -math.inf, sigma)
+        if mean - before[1] < _ALIKE * sigma and abs(sigma - before[2]) < _ALIKE * sigma:
+            parts[-1] = (before[0] + weight, before[1], before[2])
+        else:
+            parts.append((weight, mean, sigma))
+    weights, means, sigmas = zip(*parts, strict=True)
+    return GaussianMixture(weights, means, sigmas)
 
 
 def _restored(mixture: GaussianMixture, centre: float, scale: float) -> GaussianMixture:
@@ -161,7 +211,7 @@ def _restored(mixture: GaussianMixture, centre: float, scale: float) -> Gaussian
     return GaussianMixture(mixture.weights, means, tuple(scale * sigma for sigma in mixture.sigmas))
 
 
-def _best(sample: Sample, k: int, smaller: GaussianMixture | None, floor: float) -> GaussianMixture:
+def _best(sample: Sample, k: int, smaller: GaussianMixture | None, floor: Floor) -> GaussianMixture:
     """Return the best mixture of *k* components: several starts race, the leader runs to the end."""
     step = _step(sample, floor)
     edges = np.unique(np.searchsorted(sample.cumulative, sample.n * np.arange(1, k) / k) + 1)
@@ -177,7 +227,7 @@ def _best(sample: Sample, k: int, smaller: GaussianMixture | None, floor: float)
     return GaussianMixture(*(tuple(map(float, part)) for part in parts))
 
 
-def _step(sample: Sample, floor: float) -> Step:
+def _step(sample: Sample, floor: Floor) -> Step:
     """Return the EM step on log weights, means and log sigmas."""
     x, count = sample.values, floats(sample.counts)
 
@@ -190,19 +240,21 @@ def _step(sample: Sample, floor: float) -> Step:
         size = np.maximum(share.sum(axis=1), _TINY)
         means = (share * x).sum(axis=1) / size
         variances = (share * (x - means[:, np.newaxis]) ** 2).sum(axis=1) / size
-        better = np.concatenate((np.log(size / sample.n), means, 0.5 * np.log(np.maximum(variances, floor))))
+        better = np.concatenate(
+            (np.log(size / sample.n), means, 0.5 * np.log(np.maximum(variances, floor(means))))
+        )
         return better, dot(count, density)
 
     return step
 
 
-def _grouped(sample: Sample, edges: NDArray[np.intp], floor: float) -> Floats:
+def _grouped(sample: Sample, edges: NDArray[np.intp], floor: Floor) -> Floats:
     """Return the parameters of a component for each run of values between *edges*."""
     starts = np.concatenate(([0], edges[edges < sample.values.size]))
     sizes = np.add.reduceat(sample.counts, starts)
     means = np.add.reduceat(sample.counts * sample.values, starts) / sizes
     squares = np.add.reduceat(sample.counts * sample.values**2, starts) / sizes
-    variances = np.maximum(squares - means**2, floor)
+    variances = np.maximum(squares - means**2, floor(means))
     return np.concatenate((np.log(sizes / sample.n), means, 0.5 * np.log(variances)))
 
 

@@ -51,6 +51,15 @@ def bisect(cdf: Callable[[Floats], Floats], share: Floats, low: Floats, high: Fl
     return high
 
 
+def least(loss: Callable[[float], float], low: float, high: float, exact: float) -> float:
+    """Return where *loss* is least between *low* and *high*, to within *exact*, by scipy's bounded Brent."""
+    # Imported here, because scipy.optimize takes a quarter of a second, and few fits need it.
+    from scipy.optimize import minimize_scalar
+
+    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": exact})
+    return float(found.x)
+
+
 def coarse(sample: Sample, bins: int) -> Sample:
     """
     Return *sample* in at most *bins* bins, each at the mean of its observations.

@@ -7,10 +7,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
 from gwa.statistics.distribution import NONNEGATIVE, Batched, Distribution, FitError, require, unshifted
-from gwa.statistics.numeric import at_least_zero, average, floats, log
+from gwa.statistics.numeric import at_least_zero, average, floats, least, log
 from gwa.statistics.sample import Floats, Sample
 
 _NEARLY_EXPONENTIAL = 1e-9
@@ -178,8 +177,7 @@ def _least(loss: Callable[[float], float], largest: float) -> float:
     grid = np.concatenate((below, [0.0], np.logspace(-6, 9, 121)))
     best = int(np.argmin([loss(float(ratio)) for ratio in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
-    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-12})
-    return float(found.x)
+    return least(loss, low, high, 1e-12)
 
 
 @dataclass(frozen=True)

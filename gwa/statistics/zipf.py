@@ -7,11 +7,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 from scipy.special import zeta
 
 from gwa.statistics.distribution import COUNTING, Distribution, FitError, require
-from gwa.statistics.numeric import floats, log
+from gwa.statistics.numeric import floats, least, log
 from gwa.statistics.sample import Floats, Sample
 
 _STEEPEST = 50.0
@@ -161,6 +160,4 @@ def _least(loss: Callable[[float], float], low: float) -> float:
     grid = np.concatenate((rising, np.linspace(max(low, 0), 6, 61), [10, 20, _STEEPEST]))
     losses = [loss(float(a)) for a in grid]
     best = int(np.argmin(losses))
-    bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-11})
-    return float(found.x)
+    return least(loss, grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], 1e-11)

@@ -155,3 +155,19 @@ def test_cost_is_in_distinct_values():
     assert len(fits) == len(SIX)
     assert fits["normal"].n == counts.sum()
     assert ks(sample, fits["gamma"].distribution) == fits["gamma"].ks
+
+
+@pytest.mark.parametrize("true", [HyperExponential(0.6, 0.1, 0.001), HyperExponential(0.9, 1.0, 0.02)])
+def test_no_small_step_from_the_fit_of_many_values_is_likelier(true):
+    """More distinct values than bins: the last steps extrapolate, and must not stop beside the top."""
+    sample = Sample.of(true.rvs(np.random.default_rng(5), 100_000))
+    fitted = HyperExponential.fit(sample)
+    best = fitted.loglik(sample)
+    for name, value in fitted.values().items():
+        higher, lower = (
+            HyperExponential(**{**fitted.values(), name: value * factor}).loglik(sample)
+            for factor in (1 + 1e-4, 1 - 1e-4)
+        )
+        assert max(higher, lower) < best
+        # The slope is 0 at the top: what is left of it is less than a thousandth of the bend.
+        assert abs(higher - lower) / 2 < 1e-3 * (best - (higher + lower) / 2)

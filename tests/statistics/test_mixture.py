@@ -5,7 +5,7 @@ import pytest
 
 from gwa.statistics.distribution import FitError
 from gwa.statistics.lognormal_mixture import LognormalMixture
-from gwa.statistics.mixture import GaussianMixture, select
+from gwa.statistics.mixture import GaussianMixture, of_seconds, select
 from gwa.statistics.sample import Sample
 
 TWO = GaussianMixture((0.6, 0.4), (0.0, 5.0), (1.0, 0.8))
@@ -65,6 +65,37 @@ def test_no_component_sits_on_an_atom():
     rng = np.random.default_rng(7)
     data = np.concatenate((rng.normal(5, 1, 5000), np.full(400, 7.0)))
     assert min(select(Sample.of(data), range(1, 6)).best.sigmas) >= 0.03 * data.std()
+
+
+def test_an_atom_of_whole_numbers_is_as_wide_as_rounding_and_scikit_learn_agrees():
+    sklearn = pytest.importorskip("sklearn.mixture", reason="scikit-learn is the reference")
+    rng = np.random.default_rng(8)
+    data = np.rint(np.concatenate((np.zeros(800), rng.normal(150, 15, 3000), rng.normal(300, 20, 4000))))
+    found = select(Sample.of(data), range(1, 6), floor=0.0, width=np.ones_like)
+    theirs = []
+    for k in range(1, 6):
+        model = sklearn.GaussianMixture(k, random_state=0, n_init=5, max_iter=500, tol=1e-6, reg_covar=1 / 12)
+        theirs.append(model.fit(data[:, None]).bic(data[:, None]))
+
+    assert len(found.best.weights) == 1 + int(np.argmin(theirs)) == 3
+    assert found.best.sigmas[0] == pytest.approx(np.sqrt(1 / 12), rel=1e-9)
+    np.testing.assert_allclose(found.bics[:3], theirs[:3], rtol=1e-4)
+
+
+def test_short_jobs_are_told_apart_by_rounding_only():
+    """Of ln(1 + x), a second is wide where jobs are short: nobody is a component for 0, 1 and 2 seconds."""
+    rng = np.random.default_rng(9)
+    data = np.rint(np.concatenate((rng.exponential(1.0, 4000), rng.lognormal(7, 1, 4000))))
+    found = of_seconds(Sample.of(data), range(1, 9)).best
+    widths = np.exp(-np.array(found.means))
+
+    assert np.all(np.array(found.sigmas) >= widths / np.sqrt(12) * (1 - 1e-9))
+    assert len(found.weights) <= 4
+    assert len(set(zip(np.round(found.means, 3), np.round(found.sigmas, 3), strict=True))) == len(
+        found.weights
+    )
+    raw = of_seconds(Sample.of(data), range(1, 9), logarithm=False).best
+    assert min(raw.sigmas) >= np.sqrt(1 / 12)
 
 
 def test_labels_go_by_increasing_mean():

@@ -1,0 +1,171 @@
+"""
+What Da Costa, Grange and de Courchelle measure of a cloud's tasks: endings, priorities, make-spans, clusters.
+
+Source: G. Da Costa, L. Grange, I. de Courchelle, a Google-like workload model (2018), tables 1 to 9. Their
+tasks are those of exactly three events: submitted, started, ended. A make-span runs from the start to the
+end. A trace has one row for each task, which tells neither its events nor its scheduling class: `of_events`
+measures those where the events themselves are at hand, `JOBS` all else of any trace.
+"""
+# ruff: noqa: S608 - queries are composed of names in our own schema
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from gwa.statistics.kmeans import elbow, kmeans, silhouette, standardised
+from gwa.statistics.sample import Floats, Ints, Sample
+from gwa.store import Store
+
+GROUPS: Final = {"free": (0, 1), "normal": (2, 8), "production": (9, 10), "monitoring": (11, 12)}
+"""The priorities of each group, first and last (table 5); monitoring is apart from production."""
+
+MOST_CLUSTERS: Final = 6
+
+MOST_POINTS: Final = 5_000
+"""Clusters are sought in so many different tasks at most; more are drawn at random (seed 2018)."""
+
+EVENTS: Final = """
+select job, task, count(*) as events, max(class) as class, max(priority) as priority,
+    max(case when event between 2 and 6 then event end) as ending,
+    (max(case when event between 2 and 6 then time end) - max(case when event = 1 then time end)) / 1e6
+        as makespan
+from {events} as e group by job, task
+"""
+"""One row for each task; where it has three events, there is one start and one ending."""
+
+JOBS: Final = """(
+select status as ending, run_time as makespan, n_procs as processors,
+    try_cast(case when queue_id like 'P%' then substr(queue_id, 2) end as integer) as priority
+from ran where status is not null
+) as tasks"""
+"""The jobs that ran and whose ending is known, as tasks; a queue such as P9 is a priority."""
+
+
+def of_events(store: Store, events: str) -> str:
+    """
+    Return the name of a table of tasks, made of the table *events* in the coding of the trace's version 2.
+
+    Its columns are ``job``, ``task``, ``time`` in microseconds, ``event`` (4 finished, 5 killed), ``class``
+    and ``priority``. Tasks have ``events``, ``ending``, ``class``, ``priority`` and ``makespan`` in seconds.
+    """
+    return store.keep("tasks_of_events", EVENTS.format(events=events))
+
+
+def events_per_task(store: Store, tasks: str) -> Sample:
+    """Return how many events each task has (table 1)."""
+    return store.sample("events", tasks)
+
+
+def shares(store: Store, column: str, tasks: str) -> dict[int, float]:
+    """Return the share of the tasks at each value of a *column*: ending, class, priority (tables 2 to 4)."""
+    found = store.sample(column, tasks)
+    return {int(value): float(share) for value, share in zip(found.values, found.weights, strict=True)}
+
+
+def groups(priorities: dict[int, float]) -> dict[str, float]:
+    """
+    Return the share of each group of priorities (table 5).
+
+    >>> groups({0: 0.25, 4: 0.5, 9: 0.25})
+    {'free': 0.25, 'normal': 0.5, 'production': 0.25, 'monitoring': 0}
+    """
+    return {
+        name: sum(share for value, share in priorities.items() if low <= value <= high)
+        for name, (low, high) in GROUPS.items()
+    }
+
+
+def makespans(store: Store, tasks: str, ending: int, group: str = "") -> Sample:
+    """Return the make-spans of the tasks of an *ending*, of all or of a *group* (tables 6, 7, figure 4)."""
+    low, high = GROUPS.get(group, (None, None))
+    inside = f" and priority between {low} and {high}" if group else ""
+    return store.sample(
+        "makespan", f"(select makespan from {tasks} where ending = {ending}{inside}) as ended"
+    )
+
+
+def disparity(sample: Sample) -> float:
+    """Return mean over median, the paper's measure of how uneven make-spans are; nan where that is 0."""
+    median = sample.median()
+    return sample.mean() / median if median else math.nan
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Tasks that are alike (tables 8 and 9): their *share*, the means of their columns, their disparity."""
+
+    share: float
+    means: tuple[float, ...]
+    disparity: float
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """
+    Tasks in clusters, for 1, 2, 3, … of them.
+
+    *inertias* are the mean squared distances to the nearest centre, *silhouettes* the mean widths (nan for
+    one cluster), *clusters* for each number of them the clusters, largest first; *elbow* is the number of
+    clusters at which the inertias bend.
+    """
+
+    columns: tuple[str, ...]
+    inertias: tuple[float, ...]
+    silhouettes: tuple[float, ...]
+    clusters: tuple[tuple[Cluster, ...], ...]
+
+    @property
+    def elbow(self) -> int:
+        """The number of clusters at which more of them help little."""
+        return elbow(self.inertias) + 1
+
+
+def clustering(store: Store, tasks: str, columns: Sequence[str], endings: Sequence[int]) -> Clustering:
+    """
+    Return the tasks of some *endings* in clusters by make-span (whole seconds) and other *columns*.
+
+    Columns have mean 0 and standard deviation 1: the paper does not say how it made them comparable, and its
+    two clusters are not reproduced by any common way; the small one of very long tasks is by this.
+    """
+    names = ("makespan", *columns)
+    chosen = ", ".join(("cast(floor(makespan + 0.5) as double) as makespan", *columns))
+    known = " and ".join(f"{name} is not null" for name in names)
+    among, listed = ", ".join(map(str, endings)), ", ".join(names)
+    found = store.arrays(
+        f"select {listed}, count(*) as n from (select {chosen} from {tasks} where ending in ({among})) as t"
+        f" where {known} group by {listed} order by {listed}"
+    )
+    points = np.stack([np.asarray(found[name], np.float64) for name in names], axis=1)
+    points, weights = _drawn(points, np.asarray(found["n"], np.int64))
+    scaled = standardised(points, weights)
+    runs = [kmeans(scaled, k, weights) for k in range(1, min(MOST_CLUSTERS, len(points)) + 1)]
+    return Clustering(
+        names,
+        tuple(run.inertia / float(weights.sum()) for run in runs),
+        tuple(silhouette(scaled, run.labels, weights) for run in runs),
+        tuple(_clusters(points, weights, run.labels) for run in runs),
+    )
+
+
+def _drawn(points: Floats, weights: Ints) -> tuple[Floats, Ints]:
+    """Return at most `MOST_POINTS` of the tasks and how often each was drawn."""
+    if len(points) <= MOST_POINTS:
+        return points, weights
+    rng = np.random.default_rng(2018)
+    drawn = rng.multinomial(MOST_POINTS, weights / weights.sum())
+    return points[drawn > 0], drawn[drawn > 0]
+
+
+def _clusters(points: Floats, weights: Ints, labels: Ints) -> tuple[Cluster, ...]:
+    total = float(weights.sum())
+    found = []
+    for label in range(int(labels.max()) + 1):
+        part, count = points[labels == label], weights[labels == label]
+        if count.size:
+            means = tuple(float(value) for value in count @ part / count.sum())
+            spans = Sample.weighted(part[:, 0], count)
+            found.append(Cluster(float(count.sum()) / total, means, disparity(spans)))
+    return tuple(found)
