@@ -50,7 +50,8 @@ class Trace:
 
         They are the numbers of the report: `gwa facts` prints the same.
         """
-        report = build(self.store, self.name, strict=True)
+        only = [one.id for one in analyses() if one.tells(prefix)]
+        report = build(self.store, self.name, only=only, strict=True)
         return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
 
     def report(self, only: Sequence[str] | None = None, progress: Progress = SILENT) -> Report:

@@ -7,10 +7,11 @@ import pytest
 import sqlglot
 
 from gwa.analysis import analyses
-from gwa.blocks import Facts, Figure, Note
+from gwa.blocks import Facts, Figure, Note, Report
 from gwa.report.build import build
 from gwa.report.data import as_json
 from gwa.schema import FIELDS
+from gwa.trace import Trace
 
 SOME: dict[str, list[Any]] = {
     "job_id": [1, 2, 3, 4, 5, 6],
@@ -78,6 +79,8 @@ def test_yields_blocks_on_a_trace_with_everything(one, make_store):
 
     assert section.blocks
     assert not any(isinstance(block, Note) and block.level == "error" for block in section.blocks)
+    told = [fact.id for fact in Report("", "", (section,), None, {}).facts()]
+    assert [name for name in told if not name.startswith(one.facts)] == []
 
 
 @EVERY
@@ -132,6 +135,14 @@ def test_fact_ids_are_unique(make_store):
     ids = [fact.id for fact in build(make_store(**SOME), "some", strict=True).facts()]
 
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("prefix", ["trace", "jobs.procs.m", "jobs", "bags.minh.gap.median", "nothing"])
+def test_facts_asked_for_by_prefix_are_those_of_the_whole(prefix, make_store):
+    trace = Trace(make_store(**SOME), "some")
+    assert trace.facts(prefix) == {
+        name: value for name, value in trace.facts().items() if name.startswith(prefix)
+    }
 
 
 def test_facts_do_not_depend_on_the_order_of_jobs(make_store):

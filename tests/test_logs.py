@@ -95,6 +95,6 @@ def test_what_a_log_does_not_record_is_said_in_words(logs):
     blocks = [block for section in report.sections for block in section.blocks]
     said = " ".join(block.text for block in blocks if isinstance(block, Note))
 
-    assert "does not record from submission to start (WaitTime)" in said
+    assert "does not record WaitTime (from submission to start)" in said
     assert "jobs are taken to start when they are submitted" in said
-    assert "does not record how the job ended" in said
+    assert "does not record Status (how the job ended" in said

@@ -40,16 +40,21 @@ class Analysis:
     id: str
     title: str
     chapter: Chapter
+    facts: tuple[str, ...]
     needs: tuple[str, ...]
     help: str
     blocks: Analyse
     order: int = 0
 
+    def tells(self, prefix: str) -> bool:
+        """Whether some of its facts may have an id that begins with *prefix*."""
+        return any(one.startswith(prefix) or prefix.startswith(one) for one in self.facts)
+
     def section(self, store: Store) -> Section:
         """Return the section; where the trace lacks what it needs, a note that says so."""
         lacking = [BY_NAME[name] for name in self.needs if not store.has(name)]
         if lacking:
-            what = " and ".join(f"{field.meaning} ({field.title})" for field in lacking)
+            what = " and ".join(f"{field.title} ({field.meaning})" for field in lacking)
             blocks: tuple[Block, ...] = (Note(f"This trace does not record {what}."),)
         else:
             blocks = tuple(self.blocks(store))
@@ -57,14 +62,25 @@ class Analysis:
 
 
 def analysis(
-    title: str, chapter: Chapter, *, needs: Sequence[str] = (), order: int = 0
+    title: str, chapter: Chapter, *, facts: Sequence[str], needs: Sequence[str] = (), order: int = 0
 ) -> Callable[[Analyse], Analysis]:
-    """Make a generator of blocks an analysis; its module's name is the id of the section."""
+    """
+    Make a generator of blocks an analysis; its module's name is the id of the section.
+
+    The ids of its facts begin with one of *facts*. Without the fields that it *needs* it is not run.
+    """
 
     def register(function: Analyse) -> Analysis:
         name = function.__module__.rpartition(".")[2].replace("_", "-")
         return Analysis(
-            name, title, chapter, tuple(needs), _paragraphs(function.__doc__ or ""), function, order
+            name,
+            title,
+            chapter,
+            tuple(facts),
+            tuple(needs),
+            _paragraphs(function.__doc__ or ""),
+            function,
+            order,
         )
 
     return register

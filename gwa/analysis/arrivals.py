@@ -15,7 +15,7 @@ from gwa.timeline import QUARTER, Calendar, Counts, Floats, counts
 HOUR = 3600.0
 
 
-@analysis("Arrivals", Chapter.USAGE, needs=("submit_time",), order=1)
+@analysis("Arrivals", Chapter.USAGE, facts=("arrivals",), needs=("submit_time",), order=1)
 def arrivals(store: Store) -> Iterator[Block]:
     """
     Jobs that arrive in an hour, from the hour of the first to the hour of the last submission.

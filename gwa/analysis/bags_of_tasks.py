@@ -30,7 +30,7 @@ LONGEST = 86400.0
 STEPS = 80
 
 
-@analysis("Bags of tasks", Chapter.USERS, needs=("submit_time", "user_id"), order=3)
+@analysis("Bags of tasks", Chapter.USERS, facts=("bags",), needs=("submit_time", "user_id"), order=3)
 def bags_of_tasks(store: Store) -> Iterator[Block]:
     """
     Jobs that a user submits together, by several definitions, since papers and their numbers differ.

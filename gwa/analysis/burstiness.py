@@ -32,7 +32,13 @@ from ran inner join ranked on ran.n_procs = ranked.n_procs group by run_time ord
 """For each run time, how many jobs have it, their processors, and twice the ranks of those less 1/2."""
 
 
-@analysis("Burstiness", Chapter.USAGE, needs=("submit_time",), order=3)
+@analysis(
+    "Burstiness",
+    Chapter.USAGE,
+    facts=("burstiness", "correlation.runtime_procs"),
+    needs=("submit_time",),
+    order=3,
+)
 def burstiness(store: Store) -> Iterator[Block]:
     """
     How evenly arrivals are spread over time, and run time over sizes of jobs.

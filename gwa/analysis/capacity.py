@@ -44,7 +44,13 @@ class Change(NamedTuple):
     after: float
 
 
-@analysis("Outages and changes of size", Chapter.USAGE, needs=("submit_time", "run_time", "n_procs"), order=5)
+@analysis(
+    "Outages and changes of size",
+    Chapter.USAGE,
+    facts=("capacity",),
+    needs=("submit_time", "run_time", "n_procs"),
+    order=5,
+)
 def capacity(store: Store) -> Iterator[Block]:
     """
     Stretches in which nothing ran though something should have, and steps in the processors in use.

@@ -10,7 +10,7 @@ from gwa.store import Store
 SHOWN = 20
 
 
-@analysis("Data quality", Chapter.QUALITY)
+@analysis("Data quality", Chapter.QUALITY, facts=("conversion",))
 def data_quality(store: Store) -> Iterator[Block]:
     """
     What became of every row of the source, what was repaired, what looks wrong, what is not recorded.

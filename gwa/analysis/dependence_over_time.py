@@ -38,7 +38,13 @@ NAMES: Final = {
 }
 
 
-@analysis("Long-range dependence", Chapter.USAGE, needs=("submit_time",), order=4)
+@analysis(
+    "Long-range dependence",
+    Chapter.USAGE,
+    facts=("hurst", "correlation.arrivals"),
+    needs=("submit_time",),
+    order=4,
+)
 def dependence_over_time(store: Store) -> Iterator[Block]:
     """
     Whether arrivals depend on those of long ago: jobs in each quarter of an hour, first to last.

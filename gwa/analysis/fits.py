@@ -39,7 +39,7 @@ COLUMNS: Final = (
 )
 
 
-@analysis("Fitted distributions", Chapter.MODELS)
+@analysis("Fitted distributions", Chapter.MODELS, facts=("fit",))
 def fits(store: Store) -> Iterator[Block]:
     """
     The characteristics that Anoep's thesis (2009) models, and six distributions fitted to each.

@@ -80,7 +80,7 @@ MAIN: Final[Mapping[str, tuple[str, Unit]]] = {
 """What is compared."""
 
 
-@analysis("Flurries", Chapter.USERS, needs=("user_id", "submit_time"), order=3)
+@analysis("Flurries", Chapter.USERS, facts=("flurries",), needs=("user_id", "submit_time"), order=3)
 def flurries(store: Store) -> Iterator[Block]:
     """
     Bursts of very high activity by one user, which dominate a log for a while and may be no guide to others.

@@ -22,7 +22,7 @@ ENOUGH: Final = 2
 """Nothing is shared unevenly by one."""
 
 
-@analysis("Inequality", Chapter.USERS, order=2)
+@analysis("Inequality", Chapter.USERS, facts=("users", "groups"), order=2)
 def inequality(store: Store) -> Iterator[Block]:
     """
     How unevenly jobs and CPU time are spread over users and groups.

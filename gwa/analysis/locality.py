@@ -25,7 +25,13 @@ MOST: Final = 9
 """So many clusters at most: MCLUST, which the papers used, tries one to nine."""
 
 
-@analysis("Similar jobs", Chapter.USERS, needs=("submit_time", "run_time", "n_procs"), order=4)
+@analysis(
+    "Similar jobs",
+    Chapter.USERS,
+    facts=("bags.minh", "clusters.runtime", "jobs.squashed_area", "repetitions"),
+    needs=("submit_time", "run_time", "n_procs"),
+    order=4,
+)
 def similar(store: Store) -> Iterator[Block]:
     """
     How alike jobs are that are submitted together, by the measures of Minh and Wolters (2009, 2010).

@@ -37,7 +37,13 @@ CHOSEN: Final = (2, 4)
 """The numbers of clusters that the paper shows."""
 
 
-@analysis("Make-spans", Chapter.JOBS, needs=("run_time", "n_procs", "status"), order=5)
+@analysis(
+    "Make-spans",
+    Chapter.JOBS,
+    facts=("makespan", "clusters", "priority", "fit.makespan"),
+    needs=("run_time", "n_procs", "status"),
+    order=5,
+)
 def spans(store: Store) -> Iterator[Block]:
     """
     How long jobs ran by how they ended and, where queues are priorities, by group of priority.

@@ -9,7 +9,7 @@ from gwa.store import Store
 from gwa.summary import summary
 
 
-@analysis("Memory", Chapter.JOBS, needs=("used_memory",), order=3)
+@analysis("Memory", Chapter.JOBS, facts=("jobs.memory",), needs=("used_memory",), order=3)
 def memory(store: Store) -> Iterator[Block]:
     """Memory that jobs used, averaged over their processors, where it is recorded and above 0."""
     used = store.sample("used_memory").restrict(low=1e-9)

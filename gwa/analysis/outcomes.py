@@ -8,7 +8,13 @@ from gwa.schema import STATUS
 from gwa.store import Store
 
 
-@analysis("Outcomes", Chapter.JOBS, needs=("status",), order=5)
+@analysis(
+    "Outcomes",
+    Chapter.JOBS,
+    facts=("jobs.completed", "jobs.failed", "jobs.cancelled", "jobs.unknown"),
+    needs=("status",),
+    order=5,
+)
 def outcomes(store: Store) -> Iterator[Block]:
     """How jobs ended, and the CPU time that went into each ending."""
     jobs: dict[int | None, int] = dict(store.rows("select status, count(*) from jobs group by status"))

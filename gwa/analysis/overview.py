@@ -8,7 +8,7 @@ from gwa.store import Store
 from gwa.summary import number
 
 
-@analysis("The trace", Chapter.OVERVIEW)
+@analysis("The trace", Chapter.OVERVIEW, facts=("trace",))
 def overview(store: Store) -> Iterator[Block]:
     """
     How large the trace is, how long, and of what system.

@@ -8,7 +8,13 @@ from gwa.store import Store
 from gwa.summary import number
 
 
-@analysis("Sequential and parallel jobs", Chapter.JOBS, needs=("n_procs", "run_time"), order=1)
+@analysis(
+    "Sequential and parallel jobs",
+    Chapter.JOBS,
+    facts=("jobs.sequential", "jobs.parallel"),
+    needs=("n_procs", "run_time"),
+    order=1,
+)
 def parallelism(store: Store) -> Iterator[Block]:
     """Jobs on one processor and on several, among those that ran, and the CPU time they consumed."""
     one, one_seconds, more, more_seconds = store.row(

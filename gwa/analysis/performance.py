@@ -16,6 +16,7 @@ from gwa.timeline import QUARTER, Calendar, Floats, counts, level
 @analysis(
     "Running and waiting jobs, throughput",
     Chapter.USAGE,
+    facts=("perf",),
     needs=("submit_time", "run_time", "n_procs"),
     order=2,
 )

@@ -15,7 +15,13 @@ from ran group by n_procs order by jobs desc, n_procs
 """
 
 
-@analysis("Sizes and powers of two", Chapter.JOBS, needs=("n_procs", "run_time"), order=1)
+@analysis(
+    "Sizes and powers of two",
+    Chapter.JOBS,
+    facts=("jobs.parallel", "jobs.procs"),
+    needs=("n_procs", "run_time"),
+    order=1,
+)
 def powers_of_two(store: Store) -> Iterator[Block]:
     """
     The share of powers of two among parallel jobs, which models of workloads reproduce explicitly.

@@ -9,7 +9,7 @@ from gwa.store import Store
 from gwa.summary import summary
 
 
-@analysis("Processors", Chapter.JOBS, needs=("n_procs", "run_time"))
+@analysis("Processors", Chapter.JOBS, facts=("jobs.procs",), needs=("n_procs", "run_time"))
 def processors(store: Store) -> Iterator[Block]:
     """Processors allocated to each job that ran."""
     sizes = store.sample("n_procs", "ran")

@@ -13,7 +13,7 @@ CAPPED = 0.005
 """From this share of jobs on, the greatest run time looks like a limit of the system or the log."""
 
 
-@analysis("Run times", Chapter.JOBS, needs=("run_time",), order=2)
+@analysis("Run times", Chapter.JOBS, facts=("jobs.runtime",), needs=("run_time",), order=2)
 def run_times(store: Store) -> Iterator[Block]:
     """Wall-clock time from start to end of the jobs that ran."""
     times = store.sample("run_time", "ran")

@@ -65,7 +65,7 @@ COLUMNS: Final = (
 Samples = Mapping[str, Sample]
 
 
-@analysis("Slowdown", Chapter.JOBS, needs=("wait_time", "run_time", "n_procs"), order=5)
+@analysis("Slowdown", Chapter.JOBS, facts=("slowdown",), needs=("wait_time", "run_time", "n_procs"), order=5)
 def slowdown(store: Store) -> Iterator[Block]:
     """
     Waits and bounded slowdowns: of all jobs, by processors, by queue, and of the users with most jobs.

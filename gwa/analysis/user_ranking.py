@@ -12,7 +12,7 @@ from gwa.store import Store
 from gwa.summary import number
 
 
-@analysis("User ranking", Chapter.USERS, needs=("user_id",), order=2)
+@analysis("User ranking", Chapter.USERS, facts=("users", "fit.user_rank"), needs=("user_id",), order=2)
 def user_ranking(store: Store) -> Iterator[Block]:
     """
     Users by number of jobs, the first having most, and the Zipf distributions that describe their shares.

@@ -8,7 +8,7 @@ from gwa.ranking import gini, ranking
 from gwa.store import Store
 
 
-@analysis("Users", Chapter.USERS, needs=("user_id",))
+@analysis("Users", Chapter.USERS, facts=("users",), needs=("user_id",))
 def users(store: Store) -> Iterator[Block]:
     """
     The ten users with most jobs and with most CPU time.

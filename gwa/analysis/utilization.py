@@ -12,7 +12,7 @@ BIN = 600.0
 """Ten minutes: the archive's interval for utilisation."""
 
 
-@analysis("Utilisation", Chapter.USAGE, needs=("run_time", "n_procs", "submit_time"))
+@analysis("Utilisation", Chapter.USAGE, facts=("utilization",), needs=("run_time", "n_procs", "submit_time"))
 def utilization(store: Store) -> Iterator[Block]:
     """
     Busy processors as a fraction of all, in intervals of ten minutes from the first submission.

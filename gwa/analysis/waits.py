@@ -9,7 +9,7 @@ from gwa.store import Store
 from gwa.summary import summary
 
 
-@analysis("Waiting times", Chapter.JOBS, needs=("wait_time",), order=4)
+@analysis("Waiting times", Chapter.JOBS, facts=("jobs.wait",), needs=("wait_time",), order=4)
 def waits(store: Store) -> Iterator[Block]:
     """Time between submission and start of all jobs whose wait is known."""
     times = store.sample("wait_time")

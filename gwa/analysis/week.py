@@ -21,7 +21,7 @@ WORK: Final = (8, 18)
 """Working hours: from 8 to 18, Monday to Friday; 50 of 168 hours."""
 
 
-@analysis("Hours of the week", Chapter.USAGE, needs=("submit_time",), order=1)
+@analysis("Hours of the week", Chapter.USAGE, facts=("arrivals.cycle",), needs=("submit_time",), order=1)
 def week(store: Store) -> Iterator[Block]:
     """
     Jobs submitted at each hour of each weekday, by the clock of the trace's own time zone.
