@@ -37,7 +37,7 @@ What a SELECT may yield beside the 29 fields: for tables beside ``jobs``, and fo
 ``remarks`` is a list of texts ``name: meaning`` of what was decided for a job; they are counted as repairs.
 """
 
-ROOM: Final = {"row": 200, "trace": 600}
+ROOM: Final = {"row": 200, "trace": 300}
 """Megabytes for the engine while a source is read: a part of its rows, or all of them to be grouped."""
 
 T = TypeVar("T")
