@@ -265,49 +265,55 @@ name as (
 request as (
     select *, concat_ws(',', 'cpu:' || cpu, 'ram:' || ram, 'disk:' || disk) as req_resources
     from (select distinct cpu, ram, disk from source) as requested
+),
+
+mapped as (
+    select
+        measured.job,
+        measured.task,
+        measured.attempt,
+        measured.rows,
+        measured.file_no,
+        measured.line,
+        case
+            when seen = 0 then 'all that is told of the task comes after the trace'
+            when first = 0 and submit is null and getvariable('before') = 'drop'
+                then 'existed before the trace'
+        end as reject,
+        job.id || '/' || measured.task
+        || case when getvariable('attempts')::boolean then '#' || attempt else '' end as source_id,
+        1304290200 + submitted_at as submit_time,
+        started_at - submitted_at as wait_time,
+        ended_at - started_at as run_time,
+        case when is_scheduled then procs end as n_procs,
+        procs as req_n_procs,
+        measured.ram * getvariable('mem_scale')::double / procs as req_memory,
+        case when is_over then case ending when 4 then 1 when 5 then 5 else 0 end end as status,
+        job.user_id,
+        name.executable_id,
+        'P' || priority as queue_id,
+        case when job.bag is null then 'UNITARY' else 'BoT' end as job_structure,
+        job.bag as job_structure_params,
+        -- Values that never stood together are those of several events.
+        nullif(
+            coalesce(
+                request.req_resources,
+                concat_ws(',', 'cpu:' || measured.cpu, 'ram:' || measured.ram, 'disk:' || measured.disk)
+            ),
+            ''
+        ) as req_resources
+    from measured
+    inner join job on measured.job = job.job
+    left join name on measured.job = name.job
+    left join request
+        on measured.cpu is not distinct from request.cpu
+        and measured.ram is not distinct from request.ram
+        and measured.disk is not distinct from request.disk
 )
 
-select
-    row_number() over (
-        order by submitted_at nulls first, measured.job, measured.task, measured.attempt
-    ) as job_id,
-    measured.rows,
-    measured.file_no,
-    measured.line,
-    case
-        when seen = 0 then 'all that is told of the task comes after the trace'
-        when first = 0 and submit is null and getvariable('before') = 'drop'
-            then 'existed before the trace'
-    end as reject,
-    job.id || '/' || measured.task
-    || case when getvariable('attempts')::boolean then '#' || attempt else '' end as source_id,
-    1304290200 + submitted_at as submit_time,
-    started_at - submitted_at as wait_time,
-    ended_at - started_at as run_time,
-    case when is_scheduled then procs end as n_procs,
-    procs as req_n_procs,
-    measured.ram * getvariable('mem_scale')::double / procs as req_memory,
-    case when is_over then case ending when 4 then 1 when 5 then 5 else 0 end end as status,
-    job.user_id,
-    name.executable_id,
-    'P' || priority as queue_id,
-    case when job.bag is null then 'UNITARY' else 'BoT' end as job_structure,
-    job.bag as job_structure_params,
-    -- Values that never stood together are those of several events.
-    nullif(
-        coalesce(
-            request.req_resources,
-            concat_ws(',', 'cpu:' || measured.cpu, 'ram:' || measured.ram, 'disk:' || measured.disk)
-        ),
-        ''
-    ) as req_resources
-from measured
-inner join job on measured.job = job.job
-left join name on measured.job = name.job
-left join request
-    on measured.cpu is not distinct from request.cpu
-    and measured.ram is not distinct from request.ram
-    and measured.disk is not distinct from request.disk
+-- Rows that are sorted first are numbered as they come: a window that sorts takes twice the time and memory.
+select row_number() over () as job_id, * exclude (job, task, attempt)
+from (from mapped order by submit_time nulls first, job, task, attempt) as ordered
 union all by name
 select 1 as rows, file_no, line, fault as reject
 from event

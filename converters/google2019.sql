@@ -242,48 +242,54 @@ name as (
 request as (
     select *, concat_ws(',', 'cpu:' || cpus, 'ram:' || memory) as req_resources
     from (select distinct cpus, memory from source) as requested
+),
+
+mapped as (
+    select
+        measured.collection,
+        measured.instance,
+        measured.attempt,
+        measured.rows,
+        measured.file_no,
+        measured.line,
+        case
+            when seen = 0 then 'all that is told of the instance comes after the trace'
+            when first = 0 and submit is null and getvariable('before') = 'drop'
+                then 'existed before the trace'
+        end as reject,
+        bag.id || '/' || measured.instance
+        || case when getvariable('attempts')::boolean then '#' || attempt else '' end as source_id,
+        1556693400 + submitted_at as submit_time,
+        started_at - submitted_at as wait_time,
+        ended_at - started_at as run_time,
+        case when is_scheduled then procs end as n_procs,
+        procs as req_n_procs,
+        measured.memory * getvariable('mem_scale')::double / procs as req_memory,
+        case when is_over then case ending when 6 then 1 when 7 then 5 else 0 end end as status,
+        name.user_id,
+        name.executable_id,
+        'P' || priority as queue_id,
+        case when bag.bag is null then 'UNITARY' else 'BoT' end as job_structure,
+        bag.bag as job_structure_params,
+        -- Values that never stood together are those of several events.
+        nullif(
+            coalesce(
+                request.req_resources,
+                concat_ws(',', 'cpu:' || measured.cpus, 'ram:' || measured.memory)
+            ),
+            ''
+        ) as req_resources
+    from measured
+    inner join bag on measured.collection = bag.collection
+    left join name on measured.collection = name.collection
+    left join request
+        on measured.cpus is not distinct from request.cpus
+        and measured.memory is not distinct from request.memory
 )
 
-select
-    row_number() over (
-        order by submitted_at nulls first, measured.collection, measured.instance, measured.attempt
-    ) as job_id,
-    measured.rows,
-    measured.file_no,
-    measured.line,
-    case
-        when seen = 0 then 'all that is told of the instance comes after the trace'
-        when first = 0 and submit is null and getvariable('before') = 'drop'
-            then 'existed before the trace'
-    end as reject,
-    bag.id || '/' || measured.instance
-    || case when getvariable('attempts')::boolean then '#' || attempt else '' end as source_id,
-    1556693400 + submitted_at as submit_time,
-    started_at - submitted_at as wait_time,
-    ended_at - started_at as run_time,
-    case when is_scheduled then procs end as n_procs,
-    procs as req_n_procs,
-    measured.memory * getvariable('mem_scale')::double / procs as req_memory,
-    case when is_over then case ending when 6 then 1 when 7 then 5 else 0 end end as status,
-    name.user_id,
-    name.executable_id,
-    'P' || priority as queue_id,
-    case when bag.bag is null then 'UNITARY' else 'BoT' end as job_structure,
-    bag.bag as job_structure_params,
-    -- Values that never stood together are those of several events.
-    nullif(
-        coalesce(
-            request.req_resources,
-            concat_ws(',', 'cpu:' || measured.cpus, 'ram:' || measured.memory)
-        ),
-        ''
-    ) as req_resources
-from measured
-inner join bag on measured.collection = bag.collection
-left join name on measured.collection = name.collection
-left join request
-    on measured.cpus is not distinct from request.cpus
-    and measured.memory is not distinct from request.memory
+-- Rows that are sorted first are numbered as they come: a window that sorts takes twice the time and memory.
+select row_number() over () as job_id, * exclude (collection, instance, attempt)
+from (from mapped order by submit_time nulls first, collection, instance, attempt) as ordered
 union all by name
 select 1 as rows, file_no, line, fault as reject
 from event

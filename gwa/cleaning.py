@@ -40,9 +40,10 @@ def insert(store: Store, mapped: str, yielded: Sequence[str]) -> None:
     faulty = _count_faults(store, mapped, fields)
     columns = ", ".join(f"{_clean(field, faulty)} as {field.name}" for field in fields)
     if needs_numbers(yielded):
-        store.connection.execute(f"create temp table identified as {numbered(mapped, yielded)}")
-        store.connection.execute(f"insert into recorded by name select job_id, {columns} from identified")
-        _insert_side(store, "identified", [*yielded, "job_id"])
+        store.connection.execute(f"create temp table identified as {by_submission(mapped, yielded)}")
+        jobs = numbered("identified")
+        store.connection.execute(f"insert into recorded by name select job_id, {columns} from {jobs}")
+        _insert_side(store, jobs, [*yielded, "job_id"])
         store.connection.execute("drop table identified")
     else:
         store.connection.execute(f"insert into recorded by name select {columns} from {mapped} as mapped")
@@ -54,11 +55,20 @@ def needs_numbers(yielded: Sequence[str]) -> bool:
     return "source_id" in yielded and "job_id" not in yielded
 
 
-def numbered(mapped: str, yielded: Sequence[str]) -> str:
-    """Return the query that numbers the jobs of the relation *mapped* by submission, refused ones last."""
+def by_submission(mapped: str, yielded: Sequence[str]) -> str:
+    """Return the query that yields the jobs of the relation *mapped* by submission, refused ones last."""
     order = ("reject is not null", "submit_time nulls first", *NUMBERED_BY)
     by = ", ".join(name for name in order if name.split()[0] in yielded)
-    return f"select row_number() over (order by {by}) as job_id, * from {mapped} as mapped"
+    return f"select * from {mapped} as mapped order by {by}"
+
+
+def numbered(table: str) -> str:
+    """
+    Return the relation of the jobs of a fresh *table* with their places in it as numbers.
+
+    Sorting a table takes half the time and memory of a window over it, and its rows have numbers already.
+    """
+    return f"(select rowid + 1 as job_id, * from {table})"
 
 
 def _valid(field: Field) -> str:

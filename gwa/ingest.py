@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 import duckdb
 
-from gwa.cleaning import insert, needs_numbers, numbered
+from gwa.cleaning import by_submission, insert, needs_numbers, numbered
 from gwa.engine import passing
 from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.readers.batch import Records, Shape, create, reader
@@ -37,7 +37,7 @@ What a SELECT may yield beside the 29 fields: for tables beside ``jobs``, and fo
 ``remarks`` is a list of texts ``name: meaning`` of what was decided for a job; they are counted as repairs.
 """
 
-ROOM: Final = {"row": 200, "trace": 600}
+ROOM: Final = {"row": 200, "trace": 300}
 """Megabytes for the engine while a source is read: a part of its rows, or all of them to be grouped."""
 
 T = TypeVar("T")
@@ -216,7 +216,7 @@ def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: boo
     """Map a whole source to jobs and return how many rows were folded and refused; none may be lost."""
     database, select, yielded = store.connection, mapping.select, mapping.yielded
     if needs_numbers(yielded):
-        select, yielded = numbered(f"({select})", yielded), ["job_id", *yielded]
+        select = by_submission(f"({select})", yielded)
     # Read twice and dropped, so not worth being compressed; what memory does not hold is spilled.
     try:
         database.execute(f"create temp table mapped as {select}")
@@ -240,7 +240,10 @@ def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: boo
         )
         refused.rejected = len(bad)
         database.execute("delete from mapped where reject is not null")
-    insert(store, "mapped", yielded)
+    if needs_numbers(yielded):
+        insert(store, numbered("mapped"), ["job_id", *yielded])
+    else:
+        insert(store, "mapped", yielded)
     database.execute("drop table mapped")
     return refused
 

@@ -16,7 +16,7 @@ from gwa.readers.batch import Batch
 from gwa.readers.head import Head
 from gwa.recipe import Step
 from gwa.store import Store
-from gwa.system import ABSOLUTE
+from gwa.system import ABSOLUTE, from_header
 
 UNIX: Final = 5e8
 """Submit times from here on (1985) are Unix times: no log is sixteen years long."""
@@ -73,7 +73,7 @@ def _refuse_empty(store: Store, heads: Sequence[Head], expected: str, count: Cou
 def _date(store: Store) -> None:
     """Say in the header that times are Unix times, where they can be nothing else."""
     earliest = store.row("select min(submit_time) as earliest from jobs")[0]
-    if earliest is not None and earliest >= UNIX and store.system.relative:
+    if earliest is not None and earliest >= UNIX and from_header(store.header).relative:
         store.set_header((("Times", ABSOLUTE), *(line for line in store.header if line[0] != "Times")))
 
 
