@@ -908,3 +908,22 @@ def test_every_field_of_the_sample_of_2019_is_as_a_few_lines_of_python_read_it(s
     with read(sorted(folder.glob("*.json"))) as store:
         rows = store.rows(f"select source_id, {FIELDS} from jobs join source_ids using (job_id)")
     assert {name: tuple(values) for name, *values in rows} == by_hand_2019(folder)
+
+
+def test_a_bad_line_costs_no_other_of_a_large_part(tmp_path):
+    """More rows than DuckDB keeps together, so that they go to disk while they are read."""
+    tasks = 45_000
+    lines = [
+        f"{600_000_000 + 5_000_000 * task + event},,{6_000_000_000 + task},0,,{event},u,0,0,0.1,0.1,0.1,0"
+        for task in range(tasks)
+        for event in (0, 1, 4)
+    ]
+    lines.insert(70_000, "x,y")
+    lines.insert(90_000, lines[90_000].replace("6", "x", 1))
+    log = tmp_path / "part-00000-of-00001.csv"
+    log.write_text("\n".join(lines) + "\n")
+    with gwa.open(log) as trace:
+        assert account(trace.store) == (3 * tasks + 2, tasks, 2 * tasks, 2, 0)
+        assert trace.store.rows("select count(*), min(submit_time) is null, min(status) from jobs") == [
+            (tasks, False, 1)
+        ]

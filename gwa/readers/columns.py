@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from gwa.readers.batch import Shape
 from gwa.readers.compressed import Source
@@ -34,18 +35,30 @@ def _refuse(part: Part, pattern: str, reason: str) -> None:
     places = [found.start() for found in re.finditer(pattern.encode(), part.data)]
     if not places:
         return
-    cells = np.frombuffer(bytes(part.data), np.uint8)
-    ends = np.flatnonzero(cells == ord("\n")) + 1
+    ends = _ends(part)
     rows = np.unique(np.searchsorted(ends, places, side="right"))
-    keep = np.ones(len(ends), np.bool_)
-    keep[rows] = False
-    numbers = part.line_numbers(rows)
-    for row, number in zip(rows, numbers, strict=True):
+    for row, number in zip(rows, part.line_numbers(rows), strict=True):
         begin = ends[row - 1] if row else 0
         text = part.data[begin : ends[row]][:SHOWN].decode("utf-8", errors="replace").strip()
         part.rejects.append(Reject(int(number), reason, text))
+    _take_out(part, rows)
+
+
+def _take_out(part: Part, rows: NDArray[np.int64]) -> None:
+    """Take the kept lines at the places *rows* out of *part*."""
+    ends = _ends(part)
+    keep = np.ones(len(ends), np.bool_)
+    keep[rows] = False
+    numbers = part.line_numbers(rows)
+    cells = np.frombuffer(bytes(part.data), np.uint8)
     part.data = bytearray(cells[np.repeat(keep, np.diff(ends, prepend=0))].tobytes())
     part.skipped.append(numbers)
+
+
+def _ends(part: Part) -> NDArray[np.int64]:
+    """Return where each kept line ends."""
+    ends: NDArray[np.int64] = np.flatnonzero(np.frombuffer(bytes(part.data), np.uint8) == ord("\n")) + 1
+    return ends
 
 
 @dataclass
@@ -68,41 +81,53 @@ class Lines:
         DuckDB parses a file with all cores. Every column is read, since only columns that a query
         reads are checked.
         """
-        if not self.part.data:
-            return
         path = folder / "part.txt"
-        path.write_bytes(self.part.data)
         try:
             if not self.shape.numbered:
-                self.rejects += self._parse(database, table, path)
-            elif self.part.skipped or not self._counted(database, table, path):
-                database.execute(
-                    f"create temp table parsed as select * exclude (file_no, line) from {table} limit 0"
-                )
-                bad = self._parse(database, "parsed", path)
-                self._number(database, table, bad)
-                self.rejects += bad
+                path.write_bytes(self.part.data)
+                self.rejects += self._parse(database, _insert(table, self.shape), path)
+                return
+            while self.part.data and self._numbered(database, table, path):
+                pass
         finally:
-            path.unlink()
+            path.unlink(missing_ok=True)
 
-    def _counted(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> bool:
-        """Append the lines, numbered as they come, unless DuckDB refuses some, which shifts the numbers."""
-        number = f", getvariable('file_no'), {self.part.first - 1} + row_number() over ()"
-        good = not self._parse(database, table, path, number)
-        if not good:
+    def _numbered(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> bool:
+        """
+        Append the lines with their numbers; return whether some were refused, and all are to come again.
+
+        Those that DuckDB refuses shift the numbers of the others, so they are taken out first. All goes
+        straight to *table*: DuckDB 2.0 mixes up rows that come from a table dropped in the same transaction.
+        """
+        path.write_bytes(self.part.data)
+        bad = self._parse(database, self._insert_numbered(database, table), path)
+        if bad:
             last = self.part.first + self.part.total - 1
             database.execute(
                 f"delete from {table} where file_no = getvariable('file_no')"
                 f" and line between {self.part.first} and {last}"
             )
-        return good
+            lines = self.part.line_numbers(np.arange(self.part.kept, dtype=np.int64))
+            _take_out(self.part, np.searchsorted(lines, [reject.line for reject in bad]))
+            self.rejects += bad
+        return bool(bad)
 
-    def _parse(
-        self, database: duckdb.DuckDBPyConnection, table: str, path: Path, number: str = ""
-    ) -> list[Reject]:
-        """Let DuckDB parse the file in *path* and return what it refused."""
+    def _insert_numbered(self, database: duckdb.DuckDBPyConnection, table: str) -> str:
+        """Return the statement that appends the lines with their numbers."""
+        if not self.part.skipped:
+            number = f"getvariable('file_no'), {self.part.first - 1} + row_number() over ()"
+            return _insert(table, self.shape, number)
+        import pyarrow as pa
+
+        lines = self.part.line_numbers(np.arange(self.part.kept, dtype=np.int64))
+        database.register("numbers", pa.table({"number": lines}))
+        insert = _insert(table, self.shape, "getvariable('file_no'), number")
+        return f"{insert} positional join numbers"
+
+    def _parse(self, database: duckdb.DuckDBPyConnection, insert: str, path: Path) -> list[Reject]:
+        """Let DuckDB *insert* what is in the file in *path* and return what it refused."""
         values = {"path": str(path), "missing": list(self.shape.missing)}
-        database.execute(_insert(table, self.shape, number), values).fetchall()
+        database.execute(insert, values).fetchall()
         bad = database.execute(
             "select line, arg_min(column_name, column_idx), arg_min(error_type::varchar, column_idx),"
             f" arg_min(error_message, column_idx), any_value(csv_line[:{SHOWN}])"
@@ -117,20 +142,6 @@ class Lines:
             for line, (_, name, kind, message, text) in zip(lines, bad, strict=True)
         ]
 
-    def _number(self, database: duckdb.DuckDBPyConnection, table: str, bad: list[Reject]) -> None:
-        """Move the parsed rows to *table*, each with the number of its line."""
-        import pyarrow as pa
-
-        lines = self.part.line_numbers(np.arange(self.part.kept, dtype=np.int64))
-        good = np.setdiff1d(lines, [reject.line for reject in bad], assume_unique=True)
-        database.register("numbers", pa.table({"line": np.sort(good)}))
-        database.execute(
-            f"insert into {table} select parsed.*, getvariable('file_no'), numbers.line"
-            " from parsed positional join numbers"
-        )
-        database.unregister("numbers")
-        database.execute("drop table parsed")
-
 
 def _cells(shape: Shape) -> Sequence[str]:
     """Return the names of the cells of a line."""
@@ -138,14 +149,15 @@ def _cells(shape: Shape) -> Sequence[str]:
     return cells
 
 
-def _insert(table: str, shape: Shape, number: str) -> str:
+def _insert(table: str, shape: Shape, number: str = "") -> str:
     """Return the statement; names and types come from a converter's definition, never from data."""
     cells = _cells(shape)
     columns = ", ".join(f"'{name}': '{shape.columns.get(name, 'varchar')}'" for name in cells)
     wanted = ", ".join(name if name in cells else "null" for name in shape.columns)
     quote = shape.options.get("quote", "")
+    selected = f"{wanted}, {number}" if number else wanted
     return (
-        f"insert into {table} select {wanted}{number} from read_csv($path, delim='{shape.delimiter}',"
+        f"insert into {table} select {selected} from read_csv($path, delim='{shape.delimiter}',"
         f" header=false, auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
         f" max_line_size=2097152, nullstr=$missing, store_rejects=true, columns={{{columns}}})"
     )
