@@ -99,28 +99,27 @@ class Lines:
         Those that DuckDB refuses shift the numbers of the others, so they are taken out first. All goes
         straight to *table*: DuckDB 2.0 mixes up rows that come from a table dropped in the same transaction.
         """
+        import pyarrow as pa
+
         path.write_bytes(self.part.data)
-        bad = self._parse(database, self._insert_numbered(database, table), path)
+        lines = self.part.line_numbers(np.arange(self.part.kept, dtype=np.int64))
+        database.register("numbers", pa.table({"number": lines}))
+        bad = self._parse(database, self._insert_numbered(table), path)
         if bad:
-            last = self.part.first + self.part.total - 1
             database.execute(
                 f"delete from {table} where file_no = getvariable('file_no')"
-                f" and line between {self.part.first} and {last}"
+                " and line in (select number from numbers)"
             )
-            lines = self.part.line_numbers(np.arange(self.part.kept, dtype=np.int64))
             _take_out(self.part, np.searchsorted(lines, [reject.line for reject in bad]))
             self.rejects += bad
+        database.unregister("numbers")
         return bool(bad)
 
-    def _insert_numbered(self, database: duckdb.DuckDBPyConnection, table: str) -> str:
+    def _insert_numbered(self, table: str) -> str:
         """Return the statement that appends the lines with their numbers."""
         if not self.part.skipped:
             number = f"getvariable('file_no'), {self.part.first - 1} + row_number() over ()"
             return _insert(table, self.shape, number)
-        import pyarrow as pa
-
-        lines = self.part.line_numbers(np.arange(self.part.kept, dtype=np.int64))
-        database.register("numbers", pa.table({"number": lines}))
         insert = _insert(table, self.shape, "getvariable('file_no'), number")
         return f"{insert} positional join numbers"
 

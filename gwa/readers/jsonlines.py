@@ -50,7 +50,8 @@ class Objects:
         if not self.part.kept:
             return
         database.register("written", _lines(self.part))
-        database.execute(f"create temp table taken as {_take(self.shape)}")
+        # No table of the engine: DuckDB 2.0 mixes up rows of one that is dropped in the same transaction.
+        database.register("taken", database.sql(_take(self.shape)).to_arrow_table())
         database.unregister("written")
         bad = database.execute(
             f"select line, fault, left(text, {SHOWN}) from taken where fault is not null order by line"
@@ -63,7 +64,7 @@ class Objects:
             f"insert into {table} select {', '.join(_cast(self.shape))} from taken"
             f" where fault is null and not ({skipped})"
         )
-        database.execute("drop table taken")
+        database.unregister("taken")
 
 
 def _lines(part: Part) -> object:
