@@ -64,7 +64,7 @@ class Model(Parameters, ABC):
         try:
             return cls.fitted(store)
         except FitError as error:
-            raise ModelError(f"{cls.name}: {error}") from error
+            raise ModelError(f"{cls.name}: {error}: expected jobs that differ more") from error
 
     @classmethod
     @abstractmethod

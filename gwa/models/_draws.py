@@ -71,13 +71,14 @@ class Scaled(Parameters):
         x = np.asarray(logarithm, dtype=np.float64)
         return x if self.base == 1 else np.asarray(self.base**x)
 
+    def quantiles(self, share: Floats) -> Floats:
+        """Return the quantities below which such *share* of all draws are."""
+        below = 0.0 if self.low is None else float(self.distribution.cdf_below(self.low))
+        return self.raw(self.distribution.ppf(below + share * self._inside()))
+
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
         """Return *n* draws."""
         return self.raw(self.logarithms(rng, n))
-
-    def median(self) -> float:
-        """Return the median, as if no draw were repeated."""
-        return float(self.raw(self.distribution.ppf(0.5)))
 
 
 def improved(distribution: D, loss: Callable[[D], float]) -> D:

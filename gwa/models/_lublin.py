@@ -90,7 +90,8 @@ def _size_probabilities(
 
     power = np.log2(sizes)
     is_power = power == np.rint(power)
-    rounded = np.where(is_power, cdf(power + 0.5) - cdf(power - 0.5), 0.0)
+    above = np.where(power == math.floor(high), high, power + 0.5)
+    rounded = np.where(is_power, cdf(above) - cdf(power - 0.5), 0.0)
     other = cdf(np.log2(sizes + 0.5)) - cdf(np.log2(sizes - 0.5))
     found: Floats = powers * rounded + (1 - powers) * other
     return found

@@ -33,7 +33,8 @@ class Sizes(Parameters):
     """
     Processors: one, or 2 to the power of a two-stage uniform draw, which is rounded for powers of two.
 
-    The draw is uniform from *low* to *middle* with probability *first*, else from *middle* to *high*.
+    The draw is uniform from *low* to *middle* with probability *first*, else from *middle* to *high*. It is
+    never rounded to more than the greatest power of two in the system.
     """
 
     serial: Annotated[float, share("of jobs on one processor")]
@@ -59,7 +60,8 @@ class Sizes(Parameters):
             self.low + (self.middle - self.low) * place,
             self.middle + (self.high - self.middle) * place,
         )
-        rounded = np.where(kind < self.serial + self.powers_of_two, np.floor(power + 0.5), power)
+        exact = np.minimum(np.floor(power + 0.5), math.floor(self.high))
+        rounded = np.where(kind < self.serial + self.powers_of_two, exact, power)
         found: NDArray[np.int64] = np.where(kind < self.serial, 1, np.floor(2**rounded + 0.5)).astype(
             np.int64
         )

@@ -1,6 +1,7 @@
 """Lublin and Feitelson's model: against the authors' own workload, and against its formulae."""
 
 import gzip
+from typing import cast
 
 import numpy as np
 import pytest
@@ -13,9 +14,7 @@ from gwa.models._streams import Extent
 from gwa.models.lublin import Lublin, RunTimes, Sizes
 from gwa.models.workload import Order, workload
 
-ALL, BOTH = (one.model for one in map(presets().__getitem__, ("lublin-all", "lublin")))
-assert isinstance(ALL, Lublin)
-assert isinstance(BOTH, Lublin)
+ALL, BOTH = (cast("Lublin", presets()[name].model) for name in ("lublin-all", "lublin"))
 
 
 def made(one, jobs, seed=1):
