@@ -106,8 +106,10 @@ class Parameters:
         for name, (kind, quantity) in described(cls).items():
             if quantity:
                 found[path + name] = str(quantity)
-            elif isinstance(kind, type) and issubclass(kind, Parameters) and not isabstract(kind):
-                found |= kind.meanings(f"{path}{name}.")
+            several = get_origin(kind) is tuple
+            inner = get_args(kind)[0] if several else kind
+            if isinstance(inner, type) and issubclass(inner, Parameters) and not isabstract(inner):
+                found |= inner.meanings(f"{path}{name}{'[]' if several else ''}.")
         return found
 
 

@@ -13,6 +13,7 @@ from scipy import stats
 from gwa.errors import ModelError
 from gwa.models._draws import Scaled
 from gwa.models.arrivals import processes
+from gwa.models.arrivals.bursts import Bursts
 from gwa.models.arrivals.poisson import Poisson
 from gwa.models.arrivals.renewal import Renewal
 from gwa.models.arrivals.slots import DAY, SLOT, Day, Slots
@@ -23,6 +24,7 @@ from gwa.statistics.weibull import Weibull
 EXAMPLES: dict[str, Any] = {
     "poisson": Poisson(90.0),
     "renewal": Renewal(Scaled(Lognormal(4.0, 1.5), base=1.0), simultaneous=0.2),
+    "bursts": Bursts(300.0, 4.0, Scaled(Normal(0.5, 1.0), high=6.0)),
     "slots": Slots(Scaled(Gamma(8.0, 0.6)), Day(Normal(20.0, 9.0), begins=6 * 3600.0)),
 }
 EVERY = pytest.mark.parametrize("process", EXAMPLES.values(), ids=list(EXAMPLES))
@@ -90,6 +92,21 @@ def test_renewal_gives_its_gaps_back(make_store):
     assert found.simultaneous == pytest.approx(0.2, abs=0.01)
     asked = np.array([0.1, 0.5, 0.9])
     assert found.gap.distribution.ppf(asked) == pytest.approx(Lognormal(4.0, 1.5).ppf(asked), rel=0.1)
+
+
+def test_bursts_give_their_gaps_and_batches_back(make_store):
+    one, found = EXAMPLES["bursts"], refitted(EXAMPLES["bursts"], make_store, 60_000)
+
+    assert found.gap == pytest.approx(300.0, rel=0.03)
+    assert found.tail == pytest.approx(4.0, rel=0.2)
+    asked = np.array([0.2, 0.5, 0.9])
+    assert found.batch.quantiles(asked) == pytest.approx(one.batch.quantiles(asked), rel=0.1)
+
+
+def test_gaps_of_bursts_are_scipys_lomax():
+    found = np.diff(times(Bursts(1e6, 4.0), 20_000))
+
+    assert stats.kstest(found, stats.lomax(4.0, scale=3e6).cdf).pvalue > 0.01
 
 
 def test_slots_give_their_day_and_gaps_back(make_store):
