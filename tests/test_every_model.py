@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+import gwa
 from gwa.errors import ModelError
 from gwa.models import model, models, presets
 from gwa.models._parameters import described
@@ -83,11 +84,12 @@ def test_jobs_are_in_order_whole_and_valid(preset):
 
 @PRESETS
 def test_days_cut_where_they_end(preset):
-    days = 20.0
-    jobs = made(preset.model, days=days)["submit_time"]
+    end = made(preset.model, jobs=2000)["submit_time"][-1] + 0.5
+    jobs = made(preset.model, days=end / 86400)["submit_time"]
     longer = made(preset.model, jobs=jobs.size + 1)["submit_time"]
 
-    assert jobs.max() < days * 86400 <= longer[-1]
+    assert jobs.size >= 2000
+    assert jobs.max() < end <= longer[-1]
 
 
 @PRESETS
@@ -192,3 +194,15 @@ def test_memory_stays_flat(preset):
     sizes = [block["submit_time"].size for block in islice(preset.model.blocks(np.random.default_rng(1)), 20)]
 
     assert max(sizes) < 5_000_000
+
+
+@MODELS
+@pytest.mark.logs
+@pytest.mark.slow
+@pytest.mark.parametrize("log", ["KTH-SP2-1996-2.1-cln", "NASA-iPSC-1993-3.1-cln", "alea-wagap-2013"])
+def test_a_real_log_is_fitted(kind, log, logs):
+    with gwa.open(logs / "swf" / f"{log}.swf.gz") as trace:
+        fitted = kind.fit(trace.store)
+
+    assert kind.parsed(fitted.plain()) == fitted
+    assert made(fitted, jobs=500)["run_time"].size == 500

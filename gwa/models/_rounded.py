@@ -18,6 +18,9 @@ KINDS: Final = ("normal", "weibull", "gamma", "lognormal")
 """The candidates of Anoep (thesis 2009) that are the best of some trace."""
 
 TINY: Final = 1e-300
+INSIDE: Final = 0.05
+"""The least share of draws that may be in range: what is left of a far tail looks like anything."""
+
 MOST: Final = 2000
 """Different values for which a likelihood is worked out; more are thinned."""
 
@@ -52,7 +55,9 @@ def rounded(
         inside = (1.0 if high is None else float(distribution.cdf(high))) - (
             0.0 if low is None else float(distribution.cdf_below(low))
         )
-        return -dot(count, np.log(np.maximum(mass / max(inside, TINY), TINY)))
+        if inside < INSIDE:
+            return math.inf
+        return -dot(count, np.log(np.maximum(mass / inside, TINY)))
 
     best = min((improved(fit.distribution, loss) for fit in starts), key=loss)
     return Scaled(best, base, low, high)

@@ -199,6 +199,15 @@ def test_rounding_is_undone(mu, sigma, seed):
     assert cast("Normal", found).sigma == pytest.approx(sigma, abs=0.1)
 
 
+@pytest.mark.parametrize("values", [np.repeat([1, 2, 118, 119, 120], 50), np.repeat([1, 2, 3], [900, 90, 9])])
+def test_what_piles_up_at_an_end_still_has_a_distribution(values):
+    """Cut off at both ends, a far tail would be most likely: nearly all of its draws would be repeated."""
+    found = rounded(Sample.of(values), "x", math.e, low=math.log(0.5), high=math.log(120.5))
+    draws = found.rvs(np.random.default_rng(1), 1000)
+
+    assert 0.5 <= draws.min() <= draws.max() <= 120.5
+
+
 def test_powers_of_two_are_told_from_those_by_chance():
     one = replace(
         AVERAGE, size=Scaled(Weibull(2.0, 2.8), 2.0, math.log2(1.5)), sequential=0.0, powers_of_two=0.6
