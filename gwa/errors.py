@@ -8,6 +8,7 @@ The exceptions that gwa raises on purpose.
     │   ├── UnknownFormat               no format, or several, claim a file
     │   └── StrictError                 a bad row met with ``strict``
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
+    ├── ModelError (ValueError)         a model's parameters are wrong, or a trace determines none
     ├── OutputError (OSError)           an output cannot be written
     └── MissingAsset (FileNotFoundError)  gwa was installed without one of its files
 
@@ -34,6 +35,10 @@ class StrictError(TraceError):
 
 class DefinitionError(GwaError, ValueError):
     """A converter, a system description or a catalogue is wrong."""
+
+
+class ModelError(GwaError, ValueError):
+    """Parameters of a model are wrong, or a trace does not determine them."""
 
 
 class OutputError(GwaError, OSError):

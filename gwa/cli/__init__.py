@@ -14,7 +14,7 @@ import click
 from gwa import __version__
 from gwa.errors import GwaError
 
-ORDER = ("convert", "report", "facts", "check", "sql", "fit", "anonymize", "formats")
+ORDER = ("convert", "report", "facts", "check", "sql", "fit", "model", "generate", "anonymize", "formats")
 """The order in which commands are listed; those that are not named follow."""
 
 

@@ -9,6 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from gwa.account import Account
+    from gwa.engine import Engine
     from gwa.reading import Reading
     from gwa.trace import Trace
 
@@ -27,40 +28,56 @@ JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 def options(command: F) -> F:
     """Add the options of every command that reads a trace."""
-    for option in reversed(
-        (
-            click.option("--format", "name", metavar="NAME", help="Read the source as this format."),
-            click.option("--system", type=PATH, metavar="FILE.toml", help="What is known of the system."),
-            click.option(
-                "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
-            ),
-            click.option(
-                "--memory", metavar="SIZE", help="Memory limit of the engine, such as 2GB; else 1500MB."
-            ),
-            click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
-            click.option("--quiet", is_flag=True, help="Say nothing but errors."),
-            click.option("--debug", is_flag=True, help="Show where an error comes from."),
-        )
-    ):
+    return _with(
+        limits(command),
+        click.option("--format", "name", metavar="NAME", help="Read the source as this format."),
+        click.option("--system", type=PATH, metavar="FILE.toml", help="What is known of the system."),
+        click.option(
+            "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
+        ),
+    )
+
+
+def limits(command: F) -> F:
+    """Add the options of every command that fills a store."""
+    return _with(
+        command,
+        click.option(
+            "--memory", metavar="SIZE", help="Memory limit of the engine, such as 2GB; else 1500MB."
+        ),
+        click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
+        click.option("--quiet", is_flag=True, help="Say nothing but errors."),
+        click.option("--debug", is_flag=True, help="Show where an error comes from."),
+    )
+
+
+def _with(command: F, *added: Callable[[F], F]) -> F:
+    for option in reversed(added):
         command = option(command)
     return command
 
 
-def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
-    """Return the wishes that the shared options express; raise a usage error for nonsense."""
+def engine(said: dict[str, Any]) -> "Engine":
+    """Return the limits that the shared options express; raise a usage error for nonsense."""
     from gwa.engine import Engine
-    from gwa.reading import Reading
-    from gwa.system import read_system
-    from gwa.terminal import progress
 
     if said["memory"] and not SIZE.fullmatch(said["memory"]):
         message = f"'{said['memory']}' is no size, expected one such as 2GB"
         raise click.BadParameter(message, param_hint="--memory")
+    return Engine(said["memory"], said["threads"])
+
+
+def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
+    """Return the wishes that the shared options express; raise a usage error for nonsense."""
+    from gwa.reading import Reading
+    from gwa.system import read_system
+    from gwa.terminal import progress
+
     attempts = {"attempts": "true"} if said.get("attempts") else {}
     return Reading(
         system=read_system(said["system"]) if said["system"] else None,
         strict=strict,
-        engine=Engine(said["memory"], said["threads"]),
+        engine=engine(said),
         progress=progress(quiet=said["quiet"]),
         options={**_set(said["set_"]), **attempts},
     )

@@ -1,0 +1,68 @@
+"""List models, and fit one to a trace."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gwa.cli._common import JSON, PATH, TRACE, opened, options
+
+
+@click.group(name="model")
+def command() -> None:
+    """
+    List models of workloads and their published parameters, and fit a model to a trace.
+
+    \b
+    Examples:
+      gwa model list
+      gwa model fit sample_traces/swf/tiny.swf lublin -o lublin.json
+    """
+
+
+@command.command(name="list")
+@JSON
+def listed(as_json: bool) -> None:
+    """
+    List the models, and the presets: models with published parameters.
+
+    \b
+    Example:
+      gwa model list
+    """
+    from gwa.models import models, presets
+    from gwa.terminal import table
+
+    rows = [(one.name, "model", one.title, one.about()) for one in models().values()]
+    rows += [(one.name, f"preset of {one.model.name}", one.title, one.source) for one in presets().values()]
+    table(("name", "kind", "title", "about"), rows, as_json=as_json)
+
+
+@command.command(name="fit")
+@TRACE
+@click.argument("model")
+@click.option("-o", "--output", "out", type=PATH, metavar="OUT", help="File to write, else print it.")
+@options
+def fit(trace: Path, model: str, out: Path | None, **said: Any) -> None:
+    """
+    Fit a model to a trace: its parameters as JSON, with what they mean.
+
+    \b
+    Example:
+      gwa model fit sample_traces/swf/tiny.swf lublin -o lublin.json
+    """
+    from gwa.models import models
+    from gwa.models.document import text, write
+
+    if model not in models():
+        message = f"there is no model '{model}', expected one of {', '.join(models())}"
+        raise click.BadParameter(message, param_hint="MODEL")
+    with opened(trace, said) as found:
+        fitted = models()[model].fit(found.store)
+        origin = {"fitted to": found.name, "jobs": len(found)}
+    if out is None:
+        click.echo(text(fitted, origin), nl=False)
+    else:
+        write(fitted, out, origin)
+        if not said["quiet"]:
+            click.echo(f"{out}: {fitted.title}, fitted to {origin['jobs']:,} jobs", err=True)

@@ -1,0 +1,133 @@
+"""
+The models of workloads: one file for each, found by looking, with its presets in TOML beside it.
+
+To add one, write a frozen dataclass under `Model` in a file here: its fields are the parameters, each
+number annotated with its meaning, unit and range; its docstring tells the paper and the formulae. The shared
+test `tests/test_every_model.py` checks it unasked.
+
+A model yields an endless stream of blocks: NumPy arrays of equal length by field of `gwa.schema`, in the
+order of submission; missing numbers are nan, and texts are numbers that stand for them, -1 for none.
+`gwa.models.workload` cuts the stream and puts it into a store, so that memory does not grow with the number
+of jobs. One seed, one stream: a shorter workload is the beginning of a longer one.
+"""
+
+import importlib
+import pkgutil
+import tomllib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from inspect import cleandoc, isabstract
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from gwa.errors import ModelError
+from gwa.models._parameters import Parameters
+from gwa.models._streams import Block
+from gwa.schema import BY_NAME
+from gwa.statistics.distribution import FitError
+from gwa.store import Store
+
+
+class Model(Parameters, ABC):
+    """
+    A model of workloads with its parameters.
+
+    A member sets *name* (in commands and files), *title* (printed), *source* (the paper), *needs*: the
+    fields without which it cannot be fitted, and *fewest*: how many jobs a fit needs at least.
+    """
+
+    title: ClassVar[str]
+    source: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ("submit_time", "run_time", "n_procs")
+    fewest: ClassVar[int] = 100
+
+    @classmethod
+    def fit(cls, store: Store) -> Self:
+        """
+        Return the model with the parameters that the jobs in *store* determine.
+
+        Raise `ModelError` for a trace that lacks a field or has too few jobs, naming what is missing.
+        """
+        jobs, *known = store.row(
+            f"select count(*), {', '.join(f'count({name})' for name in cls.needs)} from ran"
+        )
+        for name, count in zip(cls.needs, known, strict=True):
+            if count < min(cls.fewest, max(jobs, 1)):
+                message = f"{cls.name}: {count} jobs that ran record {name} ({BY_NAME[name].meaning})"
+                raise ModelError(f"{message}, expected at least {cls.fewest}")
+        if jobs < cls.fewest:
+            raise ModelError(f"{cls.name}: {jobs} jobs that ran, expected at least {cls.fewest} for a fit")
+        try:
+            return cls.fitted(store)
+        except FitError as error:
+            raise ModelError(f"{cls.name}: {error}: expected jobs that differ more") from error
+
+    @classmethod
+    @abstractmethod
+    def fitted(cls, store: Store) -> Self:
+        """Return the model fitted to *store*, which has what the model needs."""
+
+    @abstractmethod
+    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
+        """Yield jobs in the order of submission, from second 0, without end."""
+
+    @abstractmethod
+    def paced(self, factor: float) -> Self:
+        """Return the model with times between arrivals that are *factor* times as long."""
+
+    def within(self, cpus: int) -> Self:
+        """Return the model for a system of *cpus* processors; raise `ModelError` where it cannot be."""
+        raise ModelError(f"{self.name}: its jobs cannot be fitted into {cpus} processors")
+
+    @classmethod
+    def about(cls) -> str:
+        """Return what the model is, in a sentence."""
+        return cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Published parameters: *name*, what they are of (*title*), where they stand (*source*), the *model*."""
+
+    name: str
+    title: str
+    source: str
+    model: Model
+
+
+@cache
+def models() -> dict[str, type[Model]]:
+    """Return every model of this package by name."""
+    found: dict[str, type[Model]] = {}
+    for info in pkgutil.iter_modules(__path__):
+        if not info.name.startswith("_"):
+            for member in vars(importlib.import_module(f"{__name__}.{info.name}")).values():
+                if isinstance(member, type) and issubclass(member, Model) and not isabstract(member):
+                    found[member.name] = member
+    return dict(sorted(found.items()))
+
+
+@cache
+def presets() -> dict[str, Preset]:
+    """Return the published parameters that stand in the TOML files of this package, by name."""
+    found = {}
+    here = files(__name__)
+    for file in sorted(
+        (one for one in here.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name
+    ):
+        said = tomllib.loads(file.read_text(encoding="utf-8"))
+        for name, preset in said.items():
+            found[name] = Preset(name, preset["title"], preset["source"], model(preset))
+    return found
+
+
+def model(said: Mapping[str, Any]) -> Model:
+    """Return the model that a document names under ``model``, with its ``parameters``."""
+    name = said.get("model")
+    if not isinstance(name, str) or name not in models():
+        raise ModelError(f"model: is {name!r}, expected one of {', '.join(models())}")
+    return models()[name].parsed(said.get("parameters", {}))

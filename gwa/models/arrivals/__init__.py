@@ -1,0 +1,73 @@
+"""
+When jobs arrive: one file for each process, found by looking, for every model that has arrivals.
+
+A process is a frozen dataclass of parameters under `Arrivals`: an endless stream of whole seconds that never
+decrease, counted from a midnight.
+"""
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from functools import cache
+from inspect import isabstract
+from typing import ClassVar, Self
+
+import numpy as np
+
+from gwa.errors import ModelError
+from gwa.models._parameters import Parameters
+from gwa.statistics.sample import Floats, Sample
+from gwa.store import Store
+
+FEWEST = 20
+"""Gaps that a fit needs at least."""
+
+
+class Arrivals(Parameters, ABC):
+    """A process of arrivals; *name* is what JSON calls it, *title* what people do."""
+
+    title: ClassVar[str]
+
+    @classmethod
+    def family(cls) -> Mapping[str, type["Parameters"]]:
+        """Return all processes by name."""
+        return processes()
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
+        """
+        Return the process of the times in *column* of the table *moments*.
+
+        Raise `ModelError` for too few of them.
+        """
+
+    @abstractmethod
+    def times(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield blocks of arrival times in whole seconds from 0, in order, without end."""
+
+    @abstractmethod
+    def paced(self, factor: float) -> Self:
+        """Return the process with gaps that are *factor* times as long."""
+
+
+@cache
+def processes() -> dict[str, type[Arrivals]]:
+    """Return every process of this package by name."""
+    found = {}
+    for info in pkgutil.iter_modules(__path__):
+        for member in vars(importlib.import_module(f"{__name__}.{info.name}")).values():
+            if isinstance(member, type) and issubclass(member, Arrivals) and not isabstract(member):
+                found[member.name] = member
+    return found
+
+
+def gaps(store: Store, moments: str, column: str) -> Sample:
+    """Return the seconds between arrivals, counted; raise `ModelError` for too few."""
+    found = store.sample(
+        "gap", f"(select {column} - lag({column}) over (order by {column}) as gap from {moments}) as gaps"
+    )
+    if found.n < FEWEST or found.max() == 0:
+        raise ModelError(f"arrivals: {found.n} gaps in time, expected at least {FEWEST}, not all 0")
+    return found

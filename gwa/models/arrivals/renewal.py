@@ -1,0 +1,62 @@
+"""Arrivals with gaps of any distribution."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, Self
+
+import numpy as np
+
+from gwa.errors import ModelError
+from gwa.models._draws import Scaled, sizes
+from gwa.models._parameters import positive, share
+from gwa.models.arrivals import Arrivals, gaps
+from gwa.statistics.fit import fit_all
+from gwa.statistics.sample import Floats
+from gwa.store import Store
+
+CANDIDATES: Final = ("exponential", "lognormal", "weibull", "gamma", "hyperexponential", "lognormalmixture")
+
+
+@dataclass(frozen=True)
+class Renewal(Arrivals):
+    """
+    A renewal process: gaps are independent and have one distribution, whatever the hour.
+
+    Many jobs of a log arrive in the same second as the one before, which no distribution of positive
+    gaps has; they are a *simultaneous* share of their own, and all others come at least a second later.
+    """
+
+    gap: Scaled
+    simultaneous: Annotated[float, share("of arrivals in the same second as the one before")] = 0.0
+    pace: Annotated[float, positive("what gaps are multiplied by")] = 1.0
+
+    name = "renewal"
+    title = "renewal process"
+
+    def check(self) -> None:
+        """Refuse a process in which time stands still."""
+        if self.simultaneous == 1:
+            raise ModelError("simultaneous is 1, expected a share below 1")
+
+    @classmethod
+    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
+        """Return the process whose distribution of gaps above 0 has the least BIC of `CANDIDATES`."""
+        found = gaps(store, moments, column)
+        best = fit_all(found.restrict(above=0.0), CANDIDATES).best_bic
+        if best is None:
+            raise ModelError("gap: the times between arrivals are all alike, expected different ones")
+        return cls(Scaled(best.distribution, base=1.0), 1 - found.restrict(above=0.0).n / found.n)
+
+    def times(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield blocks of arrival times."""
+        last = 0.0
+        for size in sizes():
+            gap = np.maximum(np.rint(self.pace * self.gap.rvs(rng, size)), 1.0)
+            gap[rng.random(size) < self.simultaneous] = 0.0
+            found = last + np.cumsum(gap)
+            last = float(found[-1])
+            yield found
+
+    def paced(self, factor: float) -> Self:
+        """Return the process with gaps that are *factor* times as long."""
+        return replace(self, pace=self.pace * factor)

@@ -1,0 +1,210 @@
+"""The model of Lublin and Feitelson (2003): rigid jobs on parallel supercomputers."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.errors import ModelError
+from gwa.models import Model
+from gwa.models._lublin import fitted_run_times, fitted_sizes
+from gwa.models._parameters import Parameters, Quantity, positive, share
+from gwa.models._streams import Block, merged
+from gwa.models.arrivals.slots import Slots
+from gwa.statistics.gamma import Gamma
+from gwa.statistics.sample import Floats
+from gwa.store import Store
+
+LONGEST = 12.0
+"""The greatest logarithm of a run time, 45 hours: longer ones are drawn again."""
+
+DAWN, FIRST = 5 * 3600.0, 11.0
+"""The day begins at five in the morning, with the 11th argument of its gamma distribution."""
+
+INTERACTIVE = 0
+"""What the Standard Workload Format calls the queue of interactive jobs; batch jobs are in queue 1."""
+
+
+@dataclass(frozen=True)
+class Sizes(Parameters):
+    """
+    Processors: one, or 2 to the power of a two-stage uniform draw, which is rounded for powers of two.
+
+    The draw is uniform from *low* to *middle* with probability *first*, else from *middle* to *high*. It is
+    never rounded to more than the greatest power of two in the system.
+    """
+
+    serial: Annotated[float, share("of jobs on one processor")]
+    powers_of_two: Annotated[float, share("of jobs whose draw is rounded to a power of two")]
+    low: Annotated[float, Quantity("least draw", "log2 processors", 0.0, 30.0)]
+    middle: Annotated[float, Quantity("where the second stage begins", "log2 processors", 0.0, 30.0)]
+    high: Annotated[float, Quantity("greatest draw", "log2 processors", 0.0, 30.0)]
+    first: Annotated[float, share("of parallel jobs in the first stage")]
+
+    def check(self) -> None:
+        """Refuse stages out of order, and shares that are more than all."""
+        if not self.low <= self.middle <= self.high:
+            raise ModelError(f"middle is {self.middle}, expected one between low and high")
+        if self.serial + self.powers_of_two > 1 + 1e-9:
+            raise ModelError(f"powers_of_two is {self.powers_of_two}, expected at most 1 less serial")
+
+    def draw(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
+        """Return the processors of *n* jobs."""
+        kind, place = rng.random(n), rng.random(n)
+        first = rng.random(n) < self.first
+        power = np.where(
+            first,
+            self.low + (self.middle - self.low) * place,
+            self.middle + (self.high - self.middle) * place,
+        )
+        exact = np.minimum(np.floor(power + 0.5), math.floor(self.high))
+        rounded = np.where(kind < self.serial + self.powers_of_two, exact, power)
+        found: NDArray[np.int64] = np.where(kind < self.serial, 1, np.floor(2**rounded + 0.5)).astype(
+            np.int64
+        )
+        return found
+
+
+@dataclass(frozen=True)
+class RunTimes(Parameters):
+    """
+    Run times: their natural logarithm is hyper-gamma, and large jobs have the first gamma less often.
+
+    The first of both gammas has probability *slope* times processors plus *intercept*, between 0 and 1.
+    """
+
+    shape1: Annotated[float, positive("shape of the first gamma")]
+    scale1: Annotated[float, positive("scale of the first gamma", "ln s")]
+    shape2: Annotated[float, positive("shape of the second gamma")]
+    scale2: Annotated[float, positive("scale of the second gamma", "ln s")]
+    slope: Annotated[float, Quantity("how the probability of the first gamma changes", "per processor")]
+    intercept: Annotated[float, Quantity("the probability of the first gamma, extrapolated to no processor")]
+
+    def check(self) -> None:
+        """Refuse gammas that hardly ever stay below the longest run time."""
+        for name, gamma in (
+            ("shape1", Gamma(self.shape1, self.scale1)),
+            ("shape2", Gamma(self.shape2, self.scale2)),
+        ):
+            if gamma.cdf(LONGEST) < 0.5:
+                raise ModelError(
+                    f"{name} is {gamma.shape}, expected a gamma with a median below {LONGEST:g} ln s"
+                )
+
+    def draw(self, rng: np.random.Generator, procs: NDArray[np.int64]) -> Floats:
+        """Return run times in whole seconds for jobs of so many processors."""
+        left = np.clip(self.slope * procs + self.intercept, 0, 1)
+        found = np.full(procs.size, np.inf)
+        wrong = np.arange(procs.size)
+        while wrong.size:
+            one = rng.random(wrong.size) < left[wrong]
+            shape = np.where(one, self.shape1, self.shape2)
+            found[wrong] = rng.standard_gamma(shape) * np.where(one, self.scale1, self.scale2)
+            wrong = wrong[found[wrong] > LONGEST]
+        seconds: Floats = np.floor(np.exp(found))
+        return seconds
+
+
+@dataclass(frozen=True)
+class Jobs(Parameters):
+    """Jobs of one type: their arrivals, sizes and run times."""
+
+    arrivals: Slots
+    sizes: Sizes
+    run_times: RunTimes
+
+    def blocks(self, rng: np.random.Generator, queue: int) -> Iterator[Block]:
+        """Yield jobs of this type, without end."""
+        when, size, run = rng.spawn(3)
+        for times in self.arrivals.times(when):
+            procs = self.sizes.draw(size, times.size)
+            yield {
+                "submit_time": times,
+                "run_time": self.run_times.draw(run, procs),
+                "n_procs": procs,
+                "queue_id": np.full(times.size, queue),
+            }
+
+    @classmethod
+    def fitted(cls, store: Store, table: str) -> Self:
+        """Return the parameters of the jobs in *table*."""
+        arrivals = Slots.fit_day(store, table, "submit_time", kinds=[Gamma], begins=DAWN, first=FIRST)
+        sizes = Sizes(**fitted_sizes(store, table))
+        return cls(arrivals, sizes, RunTimes(**fitted_run_times(store, table, LONGEST)))
+
+
+@dataclass(frozen=True)
+class Lublin(Model):
+    """
+    Batch and interactive jobs of parallel supercomputers, with a daily cycle.
+
+    Two-stage uniform sizes, hyper-gamma run times that grow with size, gamma gaps in a virtual time
+    that follows the day. A trace whose queues tell interactive jobs (0) from others is fitted with both
+    types, any other with one, called batch. The published gaps are those of rush hours times the ratio ARAR
+    that stretches them to all hours; here the shape is the product.
+    """
+
+    batch: Jobs
+    interactive: Jobs | None = None
+
+    name = "lublin"
+    title = "Lublin and Feitelson 2003"
+    source = (
+        "U. Lublin and D. G. Feitelson, The workload on parallel supercomputers: modeling the characteristics"
+        " of rigid jobs, Journal of Parallel and Distributed Computing 63 (2003)"
+    )
+
+    @classmethod
+    def fitted(cls, store: Store) -> Self:
+        """Return the model of the jobs that ran."""
+        types = {}
+        for name, where in (("batch", "<>"), ("interactive", "=")):
+            table = store.keep(
+                f"lublin_{name}",
+                "select submit_time, run_time, n_procs from ran"
+                f" where submit_time is not null and coalesce(queue_id, '') {where} '{INTERACTIVE}'",
+            )
+            types[name] = table, store.row(f"select count(*) from {table}")[0]
+        large = [table for table, count in types.values() if count >= cls.fewest]
+        if len(large) < len(types):
+            large = [store.keep("lublin_all", "select * from ran where submit_time is not null")]
+        return cls(*(Jobs.fitted(store, table) for table in large))
+
+    def types(self) -> dict[str, Jobs]:
+        """Return the types of jobs by name."""
+        return {name: jobs for name, jobs in vars(self).items() if jobs is not None}
+
+    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
+        """Yield jobs in the order of submission, without end."""
+        queues = {"batch": 1, "interactive": INTERACTIVE}
+        streams = [
+            jobs.blocks(one, queues[name])
+            for (name, jobs), one in zip(self.types().items(), rng.spawn(len(self.types())), strict=True)
+        ]
+        return merged(streams) if len(streams) > 1 else streams[0]
+
+    def paced(self, factor: float) -> Self:
+        """Return the model with times between arrivals that are *factor* times as long."""
+        return self._with(lambda jobs: {"arrivals": jobs.arrivals.paced(factor)})
+
+    def within(self, cpus: int) -> Self:
+        """Return the model for a system of *cpus* processors: both later stages move along."""
+        greatest = max(jobs.sizes.high for jobs in self.types().values())
+        moved = math.log2(cpus) - greatest
+
+        def shifted(jobs: Jobs) -> dict[str, Any]:
+            high, middle = jobs.sizes.high + moved, jobs.sizes.middle + moved
+            return {"sizes": replace(jobs.sizes, middle=max(middle, jobs.sizes.low), high=high)}
+
+        try:
+            return self._with(shifted)
+        except ModelError as error:
+            raise ModelError(
+                f"cpus is {cpus}, too few for the parallel jobs of this model ({error})"
+            ) from error
+
+    def _with(self, change: Callable[[Jobs], dict[str, Any]]) -> Self:
+        return replace(self, **{name: replace(jobs, **change(jobs)) for name, jobs in self.types().items()})

@@ -1,0 +1,144 @@
+"""
+Make a workload: the beginning of a model's stream, in a store that says how it was made.
+
+The header of a synthetic trace states the model, its parameters, the seed, and that no machine ever ran it.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from gwa import __version__
+from gwa.account import Account
+from gwa.convert import writer
+from gwa.engine import Engine, passing
+from gwa.errors import ModelError
+from gwa.models import Model
+from gwa.models._streams import Block, Extent, cut
+from gwa.output import whole
+from gwa.progress import SILENT, Progress
+from gwa.schema import BY_NAME
+from gwa.store import Store
+from gwa.system import Header
+
+PREFIXES: Final = {"user_id": "U", "group_id": "G", "executable_id": "A", "job_structure_params": "B"}
+"""What the number that stands for a text is written behind."""
+
+STRUCTURES: Final = "case when job_structure = 1 then 'BoT' else 'UNITARY' end"
+"""The text of 1 and 0 in ``job_structure``."""
+
+MEGABYTES: Final = 256
+"""Memory for the engine while jobs pass into the store."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """
+    What is to be made: a *model*, how long a workload, its *seed*, and *header* lines about the system.
+
+    One order, one workload, to the last byte.
+    """
+
+    model: Model
+    extent: Extent
+    seed: int
+    header: Header = ()
+
+    def __post_init__(self) -> None:
+        """Raise `ModelError` for a seed that is none."""
+        if self.seed < 0:
+            raise ModelError(f"seed is {self.seed}, expected a whole number of at least 0")
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the jobs in the order of submission."""
+        return cut(self.model.blocks(np.random.default_rng(self.seed)), self.extent)
+
+
+def workload(
+    order: Order, target: Path | None = None, engine: Engine | None = None, progress: Progress = SILENT
+) -> Store:
+    """Return a store with the jobs of *order*, in the file *target* or in scratch space."""
+    store = Store.create(target, engine)
+    try:
+        with passing(store.connection, engine, MEGABYTES):
+            jobs = _filled(store, order, progress)
+        store.set_header((*order.header, *described(order)))
+        store.set_account(Account(jobs, jobs, 0, 0, 0))
+        store.note({"format": "synthetic", "gwa": __version__})
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _filled(store: Store, order: Order, progress: Progress) -> int:
+    """Put all jobs of *order* into an empty store and return their number."""
+    jobs = 0
+    with progress.step("generating", order.extent.jobs) as bar:
+        for block in order.blocks():
+            if not jobs:
+                store.begin(["job_id", *block])
+            _append(store, block, jobs)
+            jobs += block["submit_time"].size
+            bar.advance(block["submit_time"].size)
+    if not jobs:
+        raise ModelError(f"days is {order.extent.days}, in which no job is submitted")
+    return jobs
+
+
+def generate(
+    order: Order, out: Path, command: str = "", engine: Engine | None = None, progress: Progress = SILENT
+) -> int:
+    """
+    Write the workload of *order* to *out*, whole or not at all, and return the number of jobs.
+
+    The name of *out* says in which format. *command* is noted as what made it.
+    """
+    target = writer(out)
+    place = whole(out) if target.name == "duckdb" else nullcontext()
+    with place as part, workload(order, part, engine, progress) as store:
+        store.note({"generate": command} if command else {})
+        if part is None:
+            target.written(store, out)
+        return store.account.jobs
+
+
+def described(order: Order) -> Header:
+    """Return the lines of a header that say how a trace was made."""
+    model = order.model
+    return (
+        ("Synthetic", "made by a model, no system ran these jobs"),
+        ("Generator", f"gwa {__version__}"),
+        ("Model", f"{model.name}: {model.title}"),
+        ("Source", model.source),
+        ("Parameters", json.dumps(model.plain(), separators=(",", ":"), allow_nan=False)),
+        ("Seed", str(order.seed)),
+    )
+
+
+def _append(store: Store, block: Block, before: int) -> None:
+    """Append a block to the store; jobs are numbered from 1 in the order of submission."""
+    size = block["submit_time"].size
+    columns = {"job_id": np.arange(before + 1, before + size + 1), **block}
+    batch = pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
+    store.connection.register("batch", batch)
+    try:
+        selected = ", ".join(f"{_text(name)} as {name}" for name in columns)
+        store.connection.execute(f"insert into recorded by name select {selected} from batch")
+    finally:
+        store.connection.unregister("batch")
+
+
+def _text(name: str) -> str:
+    """Return the SQL for a field of a block: texts are built of the numbers that stand for them."""
+    if name == "job_structure":
+        return STRUCTURES
+    if name in BY_NAME and BY_NAME[name].is_text:
+        return f"case when {name} >= 0 then '{PREFIXES.get(name, '')}' || {name} end"
+    return name

@@ -1,0 +1,157 @@
+"""Arrivals: each process against what is known of it, and against scipy."""
+
+from itertools import islice
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from gwa.errors import ModelError
+from gwa.models._draws import Scaled
+from gwa.models.arrivals import processes
+from gwa.models.arrivals.bursts import Bursts
+from gwa.models.arrivals.poisson import Poisson
+from gwa.models.arrivals.renewal import Renewal
+from gwa.models.arrivals.slots import DAY, SLOT, Day, Slots
+from gwa.statistics.distributions import Lognormal, Normal
+from gwa.statistics.gamma import Gamma
+from gwa.statistics.weibull import Weibull
+
+EXAMPLES: dict[str, Any] = {
+    "poisson": Poisson(90.0),
+    "renewal": Renewal(Scaled(Lognormal(4.0, 1.5), base=1.0), simultaneous=0.2),
+    "bursts": Bursts(300.0, 4.0, Scaled(Normal(0.5, 1.0), high=6.0)),
+    "slots": Slots(Scaled(Gamma(8.0, 0.6)), Day(Normal(20.0, 9.0), begins=6 * 3600.0)),
+}
+EVERY = pytest.mark.parametrize("process", EXAMPLES.values(), ids=list(EXAMPLES))
+
+
+def times(process, n, seed=1):
+    """Return the first *n* arrivals."""
+    blocks, found = process.times(np.random.default_rng(seed)), np.zeros(0)
+    while found.size < n:
+        found = np.concatenate([found, next(blocks)])
+    return found[:n]
+
+
+def refitted(process, make_store, n=20_000):
+    """Return the same process fitted to *n* arrivals of its own."""
+    found = times(process, n).tolist()
+    return type(process).fit(make_store(submit_time=found))
+
+
+def test_there_is_an_example_of_every_process():
+    assert processes().keys() == EXAMPLES.keys()
+
+
+@EVERY
+def test_times_rise_in_whole_seconds(process):
+    for block in islice(process.times(np.random.default_rng(1)), 8):
+        assert (np.diff(block) >= 0).all()
+        assert (block == np.floor(block)).all()
+    assert np.array_equal(times(process, 9000), times(process, 20_000)[:9000])
+
+
+@EVERY
+def test_pace_is_a_factor_of_the_mean_gap(process):
+    fast, slow = (times(process.paced(factor), 30_000)[-1] for factor in (1.0, 2.5))
+
+    assert slow / fast == pytest.approx(2.5, rel=0.02)
+
+
+@EVERY
+def test_survives_json(process):
+    assert type(process).parsed(process.plain()) == process
+
+
+@EVERY
+def test_refuses_what_determines_nothing(process, make_store):
+    for moments in ([], [1.0], [7.0] * 100):
+        with pytest.raises(ModelError, match="expected"):
+            type(process).fit(make_store(submit_time=moments))
+
+
+def test_poisson_counts_have_a_variance_of_their_mean():
+    counts = np.bincount((times(Poisson(90.0), 40_000) // 3600).astype(int))[:-1]
+
+    assert counts.var() / counts.mean() == pytest.approx(1.0, abs=0.15)
+    assert stats.kstest(np.diff(times(Poisson(1e6), 4000)), stats.expon(scale=1e6).cdf).pvalue > 0.01
+
+
+def test_poisson_gives_its_gap_back(make_store):
+    assert refitted(EXAMPLES["poisson"], make_store).gap == pytest.approx(90.0, rel=0.03)
+
+
+def test_renewal_gives_its_gaps_back(make_store):
+    found = refitted(EXAMPLES["renewal"], make_store)
+
+    assert found.simultaneous == pytest.approx(0.2, abs=0.01)
+    asked = np.array([0.1, 0.5, 0.9])
+    assert found.gap.distribution.ppf(asked) == pytest.approx(Lognormal(4.0, 1.5).ppf(asked), rel=0.1)
+
+
+def test_bursts_give_their_gaps_and_batches_back(make_store):
+    one, found = EXAMPLES["bursts"], refitted(EXAMPLES["bursts"], make_store, 60_000)
+
+    assert found.gap == pytest.approx(300.0, rel=0.03)
+    assert found.tail == pytest.approx(4.0, rel=0.2)
+    asked = np.array([0.2, 0.5, 0.9])
+    assert found.batch.quantiles(asked) == pytest.approx(one.batch.quantiles(asked), rel=0.1)
+
+
+def test_gaps_of_bursts_are_scipys_lomax():
+    found = np.diff(times(Bursts(1e6, 4.0), 20_000))
+
+    assert stats.kstest(found, stats.lomax(4.0, scale=3e6).cdf).pvalue > 0.01
+
+
+def test_slots_give_their_day_and_gaps_back(make_store):
+    found = refitted(EXAMPLES["slots"], make_store, 40_000)
+
+    assert found.day.shares == pytest.approx(EXAMPLES["slots"].day.shares, abs=0.002)
+    asked = np.array([0.1, 0.5, 0.9])
+    assert found.gap.distribution.ppf(asked) == pytest.approx(Gamma(8.0, 0.6).ppf(asked), rel=0.02)
+
+
+def test_slots_arrive_in_proportion_to_their_shares():
+    """The share of arrivals in a slot is F(k + 1/2) - F(k - 1/2) over the day, of scipy's F."""
+    process = Slots(Scaled(Normal(3.0, 0.5)), Day(Weibull(1.8, 24.0), begins=2 * 3600.0))
+    found = times(process, 400_000)
+    counts = np.bincount((((found - 2 * 3600) % DAY) // SLOT).astype(int), minlength=48)
+    mass = np.diff(stats.weibull_min(1.8, scale=24.0).cdf(np.arange(49) - 0.5))
+
+    assert counts / counts.sum() == pytest.approx(mass / mass.sum(), abs=0.002)
+
+
+# Where a slot has next to no share, an instant of virtual time is long in reality, and no way leads back.
+days = st.builds(
+    Day,
+    st.builds(Normal, st.floats(-5, 60), st.floats(2, 40))
+    | st.builds(Gamma, st.floats(1, 9), st.floats(1, 9)),
+    st.floats(0, DAY),
+    st.floats(-3, 12),
+).filter(lambda day: day.shares.min() > 1e-6)
+
+
+@given(days, st.lists(st.floats(0, 1e8), min_size=2, max_size=20))
+def test_virtual_time_never_runs_back_and_keeps_days(day, moments):
+    virtual = np.sort(moments)
+    real = day.real(virtual)
+
+    assert (np.diff(real) >= -1e-6).all()
+    assert day.real(virtual + DAY) - DAY == pytest.approx(real, abs=1e-3)
+    assert np.abs(real - virtual).max() <= DAY + 1e-3
+
+
+@settings(max_examples=25)
+@given(days, st.lists(st.floats(0, 1e7), min_size=2, max_size=5))
+def test_the_engine_turns_real_time_back(day, moments):
+    virtual = np.sort(moments)
+    query = "select " + ", ".join(day.virtual(repr(float(real))) for real in day.real(virtual))
+    (row,) = duckdb.execute(query).fetchall()
+
+    assert np.diff(row) == pytest.approx(np.diff(virtual), abs=1e-3)

@@ -1,0 +1,93 @@
+"""Generating by command: every format, the same bytes, and mistakes in a line."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import gwa
+from gwa.models import presets
+from gwa.models._streams import Extent
+from gwa.models.workload import Order, generate, workload
+
+
+def run(*words, cwd):
+    command = [sys.executable, "-m", "gwa", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_a_fitted_model_makes_a_trace_that_is_read_again(tmp_path, sample):
+    fitted = run("model", "fit", sample / "swf" / "tiny.swf", "lublin", "-o", "tiny.json", cwd=tmp_path)
+    assert fitted.returncode == 0, fitted.stderr
+    assert json.loads((tmp_path / "tiny.json").read_text())["origin"] == {"fitted to": "tiny", "jobs": 1200}
+
+    for name in ("one.swf", "two.swf"):
+        done = run("generate", "tiny.json", "--jobs", 300, "--seed", 4, "-o", name, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "one.swf").read_bytes() == (tmp_path / "two.swf").read_bytes()
+
+    with gwa.open(tmp_path / "one.swf") as trace:
+        assert len(trace) == 300
+        assert dict(trace.header)["Synthetic"]
+        assert dict(trace.header)["Seed"] == "4"
+
+
+@pytest.mark.parametrize("suffix", ["gwf", "gwf.zst", "duckdb", "parquet", "sqlite", "swf.gz"])
+def test_every_format_holds_the_same_jobs(suffix, tmp_path):
+    order = Order(presets()["lublin"].model.within(64), Extent(jobs=200), 1, (("Processors", "64"),))
+    generate(order, tmp_path / f"made.{suffix}", "gwa generate lublin")
+
+    with gwa.open(tmp_path / f"made.{suffix}") as trace, workload(order) as store:
+        asked = "select job_id, submit_time, run_time, n_procs, queue_id from jobs order by job_id"
+        assert trace.store.rows(asked) == store.rows(asked)
+        assert trace.system.cpus == 64
+        assert dict(trace.header)["Seed"] == "1"
+
+
+def test_a_utilization_is_met_in_the_facts(tmp_path):
+    words = ("--days", 2, "--cpus", 64, "--utilization", 0.5, "--seed", 1, "-o", "made.gwf")
+    done = run("generate", "lublin", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    with gwa.open(tmp_path / "made.gwf") as trace:
+        assert trace.facts("utilization.mean")["utilization.mean"] == pytest.approx(0.5, rel=0.02)
+        assert trace.sample("n_procs").max() <= 64
+
+
+def test_list_names_models_and_presets(tmp_path):
+    rows = json.loads(run("model", "list", "--json", cwd=tmp_path).stdout)
+
+    assert {row["name"] for row in rows} >= presets().keys()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("generate", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"), 1, "no preset or file 'nix'"),
+        (("generate", "lublin", "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or --days"),
+        (("generate", "lublin", "--jobs", 5, "--days", 1, "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or"),
+        (("generate", "lublin", "--jobs", 5, "-o", "x.gwf"), 2, "--seed"),
+        (("generate", "lublin", "--days", -1, "--seed", 1, "-o", "x.gwf"), 1, "days is -1.0"),
+        (
+            ("generate", "lublin", "--days", 1e-9, "--seed", 1, "-o", "x.gwf"),
+            1,
+            "in which no job is submitted",
+        ),
+        (("generate", "lublin", "--days", 1e-9, "--seed", 1, "-o", "x.duckdb"), 1, "no job is submitted"),
+        (("generate", "lublin", "--jobs", 5, "--seed", 1, "-o", "x.docx"), 1, "its suffix names no format"),
+        (
+            ("generate", "lublin", "--jobs", 5, "--seed", 1, "--utilization", 0.5, "-o", "x.gwf"),
+            2,
+            "needs --cpus",
+        ),
+        (("model", "fit", "nowhere.swf", "lublin"), 1, "no such file"),
+        (("model", "fit", "nowhere.swf", "nix"), 2, "there is no model 'nix'"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(words, status, said, tmp_path):
+    done = run(*words, cwd=tmp_path)
+    lines = done.stderr.splitlines()
+
+    assert (done.returncode, said in lines[-1], len(lines) == 1 or status == 2) == (status, True, True)
+    assert not any(tmp_path.iterdir())

@@ -1,0 +1,159 @@
+"""Lublin and Feitelson's model: against the authors' own workload, and against its formulae."""
+
+import gzip
+from typing import cast
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gwa.errors import ModelError
+from gwa.models import presets
+from gwa.models._lublin import _size_probabilities
+from gwa.models._streams import Extent
+from gwa.models.lublin import Lublin, RunTimes, Sizes
+from gwa.models.workload import Order, workload
+
+ALL, BOTH = (cast("Lublin", presets()[name].model) for name in ("lublin-all", "lublin"))
+
+
+def made(one, jobs, seed=1):
+    blocks = list(Order(one, Extent(jobs=jobs), seed).blocks())
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+@pytest.fixture(scope="module")
+def again():
+    """The presets, and what a fit to 40 000 of their own jobs finds."""
+    found = {}
+    for one in (ALL, BOTH):
+        with workload(Order(one, Extent(jobs=40_000), 5)) as store:
+            found[one] = type(one).fit(store)
+    return found
+
+
+def pairs(again):
+    for one, fitted in again.items():
+        assert one.types().keys() == fitted.types().keys()
+        for name, jobs in one.types().items():
+            yield jobs, fitted.types()[name]
+
+
+def test_sizes_come_back(again):
+    for jobs, fitted in pairs(again):
+        for name in ("serial", "powers_of_two", "first"):
+            assert getattr(fitted.sizes, name) == pytest.approx(getattr(jobs.sizes, name), abs=0.03)
+        for name in ("low", "middle", "high"):
+            assert getattr(fitted.sizes, name) == pytest.approx(getattr(jobs.sizes, name), abs=0.15)
+
+
+def test_run_times_come_back(again):
+    """Both gammas overlap, so that their shapes are loose; what they are together is not."""
+    for jobs, fitted in pairs(again):
+        one, two = jobs.run_times, fitted.run_times
+        assert two.intercept == pytest.approx(one.intercept, abs=0.04)
+        assert two.slope == pytest.approx(one.slope, abs=0.003)
+        for n in (1, 2):
+            means = [getattr(x, f"shape{n}") * getattr(x, f"scale{n}") for x in (one, two)]
+            assert means[1] == pytest.approx(means[0], rel=0.08)
+        draws = [x.draw(np.random.default_rng(1), np.full(20_000, 8)) for x in (one, two)]
+        assert stats.ks_2samp(*draws).statistic < 0.025
+
+
+def test_arrivals_come_back(again):
+    for jobs, fitted in pairs(again):
+        one, two = jobs.arrivals, fitted.arrivals
+        assert two.gap.distribution.mean() == pytest.approx(one.gap.distribution.mean(), rel=0.02)
+        assert two.gap.distribution.shape == pytest.approx(one.gap.distribution.shape, rel=0.05)
+        assert two.day.shares == pytest.approx(one.day.shares, abs=0.005)
+
+
+def test_sizes_are_drawn_as_their_probabilities_say():
+    sizes = Sizes(0.3, 0.4, 0.8, 4.5, 7.0, 0.8)
+    found, counts = np.unique(sizes.draw(np.random.default_rng(1), 400_000), return_counts=True)
+    expected = _size_probabilities(found[1:].astype(float), 7.0, 0.4 / 0.7, 0.8, 4.5, 0.8)
+
+    assert counts[0] / 400_000 == pytest.approx(0.3, abs=0.003)
+    assert expected.sum() == pytest.approx(1.0, abs=1e-9)
+    assert counts[1:] / counts[1:].sum() == pytest.approx(expected, abs=0.003)
+
+
+def test_run_times_are_a_mixture_of_two_of_scipys_gammas():
+    one = ALL.types()["batch"].run_times
+    found = np.log(one.draw(np.random.default_rng(1), np.full(50_000, 30)) + 0.5)
+    share = one.intercept + 30 * one.slope
+    first, second = (stats.gamma(a, scale=b) for a, b in ((one.shape1, one.scale1), (one.shape2, one.scale2)))
+
+    def cdf(x):
+        return share * first.cdf(x) + (1 - share) * second.cdf(x)
+
+    # Run times are cut to whole seconds; from 20 s on that is no matter.
+    long = found[found > 3]
+    assert stats.kstest(long, lambda x: (cdf(x) - cdf(3)) / (cdf(12) - cdf(3))).statistic < 0.012
+
+
+def test_large_jobs_run_longer():
+    jobs = made(ALL, 20_000)
+
+    assert stats.spearmanr(jobs["n_procs"], jobs["run_time"]).statistic > 0.05
+
+
+def test_a_system_moves_the_sizes():
+    small, large = (made(BOTH.within(cpus), 20_000)["n_procs"].max() for cpus in (32, 4096))
+
+    assert (small, large) == (32, 4096)
+    with pytest.raises(ModelError, match="cpus is 1, too few for the parallel jobs"):
+        BOTH.within(1)
+
+
+def test_interactive_jobs_are_in_queue_0():
+    jobs = made(BOTH, 20_000)
+    largest = [jobs["n_procs"][jobs["queue_id"] == queue].max() for queue in (0, 1)]
+
+    assert largest == [45, 128]
+
+
+def test_impossible_parameters_are_named():
+    with pytest.raises(ModelError, match=r"powers_of_two is 0\.8"):
+        Sizes(0.3, 0.8, 1.0, 2.0, 3.0, 0.5)
+    with pytest.raises(ModelError, match="shape2 is 900"):
+        RunTimes(1.0, 1.0, 900.0, 1.0, 0.0, 0.5)
+
+
+@pytest.fixture
+def original(logs):
+    """The authors' workload for 256 processors: submit time, run time and processors."""
+    path = logs / "swf" / "lublin_256.swf.gz"
+    with gzip.open(path, "rt") as file:
+        rows = [line.split()[1:5] for line in file if not line.startswith(";")]
+    return np.array(rows, dtype=float)[:, [0, 2, 3]].T
+
+
+@pytest.mark.logs
+def test_marginals_are_those_of_the_original_program(original):
+    """
+    Sizes, run times and gaps of the same parameters agree: two samples of one distribution.
+
+    The critical value of 10 000 jobs at 1 % is 0.016. Arrivals over the day are left out here: gaps are so
+    heavy-tailed that a few weeks differ from each other by more, see the next test.
+    """
+    submitted, run_time, procs = original
+    ours = made(ALL.within(256), 400_000, seed=11)
+
+    assert stats.ks_2samp(ours["n_procs"], procs).statistic < 0.0163
+    assert stats.ks_2samp(ours["run_time"], run_time).statistic < 0.0163
+    assert stats.ks_2samp(np.diff(ours["submit_time"]), np.diff(submitted)).statistic < 0.0163
+
+
+@pytest.mark.logs
+@pytest.mark.slow
+def test_the_days_of_the_original_program_are_among_ours(original):
+    """At least one in a hundred workloads of ours is as far from the long run as that one is."""
+    long = made(ALL, 400_000, seed=11)["submit_time"] % 86400
+
+    def far(submitted):
+        return stats.ks_2samp(long, submitted % 86400).statistic
+
+    ours = [far(made(ALL, original[0].size, seed)["submit_time"]) for seed in range(200)]
+
+    assert np.mean(np.array(ours) >= far(original[0])) >= 0.01
