@@ -8,6 +8,7 @@ The exceptions that gwa raises on purpose.
     │   ├── UnknownFormat               no format, or several, claim a file
     │   └── StrictError                 a bad row met with ``strict``
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
+    ├── SimulationError (ValueError)    jobs, a system or an experiment that cannot be simulated
     ├── OutputError (OSError)           an output cannot be written
     └── MissingAsset (FileNotFoundError)  gwa was installed without one of its files
 
@@ -34,6 +35,10 @@ class StrictError(TraceError):
 
 class DefinitionError(GwaError, ValueError):
     """A converter, a system description or a catalogue is wrong."""
+
+
+class SimulationError(GwaError, ValueError):
+    """Jobs, a system or an experiment cannot be simulated."""
 
 
 class OutputError(GwaError, OSError):
