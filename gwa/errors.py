@@ -9,6 +9,7 @@ The exceptions that gwa raises on purpose.
     │   └── StrictError                 a bad row met with ``strict``
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
     ├── ModelError (ValueError)         a model's parameters are wrong, or a trace determines none
+    ├── SimulationError (ValueError)    jobs, a system or an experiment that cannot be simulated
     ├── OutputError (OSError)           an output cannot be written
     └── MissingAsset (FileNotFoundError)  gwa was installed without one of its files
 
@@ -39,6 +40,10 @@ class DefinitionError(GwaError, ValueError):
 
 class ModelError(GwaError, ValueError):
     """Parameters of a model are wrong, or a trace does not determine them."""
+
+
+class SimulationError(GwaError, ValueError):
+    """Jobs, a system or an experiment cannot be simulated."""
 
 
 class OutputError(GwaError, OSError):

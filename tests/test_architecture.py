@@ -37,7 +37,7 @@ LAYERS = (
 # Arrays in, arrays out: all that these may import besides the standard library.
 PURE = {
     "statistics": {"errors", "numpy", "scipy"},
-    "simulation": {"errors", "numpy", "scipy"},
+    "simulation": {"errors", "numba", "numpy", "scipy"},
 }
 MOST_LINES = 300
 MOST_LINES_OF_A_FUNCTION = 45

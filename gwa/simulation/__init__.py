@@ -1,0 +1,6 @@
+"""
+Simulate schedulers: arrays in, arrays out.
+
+The loops over events are compiled by numba when they first run, and kept. Time is in seconds,
+as a double; results are exact and the same each time.
+"""

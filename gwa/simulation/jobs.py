@@ -1,0 +1,62 @@
+"""Rigid parallel jobs, as a scheduler of a cluster sees them."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gwa.errors import SimulationError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """
+    Jobs in order of submission: *submit*, *run* and *estimate* in seconds, and *procs*.
+
+    A job needs all its processors from its start to its end. The scheduler knows the estimate, which
+    is never below the run time.
+    """
+
+    submit: Floats
+    run: Floats
+    procs: Integers
+    estimate: Floats
+
+    @classmethod
+    def of(
+        cls, submit: ArrayLike, run: ArrayLike, procs: ArrayLike, estimate: ArrayLike | None = None
+    ) -> Self:
+        """
+        Return the jobs described by four columns of the same length, sorted by submission.
+
+        An estimate that is missing or below the run time becomes the run time, since in a log such a
+        job was not killed. Raise `SimulationError` for what is no job.
+        """
+        columns = [np.asarray(column, np.float64) for column in (submit, run, procs)]
+        known = columns[1] if estimate is None else np.asarray(estimate, np.float64)
+        if len({column.shape for column in (*columns, known)}) > 1 or known.ndim != 1:
+            message = "the columns of the jobs differ in their length"
+            raise SimulationError(message)
+        for name, column, least in zip(("submit", "run", "procs"), columns, (-np.inf, 0, 1), strict=True):
+            bad = ~(np.isfinite(column) & (column >= least))
+            if bad.any():
+                row = int(np.argmax(bad))
+                raise SimulationError(f"job {row}: its {name} is {column[row]:g}")
+        order = np.argsort(columns[0], kind="stable")
+        times, runs, sizes = (column[order] for column in columns)
+        return cls(times, runs, sizes.astype(np.int64), np.fmax(known[order], runs))
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return len(self.submit)
+
+    def refuse_larger(self, cpus: int) -> None:
+        """Raise `SimulationError` when a job needs more processors than there are."""
+        if len(self) and self.procs.max() > cpus:
+            row = int(np.argmax(self.procs > cpus))
+            message = f"job {row} needs {self.procs[row]} processors, and there are {cpus}"
+            raise SimulationError(message)

@@ -1,0 +1,106 @@
+"""Parallel jobs on one cluster: the fast schedulers against a slow one, and what each policy promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwa.errors import SimulationError
+from gwa.simulation.backfilling import POLICIES, schedule
+from gwa.simulation.jobs import Jobs
+from gwa.simulation.metrics import bounded_slowdown, response, utilization, wait
+from tests.simulation.slow import Cluster, Job
+
+CPUS = 6
+EVERY = pytest.mark.parametrize("policy", POLICIES)
+MANY = st.lists(
+    st.tuples(st.integers(0, 12), st.integers(0, 9), st.integers(1, CPUS), st.integers(0, 12)),
+    min_size=1,
+    max_size=14,
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """Compile each policy, which takes seconds, before any test is timed."""
+    for policy in POLICIES:
+        schedule(Jobs.of([0], [1], [1]), CPUS, policy)
+
+
+def jobs_of(rows):
+    return Jobs.of(*np.array(rows, float).T)
+
+
+def slow(jobs, cpus, policy):
+    columns = (jobs.submit, jobs.run, jobs.procs, jobs.estimate)
+    return Cluster(
+        [Job(*row) for row in zip(*(column.tolist() for column in columns), strict=True)], cpus, policy
+    ).schedule()
+
+
+@EVERY
+@given(rows=MANY)
+def test_agrees_with_the_slow_scheduler_event_for_event(policy, rows):
+    jobs = jobs_of(rows)
+    assert schedule(jobs, CPUS, policy).tolist() == slow(jobs, CPUS, policy)
+
+
+@EVERY
+@given(rows=MANY)
+def test_no_processor_is_used_twice_and_nobody_starts_before_submission(policy, rows):
+    jobs = jobs_of(rows)
+    start = schedule(jobs, CPUS, policy)
+    assert (start >= jobs.submit).all()
+    for instant in start:
+        assert jobs.procs[(start <= instant) & (instant < start + jobs.run)].sum() <= CPUS
+
+
+@given(rows=MANY)
+def test_first_come_is_first_served(rows):
+    assert (np.diff(schedule(jobs_of(rows), CPUS, "fcfs")) >= 0).all()
+
+
+@given(rows=MANY)
+def test_with_true_estimates_conservative_backfilling_delays_nobody(rows):
+    jobs = jobs_of([(submit, run, procs, run) for submit, run, procs, _ in rows])
+    assert (schedule(jobs, CPUS, "conservative") <= schedule(jobs, CPUS, "fcfs")).all()
+
+
+@EVERY
+def test_no_jobs_need_no_time(policy):
+    jobs = Jobs.of([], [], [])
+    assert schedule(jobs, CPUS, policy).tolist() == []
+    assert utilization(jobs, np.array([]), CPUS) == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (([0], [1], [7]), "job 0 needs 7 processors, and there are 6"),
+        (([0, 1], [1, -1], [1, 1]), "job 1: its run is -1"),
+        (([0, np.nan], [1, 1], [1, 1]), "job 1: its submit is nan"),
+        (([0], [1], [0]), "job 0: its procs is 0"),
+        (([0, 1], [1], [1]), "the columns of the jobs differ in their length"),
+    ],
+)
+def test_what_cannot_be_scheduled_is_said(columns, said):
+    with pytest.raises(SimulationError, match=said):
+        schedule(Jobs.of(*columns), CPUS, "fcfs")
+
+
+def test_an_unknown_policy_is_named_with_those_there_are():
+    with pytest.raises(SimulationError, match="'lottery' is no policy, expected one of fcfs, sjf"):
+        schedule(Jobs.of([0], [1], [1]), CPUS, "lottery")
+
+
+def test_an_estimate_is_never_below_the_run_time():
+    assert Jobs.of([0, 0, 0], [5, 5, 5], [1, 1, 1], [9, 2, np.nan]).estimate.tolist() == [9, 5, 5]
+
+
+def test_metrics_are_those_of_the_literature():
+    jobs = Jobs.of([0, 0], [2, 100], [1, 1])
+    start = np.array([8.0, 100.0])
+    assert wait(jobs, start).tolist() == [8, 100]
+    assert response(jobs, start).tolist() == [10, 200]
+    assert bounded_slowdown(jobs, start).tolist() == [1, 2]
+    assert utilization(jobs, start, 2) == 102 / 400
