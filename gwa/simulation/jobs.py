@@ -18,7 +18,7 @@ class Jobs:
     Jobs in order of submission: *submit*, *run* and *estimate* in seconds, and *procs*.
 
     A job needs all its processors from its start to its end. The scheduler knows the estimate, which
-    is never below the run time.
+    is never below the run time, nor below a second: what has no length could not be planned for.
     """
 
     submit: Floats
@@ -48,7 +48,7 @@ class Jobs:
                 raise SimulationError(f"job {row}: its {name} is {column[row]:g}")
         order = np.argsort(columns[0], kind="stable")
         times, runs, sizes = (column[order] for column in columns)
-        return cls(times, runs, sizes.astype(np.int64), np.fmax(known[order], runs))
+        return cls(times, runs, sizes.astype(np.int64), np.maximum(np.fmax(known[order], runs), 1.0))
 
     def __len__(self) -> int:
         """Return the number of jobs."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gwa.errors import SimulationError
@@ -39,8 +39,18 @@ def slow(jobs, cpus, policy):
 
 
 @EVERY
+@settings(max_examples=300)
 @given(rows=MANY)
 def test_agrees_with_the_slow_scheduler_event_for_event(policy, rows):
+    jobs = jobs_of(rows)
+    assert schedule(jobs, CPUS, policy).tolist() == slow(jobs, CPUS, policy)
+
+
+@pytest.mark.slow
+@EVERY
+@settings(max_examples=5000)
+@given(rows=MANY)
+def test_agrees_with_the_slow_scheduler_thousands_of_times(policy, rows):
     jobs = jobs_of(rows)
     assert schedule(jobs, CPUS, policy).tolist() == slow(jobs, CPUS, policy)
 
@@ -62,7 +72,7 @@ def test_first_come_is_first_served(rows):
 
 @given(rows=MANY)
 def test_with_true_estimates_conservative_backfilling_delays_nobody(rows):
-    jobs = jobs_of([(submit, run, procs, run) for submit, run, procs, _ in rows])
+    jobs = jobs_of([(submit, run + 1, procs, run + 1) for submit, run, procs, _ in rows])
     assert (schedule(jobs, CPUS, "conservative") <= schedule(jobs, CPUS, "fcfs")).all()
 
 
@@ -94,7 +104,8 @@ def test_an_unknown_policy_is_named_with_those_there_are():
 
 
 def test_an_estimate_is_never_below_the_run_time():
-    assert Jobs.of([0, 0, 0], [5, 5, 5], [1, 1, 1], [9, 2, np.nan]).estimate.tolist() == [9, 5, 5]
+    jobs = Jobs.of([0] * 4, [5, 5, 5, 0], [1] * 4, [9, 2, np.nan, 0])
+    assert jobs.estimate.tolist() == [9, 5, 5, 1]
 
 
 def test_metrics_are_those_of_the_literature():
