@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from gwa.errors import DefinitionError, GwaError, OutputError, TraceError
 
 if TYPE_CHECKING:
+    from gwa.part import Part
     from gwa.trace import Trace, open  # noqa: A004 - gwa.open reads as what it does
 
 __version__ = "0.1.0"
-__all__ = ["DefinitionError", "GwaError", "OutputError", "Trace", "TraceError", "__version__", "open"]
+__all__ = ["DefinitionError", "GwaError", "OutputError", "Part", "Trace", "TraceError", "__version__", "open"]
 
 
 def __getattr__(name: str) -> object:
@@ -22,4 +23,8 @@ def __getattr__(name: str) -> object:
         from gwa import trace
 
         return getattr(trace, name)
+    if name == "Part":
+        from gwa.part import Part
+
+        return Part
     raise AttributeError(f"module 'gwa' has no attribute '{name}'")

@@ -3,7 +3,7 @@
 import gzip
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
@@ -75,6 +75,16 @@ def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> No
     with whole(path) as part:
         part.touch(mode or 0o666)
         part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_folder(path: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write *files* by their names into the folder *path*, each whole; others in it are nobody's business."""
+    for name, content in files.items():
+        try:
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _told(path, error) from error
+        write_whole(path / name, content)
 
 
 def _refuse_useless(path: Path) -> None:

@@ -10,8 +10,6 @@ from gwa.statistics.sample import Sample
 from gwa.store import Store
 from gwa.summary import number
 
-TOP: Final = 10
-
 COLUMNS: Final = (
     Column("id", "Name"),
     Column("jobs", "Jobs", "count"),
@@ -62,18 +60,18 @@ def held(store: Store, field: str) -> str:
 
 
 def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
-    """Yield the top ten of *field* by jobs and by CPU time as facts ``<family>.by_jobs`` and ``.by_cpu``."""
+    """Yield the largest of *field* by jobs and by CPU time as facts ``<family>.by_jobs`` and ``.by_cpu``."""
     totals = store.row(
         "select (select count(*) from jobs), (select cast(sum(cpu_seconds) as double) from ran),"
         " (select min(submit_time) from jobs), (select max(end_time) from ran)"
     )
     table = held(store, field)
-    medians = _medians(store, MEDIANS.format(held=table, field=field, top=TOP))
+    medians = _medians(store, MEDIANS.format(held=table, field=field, top=store.top))
     for name, order, title in (
         ("by_jobs", "jobs", "number of jobs"),
         ("by_cpu", "coalesce(cpu_seconds, 0)", "CPU time"),
     ):
-        top = store.rows(RANKED.format(held=table, order=order, top=TOP))
+        top = store.rows(RANKED.format(held=table, order=order, top=store.top))
         rows = [_row(row, medians, totals, store.system.cpus) for row in top]
         yield Facts((Fact(f"{family}.{name}", rows, f"Top {family} by {title}"),), listed=False)
         yield Table(

@@ -127,3 +127,14 @@ CPU seconds are processors times run time,
 decimal, so that sums do not depend on the order of rows.
 Utilisation, run times and processors are about these jobs.
 """
+
+PEAK: Final = """
+with edge as (
+    select start_time as t, n_procs as d from ran where submit_time is not null
+    union all
+    select end_time as t, -n_procs as d from ran where submit_time is not null
+), net as (select t, sum(d) as d from edge group by t),
+busy as (select sum(d) over (order by t) as busy_procs from net)
+select max(busy_procs) as peak from busy
+"""
+"""The most processors ever busy at once (thesis, section 4.2: how the size of NGS was found)."""

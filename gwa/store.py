@@ -19,7 +19,7 @@ import numpy as np
 from gwa.account import Account
 from gwa.engine import Engine, connect
 from gwa.errors import TraceError
-from gwa.schema import FIELDS, NAMES, RAN
+from gwa.schema import FIELDS, NAMES, PEAK, RAN
 from gwa.statistics.sample import Sample
 from gwa.system import Header, System, from_header, with_inferred
 
@@ -45,17 +45,6 @@ SQL: Final = {field.name: field.sql for field in FIELDS}
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
 
-PEAK: Final = """
-with edge as (
-    select start_time as t, n_procs as d from ran where submit_time is not null
-    union all
-    select end_time as t, -n_procs as d from ran where submit_time is not null
-), net as (select t, sum(d) as d from edge group by t),
-busy as (select sum(d) over (order by t) as busy_procs from net)
-select max(busy_procs) as peak from busy
-"""
-"""The most processors ever busy at once (thesis, section 4.2: how the size of NGS was found)."""
-
 
 class Store:
     """The jobs of one trace, with header, rejects, repairs and provenance, behind one seam for queries."""
@@ -66,8 +55,11 @@ class Store:
         """Wrap an open *connection*; *folder* is scratch space that goes when the store is closed."""
         self.connection = connection
         self.is_read_only = False
+        self.top = 10
+        """So many users, groups and the like does a list of the largest name."""
         self._folder = folder
         self._kept: set[str] = set()
+        self._jobs = ""
 
     @classmethod
     def create(cls, path: Path | None = None, engine: Engine | None = None) -> Self:
@@ -119,9 +111,8 @@ class Store:
             message = f"{path}: is a DuckDB file but no store of gwa: {odd[0]}"
             raise TraceError(message)
         constants = {key.removeprefix("constant."): value for key, value in self.provenance.items()}
-        self.connection.execute(
-            f"create temp view jobs as select {_all_fields(list(recorded), constants)} from recorded"
-        )
+        self._jobs = f"select {_all_fields(list(recorded), constants)} from recorded"
+        self.connection.execute(f"create temp view jobs as {self._jobs}")
         self.connection.execute(f"create temp view ran as {RAN}")
 
     def close(self) -> None:
@@ -273,8 +264,17 @@ class Store:
 
     def view(self, jobs: str) -> None:
         """Make ``jobs`` the view of all 29 fields that the query *jobs* yields, wherever they are kept."""
+        self._jobs = jobs
         self.connection.execute(f"create view jobs as {jobs}")
         self.connection.execute(f"create temp view ran as {RAN}")
+
+    def narrow(self, condition: str) -> None:
+        """Leave only the jobs of which *condition* is true; the file, and what it says of itself, stay."""
+        self.drop(*self._kept)
+        self.__dict__.pop("known", None)
+        self._jobs = f"select * from ({self._jobs}) as whole where ({condition}\n)"
+        self.connection.execute(f"create or replace temp view jobs as {self._jobs}")
+        self.connection.execute(f"create or replace temp view ran as {RAN}")
 
 
 def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:

@@ -20,6 +20,7 @@ from gwa.blocks import Report, Value
 from gwa.convert import read, writer
 from gwa.engine import Engine
 from gwa.errors import TraceError
+from gwa.part import Part, narrow
 from gwa.progress import SILENT, Progress
 from gwa.readers.compressed import plain_name
 from gwa.reading import Reading
@@ -43,6 +44,20 @@ class Trace:
         """Hold an open *store* under a *name*; `open` is the usual way to get a trace."""
         self.store = store
         self.name = name
+        self.part = Part()
+
+    def narrow(self, part: Part) -> Self:
+        """
+        Leave only a part of the trace; the files that it was read from stay as they are.
+
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     len(trace.narrow(gwa.Part(where="n_procs > 1")))
+        606
+        """
+        narrow(self.store, part)
+        self.part = part
+        return self
 
     def facts(self, prefix: str = "") -> dict[str, Value]:
         """
@@ -51,7 +66,7 @@ class Trace:
         They are the numbers of the report: `gwa facts` prints the same.
         """
         only = [one.id for one in analyses() if one.tells(prefix)]
-        report = build(self.store, self.name, only=only, strict=True)
+        report = build(self.store, self.name, part=self.part, only=only, strict=True)
         return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
 
     def report(self, only: Sequence[str] | None = None, progress: Progress = SILENT) -> Report:
@@ -60,7 +75,7 @@ class Trace:
         if unknown:
             known = ", ".join(one.id for one in analyses())
             raise TraceError(f"there is no section '{min(unknown)}', expected one of {known}")
-        return build(self.store, self.name, only=only, progress=progress)
+        return build(self.store, self.name, part=self.part, only=only, progress=progress)
 
     def sql(self, query: str) -> "pd.DataFrame":
         """

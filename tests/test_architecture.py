@@ -17,7 +17,7 @@ LAYERS = (
     "figures readers output progress summary",
     "system",
     "store",
-    "recipe reading gwftext metadata timeline ranking quality",
+    "recipe reading gwftext metadata timeline ranking quality part",
     "cleaning",
     "tally",
     "ingest",

@@ -11,7 +11,7 @@ from gwa.store import Store
 @analysis("Users", Chapter.USERS, facts=("users",), needs=("user_id",))
 def users(store: Store) -> Iterator[Block]:
     """
-    The ten users with most jobs and with most CPU time.
+    The users with most jobs and with most CPU time.
 
     Utilisation is the user's CPU time as a fraction of processors times span; jobs a day are over the
     days between the user's first and last submission.

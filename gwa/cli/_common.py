@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from gwa.errors import GwaError
+
 if TYPE_CHECKING:
     from gwa.account import Account
     from gwa.engine import Engine
@@ -35,6 +37,27 @@ def options(command: F) -> F:
         click.option(
             "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
         ),
+    )
+
+
+def parts(command: F) -> F:
+    """Add the options that leave a part of a trace."""
+    return _with(
+        command,
+        click.option(
+            "--period", metavar="WHEN", help="Only jobs submitted then: 2007, 2007-03..2007-05, day 3..10."
+        ),
+        click.option(
+            "--queue", "queues", multiple=True, metavar="NAME", help="Only jobs of this queue (repeatable)."
+        ),
+        click.option(
+            "--user-group",
+            "groups",
+            multiple=True,
+            metavar="NAME",
+            help="Only jobs of this group of users (repeatable).",
+        ),
+        click.option("--where", metavar="SQL", help="Only jobs for which this holds, such as 'n_procs > 1'."),
     )
 
 
@@ -94,11 +117,18 @@ def _set(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def opened(trace: Path, said: dict[str, Any]) -> "Trace":
-    """Open a trace with the shared options."""
+    """Open a trace with the shared options, and leave the part of it that they name."""
     from gwa.convert import read
+    from gwa.part import Part
     from gwa.trace import Trace, title
 
-    return Trace(read([trace], said["name"], reading(said)), title([trace]))
+    part = Part(said.get("period"), said.get("queues", ()), said.get("groups", ()), said.get("where"))
+    found = Trace(read([trace], said["name"], reading(said)), title([trace]))
+    try:
+        return found.narrow(part)
+    except GwaError:
+        found.close()
+        raise
 
 
 def tell(out: Path, account: "Account", *, quiet: bool) -> None:

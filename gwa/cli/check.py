@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import JSON, TRACE, opened, options
+from gwa.cli._common import JSON, TRACE, opened, options, parts
 
 
 @click.command(name="check")
 @TRACE
 @JSON
+@parts
 @options
 @click.pass_context
 def command(ctx: click.Context, /, trace: Path, as_json: bool, **said: Any) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import TRACE, opened, options
+from gwa.cli._common import TRACE, opened, options, parts
 
 
 @click.command(name="facts")
 @TRACE
 @click.option("--only", default="", metavar="PREFIX", help="Only facts whose id begins so.")
+@parts
 @options
 def command(trace: Path, only: str, **said: Any) -> None:
     """

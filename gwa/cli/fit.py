@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import JSON, PATH, opened, options
+from gwa.cli._common import JSON, PATH, opened, options, parts
 
 
 @click.command(name="fit")
@@ -26,6 +26,7 @@ from gwa.cli._common import JSON, PATH, opened, options
 @click.option("--test", is_flag=True, help="Add p-values by parametric bootstrap; takes seconds to minutes.")
 @click.option("--seed", type=int, default=2009, show_default=True, help="Seed of the bootstrap.")
 @JSON
+@parts
 @options
 def command(
     trace: Path | None, characteristic: str | None, as_list: bool, as_json: bool, **said: Any

@@ -5,14 +5,20 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, TRACE, opened, options, reading
+from gwa.cli._common import PATH, TRACE, F, opened, options, parts, reading
+from gwa.report.outputs import outputs, write
+
+
+def _flags(command: F) -> F:
+    """Add a flag for each kind of output."""
+    for one in reversed(outputs().values()):
+        command = click.option(f"--{one.name}", one.name, is_flag=True, help=one.help)(command)
+    return command
 
 
 @click.command(name="report")
 @TRACE
-@click.option("--html", "html", is_flag=True, help="One self-contained page (what you get without a flag).")
-@click.option("--pdf", "pdf", is_flag=True, help="A document for printing.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as data.")
+@_flags
 @click.option(
     "-o",
     "--output",
@@ -22,24 +28,44 @@ from gwa.cli._common import PATH, TRACE, opened, options, reading
     default=".",
     help="Folder to write to.",
 )
+@click.option("--sections", metavar="ID,ID", help="Only these sections, such as users,waits.")
+@click.option(
+    "--top",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Lists of the largest name so many.",
+)
+@click.option(
+    "--theme", type=PATH, metavar="DIR", help="Folder of templates and style sheets that replace ours."
+)
+@parts
 @options
 @click.pass_context
 def command(
-    ctx: click.Context, /, trace: Path, html: bool, pdf: bool, as_json: bool, folder: Path, **said: Any
+    ctx: click.Context,
+    /,
+    trace: Path,
+    folder: Path,
+    sections: str | None,
+    top: int,
+    theme: Path | None,
+    **said: Any,
 ) -> None:
     """
-    Write a report on a trace.
+    Write a report on a trace, or on a part of it.
 
     \b
-    Example:
+    Examples:
       gwa report sample_traces/swf/tiny.swf --html
+      gwa report sample_traces/swf/tiny.swf --where 'n_procs > 1' --sections users,waits
     """
-    from gwa.report.write import write
-
-    wanted = {"html": html or not (pdf or as_json), "pdf": pdf, "json": as_json}
+    kinds = [name for name in outputs() if said[name]] or ["html"]
+    only = sections.replace(" ", "").split(",") if sections else None
     with opened(trace, said) as found:
-        made = found.report(progress=reading(said).progress)
-        for path in write(made, folder, found.name, [name for name, wish in wanted.items() if wish]):
+        found.store.top = top
+        made = found.report(only, reading(said).progress)
+        for path in write(made, folder, found.name, kinds, theme=theme):
             click.echo(path)
     if made.failed:
         click.echo("gwa: some sections could not be made: they say so in their place", err=True)

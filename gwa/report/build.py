@@ -2,26 +2,35 @@
 
 import platform
 from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
 
 import duckdb
 
 from gwa import __version__
 from gwa.analysis import Analysis, analyses
 from gwa.blocks import Note, Report, Section, Value
+from gwa.part import Part
 from gwa.progress import SILENT, Progress
 from gwa.store import Store
+
+PARTIAL: Final = (
+    "This is a report on a part of the trace: {}. Jobs outside of it count nowhere, not even where they ran"
+    " beside those of the part; only the size of the system and the account of the rows are of the whole."
+)
 
 
 def build(
     store: Store,
     name: str,
     *,
+    part: Part | None = None,
     only: Collection[str] | None = None,
     strict: bool = False,
     progress: Progress = SILENT,
 ) -> Report:
     """
-    Return the report on the trace called *name*; *only* names the sections wanted.
+    Return the report on the trace called *name*, of which *part* is left; *only* names the sections wanted.
 
     A section that cannot be made says so in its place, unless *strict*: then the error is raised.
     """
@@ -32,9 +41,11 @@ def build(
             sections.append(_section(one, store, strict=strict))
             bar.advance()
     zone = None if store.system.relative else store.system.timezone.key
-    return Report(
-        store.system.name or name, _subtitle(store, name), tuple(sections), zone, reproduction(store)
-    )
+    said = reproduction(store)
+    if part and sections:
+        sections[0] = replace(sections[0], blocks=(Note(PARTIAL.format(part)), *sections[0].blocks))
+        said["part"] = str(part)
+    return Report(store.system.name or name, _subtitle(store, name), tuple(sections), zone, said)
 
 
 def _section(one: Analysis, store: Store, *, strict: bool) -> Section:

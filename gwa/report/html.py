@@ -8,13 +8,13 @@ drawn by `gwa.figures`; which figures stand side by side is decided here.
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import jinja2
 from markupsafe import Markup
@@ -138,27 +138,37 @@ def _narrow(block: Block, drawings: Mapping[str, str]) -> bool:
     return float(rest.partition('"')[0] or NARROW) < NARROW
 
 
-def _environment(overrides: Path | None, zone: str | None, *, paper: bool) -> jinja2.Environment:
-    """Return a Jinja environment that escapes everything and knows our filters."""
+def templates(overrides: Path | None) -> jinja2.BaseLoader:
+    """Return what finds a template: in the folder *overrides* first; ours are also called ``gwa/NAME``."""
     shipped = str(asset("templates"))
     chain = [str(overrides), shipped] if overrides else [shipped]
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.FileSystemLoader(chain), jinja2.PrefixLoader({"gwa": jinja2.FileSystemLoader(shipped)})]
-        ),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=partial(_printable, paper=paper),
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return jinja2.ChoiceLoader(
+        [jinja2.FileSystemLoader(chain), jinja2.PrefixLoader({"gwa": jinja2.FileSystemLoader(shipped)})]
     )
-    environment.filters |= {
+
+
+def filters(zone: str | None) -> dict[str, Callable[..., Any]]:
+    """Return what templates may ask for to write a value; times of day are those of *zone*."""
+    return {
         "brief": partial(brief, zone=zone),
         "exact": exact,
         "numeric": numeric,
         "paragraphs": lambda text: text.split("\n\n"),
         "show": partial(show, zone=zone),
     }
+
+
+def _environment(overrides: Path | None, zone: str | None, *, paper: bool) -> jinja2.Environment:
+    """Return a Jinja environment that escapes everything and knows our filters."""
+    environment = jinja2.Environment(
+        loader=templates(overrides),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=partial(printable, paper=paper),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= filters(zone)
     return environment
 
 
@@ -186,7 +196,7 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _printable(value: object, *, paper: bool = False) -> object:
+def printable(value: object, *, paper: bool = False) -> object:
     """
     Return text without the characters that no page can show; what is already markup as it is.
 

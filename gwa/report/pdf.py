@@ -8,7 +8,7 @@ document is tagged, so that it can be read aloud, and has bookmarks.
 import logging
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,9 @@ from gwa.report.html import figures, page
 
 PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core"
 """What Debian calls the libraries and letters that WeasyPrint needs."""
+
+SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
+"""Where a drawing says how large it is, in pixels."""
 
 
 def pdf(report: Report, path: Path | None = None, *, overrides: Path | None = None) -> bytes:
@@ -39,6 +42,30 @@ def pdf(report: Report, path: Path | None = None, *, overrides: Path | None = No
         content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa")
     if path is not None:
         path.write_bytes(content)
+    return content
+
+
+def pages(drawn: Sequence[Figure]) -> bytes:
+    """Return the figures *drawn* as a PDF with a page of its own size for each."""
+    weasyprint = _weasyprint()
+    svgs = draw_all(drawn)
+    sizes = [SIZE.search(svgs[figure.id]) for figure in drawn]
+    rules = "".join(
+        f"@page figure-{number} {{ size: {size[1]}px {size[2]}px; margin: 0 }}"
+        f" #figure-{number} {{ page: figure-{number}; break-after: page }}"
+        for number, size in enumerate(sizes)
+        if size
+    )
+    images = "".join(
+        f'<div id="figure-{number}">{_image(figure, svgs[figure.id])}</div>'
+        for number, figure in enumerate(drawn)
+    )
+    style = (
+        f"<style>{rules} div {{ line-height: 0 }} div:last-child {{ break-after: auto !important }}</style>"
+    )
+    with _quiet():
+        document = weasyprint.HTML(string=f"{style}{images}", url_fetcher=_own_only(weasyprint))
+        content: bytes = document.write_pdf(pdf_identifier=b"gwa")
     return content
 
 
@@ -62,7 +89,7 @@ def _own_only(weasyprint: Any) -> Any:  # noqa: ANN401 - it has no types
 def _image(figure: Figure, svg: str) -> Markup:
     """Return *svg* as an image; on paper its colours are fixed."""
     fixed = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", svg)
-    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', fixed)
+    size = SIZE.search(fixed)
     wide, high = size.groups() if size else ("", "")
     source = b64encode(fixed.encode()).decode()
     image = Markup('<img src="data:image/svg+xml;base64,{}" alt="{}" width="{}" height="{}">')

@@ -1,0 +1,168 @@
+"""
+A part of a trace: the jobs of a period, of some queues or groups, or any that SQL can name.
+
+A report on a part is a report on a trace that holds nothing else; only the size of the system and
+the account of the conversion stay those of the whole.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import duckdb
+
+from gwa.errors import DefinitionError, TraceError
+from gwa.store import Store
+from gwa.system import System
+
+DAY: Final = 86400
+
+SHOWN: Final = 8
+"""So many names are told to someone who asked for one that is not there."""
+
+MOMENT: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d))?)?)?")
+
+
+@dataclass(frozen=True)
+class Part:
+    """
+    What is wanted of a trace; what is empty wants all.
+
+    The *period* is of submissions: a year, month, day or minute such as ``2007``, ``2007-03``,
+    ``2007-03-05`` or ``2007-03-05T14:30``, in the time zone of the trace, or two of them as
+    ``2007-03..2007-05``, of which the last is included. Where times count from an unknown start
+    it is the number of a day, or two. *where* is an SQL condition on the fields of a job.
+    """
+
+    period: str | None = None
+    queues: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    where: str | None = None
+
+    def __bool__(self) -> bool:
+        """Whether it is less than all."""
+        return bool(self.period or self.queues or self.groups or self.where)
+
+    def __str__(self) -> str:
+        """Return the part in words, for the head of a report."""
+        said = [f"submitted in {self.period}"] if self.period else []
+        said += [f"{name} {', '.join(values)}" for name, values in self._named() if values]
+        return "; ".join(said + ([f"where {self.where}"] if self.where else []))
+
+    def _named(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        return ("queue", self.queues), ("group", self.groups)
+
+    def condition(self, system: System) -> str:
+        """Return the part of a trace of *system* as an SQL condition."""
+        conditions = [f"({self.where}\n)"] if self.where else []
+        for name, values in self._named():
+            if values:
+                conditions.append(f"{name}_id in ({', '.join(map(_literal, values))})")
+        if self.period:
+            first, end = bounds(self.period, system)
+            conditions.append(f"submit_time >= {first!r} and submit_time < {end!r}")
+        return " and ".join(conditions) or "true"
+
+
+def narrow(store: Store, part: Part) -> None:
+    """Leave only *part* in *store*; raise `TraceError` where that is nothing, or no condition at all."""
+    if not part:
+        return
+    system = store.system
+    for name, values in part._named():  # noqa: SLF001 - one module
+        _known(store, f"{name}_id", values)
+    condition = part.condition(system)
+    try:
+        one = len(store.connection.extract_statements(f"select count(*) from jobs where {condition}")) == 1
+        found = store.row(f"select count(*) from jobs where {condition}")[0] if one else None
+    except duckdb.Error as error:
+        raise TraceError(f"'{part.where}' is no condition on jobs: {str(error).splitlines()[0]}") from error
+    if found is None:
+        raise TraceError(f"'{part.where}' is no condition on jobs, expected one such as run_time > 3600")
+    if not found:
+        raise TraceError(f"the trace has no jobs {part}{_extent(store)}")
+    store.narrow(condition)
+
+
+def _known(store: Store, field: str, values: tuple[str, ...]) -> None:
+    """Refuse a name that no job has, and tell those that there are."""
+    if not values:
+        return
+    count = f"select {field} as name, count(*) as n from jobs where {field} is not null group by {field}"
+    names = [name for name, _ in store.rows(f"{count} order by n desc, name")]
+    for value in values:
+        if value not in names:
+            some = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+            raise TraceError(
+                f"no job has the {field} '{value}', expected one of: {some or 'none is recorded'}"
+            )
+
+
+def _extent(store: Store) -> str:
+    """Say from when to when there are any."""
+    first, last = store.row("select min(submit_time), max(submit_time) from jobs")
+    if first is None:
+        return ""
+    if store.system.relative:
+        return f": its days are 1 to {int(last // DAY) + 1}"
+    days = [datetime.fromtimestamp(moment, store.system.timezone).date() for moment in (first, last)]
+    return f": they were submitted from {days[0]} to {days[1]}"
+
+
+def bounds(period: str, system: System) -> tuple[float, float]:
+    """
+    Return the first second of *period* and the first one after it.
+
+    >>> bounds("2007-03", System(zone="UTC", relative=False))
+    (1172707200.0, 1175385600.0)
+    >>> bounds("2..3", System())
+    (86400.0, 259200.0)
+    """
+    first, dots, last = period.partition("..")
+    unit = _days if system.relative else _dates
+    begin, end = unit(first, period, system)[0], unit(last if dots else first, period, system)[1]
+    if end <= begin:
+        raise DefinitionError(f"the period '{period}' ends before it begins")
+    return begin, end
+
+
+def _days(text: str, period: str, _: System) -> tuple[float, float]:
+    """Return the bounds of a day that has a number only."""
+    number = re.fullmatch(r"\s*(?:day)?\s*(\d{1,6})\s*", text)
+    if not number:
+        raise DefinitionError(
+            f"the period is '{period}', expected numbers of days such as 3 or 3..10:"
+            " the times of this trace count from an unknown start"
+        )
+    return (int(number[1]) - 1) * float(DAY), int(number[1]) * float(DAY)
+
+
+def _dates(text: str, period: str, system: System) -> tuple[float, float]:
+    """Return the bounds of a year, a month, a day or a minute in the time zone of *system*."""
+    found = MOMENT.fullmatch(text.strip())
+    given = [int(part) for part in found.groups() if part] if found else []
+    try:
+        first = datetime(*(given + [1, 1][len(given) - 1 :]), tzinfo=system.timezone)  # type: ignore[arg-type, misc]
+        return first.timestamp(), _after(first, len(given)).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        raise DefinitionError(
+            f"the period is '{period}', expected dates such as 2007, 2007-03, 2007-03-05 or 2007-03..2007-05"
+        ) from None
+
+
+def _after(moment: datetime, parts: int) -> datetime:
+    """Return the end of the year, month, day or minute that begins at *moment* and was said in *parts*."""
+    match parts:
+        case 1:
+            return moment.replace(year=moment.year + 1)
+        case 2:
+            return moment.replace(year=moment.year + moment.month // 12, month=moment.month % 12 + 1)
+        case 3:
+            return moment + timedelta(days=1)
+    return moment + timedelta(minutes=1)
+
+
+def _literal(text: str) -> str:
+    """Return *text* as SQL text: whatever stands in it, it is nothing else."""
+    return "'" + text.replace("'", "''") + "'"

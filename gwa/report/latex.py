@@ -1,0 +1,120 @@
+r"""
+The report as LaTeX: ``report.tex`` compiles, and each section is a file to be taken into a paper.
+
+Text from logs is escaped and can never be a command. Figures are pages of one PDF; numbers are
+written as on the page, and tables break over pages.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import jinja2
+
+from gwa.blocks import Report
+from gwa.errors import DefinitionError
+from gwa.report.html import figures, filters, printable, summary, templates
+
+SPECIAL: Final = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_\allowbreak{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\textquotedbl{}",
+    "|": r"\textbar{}",
+    "-": r"{-}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    "\N{MINUS SIGN}": r"\ensuremath{-}",
+    "\N{MULTIPLICATION SIGN}": r"\ensuremath{\times}",
+    "\N{DIVISION SIGN}": r"\ensuremath{\div}",
+    "\N{MIDDLE DOT}": r"\textperiodcentered{}",
+    "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
+    "\N{EN DASH}": r"\textendash{}",
+    "\N{EM DASH}": r"\textemdash{}",
+    "\N{LESS-THAN OR EQUAL TO}": r"\ensuremath{\leq}",
+    "\N{GREATER-THAN OR EQUAL TO}": r"\ensuremath{\geq}",
+    "\N{ALMOST EQUAL TO}": r"\ensuremath{\approx}",
+    "\N{RIGHTWARDS ARROW}": r"\ensuremath{\rightarrow}",
+    "\N{REPLACEMENT CHARACTER}": "?",
+    "\N{SQUARE ROOT}": r"\ensuremath{\surd}",
+    **{letter: rf"\ensuremath{{\{name}}}" for letter, name in (
+        ("α", "alpha"), ("β", "beta"), ("γ", "gamma"), ("λ", "lambda"), ("μ", "mu"), ("σ", "sigma"),
+        ("τ", "tau"), ("π", "pi"), ("Δ", "Delta"), ("Σ", "Sigma"), ("∞", "infty"), ("±", "pm"), ("∑", "sum"),
+    )},
+    **{raised: rf"\textsuperscript{{{plain}}}" for raised, plain in zip(
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True
+    )},
+}  # fmt: skip
+"""How LaTeX writes a letter that it would not read as one, or that plain fonts lack."""
+
+_SPECIAL: Final = re.compile("[" + re.escape("".join(SPECIAL)) + "]")
+
+
+class Tex(str):
+    """Text that is LaTeX already."""
+
+    __slots__ = ()
+
+
+def latex(report: Report, *, overrides: Path | None = None) -> Mapping[str, str | bytes]:
+    """
+    Return *report* as the files of a folder, by their names: sections, figures, ``report.tex``.
+
+    A template in the folder *overrides*, such as ``latex/section.tex``, takes the place of ours.
+    """
+    from gwa.report.pdf import pages
+
+    drawn = list(figures(report))
+    environment = _environment(overrides, report.zone)
+    place = {figure.id: number for number, figure in enumerate(drawn, 1)}
+    try:
+        section = environment.get_template("latex/section.tex")
+        files: dict[str, str | bytes] = {
+            f"sections/{one.id}.tex": section.render(section=one, page=place) for one in report.sections
+        }
+        main = environment.get_template("latex/report.tex").render(report=report, summary=summary(report))
+    except jinja2.TemplateError as error:
+        raise DefinitionError(f"templates: {error.message}") from error
+    return files | ({"figures.pdf": pages(drawn)} if drawn else {}) | {"report.tex": main}
+
+
+def _environment(overrides: Path | None, zone: str | None) -> jinja2.Environment:
+    """Return what fills in the templates; whatever is placed is escaped unless it is LaTeX already."""
+    environment = jinja2.Environment(  # noqa: S701 - there is no HTML in it; *finalize* escapes
+        loader=templates(overrides),
+        undefined=jinja2.StrictUndefined,
+        finalize=escaped,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+    )
+    environment.filters |= filters(zone) | {"tex": Tex}
+    return environment
+
+
+def escaped(value: object) -> str:
+    r"""
+    Return *value* as LaTeX that shows it.
+
+    >>> escaped("50 % of \\input{x}"), escaped(Tex("\\par"))
+    ('50 \\% of \\textbackslash{}input\\{x\\}', '\\par')
+    """
+    if isinstance(value, Tex):
+        return value
+    text = str(printable(str(value), paper=True)).replace("\n", " ").replace("\r", " ")
+    return _SPECIAL.sub(lambda found: SPECIAL[found[0]], text)

@@ -1,0 +1,75 @@
+"""The report as LaTeX: whole, without a command from a log, and it compiles where a LaTeX exists."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwa.errors import OutputError
+from gwa.report.latex import escaped, latex
+from gwa.report.outputs import outputs, write
+from tests.made_report import make_report
+
+COMPILER = next(filter(shutil.which, ("lualatex", "pdflatex", "xelatex")), None)
+ALONE = re.compile(r"(?<!\\)[{}$&#%_^~]")
+
+
+@pytest.fixture(scope="module")
+def files():
+    return latex(make_report())
+
+
+@given(st.text())
+def test_no_text_is_a_command(text):
+    """What is left of an escaped text without our own commands holds no letter that LaTeX acts upon."""
+    said = escaped(text)
+    ours = re.sub(r"\\[{}$&#%_]|\\(?:text\w+|ldots|allowbreak)\{\}|\{-\}", "", said)
+    ours = re.sub(r"\\ensuremath\{(?:-|\\\w+)\}|\\textsuperscript\{[-0-9]\}", "", ours)
+    assert "\\" not in ours
+    assert not ALONE.search(ours)
+
+
+def test_every_section_is_a_file_and_every_figure_a_page(files):
+    report = make_report()
+    assert {f"sections/{section.id}.tex" for section in report.sections} <= set(files)
+    pages = re.findall(r"page=(\d+)", "".join(text for name, text in files.items() if name.endswith(".tex")))
+    drawn = [block for section in report.sections for block in section.blocks if block.kind == "figure"]
+    assert sorted(map(int, pages)) == list(range(1, len(drawn) + 1))
+
+
+def test_the_same_report_gives_the_same_files(files):
+    assert latex(make_report()) == files
+
+
+@pytest.mark.skipif(COMPILER is None, reason="there is no LaTeX on this machine")
+def test_it_compiles(tmp_path):
+    (folder,) = write(make_report(), tmp_path, "made", ["latex"])
+    done = subprocess.run(
+        [COMPILER or "", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
+        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_theme_replaces_a_template(tmp_path):
+    (tmp_path / "latex").mkdir()
+    (tmp_path / "latex" / "section.tex").write_text("<< section.title >>!")
+    made = latex(make_report(), overrides=tmp_path)
+    assert all(str(text).endswith("!") for name, text in made.items() if name.startswith("sections/"))
+
+
+@pytest.mark.parametrize("kind", list(outputs()))
+def test_every_output_appears_where_it_is_told_to(kind, tmp_path):
+    (path,) = write(make_report(), tmp_path / "new", "made", [kind])
+    assert path.exists()
+    assert not list(path.parent.glob(".*"))
+
+
+def test_a_file_in_the_place_of_the_folder_stays(tmp_path):
+    (tmp_path / "made-latex").write_text("mine")
+    with pytest.raises(OutputError, match="cannot be written"):
+        write(make_report(), tmp_path, "made", ["latex"])
+    assert (tmp_path / "made-latex").read_text() == "mine"

@@ -1,0 +1,117 @@
+"""Parts of a trace: what is left, counted in pandas, and what is no part at all."""
+
+from datetime import datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gwa
+from gwa.errors import DefinitionError, GwaError, TraceError
+from gwa.part import Part, bounds
+from gwa.system import System
+
+UTC = System(zone="UTC", relative=False)
+HOSTILE = "x' or '1'='1"
+
+
+@pytest.fixture
+def trace(sample):
+    with gwa.open(sample / "swf" / "tiny.swf") as found:
+        yield found
+
+
+def dates(frame, zone):
+    return pd.to_datetime(frame.submit_time, unit="s", utc=True).dt.tz_convert(zone)
+
+
+def test_a_part_is_what_pandas_leaves(trace):
+    frame = trace.frame()
+    days = dates(frame, trace.system.zone or "UTC").dt.strftime("%Y-%m-%d")
+    queue, group, day = frame.queue_id.mode()[0], frame.group_id.mode()[0], days.mode()[0]
+    wanted = frame[
+        (frame.queue_id == queue) & (frame.group_id == group) & (frame.n_procs > 1) & (days >= day)
+    ]
+    last = days.max()
+    trace.narrow(Part(f"{day}..{last}", (queue,), (group,), "n_procs > 1"))
+    pd.testing.assert_frame_equal(trace.frame(), wanted.reset_index(drop=True), check_dtype=False)
+
+
+def test_every_fact_is_of_the_part_but_not_the_size_of_the_system(make_store):
+    columns = {"submit_time": [0.0, 0.0, 100.0], "run_time": [50.0, 50.0, 10.0], "n_procs": [4, 4, 2]}
+    trace = gwa.Trace(make_store(**columns), "made")
+    whole = trace.facts()
+    part = trace.narrow(Part(where="n_procs = 2")).facts()
+    assert (whole["trace.cpus"], part["trace.cpus"]) == (8, 8)
+    assert (part["trace.jobs"], part["trace.cpu_seconds"], part["trace.span_seconds"]) == (1, 20, 10)
+
+
+def test_a_report_says_that_it_is_on_a_part(trace):
+    report = trace.narrow(Part(where="n_procs > 1")).report(["overview"])
+    assert "where n_procs > 1" in report.sections[0].blocks[0].text
+    assert report.reproduction["part"] == "where n_procs > 1"
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (Part(queues=("nowhere",)), "no job has the queue_id 'nowhere'"),
+        (Part(groups=(HOSTILE,)), "no job has the group_id"),
+        (Part(where="n_procs > 10000"), "the trace has no jobs where"),
+        (Part(where="nonsense > 1"), "is no condition on jobs"),
+        (Part(where="true); drop table recorded; select (1"), "is no condition on jobs"),
+        (Part(where="n_procs"), None),
+        (Part(period="1970"), "they were submitted from"),
+        (Part(period="2007-13"), "expected dates such as"),
+        (Part(period="2008..2007"), "ends before it begins"),
+        (Part(period="9999"), "expected dates such as"),
+        (Part(period=".."), "expected dates such as"),
+    ],
+)
+def test_what_is_no_part_is_told_in_a_line(trace, part, said):
+    if said is None:
+        assert 0 < len(trace.narrow(part)) <= 1200
+        return
+    with pytest.raises(GwaError, match=said):
+        trace.narrow(part)
+    assert len(trace) == 1200
+
+
+def test_days_are_numbered_where_the_start_is_unknown(make_store):
+    trace = gwa.Trace(make_store(submit_time=[0.0, 86399.0, 86400.0, 3 * 86400.0]), "made")
+    assert len(trace.narrow(Part("2..day 3"))) == 1
+    with pytest.raises(DefinitionError, match="count from an unknown start"):
+        trace.narrow(Part("2007-03"))
+
+
+def test_two_parts_are_the_part_of_a_part(trace):
+    both = len(trace.narrow(Part(where="n_procs > 1 -- a remark")).narrow(Part(where="run_time > 600")))
+    whole = trace.store.connection.execute(
+        "select count(*) from recorded where n_procs > 1 and run_time > 600"
+    ).fetchone()
+    assert both == whole[0]
+    with pytest.raises(TraceError, match="no jobs"):
+        trace.narrow(Part(where="n_procs = 1"))
+
+
+@given(
+    st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1)),  # noqa: DTZ001 - the zone comes later
+    st.sampled_from(["UTC", "Europe/Amsterdam", "America/Los_Angeles", "Asia/Kolkata"]),
+)
+def test_a_moment_lies_in_its_minute_day_month_and_year(moment, zone):
+    system = System(zone=zone, relative=False)
+    local = moment.replace(second=0, microsecond=0, tzinfo=ZoneInfo(zone))
+    spans = [bounds(local.strftime(text), system) for text in ("%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%dT%H:%M")]
+    for (first, after), (inner, before) in pairwise(spans):
+        assert first <= inner < before <= after
+    day = local.replace(hour=0, minute=0)
+    assert spans[2] == (day.timestamp(), (day + timedelta(days=1)).timestamp())
+
+
+def test_a_month_follows_another_without_a_gap():
+    months = [bounds(f"2007-{month:02}", UTC) for month in range(1, 13)]
+    assert [end for _, end in months[:-1]] == [first for first, _ in months[1:]]
+    assert (months[0][0], months[-1][1]) == bounds("2007", UTC) == bounds("2007-01..2007-12", UTC)
