@@ -131,8 +131,25 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """
+    What is worth knowing of a trace, as a sentence with its figures.
+
+    *section* is where the figures come from, *rule* when this is said at all, *advice* what one may do.
+    *weight*, from 0 to 1, says how remarkable it is.
+    """
+
+    id: str
+    text: str
+    section: str
+    rule: str
+    weight: float
+    advice: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
-    """A whole report on a trace."""
+    """A whole report on a trace; *findings* are its summary, the most remarkable first."""
 
     title: str
     subtitle: str
@@ -140,6 +157,7 @@ class Report:
     zone: str | None = None
     """The time zone of time stamps; None where times count from an unknown start."""
     reproduction: Mapping[str, Value] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
     def facts(self) -> Iterator[Fact]:
         """Return every fact of the report, in order."""

@@ -142,7 +142,7 @@ class Trace:
 
     def _summary(self) -> list[tuple[str, str]]:
         overview = next(one for one in analyses() if one.id == "overview").section(self.store)
-        from gwa.report.numbers import show
+        from gwa.numbers import show
 
         wanted = {"trace.jobs", "trace.users", "trace.span_seconds", "trace.cpus", "trace.cpu_seconds"}
         facts = Report("", "", (overview,)).facts()

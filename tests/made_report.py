@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gwa.blocks import Column, Fact, Facts, Figure, Note, Report, Section, Table, Value
+from gwa.blocks import Column, Fact, Facts, Figure, Finding, Note, Report, Section, Table, Value
 from gwa.figures import bars, cdf, heatmap, lorenz, series
 
 HOSTILE = (
@@ -165,4 +165,10 @@ def make_report(copies=1):
         sections=tuple(sections),
         zone="Europe/Stockholm",
         reproduction=reproduction,
+        findings=tuple(
+            Finding(
+                f"made-{number}", f"{name} stands out.", "users", "Said always.", 1 / (number + 1), "Ask."
+            )
+            for number, name in enumerate(HOSTILE)
+        ),
     )

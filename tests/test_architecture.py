@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "gwa"
 
 # From the ground up. A module imports from its own line or those above it, and never in a circle.
 LAYERS = (
-    "errors assets schema blocks account engine",
+    "errors assets schema blocks account engine numbers",
     "statistics simulation",
     "figures readers output progress summary",
     "system",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.blocks import Unit
-from gwa.report.numbers import FORMATS, MISSING, brief, show
+from gwa.numbers import FORMATS, MISSING, brief, show
 
 UNITS = get_args(Unit)
 

@@ -1,7 +1,7 @@
 """
 The report as one HTML file that needs nothing else: no server, no network, no second file.
 
-Templates only place what is given to them. Numbers are written by `gwa.report.numbers`, figures
+Templates only place what is given to them. Numbers are written by `gwa.numbers`, figures
 drawn by `gwa.figures`; which figures stand side by side is decided here.
 """
 
@@ -23,8 +23,8 @@ from gwa.assets import asset
 from gwa.blocks import Block, Fact, Facts, Figure, Report, Section, Table, Value
 from gwa.errors import DefinitionError
 from gwa.figures import draw_all
+from gwa.numbers import brief, show
 from gwa.report.data import plain
-from gwa.report.numbers import brief, show
 
 HEADLINES = (
     "trace.jobs",

@@ -1,0 +1,70 @@
+"""
+What is worth knowing of a trace, in plain sentences: one rule per file, found by looking.
+
+A rule is a function of the facts of a report under `finding`. It returns a sentence with its figures,
+or None where the trace is nothing special. Its docstring says when it speaks, with the threshold, and
+is shown beside the sentence. Rules see facts only, so they hold for any engine and any form of a trace.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+from gwa.blocks import Finding
+
+Facts: TypeAlias = Mapping[str, Any]
+"""The facts of a report by their ids."""
+
+Say = Callable[[Facts], tuple[float, str] | None]
+"""What a rule is: from facts to how remarkable they are, from 0 to 1, and the sentence."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule, the *section* that shows its figures, the facts that it *needs* and its *advice*."""
+
+    id: str
+    section: str
+    needs: tuple[str, ...]
+    help: str
+    advice: str
+    say: Say
+
+    def __call__(self, facts: Facts) -> Finding | None:
+        """Return what is found in *facts*; nothing where one that it needs is not known."""
+        if any(facts.get(name) is None for name in self.needs):
+            return None
+        said = self.say(facts)
+        if said is None:
+            return None
+        weight, text = said
+        return Finding(self.id, text, self.section, self.help, min(max(weight, 0.0), 1.0), self.advice)
+
+
+def finding(*needs: str, section: str, advice: str = "") -> Callable[[Say], Rule]:
+    """Make a function a rule; the facts of *needs* are known where it is called."""
+
+    def register(say: Say) -> Rule:
+        name = say.__name__.replace("_", "-")
+        return Rule(name, section, needs, " ".join((say.__doc__ or "").split()), advice, say)
+
+    return register
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return all rules, by name."""
+    found = []
+    for info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        found += [value for value in vars(module).values() if isinstance(value, Rule)]
+    return tuple(sorted(found, key=lambda rule: rule.id))
+
+
+def findings(facts: Facts) -> tuple[Finding, ...]:
+    """Return what is found in *facts*, the most remarkable first."""
+    found = [said for rule in rules() if (said := rule(facts))]
+    return tuple(sorted(found, key=lambda one: (-one.weight, one.id)))

@@ -1,0 +1,25 @@
+"""A strong daily cycle."""
+
+from gwa.findings import Facts, finding
+from gwa.numbers import fraction
+
+STRONG = 3
+AVERAGE = 1 / 24
+
+
+@finding(
+    "arrivals.cycle.busiest_hour",
+    "arrivals.cycle.busiest_hour_share",
+    "arrivals.cycle.quietest_hour",
+    "arrivals.cycle.quietest_hour_share",
+    section="week",
+)
+def daily_cycle(facts: Facts) -> tuple[float, str] | None:
+    """Said where the busiest hour of the day has at least three times as many jobs as the quietest."""
+    busiest, most, quietest, least = (facts[name] for name in daily_cycle.needs)
+    if most < STRONG * least or not most:
+        return None
+    times = f"{most / least:.0f} times as many as" if least else "while none come"
+    hour = f"from {busiest:02}:00 to {(busiest + 1) % 24:02}:00"
+    text = f"Most jobs come {hour}: {fraction(most)} of them, {times} in the hour from {quietest:02}:00."
+    return min(0.2 + most, 0.5), text
