@@ -9,13 +9,14 @@ greater. Where order matters, only the former counts.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from gwa.blocks import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.statistics.sample import Sample
-from gwa.studies.measures import Aspect, Measure, Statistic, Statistics, measured, measures
+from gwa.studies.measures import Measure, Statistic, Statistics, measured, measures
 from gwa.studies.workload import MOST, Workload, bootstrapped, halves, period
 from gwa.summary import number
 
@@ -68,7 +69,7 @@ class Line:
     synthetic: Statistic | None
     floor: Floor
 
-    @property
+    @cached_property
     def distance(self) -> float | None:
         """How far the two are apart; None where one of them is not known."""
         return self.measure.between(self.real, self.synthetic)
@@ -96,12 +97,6 @@ class Scorecard:
     def counts(self) -> dict[str, int]:
         """Return how many lines have each verdict."""
         return {one: sum(line.verdict == one for line in self.lines) for one in VERDICTS}
-
-    def within_noise(self, aspect: Aspect) -> bool:
-        """Whether most measures of an *aspect* are within the noise floor, of those that are known."""
-        said = [line.verdict for line in self.lines if line.measure.aspect is aspect]
-        known = [one for one in said if one != UNKNOWN]
-        return 2 * sum(one in {EQUAL, NOISE} for one in known) >= len(known) > 0
 
     def summary(self) -> str:
         """Return the verdicts in a sentence."""

@@ -34,7 +34,6 @@ def test_a_workload_is_equal_to_itself_and_says_so():
     assert {line.verdict for line in found.lines} == {EQUAL}
     assert {line.distance for line in found.lines} == {0.0}
     assert "the trace itself, or a copy" in found.summary()
-    assert all(found.within_noise(aspect) for aspect in Aspect)
 
 
 def test_another_draw_of_the_same_process_is_mostly_noise_and_another_process_is_off():
@@ -42,7 +41,6 @@ def test_another_draw_of_the_same_process_is_mostly_noise_and_another_process_is
     same, other = reference.score(jobs(seed=2)), reference.score(jobs(seed=2, mean=3000.0))
 
     assert same.counts()[OFF] <= 3
-    assert same.within_noise(Aspect.MARGINALS)
     verdicts = {line.measure.id: line.verdict for line in other.lines}
     assert verdicts["run-time"] == verdicts["squashed-area"] == OFF
     assert verdicts["size"] in {NOISE, CLOSE}
