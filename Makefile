@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow coverage lint types format lock bench fidelity clean setup
+.PHONY: help demo test slow coverage lint types format lock bench fidelity leaderboard clean setup
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -54,6 +54,10 @@ bench: .venv/ready ## compare with peers and with the performance targets
 
 fidelity: .venv/ready ## compare our numbers with those that the papers print; LOGS= names other logs
 	$(BIN)/python -m benchmarks.fidelity $(LOGS)
+
+leaderboard: .venv/ready ## compare all models on real logs, which takes a while; LOGS= names them
+	$(BIN)/gwa leaderboard $(or $(LOGS),$(filter-out %/lublin_256.swf.gz,$(wildcard ../shared/traces/swf/*.swf.gz))) \
+	    --seeds 5 -o build/leaderboard
 
 setup: .venv/ready ## make .venv only
 

@@ -14,7 +14,10 @@ import click
 from gwa import __version__
 from gwa.errors import GwaError
 
-ORDER = ("convert", "report", "facts", "check", "sql", "fit", "model", "generate", "anonymize", "formats")
+ORDER = (
+    "convert", "report", "facts", "check", "sql", "fit", "model", "generate", "score", "leaderboard",
+    "anonymize", "formats",
+)  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""
 
 

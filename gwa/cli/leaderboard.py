@@ -1,0 +1,76 @@
+"""Compare models by jobs that they were not fitted to."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gwa.cli._common import JSON, PATH, opened, options
+
+if TYPE_CHECKING:
+    from gwa.store import Store
+
+
+@click.command(name="leaderboard")
+@click.argument("traces", nargs=-1, required=True, type=PATH)
+@click.option("--models", metavar="NAME,…", help="Models to compare, else all.")
+@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Workloads of each.")
+@click.option("--details", is_flag=True, help="Print the distance of each measure instead of ranks.")
+@click.option("-o", "--output", "folder", type=PATH, metavar="DIR", help="Folder for a page with a figure.")
+@JSON
+@options
+def command(
+    traces: tuple[Path, ...], models: str | None, seeds: int, details: bool, folder: Path | None,
+    as_json: bool, **said: Any,
+) -> None:  # fmt: skip
+    """
+    Compare models: each is fitted to half of the weeks of each trace, and scored on the other half.
+
+    Both halves take their turns. Models are ranked by each measure of 'gwa score'; the mean rank decides.
+    Replayed and resampled training weeks are shown, but they are no models and have no rank.
+
+    \b
+    Examples:
+      gwa leaderboard sample_traces/swf/tiny.swf --models lublin,dacosta --seeds 2
+      gwa leaderboard logs/*.swf.gz -o leaderboard
+    """
+    from gwa.blocks import Report, Section
+    from gwa.report.write import write
+    from gwa.studies.leaderboard import compete
+    from gwa.studies.standings import COLUMNS, DETAILS, Standings
+    from gwa.terminal import progress, table
+
+    results = compete(_opened(traces, said), _names(models), seeds, progress(quiet=said["quiet"]))
+    found = Standings(results)
+    if folder:
+        section = Section("leaderboard", "Models compared", "", tuple(found.blocks()))
+        made = Report("Leaderboard of models", ", ".join(found.traces), (section,))
+        for path in write(made, folder, "leaderboard", ["html", "json"]):
+            click.echo(path, err=True)
+    names, rows = (DETAILS, found.details()) if details else ([one.key for one in COLUMNS], found.rows())
+    if sys.stdout.isatty() and not as_json:
+        rows = [tuple(f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row) for row in rows]
+    table(names, rows, as_json=as_json)
+    for note in () if said["quiet"] else results.notes:
+        click.echo(note, err=True)
+
+
+def _names(said: str | None) -> list[str]:
+    """Return the models wanted; raise a usage error for one that there is not."""
+    from gwa.models import models
+
+    names = list(models()) if said is None else said.split(",")
+    for name in names:
+        if name not in models():
+            message = f"there is no model '{name}', expected some of {', '.join(models())}"
+            raise click.BadParameter(message, param_hint="--models")
+    return names
+
+
+def _opened(traces: tuple[Path, ...], said: dict[str, Any]) -> "Iterator[tuple[str, Store]]":
+    """Yield the name and the store of each trace, one open at a time."""
+    for path in traces:
+        with opened(path, said) as trace:
+            yield trace.name, trace.store

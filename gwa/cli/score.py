@@ -1,0 +1,55 @@
+"""Tell how realistic a synthetic trace is."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gwa.cli._common import JSON, PATH, opened, options
+
+if TYPE_CHECKING:
+    from gwa.studies.workload import Workload
+
+
+@click.command(name="score")
+@click.argument("real", type=PATH)
+@click.argument("synthetic", type=PATH)
+@JSON
+@options
+def command(real: Path, synthetic: Path, as_json: bool, **said: Any) -> None:
+    """
+    Tell how realistic a synthetic trace is: its distance from a real one, measure by measure.
+
+    Beside each distance stands what chance does: the distance of one half of the weeks of the real trace
+    from the other, and that of resampled jobs. Both traces are scheduled on one system at one load, to tell
+    what a scheduler sees. The numbers are a table on a terminal, CSV when piped.
+
+    \b
+    Examples:
+      gwa generate lublin --jobs 1000 --seed 1 -o lublin.swf
+      gwa score sample_traces/swf/tiny.swf lublin.swf
+    """
+    from gwa.studies.score import COLUMNS, Reference, row
+    from gwa.terminal import table
+
+    found = Reference.of(_workload(real, said)).score(_workload(synthetic, said))
+    rows = [row(line) for line in found.lines]
+    if sys.stdout.isatty() and not as_json:
+        rows = [tuple(f"{cell:.3g}" if isinstance(cell, float) else cell for cell in one) for one in rows]
+    table([one.key for one in COLUMNS], rows, as_json=as_json)
+    if not said["quiet"]:
+        for sentence in (*found.notes, found.summary()):
+            click.echo(sentence, err=True)
+
+
+def _workload(path: Path, said: dict[str, Any]) -> "Workload":
+    """Return the jobs of a trace; raise an error where none ran at a known time."""
+    from gwa.errors import TraceError
+    from gwa.studies.workload import Workload
+
+    with opened(path, said) as trace:
+        found = Workload.of(trace.store)
+    if not len(found):
+        raise TraceError(f"{path}: no job ran at a known time, expected a workload")
+    return found

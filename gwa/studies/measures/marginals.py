@@ -1,0 +1,61 @@
+"""What jobs are, one quantity at a time: run time, size, requested time, and the gaps between them."""
+
+import numpy as np
+
+from gwa.statistics.sample import Floats, Sample
+from gwa.studies.measures import KS, WASSERSTEIN, Aspect, measure
+from gwa.studies.workload import Workload
+
+
+def _requests(workload: Workload) -> Floats:
+    known = workload.requested[~np.isnan(workload.requested)]
+    found: Floats = known[known >= 0]
+    return found
+
+
+@measure("Run time", Aspect.MARGINALS, KS)
+def run_time(workload: Workload) -> Sample:
+    """Run times in seconds."""
+    return Sample.of(workload.run)
+
+
+@measure("Run time", Aspect.MARGINALS, WASSERSTEIN)
+def run_time_quantiles(workload: Workload) -> Sample:
+    """Run times in seconds, of which the logarithm counts: how many times longer, not how much."""
+    return Sample.of(workload.run)
+
+
+@measure("Processors", Aspect.MARGINALS, KS)
+def size(workload: Workload) -> Sample:
+    """Processors of jobs."""
+    return Sample.of(workload.procs)
+
+
+@measure("Processors", Aspect.MARGINALS, WASSERSTEIN)
+def size_quantiles(workload: Workload) -> Sample:
+    """Processors of jobs, of which the logarithm counts."""
+    return Sample.of(workload.procs)
+
+
+@measure("Requested time", Aspect.MARGINALS, KS)
+def requested(workload: Workload) -> Sample:
+    """Requested times in seconds, of jobs that requested one."""
+    return Sample.of(_requests(workload))
+
+
+@measure("Requested time", Aspect.MARGINALS, WASSERSTEIN)
+def requested_quantiles(workload: Workload) -> Sample:
+    """Requested times in seconds, of which the logarithm counts."""
+    return Sample.of(_requests(workload))
+
+
+@measure("Gaps between jobs", Aspect.MARGINALS, KS, orderly=True)
+def gaps(workload: Workload) -> Sample:
+    """Seconds from one submission to the next."""
+    return Sample.of(np.diff(workload.submit))
+
+
+@measure("Gaps between jobs", Aspect.MARGINALS, WASSERSTEIN, orderly=True)
+def gaps_quantiles(workload: Workload) -> Sample:
+    """Seconds from one submission to the next, of which the logarithm counts."""
+    return Sample.of(np.diff(workload.submit))

@@ -1,0 +1,25 @@
+"""How run time and size go together."""
+
+import numpy as np
+
+from gwa.statistics import dependence
+from gwa.studies.measures import DIFFERENCE, RATIO, Aspect, measure
+from gwa.studies.workload import Workload
+
+
+@measure("Correlation of run time and processors", Aspect.TOGETHER, DIFFERENCE)
+def pearson(workload: Workload) -> float:
+    """Pearson's correlation of run time and processors (Minh and Wolters 2009, table 3)."""
+    return dependence.pearson(workload.run, workload.procs)
+
+
+@measure("Rank correlation of the two", Aspect.TOGETHER, DIFFERENCE)
+def spearman(workload: Workload) -> float:
+    """Spearman's rank correlation of run time and processors: a few very long jobs do not decide it."""
+    return dependence.spearman(workload.run, workload.procs)
+
+
+@measure("Squashed area of a job", Aspect.TOGETHER, RATIO)
+def squashed_area(workload: Workload) -> float:
+    """Mean of processors times run time, in seconds (Minh and Wolters 2009, section 5.2)."""
+    return float((workload.run * workload.procs).mean()) if len(workload) else np.nan

@@ -1,0 +1,28 @@
+"""How unequal users are."""
+
+import numpy as np
+
+from gwa.statistics.sample import Floats, Sample
+from gwa.studies.measures import DIFFERENCE, Aspect, measure
+from gwa.studies.workload import Workload
+
+
+def _inequality(workload: Workload, amounts: Floats) -> float | None:
+    """Return the Gini coefficient of sums of *amounts* over the users that there are."""
+    known = workload.user >= 0
+    if not known.any():
+        return None
+    _, place = np.unique(workload.user[known], return_inverse=True)
+    return Sample.of(np.bincount(place, weights=amounts[known])).gini()
+
+
+@measure("Inequality of users by jobs", Aspect.USERS, DIFFERENCE)
+def user_skew(workload: Workload) -> float | None:
+    """Gini coefficient of jobs over users: 0 where all submit equally many, near 1 where one submits all."""
+    return _inequality(workload, np.ones(len(workload)))
+
+
+@measure("Inequality of users by work", Aspect.USERS, DIFFERENCE)
+def user_work_skew(workload: Workload) -> float | None:
+    """Gini coefficient of processors times run time over users."""
+    return _inequality(workload, workload.run * workload.procs)

@@ -1,0 +1,175 @@
+"""What the entries of a leaderboard add up to: ranks, a table, and a figure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from scipy.stats import rankdata
+
+from gwa.blocks import Block, Column, Note, Table, Value
+from gwa.figures import heatmap
+from gwa.statistics.sample import Floats
+from gwa.studies.leaderboard import REFERENCES, Results
+from gwa.studies.measures import Aspect, measures
+from gwa.summary import number
+
+LEGEND: Final = (
+    "Mean rank over traces, halves, seeds and aspects, with its standard deviation over seeds; then the rank"
+    " in each aspect. Noise floors: the median of distance over noise floor, 1 being as far as one half of a"
+    " trace is from the other. Scheduler: on how many traces that is at most 1 for what a scheduler sees."
+    " Rows without a rank are no models."
+)
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The results of a leaderboard, models from best to worst and then the references."""
+
+    results: Results
+
+    @cached_property
+    def cases(self) -> list[tuple[str, str]]:
+        """Every trace with the half that models were fitted to."""
+        return list(self.results.floors)
+
+    @cached_property
+    def distances(self) -> dict[str, Floats]:
+        """The distances of each name by case, seed and measure; infinite where there is none, but should."""
+        names = {one.id: place for place, one in enumerate(measures())}
+        seeds = max((one.seed for one in self.results.entries), default=0)
+        found: dict[str, Floats] = {}
+        for one in self.results.entries:
+            cells = found.setdefault(one.model, np.full((len(self.cases), seeds, len(names)), np.inf))
+            for name, distance in one.distances.items():
+                if distance is not None:
+                    cells[self.cases.index(one.case), one.seed - 1, names[name]] = distance
+        return found
+
+    @cached_property
+    def floors(self) -> Floats:
+        """The noise floors by case and measure; nan where there is none: such a measure does not count."""
+        return np.array(
+            [
+                [np.nan if (height := floors[one.id]) is None else height for one in measures()]
+                for floors in self.results.floors.values()
+            ]
+        )
+
+    @cached_property
+    def ranks(self) -> dict[str, Floats]:
+        """The mean rank of each model in each aspect, by case, seed and aspect; nan where none is known."""
+        names = [name for name in self.distances if name not in REFERENCES]
+        if not names:
+            return {}
+        places = rankdata([self.distances[name] for name in names], axis=0)
+        known = ~np.isnan(self.floors)
+        found = np.full((*places.shape[:3], len(Aspect)), np.nan)
+        for place, aspect in enumerate(Aspect):
+            inside = known & [one.aspect is aspect for one in measures()]
+            for case in np.flatnonzero(inside.any(axis=1)):
+                found[:, case, :, place] = places[:, case][:, :, inside[case]].mean(axis=2)
+        return dict(zip(names, found, strict=True))
+
+    def rank(self, name: str) -> tuple[float, float]:
+        """Return the mean rank of a model, and its standard deviation over seeds."""
+        by_seed = np.nanmean(np.nanmean(self.ranks[name], axis=2), axis=0)
+        return float(by_seed.mean()), float(by_seed.std())
+
+    def by_aspect(self, name: str) -> list[float]:
+        """Return the mean rank of a model in each aspect."""
+        with np.errstate(invalid="ignore"):
+            return [_mean(self.ranks[name][:, :, place]) for place in range(len(Aspect))]
+
+    def noise_floors(self, name: str, aspect: Aspect | None = None, trace: str | None = None) -> float:
+        """
+        Return how many noise floors away the jobs of *name* are, in the median over measures and cases.
+
+        Distance and floor are means over seeds; *aspect* and *trace* narrow what is looked at.
+        """
+        rows = [place for place, case in enumerate(self.cases) if trace in {None, case[0]}]
+        columns = [place for place, one in enumerate(measures()) if aspect in {None, one.aspect}]
+        floors = self.floors[np.ix_(rows, columns)]
+        known = floors > 0
+        distances = self.distances[name].mean(axis=1)[np.ix_(rows, columns)]
+        return float(np.median(distances[known] / floors[known])) if known.any() else float("nan")
+
+    def scheduled(self, name: str) -> int:
+        """Return on how many traces *name* is within the noise floor in what a scheduler sees."""
+        return sum(self.noise_floors(name, Aspect.SCHEDULE, trace) <= 1 for trace in self.traces)
+
+    @property
+    def traces(self) -> list[str]:
+        """The names of the traces."""
+        return list(dict.fromkeys(trace for trace, _ in self.cases))
+
+    @property
+    def order(self) -> list[str]:
+        """The names of models from best to worst."""
+        return sorted(self.ranks, key=lambda name: self.rank(name)[0])
+
+    def rows(self) -> list[tuple[Value, ...]]:
+        """Return a row for each model and each reference, under `COLUMNS`."""
+        rows: list[tuple[Value, ...]] = []
+        for name in (*self.order, *(one for one in REFERENCES if one in self.distances)):
+            ranked = name in self.ranks
+            rank: Sequence[float | None] = self.rank(name) if ranked else (None, None)
+            aspects: Sequence[float | None] = self.by_aspect(name) if ranked else [None] * len(Aspect)
+            cells = [*rank, *aspects, self.noise_floors(name)]
+            rows.append((name, *map(_number, cells), self.scheduled(name)))
+        return rows
+
+    def details(self) -> list[tuple[Value, ...]]:
+        """Return a row for each name, case and measure, under `DETAILS`."""
+        rows: list[tuple[Value, ...]] = []
+        for name, cells in self.distances.items():
+            for case, floors, seeds in zip(self.cases, self.floors, cells, strict=True):
+                for one, floor, distances in zip(measures(), floors, seeds.T, strict=True):
+                    if not np.isnan(floor):
+                        several = np.isfinite(distances).all()
+                        spread = float(distances.std()) if several else np.inf
+                        numbers = (float(distances.mean()), spread, float(floor))
+                        rows.append((*case, name, one.aspect.value, one.id, *map(_number, numbers)))
+        return rows
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the leaderboard as blocks: the table, the figure, and what could not be done."""
+        yield Table("leaderboard", "Leaderboard of models", COLUMNS, tuple(self.rows()), LEGEND)
+        aspects = [one.value for one in Aspect]
+        matrix = np.array([self.by_aspect(name) for name in self.order]).T.reshape(len(aspects), -1)
+        yield heatmap(
+            "leaderboard-aspects",
+            "Mean rank in each aspect",
+            matrix,
+            aspects,
+            self.order,
+            f"Mean ranks of {len(self.order)} models in {len(aspects)} aspects; pale is better.",
+            xlabel="Model, best first",
+            ylabel="Mean rank",
+        )
+        for note in self.results.notes:
+            yield Note(note, "warning")
+
+
+COLUMNS: Final = (
+    Column("model", "Model"),
+    Column("rank", "Mean rank"),
+    Column("deviation", "±"),
+    *(Column(one.name.lower(), one.value) for one in Aspect),
+    Column("floors", "Noise floors"),
+    Column("scheduler", "Scheduler"),
+)
+
+DETAILS: Final = (
+    "trace", "fitted to weeks", "model", "aspect", "measure", "distance", "deviation", "noise floor",
+)  # fmt: skip
+
+
+def _mean(ranks: Floats) -> float:
+    known = ranks[~np.isnan(ranks)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _number(value: float | None) -> float | int | None:
+    return None if value is None else number(value)

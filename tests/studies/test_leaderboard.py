@@ -1,0 +1,138 @@
+"""The leaderboard: what is held out, how ranks come about, and the command."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import gwa
+from gwa.cli import gwa as command
+from gwa.errors import TraceError
+from gwa.studies.heldout import EVEN, ODD, held_out, training
+from gwa.studies.leaderboard import REPLAY, Entry, Results, compete
+from gwa.studies.measures import Aspect, measures
+from gwa.studies.standings import Standings
+from gwa.studies.workload import Workload
+
+IDS = [one.id for one in measures()]
+CASES = [("a", "even"), ("a", "odd")]
+
+
+def entries(model, distances, seeds=2):
+    return [Entry(case, model, seed, distances) for case in CASES for seed in range(1, seeds + 1)]
+
+
+def standings(*several, floor=0.5):
+    floors = {case: dict.fromkeys(IDS, floor) for case in CASES}
+    return Standings(Results(tuple(one for each in several for one in each), floors, ("a note",)))
+
+
+@pytest.fixture
+def tiny(sample):
+    with gwa.open(sample / "swf" / "tiny.swf") as trace:
+        yield trace.store
+
+
+@pytest.mark.parametrize("parity", [EVEN, ODD])
+def test_training_and_held_out_jobs_are_all_jobs_once(tiny, parity):
+    whole = Workload.of(tiny)
+    with training(tiny, parity) as store:
+        known, other = Workload.of(store), held_out(tiny, parity)
+
+        assert store.account.jobs == len(known)
+        assert store.system.cpus == tiny.system.cpus
+    assert sorted([*known.run, *other.run]) == sorted(whole.run)
+    assert sorted(np.append(known.submit, other.submit) % 86400) == sorted(whole.submit % 86400)
+    assert np.array_equal(known.submit, held_out(tiny, 1 - parity).submit)
+    assert np.array_equal(known.run, held_out(tiny, 1 - parity).run)
+
+
+def test_what_is_too_short_is_refused(make_store):
+    store = make_store(submit_time=[1.0, 2.0], run_time=[1.0, 2.0], n_procs=[1, 1])
+
+    for ask in (training, held_out):
+        with pytest.raises(TraceError, match="too short"):
+            ask(store, EVEN)
+    with pytest.raises(TraceError, match="too short"):
+        training(make_store(run_time=[1.0]), ODD)
+
+
+def test_ranks_are_the_order_of_distances():
+    near, far = dict.fromkeys(IDS, 0.1), dict.fromkeys(IDS, 0.9)
+    found = standings(entries("far", far), entries("near", near), entries(REPLAY, near))
+
+    assert found.order == ["near", "far"]
+    assert found.rank("near") == (1.0, 0.0)
+    assert found.by_aspect("far") == [2.0] * len(Aspect)
+    assert [row[0] for row in found.rows()] == ["near", "far", REPLAY]
+    assert (found.noise_floors("near"), found.noise_floors("far")) == (0.2, 1.8)
+    assert (found.scheduled("near"), found.scheduled("far")) == (1, 0)
+    assert found.rows()[-1][1] is None
+
+
+def test_an_aspect_counts_once_however_many_measures_it_has():
+    users = {one.id for one in measures() if one.aspect is Aspect.USERS}
+    good_at_users = {name: 0.0 if name in users else 0.9 for name in IDS}
+    good_at_rest = {name: 0.9 if name in users else 0.0 for name in IDS}
+    found = standings(entries("users", good_at_users), entries("rest", good_at_rest))
+
+    assert found.rank("users")[0] == pytest.approx((1 + 2 * (len(Aspect) - 1)) / len(Aspect))
+    assert found.rank("rest")[0] == pytest.approx((2 + 1 * (len(Aspect) - 1)) / len(Aspect))
+
+
+def test_who_makes_nothing_is_last_and_equals_share_a_rank():
+    some = dict.fromkeys(IDS, 0.9)
+    found = standings(entries("none", {}), entries("one", some), entries("other", some))
+
+    assert [found.rank(name)[0] for name in ("one", "other", "none")] == [1.5, 1.5, 3.0]
+    assert found.noise_floors("none") == np.inf
+    json.dumps(found.rows(), allow_nan=False)
+    json.dumps(found.details(), allow_nan=False)
+
+
+def test_what_the_real_jobs_do_not_tell_does_not_count():
+    known = {"run-time"}
+    found = standings(entries("one", dict.fromkeys(IDS, 0.1)), entries("two", dict.fromkeys(IDS, 0.2)))
+    floors = {case: {name: 0.5 if name in known else None for name in IDS} for case in CASES}
+    found = Standings(Results(found.results.entries, floors, ()))
+
+    assert found.rank("two") == (2.0, 0.0)
+    assert {row[4] for row in found.details()} == known
+    assert found.scheduled("one") == 0
+
+
+def test_a_seed_more_is_an_entry_more(tiny):
+    results = compete([("tiny", tiny)], ["dacosta"], 2)
+    models = {(one.case, one.model, one.seed) for one in results.entries}
+
+    assert len(models) == len(results.entries) == 2 * 2 * 3
+    assert set(results.floors) == {("tiny", "even"), ("tiny", "odd")}
+    found = Standings(results)
+    assert found.order == ["dacosta"]
+    assert found.noise_floors(REPLAY) < found.noise_floors("dacosta")
+
+
+def test_a_model_that_cannot_be_fitted_has_a_note(make_store):
+    rng = np.random.default_rng(1)
+    submit = np.sort(rng.integers(0, 8 * 86400, 120)).astype(float).tolist()
+    few = make_store(submit_time=submit, run_time=rng.integers(1, 99, 120).astype(float).tolist(),
+                     n_procs=[1] * 120)  # fmt: skip
+    results = compete([("few", few)], ["dacosta"], 1)
+
+    assert len(results.notes) == 2
+    assert all("expected at least 100" in note for note in results.notes)
+    assert [one.distances for one in results.entries if one.model == "dacosta"] == [{}, {}]
+
+
+def test_the_command_prints_and_draws(sample, tmp_path):
+    words = ["leaderboard", str(sample / "swf" / "tiny.swf"), "--models", "dacosta", "--seeds", "1"]
+    done = CliRunner().invoke(command, [*words, "-o", str(tmp_path)])
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+
+    assert done.exit_code == 0
+    assert rows[0]["model"] == "dacosta"
+    assert "<svg" in (tmp_path / "leaderboard.html").read_text()
+    wrong = CliRunner().invoke(command, [*words[:2], "--models", "nix"])
+    assert (wrong.exit_code, "there is no model 'nix'" in wrong.stderr) == (2, True)

@@ -1,0 +1,215 @@
+"""What the measures of realism give, against what pandas and SciPy give for the same jobs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from gwa.simulation.backfilling import schedule
+from gwa.simulation.jobs import Jobs
+from gwa.statistics.sample import Sample
+from gwa.studies.measures import DIFFERENCE, KS, RATIO, WASSERSTEIN, measured, measures
+from gwa.studies.workload import Workload, bootstrapped, halves
+
+WEEK = 604_800.0
+
+
+def jobs(size=3000, seed=1, weeks=5.0, users=7):
+    """Return a workload with some of everything."""
+    rng = np.random.default_rng(seed)
+    procs = 2 ** rng.integers(0, 5, size)
+    run = np.rint(rng.lognormal(4, 1.5, size) * np.sqrt(procs))
+    submit = np.sort(
+        np.floor(rng.random(size) ** 1.2 * weeks * WEEK / 600) * 600 + rng.integers(0, 300, size)
+    )
+    return Workload(submit, run, procs, run * 2 + 60, np.sort(rng.zipf(1.6, size) % users), 64)
+
+
+def statistic(name, workload):
+    return next(one for one in measures() if one.id == name).statistic(workload)
+
+
+@pytest.fixture
+def frame():
+    """Return the same jobs as a table, bags numbered job by job."""
+    work = jobs()
+    table = pd.DataFrame(
+        {"submit": work.submit, "run": work.run, "procs": work.procs, "user": work.user}
+    ).sort_values(["user", "submit"], kind="stable")
+    far = table.groupby("user").submit.diff().fillna(np.inf) >= 120
+    return table.assign(bag=far.cumsum(), log=np.log1p(table.run))
+
+
+@given(st.lists(st.integers(0, 20), min_size=3), st.lists(st.integers(0, 20), min_size=3))
+def test_distances_of_samples_are_those_of_scipy(one, other):
+    pair = Sample.of(one), Sample.of(other)
+
+    assert KS(*pair) == pytest.approx(stats.ks_2samp(one, other, method="asymp").statistic)
+    expected = stats.wasserstein_distance(np.log1p(one), np.log1p(other))
+    assert WASSERSTEIN(*pair) == pytest.approx(expected, abs=1e-12)
+    assert KS(*pair) == KS(*pair[::-1])
+
+
+def test_distances_of_numbers():
+    assert DIFFERENCE(0.25, 0.75) == 0.5
+    assert RATIO(10.0, 20.0) == RATIO(20.0, 10.0) == pytest.approx(np.log(2))
+    assert RATIO(0.0, 0.0) == 0.0
+    assert RATIO(0.0, 1.0) == np.inf
+
+
+def test_correlations_and_area_are_those_of_scipy():
+    work = jobs()
+
+    assert statistic("pearson", work) == pytest.approx(stats.pearsonr(work.run, work.procs).statistic)
+    assert statistic("spearman", work) == pytest.approx(stats.spearmanr(work.run, work.procs).statistic)
+    assert statistic("squashed-area", work) == pytest.approx(np.mean(work.run * work.procs))
+
+
+def test_bags_are_those_of_a_group_by(frame):
+    work = jobs()
+    sizes = frame.groupby("bag").size()
+    several = frame[frame.bag.map(sizes) >= 2]
+    means = several.groupby("bag").log.transform("mean")
+
+    assert statistic("bag-size", work).expand().tolist() == sorted(sizes)
+    assert statistic("bag-share", work) == len(several) / len(frame)
+    assert statistic("bag-uniformity", work) == (several.groupby("bag").procs.std(ddof=0) == 0).mean()
+    expected = means.var(ddof=0) / several.log.var(ddof=0)
+    assert statistic("bag-likeness", work) == pytest.approx(expected)
+
+
+def test_bags_are_those_of_the_engine(make_store):
+    from gwa.bags import TEXT, bags
+
+    work = jobs(400, weeks=0.2)
+    store = make_store(
+        submit_time=work.submit.tolist(), run_time=work.run.tolist(), n_procs=work.procs.tolist(),
+        user_id=[f"u{one}" for one in work.user],
+    )  # fmt: skip
+
+    expected = store.sample("size", bags(store, TEXT))
+    assert statistic("bag-size", work).expand().tolist() == expected.expand().tolist()
+
+
+def test_repetitions_are_the_mean_of_runs():
+    work = replace(jobs(6), procs=np.array([1, 1, 1, 2, 1, 1]), run=np.array([5.0, 5.2, 7, 7, 7, 5]))
+
+    assert statistic("size-repetitions", work) == 2.0
+    assert statistic("run-time-repetitions", work) == 2.0
+
+
+def test_entropies_and_autocorrelation_are_their_formulae(frame):
+    work = jobs()
+    last = int((work.submit[-1] - work.submit[0]) // 3600)
+    hours, _ = np.histogram(work.submit, work.submit[0] + 3600 * np.arange(last + 2))
+    work_of_size = frame.groupby("procs").run.sum().to_numpy()
+    for name, amounts, places in (
+        ("hourly-entropy", hours, hours.size),
+        ("spatial-entropy", work_of_size, frame.procs.max()),
+    ):
+        share = amounts[amounts > 0] / amounts.sum()
+        assert statistic(name, work) == pytest.approx(-(share * np.log(share)).sum() / np.log(places))
+    x = hours[:-1] - hours[:-1].mean()
+    for name, lag in (("after-an-hour", 1), ("after-a-day", 24), ("after-a-week", 168)):
+        assert statistic(name, work) == pytest.approx((x[lag:] @ x[:-lag]) / (x @ x))
+
+
+def test_inequality_is_the_mean_difference(frame):
+    for name, amounts in (
+        ("user-skew", frame.groupby("user").size()),
+        ("user-work-skew", (frame.run * frame.procs).groupby(frame.user).sum()),
+    ):
+        x = amounts.to_numpy(np.float64)
+        expected = np.abs(np.subtract.outer(x, x)).mean() / (2 * x.mean())
+        assert statistic(name, jobs()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy"])
+def test_a_scheduler_sees_the_load_asked_for(policy):
+    """Scheduled anew, at submissions that are stretched until load is 0.6."""
+    work = jobs()
+    span = (work.run * work.procs).sum() / (0.6 * work.cpus)
+    submit = (work.submit - work.submit[0]) / np.ptp(work.submit) * span
+    start = schedule(Jobs.of(submit, work.run, work.procs, work.requested), work.cpus, policy)
+    slowdown = np.maximum((start - submit + work.run) / np.maximum(work.run, 10), 1)
+
+    assert statistic(f"{policy}-wait", work) == pytest.approx((start - submit).mean() + 60)
+    assert statistic(f"{policy}-slowdown", work) == pytest.approx(slowdown.mean())
+    assert statistic(f"{policy}-waits", work).n == len(work)
+
+
+def test_the_pace_of_a_workload_does_not_matter_to_the_scheduler():
+    work = jobs()
+    slower = replace(work, submit=work.submit * 3)
+
+    assert statistic("easy-wait", slower) == pytest.approx(statistic("easy-wait", work))
+
+
+def test_jobs_larger_than_the_system_get_all_of_it():
+    small = jobs().on(4)
+
+    assert statistic("fcfs-wait", small) == statistic(
+        "fcfs-wait", replace(small, procs=np.minimum(small.procs, 4))
+    )
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_few_jobs_have_few_statistics_and_no_error(size):
+    found = measured(jobs(size))
+
+    assert set(found) == {one.id for one in measures()}
+    assert found["hurst"] is None
+
+
+def test_nothing_is_said_of_what_is_not_recorded():
+    bare = replace(jobs(), user=np.full(3000, -1), requested=np.full(3000, np.nan))
+    lacking = {name for name, value in measured(bare).items() if value is None}
+
+    assert lacking == {
+        "requested", "requested-quantiles", "bag-share", "bag-size", "bag-likeness", "bag-uniformity",
+        "user-skew", "user-work-skew",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("block", [1, 2])
+def test_halves_have_every_job_once_at_its_hour_of_the_week(block):
+    work = jobs(weeks=9)
+    pair = halves(work, block)
+    assert pair
+
+    assert sum(map(len, pair)) == len(work)
+    assert sorted(np.concatenate([half.run for half in pair])) == sorted(work.run)
+    weekly = sorted(np.concatenate([half.submit for half in pair]) % WEEK)
+    assert weekly == sorted(work.submit % WEEK)
+    for half in pair:
+        assert (np.diff(half.submit) >= 0).all()
+        assert np.ptp(half.submit) <= 6 * WEEK
+
+
+def test_short_workloads_have_halves_of_days_or_none():
+    assert halves(jobs(weeks=0.8))
+    assert halves(jobs(weeks=0.0001)) is None
+    assert halves(jobs(0)) is None
+
+
+def test_a_bootstrap_keeps_quantities_and_no_order():
+    work = jobs()
+    drawn = bootstrapped(work, np.random.default_rng(3))
+
+    assert len(drawn) == len(work)
+    assert drawn.submit[0] == work.submit[0]
+    assert set(drawn.run) <= set(work.run)
+    assert set(np.diff(drawn.submit)) <= set(np.diff(work.submit))
+    again = bootstrapped(work, np.random.default_rng(3))
+    assert np.array_equal(drawn.run, again.run)
+
+
+def test_every_measure_says_what_it_is():
+    ids = [one.id for one in measures()]
+
+    assert len(set(ids)) == len(ids)
+    assert all(one.help.endswith(".") and one.title for one in measures())
