@@ -37,7 +37,7 @@ def command(
       gwa leaderboard logs/*.swf.gz -o leaderboard
     """
     from gwa.blocks import Report, Section
-    from gwa.report.write import write
+    from gwa.report.outputs import write
     from gwa.studies.leaderboard import compete
     from gwa.studies.standings import COLUMNS, DETAILS, Standings
     from gwa.terminal import progress, table
