@@ -29,6 +29,7 @@ LAYERS = (
     "studies",
     "analysis findings",
     "report",
+    "comparison",
     "archive",
     "trace",
     "terminal",

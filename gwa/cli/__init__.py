@@ -15,8 +15,8 @@ from gwa import __version__
 from gwa.errors import GwaError
 
 ORDER = (
-    "convert", "report", "facts", "check", "sql", "fit", "model", "generate", "score", "leaderboard",
-    "anonymize", "formats",
+    "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score",
+    "leaderboard", "anonymize", "formats",
 )  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from gwa.errors import GwaError
+from gwa.report.outputs import outputs
 
 if TYPE_CHECKING:
     from gwa.account import Account
@@ -38,6 +39,13 @@ def options(command: F) -> F:
             "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
         ),
     )
+
+
+def flags(command: F) -> F:
+    """Add a flag for each kind of output."""
+    for one in reversed(outputs().values()):
+        command = click.option(f"--{one.name}", one.name, is_flag=True, help=one.help)(command)
+    return command
 
 
 def parts(command: F) -> F:

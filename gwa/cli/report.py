@@ -5,20 +5,12 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, TRACE, F, opened, options, parts, reading
-from gwa.report.outputs import outputs, write
-
-
-def _flags(command: F) -> F:
-    """Add a flag for each kind of output."""
-    for one in reversed(outputs().values()):
-        command = click.option(f"--{one.name}", one.name, is_flag=True, help=one.help)(command)
-    return command
+from gwa.cli._common import PATH, TRACE, flags, opened, options, parts, reading
 
 
 @click.command(name="report")
 @TRACE
-@_flags
+@flags
 @click.option(
     "-o",
     "--output",
@@ -60,6 +52,8 @@ def command(
       gwa report sample_traces/swf/tiny.swf --html
       gwa report sample_traces/swf/tiny.swf --where 'n_procs > 1' --sections users,waits
     """
+    from gwa.report.outputs import outputs, write
+
     kinds = [name for name in outputs() if said[name]] or ["html"]
     only = sections.replace(" ", "").split(",") if sections else None
     with opened(trace, said) as found:

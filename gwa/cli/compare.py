@@ -1,0 +1,63 @@
+"""Compare traces."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gwa.cli._common import PATH, flags, opened, options, parts, reading
+
+
+@click.command(name="compare")
+@click.argument("traces", nargs=-1, required=True, type=PATH)
+@flags
+@click.option("-o", "--output", "folder", type=PATH, metavar="DIR", default=".", help="Folder to write to.")
+@click.option(
+    "--like",
+    type=click.Choice(["period", "load"]),
+    help="Compare the same period only, or weeks of the same load.",
+)
+@click.option(
+    "--against",
+    type=PATH,
+    metavar="DIR",
+    help="Place each trace among those of a folder of facts, or of the thesis with the word archive.",
+)
+@click.option(
+    "--theme", type=PATH, metavar="DIR", help="Folder of templates and style sheets that replace ours."
+)
+@parts
+@options
+def command(
+    traces: tuple[Path, ...],
+    folder: Path,
+    like: str | None,
+    against: Path | None,
+    theme: Path | None,
+    **said: Any,
+) -> None:
+    """
+    Compare 2 to 20 traces, or one with an archive: what differs most comes first.
+
+    Beside each distance stands what chance does: the distance of one half of a trace from the other.
+
+    \b
+    Examples:
+      gwa compare sample_traces/swf/tiny.swf sample_traces/sge/accounting
+      gwa compare sample_traces/swf/tiny.swf --against archive
+    """
+    from gwa.comparison import compare
+    from gwa.comparison.archive import read_archive
+    from gwa.comparison.likeness import LIKE
+    from gwa.report.outputs import outputs, write
+
+    archive = read_archive(against) if against else None
+    kinds = [name for name in outputs() if said[name]] or ["html"]
+    with ExitStack() as stack:
+        found = [stack.enter_context(opened(path, said)) for path in traces]
+        stores = [(trace.name, trace.store) for trace in found]
+        remarks = [LIKE[like](stores)] if like else []
+        made = compare(stores, archive, remarks, reading(said).progress)
+        for path in write(made, folder, "comparison", kinds, theme=theme):
+            click.echo(path)

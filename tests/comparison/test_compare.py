@@ -1,0 +1,196 @@
+"""Comparing traces: what differs is told first, chance is told from it, and what is alike is made alike."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from gwa.blocks import Fact, FactTable, Table
+from gwa.comparison import compare, named
+from gwa.comparison.archive import read_archive, standing, thesis
+from gwa.comparison.differences import differences
+from gwa.comparison.likeness import same_load, same_period
+from gwa.comparison.side import look
+from gwa.errors import TraceError
+from gwa.report.data import as_json
+from gwa.report.html import html
+from gwa.store import Store
+
+WEEK = 604_800
+ABSOLUTE = (("Times", "Unix seconds, UTC"),)
+
+Make = Callable[..., Store]
+
+
+def made(
+    make_store: Make, seed: int, scale: float = 1.0, jobs: int = 4000, weeks: int = 16, **more: Any
+) -> Store:
+    """Return a trace of independent jobs, whose run times are *scale* times as long."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        "submit_time": np.sort(rng.uniform(0, weeks * WEEK, jobs)).round().tolist(),
+        "run_time": (rng.lognormal(6, 1.5, jobs) * scale).round().tolist(),
+        "n_procs": (2 ** rng.integers(0, 5, jobs)).tolist(),
+        "wait_time": [0.0] * jobs,
+        "user_id": [f"u{user}" for user in rng.integers(0, 40, jobs)],
+    }
+    return make_store((("Processors", "64"),), **(columns | more))
+
+
+def cells(report, name):
+    """Return the rows of a table of a report, by column."""
+    blocks = [block for section in report.sections for block in section.blocks]
+    (found,) = [block for block in blocks if isinstance(block, Table) and block.id == name]
+    return [dict(zip([column.key for column in found.columns], row, strict=True)) for row in found.rows]
+
+
+def test_two_draws_of_one_workload_differ_by_chance_only(make_store):
+    found = differences([look(name, made(make_store, seed)) for name, seed in (("a", 1), ("b", 2))])
+    assert found
+    runs = next(one for one in found if one.measure.id == "run-time")
+    assert runs.verdict in {"no more than chance", "a little"}
+
+
+def test_what_was_changed_is_told_first_and_measured_as_scipy_does(make_store):
+    stores = [("short", made(make_store, 1)), ("long", made(make_store, 2, scale=10))]
+    report = compare(stores)
+    rows = {row["measure"]: row for row in cells(report, "differences")}
+    short, long = (store.frame("select run_time from ran").run_time.to_numpy() for _, store in stores)
+    expected: Any = ks_2samp(short, long).statistic
+    assert rows["Run time"]["distance"] == pytest.approx(expected)
+    assert rows["Run time"]["verdict"] == "differs"
+    assert next(iter(rows)) in {"Run time", "Squashed area of a job"}
+    assert any(found.id == "differs-run-time" for found in report.findings)
+    times = [row["times"] for row in rows.values() if row["times"] is not None]
+    assert times == sorted(times, reverse=True)
+
+
+def test_a_trace_and_itself_are_equal_in_all(make_store):
+    store = made(make_store, 1, jobs=600)
+    rows = cells(compare([("one", store), ("one", store)]), "differences")
+    assert {row["distance"] for row in rows} == {0}
+    assert {row["verdict"] for row in rows} == {"equal"}
+
+
+def test_facts_stand_in_the_columns_of_their_traces(make_store):
+    stores = [("few", made(make_store, 1, jobs=300)), ("more", made(make_store, 2, jobs=500))]
+    facts = {fact.id: fact.value for fact in compare(stores).facts()}
+    assert (facts["compare.1.trace.jobs"], facts["compare.2.trace.jobs"]) == (300, 500)
+
+
+@pytest.mark.slow
+def test_twenty_traces_are_compared(make_store):
+    store = made(make_store, 1, jobs=60)
+    report = compare([("same", store)] * 20)
+    tables = [block for one in report.sections for block in one.blocks if isinstance(block, FactTable)]
+    assert all(len(table.columns) == len(set(table.columns)) == 20 for table in tables)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 21])
+def test_too_few_and_too_many_are_refused(wrong, make_store):
+    with pytest.raises(TraceError, match=f"{wrong} traces were given, expected 2 to 20"):
+        compare([("same", make_store())] * wrong)
+
+
+def test_hostile_names_are_text_and_the_same_traces_give_the_same_bytes(make_store):
+    users = ["<script>alert(1)</script>", "{{7*7}}", "=cmd|' /C calc'!A0"] * 100
+    stores = [("<b>", made(make_store, seed, jobs=300, user_id=users)) for seed in (1, 2)]
+    report = compare(stores)
+    page = html(report)
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+    assert as_json(report) == as_json(compare(stores))
+
+
+def test_users_who_moved_are_those_whose_share_changed(make_store):
+    one = make_store(
+        run_time=[10.0] * 4, n_procs=[1] * 4, user_id=["a", "a", "a", "b"], submit_time=[0.0, 1, 2, 3]
+    )
+    other = make_store(
+        run_time=[10.0] * 4, n_procs=[1] * 4, user_id=["b", "b", "b", "c"], submit_time=[0.0, 1, 2, 3]
+    )
+    (row,) = cells(compare([("before", one), ("after", other)]), "users-moved")
+    assert (row["user"], row["trace_1"], row["trace_2"], row["change"]) == ("b", 0.25, 0.75, 0.5)
+
+
+@pytest.mark.parametrize(
+    "columns", [{}, {"submit_time": [1.0]}, {"run_time": [5.0]}, {"submit_time": [0.0] * 5}]
+)
+def test_poor_traces_are_compared_as_far_as_they_tell(make_store, columns):
+    report = compare([("poor", make_store(**columns)), ("rich", made(make_store, 1, jobs=200))])
+    assert html(report)
+
+
+def test_the_same_period_is_what_all_cover(make_store):
+    stores = [
+        (str(n), make_store(ABSOLUTE, submit_time=[1e9 + (n + week) * WEEK for week in range(9)]))
+        for n in range(3)
+    ]
+    assert "time that all traces cover" in same_period(stores)
+    kept = [store.row("select min(submit_time), max(submit_time) from jobs") for _, store in stores]
+    assert kept == [(1e9 + 2 * WEEK, 1e9 + 8 * WEEK)] * 3
+
+
+def test_without_common_time_as_many_weeks_are_left_of_each(make_store):
+    stores = [(str(n), make_store(submit_time=[float(week * WEEK) for week in range(n)])) for n in (4, 9)]
+    assert "first 3 weeks" in same_period(stores)
+    assert [store.row("select count(*) from jobs")[0] for _, store in stores] == [3, 3]
+    with pytest.raises(TraceError, match="shorter than a week"):
+        same_period([("x", make_store(submit_time=[1.0, 2.0])), *stores])
+
+
+def test_weeks_of_the_same_load_are_left(make_store):
+    def loads(*busy):
+        times = [float(week * WEEK) for week in range(len(busy))]
+        return make_store(
+            (("Processors", "10"),),
+            submit_time=times,
+            n_procs=[10] * len(busy),
+            run_time=[b * WEEK for b in busy],
+        )
+
+    stores = [("a", loads(0.5, 0.5, 0.9, 0.52, 0.5)), ("b", loads(0.1, 0.1, 0.55, 0.45, 0.5))]
+    assert "38% to 58%" in same_load(stores)
+    kept = [
+        [week for (week,) in store.rows("select submit_time / 604800 from jobs order by 1")]
+        for _, store in stores
+    ]
+    assert kept == [[1, 3], [2, 3]]
+    with pytest.raises(TraceError, match="fewer than two weeks bear"):
+        same_load([("c", loads(0, 0.9, 0.9, 0.9, 0)), ("d", loads(0, 0.1, 0.1, 0.1, 0))])
+
+
+def test_among_the_traces_of_the_thesis_lcg_is_most_like_itself(make_store):
+    side = look("x", made(make_store, 1, jobs=300))
+    facts = {name: Fact(name, value, name) for name, value in thesis()["LCG"].items()}
+    itself = type(side)("x", {**side.facts, **facts}, {}, {}, {}, {})
+    first, second = (block for block in standing([itself], thesis()) if isinstance(block, Table))
+    assert (first.rows[0][0], first.rows[0][2]) == ("LCG", 0)
+    places: Any = [row[-2] for row in second.rows]
+    assert all(0 <= place <= 1 for place in places)
+
+
+def test_an_archive_is_a_folder_of_facts(tmp_path, make_store):
+    (tmp_path / "one.json").write_text(json.dumps({"trace.jobs": 5, "jobs.runtime.median": 1.0}))
+    (tmp_path / "two.json").write_text(json.dumps({"trace.jobs": 50, "jobs.runtime.median": None}))
+    archive = read_archive(tmp_path)
+    report = compare([("x", made(make_store, 1, jobs=100))], archive)
+    (row,) = [row for row in cells(report, "standing-1") if row["fact"] == "jobs"]
+    assert (row["own"], row["least"], row["most"], row["percentile"]) == ("100", "5", "50", 1.0)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "{", '{"jobs": 1}'])
+def test_what_is_no_archive_is_told_in_a_line(tmp_path, content):
+    (tmp_path / "bad.json").write_text(content)
+    with pytest.raises(TraceError, match=r"bad\.json: .*expected what gwa facts prints"):
+        read_archive(tmp_path)
+    with pytest.raises(TraceError, match="expected what gwa facts prints"):
+        read_archive(tmp_path / "nowhere")
+
+
+def test_names_are_told_apart(make_store):
+    store = make_store()
+    assert [name for name, _ in named([("a", store), ("b", store), ("a", store)])] == ["a", "b", "a (2)"]
