@@ -1,15 +1,17 @@
 """One trace of a comparison: all that is asked of it, so that its store is needed no more."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from gwa.analysis import analyses
 from gwa.blocks import Fact, Figure, Report
+from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS
 from gwa.store import Store
 from gwa.studies.measures import Statistics
 from gwa.studies.score import Floor, Reference
 from gwa.studies.workload import Workload
+from gwa.summary import number
 
 SECTIONS: Final = (
     "overview",
@@ -29,7 +31,6 @@ SECTIONS: Final = (
     "inequality",
     "user-ranking",
     "bags-of-tasks",
-    "fits",
 )
 """The analyses whose facts and figures a comparison may show."""
 
@@ -66,8 +67,17 @@ def look(name: str, store: Store) -> Side:
     report = Report(name, "", sections)
     drawn = {block.id: block for section in sections for block in section.blocks if isinstance(block, Figure)}
     seen = Reference.of(Workload.of(store))
-    facts = {fact.id: fact for fact in report.facts()}
+    facts = {fact.id: fact for fact in (*report.facts(), *_normal(store))}
     return Side(name, facts, drawn, seen.statistics, seen.floors, _users(store))
+
+
+def _normal(store: Store) -> Iterator[Fact]:
+    """Yield the normal fits of the thesis' characteristics: all that is compared of the section on fits."""
+    for one in CHARACTERISTICS.values():
+        if all(map(store.has, one.needs)):
+            x = one.measure(store, PRESETS["thesis"]).x
+            for name, value in (("mu", x.mean()), ("sigma", x.std())) if x.n > 1 else ():
+                yield Fact(f"fit.{one.name}.normal.{name}", number(value), f"{one.title}, normal: {name}")
 
 
 def _users(store: Store) -> dict[str, tuple[float, float]]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+import gwa
 from gwa.blocks import Fact, FactTable, Table
 from gwa.comparison import compare, named
 from gwa.comparison.archive import read_archive, standing, thesis
@@ -194,3 +195,15 @@ def test_what_is_no_archive_is_told_in_a_line(tmp_path, content):
 def test_names_are_told_apart(make_store):
     store = make_store()
     assert [name for name, _ in named([("a", store), ("b", store), ("a", store)])] == ["a", "b", "a (2)"]
+
+
+def test_what_is_compared_of_fits_is_what_a_report_says_of_them(sample):
+    with gwa.open(sample / "swf" / "tiny.swf") as trace:
+        facts = look("x", trace.store).facts
+        said = {
+            name: value
+            for name, value in trace.facts("fit.").items()
+            if name.split(".", 2)[-1] in {"normal.mu", "normal.sigma"}
+        }
+    assert said
+    assert {name: facts[name].value for name in said} == pytest.approx(said)
