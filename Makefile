@@ -60,7 +60,7 @@ leaderboard: .venv/ready ## compare all models on real logs, which takes a while
 	    --seeds 5 -o build/leaderboard
 
 calibration: .venv/ready ## print how often the tests of fits reject the truth, and how far Hurst estimates are off
-	$(BIN)/python -m pytest -n 0 -q -s -m slow tests/statistics/test_goodness.py tests/statistics/test_hurst.py
+	$(BIN)/python -m pytest -n 0 -q -s -m slow tests/statistics
 
 setup: .venv/ready ## make .venv only
 

@@ -155,7 +155,7 @@ def fit_all(
     for kind in kinds:
         fitted_on, measured_on = _parts(sample, kind, kinds, policy)
         try:
-            fits.append(_measured(kind.fit(fitted_on), fitted_on, measured_on, sample.n))
+            fits.append(measured(kind.fit(fitted_on), fitted_on, measured_on, sample.n))
         except FitError as reason:
             refused[kind.name] = str(reason)
     return Fits(tuple(fits), refused)
@@ -208,13 +208,16 @@ def _within(sample: Sample, kinds: list[type[Distribution]]) -> Sample:
     return sample
 
 
-def _measured(distribution: Distribution, fitted_on: Sample, measured_on: Sample, total: int) -> Fit:
-    """Return the fit with its likelihood and distances."""
+def measured(
+    distribution: Distribution, fitted_on: Sample, measured_on: Sample | None = None, total: int | None = None
+) -> Fit:
+    """Return the fit with its likelihood and distances; *measured_on* and *total* are of *fitted_on*, too."""
+    measured_on = measured_on or fitted_on
     far = ks(measured_on, distribution)
     return Fit(
         distribution=distribution,
         n=fitted_on.n,
-        outside=1 - fitted_on.n / total,
+        outside=1 - fitted_on.n / (total or fitted_on.n),
         loglik=distribution.loglik(fitted_on),
         ks=far,
         naive=naive_p_value(far, measured_on.n),
