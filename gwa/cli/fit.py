@@ -45,8 +45,8 @@ def command(
 
     Values are fitted on the scale of Anoep's thesis (2009), mostly logarithms. KS is the greatest
     distance of the distribution functions; the best by KS comes first. The distances of Anderson and
-    Darling (ad) and of Cramér and von Mises (cvm) grow with the number of values; ad, which weighs the
-    tails, is left out where a value lies beyond a distribution. With --test each has a p-value.
+    Darling (ad), which weighs the tails, and of Cramér and von Mises (cvm) grow with the number of values;
+    like AIC and BIC they are over those that all candidates can produce. With --test each has a p-value.
 
     \b
     Examples:

@@ -40,8 +40,9 @@ class Fit:
     """
     A distribution fitted to a sample: likelihood over *n* observations, and distances.
 
-    *outside* is the share of the sample that did not count, *measured_on* what the distances are to; *naive*
-    is the textbook p-value of *ks*, which is too large; *p* the bootstrap's, when it was asked for.
+    *outside* is the share of the sample that did not count, *measured_on* what *ks* is to, and the other
+    distances unless there is something that they are *compared_on*; *naive* is the textbook p-value of *ks*,
+    which is too large; *p* the bootstrap's, when it was asked for.
     """
 
     distribution: Distribution
@@ -52,11 +53,12 @@ class Fit:
     naive: float
     measured_on: Sample = field(repr=False)
     p: PValues | None = None
+    compared_on: Sample | None = field(default=None, repr=False)
 
     @cached_property
     def _distances(self) -> Distances:
         """Measured when they are asked for: they take more time than the fit."""
-        return distances(self.measured_on, self.distribution)
+        return distances(self.compared_on or self.measured_on, self.distribution)
 
     @property
     def anderson_darling(self) -> float:
