@@ -6,11 +6,11 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow coverage lint types format lock bench fidelity leaderboard clean setup
+.PHONY: help demo test slow coverage lint types format lock bench fidelity leaderboard calibration clean setup
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
 
 demo: $(SAMPLES:%=demo-%) ## convert every sample trace and write its report into build/demo/
 	@echo "The reports, to open in a browser:"
@@ -58,6 +58,9 @@ fidelity: .venv/ready ## compare our numbers with those that the papers print; L
 leaderboard: .venv/ready ## compare all models on real logs, which takes a while; LOGS= names them
 	$(BIN)/gwa leaderboard $(or $(LOGS),$(filter-out %/lublin_256.swf.gz,$(wildcard ../shared/traces/swf/*.swf.gz))) \
 	    --seeds 5 -o build/leaderboard
+
+calibration: .venv/ready ## print how often the tests of fits reject the truth, and how far Hurst estimates are off
+	$(BIN)/python -m pytest -n 0 -q -s -m slow tests/statistics
 
 setup: .venv/ready ## make .venv only
 

@@ -19,9 +19,14 @@ FOLDER = Path(__file__).parent.parent / "build" / "bench"
 
 def arguments(words: list[str] | None = None) -> argparse.Namespace:
     """Return the options of the command line."""
-    names = [work.name for work in WORKS]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="only this work")
+    parser.add_argument(
+        "--only",
+        action="append",
+        type=_begun,
+        metavar="NAME",
+        help="only this work, or those whose names begin so: --only fit",
+    )
     parser.add_argument("--list", action="store_true", help="list the names of all works")
     parser.add_argument("--rows", type=int, default=1_000_000, help="jobs and values in the data")
     parser.add_argument(
@@ -32,6 +37,13 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+def _begun(text: str) -> str:
+    """Return *text* with which the name of some work begins."""
+    if not any(work.name.startswith(text) for work in WORKS):
+        raise argparse.ArgumentTypeError(f"no work's name begins with {text!r}; see --list")
+    return text
+
+
 def main() -> None:
     """Measure what is asked for and print one table."""
     asked = arguments()
@@ -39,7 +51,9 @@ def main() -> None:
         print("\n".join(f"{work.name:20} {work.title}" for work in WORKS))
         return
     wanted = [
-        work for work in WORKS if (work.name in asked.only if asked.only else asked.big or not work.big)
+        work
+        for work in WORKS
+        if (work.name.startswith(tuple(asked.only)) if asked.only else asked.big or not work.big)
     ]
     session = Session(FOLDER, asked.rows, asked.runs)
     outcomes = []

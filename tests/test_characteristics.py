@@ -159,7 +159,7 @@ def run(*words):
 def test_fit_lists_the_characteristics():
     found = run("--list", "--json")
 
-    assert [row["characteristic"] for row in json.loads(found.stdout)] == list(CHARACTERISTICS)
+    assert [row["characteristic"] for row in json.loads(found.stdout)] == [*CHARACTERISTICS, "user_rank"]
 
 
 def test_fit_prints_the_best_first(sample):
@@ -169,6 +169,34 @@ def test_fit_prints_the_best_first(sample):
     assert rows[0]["distribution"] == "weibull"
     assert rows[0]["best"] == "KS BIC"
     assert sorted(rows, key=lambda row: row["ks"]) == rows
+
+
+@pytest.mark.parametrize("name", [*CHARACTERISTICS, "user_rank"])
+def test_fit_of_each_characteristic_measures_three_distances(name, sample):
+    found = run(str(sample / "swf" / "tiny.swf"), name, "--json")
+    rows = json.loads(found.stdout)
+
+    assert {"ks", "ad", "cvm", "aic", "bic", "p_naive"} <= rows[0].keys()
+    assert all(row["ad"] is None or row["ad"] >= 0 for row in rows)
+    assert all(0 <= row["ks"] <= 1 for row in rows)
+    assert "describes" in found.stderr
+
+
+@pytest.mark.parametrize("name", [pytest.param("daily", marks=pytest.mark.slow), "user_rank"])
+def test_fit_adds_p_values_when_asked(name, sample):
+    rows = json.loads(run(str(sample / "swf" / "tiny.swf"), name, "--json", "--quiet", "--test").stdout)
+
+    assert 0 < rows[0]["p_value"] <= 1
+    assert (rows[0]["p_ad"] is None) is (name == "user_rank")
+
+
+def test_fit_says_why_users_cannot_be_ranked(tmp_path):
+    path = tmp_path / "one.swf"
+    path.write_text("1 0 0 5 1 -1 -1 1 5 -1 1 7 1 1 1 1 -1 -1\n")
+    found = run(str(path), "user_rank")
+
+    assert found.exit_code == 1
+    assert "users cannot be ranked" in str(found.exception)
 
 
 def test_fit_says_what_it_expected(sample):

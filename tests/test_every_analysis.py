@@ -8,6 +8,7 @@ import sqlglot
 
 from gwa.analysis import analyses
 from gwa.blocks import Facts, Figure, Note, Report
+from gwa.figures import draw
 from gwa.report.build import build
 from gwa.report.data import as_json
 from gwa.schema import FIELDS
@@ -64,6 +65,41 @@ DEGENERATE: dict[str, dict[str, list[Any]]] = {
 }
 # fmt: on
 
+
+def _same(count: int, **fields: Any) -> dict[str, list[Any]]:
+    """Return *count* jobs with everything a trace may record, alike but for *fields*."""
+    alike = {name: [values[4]] * count for name, values in SOME.items()}
+    return {**alike, "job_id": list(range(1, count + 1)), **fields}
+
+
+MANY = 60
+
+LARGE: dict[str, dict[str, list[Any]]] = {
+    "one job": _same(1),
+    "all equal": _same(MANY),
+    "all simultaneous": _same(
+        MANY, run_time=[float(2**n) for n in range(MANY // 4)] * 4, n_procs=[1, 2, 3, 8] * (MANY // 4)
+    ),
+    "a user per job": _same(
+        MANY,
+        user_id=[f"U{n}" for n in range(MANY)],
+        submit_time=[1e9 + 3600.0 * n for n in range(MANY)],
+        run_time=[10.0 * n for n in range(MANY)],
+    ),
+    "no user at all": _same(
+        MANY,
+        user_id=[None] * MANY,
+        group_id=[None] * MANY,
+        submit_time=[1e9 + 700.0 * n for n in range(MANY)],
+    ),
+    "a year of silence in the middle": _same(
+        4 * MANY,
+        submit_time=[1e9 + 900.0 * n + (3.15e7 if n >= 2 * MANY else 0) for n in range(4 * MANY)],
+        run_time=[1.0 + n * n % 997 for n in range(4 * MANY)],
+    ),
+}
+"""The same with all that a trace may record, and enough jobs for fits, clusters and Hurst estimates."""
+
 EVERY = pytest.mark.parametrize("one", analyses(), ids=lambda one: one.id)
 
 
@@ -104,6 +140,21 @@ def test_yields_or_says_why_not_on_a_degenerate_trace(one, case, make_store):
             json.dumps([fact.value for fact in block.facts], allow_nan=False)
         if isinstance(block, Figure):
             json.dumps(block.data, allow_nan=False)
+
+
+@pytest.mark.parametrize("case", LARGE, ids=str)
+def test_every_analysis_yields_or_says_why_not(case, make_store):
+    store = make_store(**LARGE[case])
+
+    for one in analyses():
+        section = one.section(store)
+        assert section.blocks, one.id
+        for fact in Report("", "", (section,), None, {}).facts():
+            json.dumps(fact.value, allow_nan=False)
+        for block in section.blocks:
+            if isinstance(block, Figure):
+                json.dumps(block.data, allow_nan=False)
+                assert draw(block).startswith("<svg"), block.id
 
 
 @EVERY

@@ -35,6 +35,9 @@ FEWEST: Final = 2
 
 SHOWN: Final = 20
 
+FEWEST_DAYS: Final = 2
+"""Fewer days make no curve."""
+
 
 class Change(NamedTuple):
     """A week from which on the most processors ever busy are others than before."""
@@ -86,7 +89,8 @@ def capacity(store: Store) -> Iterator[Block]:
     yield from outages
     if found:
         yield _table(found, first)
-    yield _figure(store, busy)
+    if last - first > FEWEST_DAYS * DAY:
+        yield _figure(store, busy)
 
 
 def greatest(busy: Level, width: float) -> Floats:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Facts
+from gwa.blocks import Block, Facts, Note
 from gwa.figures import cdf
 from gwa.store import Store
 from gwa.summary import summary
@@ -14,6 +14,9 @@ def processors(store: Store) -> Iterator[Block]:
     """Processors allocated to each job that ran."""
     sizes = store.sample("n_procs", "ran")
     yield Facts(summary("jobs.procs", sizes, "count", "processors of a job"))
+    if sizes.values.size == 1:
+        yield Note(f"Every job has the same: {sizes.min():.0f}.")
+        return
     yield cdf(
         "processors",
         "Processors of a job",

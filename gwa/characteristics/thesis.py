@@ -135,13 +135,14 @@ def fitted(measured: Measured, candidates: Sequence[str | type[Distribution]] = 
     Return the fits of the thesis, with likelihoods that can be compared.
 
     Parameters and distances are the thesis' (see `gwa.statistics.fit.Policy`): zeros count against
-    distributions that have none. AIC and BIC are over the observations that all candidates can produce.
+    distributions that have none. AIC and BIC, Anderson-Darling and Cramér-von Mises are over the
+    observations that all candidates can produce.
     """
     printed, alike = fit_all(measured.x, candidates, "thesis"), fit_all(measured.x, candidates, "common")
     comparable = {fit.name: fit for fit in alike}
     fits = (
-        replace(fit, loglik=comparable[fit.name].loglik, n=comparable[fit.name].n)
-        if fit.name in comparable
+        replace(fit, loglik=other.loglik, n=other.n, compared_on=other.measured_on)
+        if (other := comparable.get(fit.name))
         else fit
         for fit in printed
     )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gwa.statistics.fit import Fits, measured
 from gwa.statistics.sample import Sample
-from gwa.statistics.zipf import Zipf, by_rank
+from gwa.statistics.zipf import Zipf, by_rank, rank_p_value
 from gwa.store import Store
 
 
@@ -27,6 +28,14 @@ class Ranking:
     likely: Zipf
     least_squares: Zipf
     dominant: int
+
+    def fits(self) -> Fits:
+        """Return both fits with their likelihoods and distances, the likelier first."""
+        return Fits(tuple(measured(one, self.ranks) for one in (self.likely, self.least_squares)))
+
+    def p_value(self, n: int, replicates: int, seed: int) -> float:
+        """Return the bootstrap p-value of the likelier on *n* jobs, see `rank_p_value`."""
+        return rank_p_value(self.ranks, np.random.default_rng(seed), n, replicates)
 
 
 def ranked_users(store: Store) -> Ranking:

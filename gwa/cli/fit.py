@@ -1,11 +1,20 @@
 """Fit distributions to a characteristic of a trace."""
 
+import math
 from pathlib import Path
 from typing import Any
 
 import click
 
 from gwa.cli._common import JSON, PATH, opened, options, parts
+from gwa.errors import TraceError
+
+TESTED = ("p_value", "p_ad", "p_cvm")
+"""What only --test adds."""
+
+COLUMNS = ("distribution", "parameters", "ks", "ad", "cvm", "aic", "bic", "p_naive", *TESTED, "best")
+
+USERS = "user_rank"
 
 
 @click.command(name="fit")
@@ -35,7 +44,9 @@ def command(
     Fit distributions to a characteristic of a trace: a table on a terminal, CSV when piped.
 
     Values are fitted on the scale of Anoep's thesis (2009), mostly logarithms. KS is the greatest
-    distance of the distribution functions; the best by KS comes first.
+    distance of the distribution functions; the best by KS comes first. The distances of Anderson and
+    Darling (ad), which weighs the tails, and of Cramér and von Mises (cvm) grow with the number of values;
+    like AIC and BIC they are over those that all candidates can produce. With --test each has a p-value.
 
     \b
     Examples:
@@ -47,26 +58,53 @@ def command(
 
     if as_list:
         rows = [(one.name, one.title, one.unit, one.tables) for one in CHARACTERISTICS.values()]
+        rows.append((USERS, "Users by number of jobs", "count", "4.19, 4.20"))
         table(("characteristic", "title", "unit", "tables of the thesis"), rows, as_json=as_json)
         return
-    if trace is None or characteristic not in CHARACTERISTICS:
-        known = ", ".join(CHARACTERISTICS)
+    if not (trace and characteristic) or characteristic not in (*CHARACTERISTICS, USERS):
+        known = ", ".join((*CHARACTERISTICS, USERS))
         what = "a trace and a characteristic" if characteristic is None else f"'{characteristic}'"
         raise click.UsageError(f"{what}: expected TRACE and one of {known}")
     with opened(trace, said) as found:
-        _print(found.store, characteristic, said, as_json=as_json)
+        fits, about = (_ranking if characteristic == USERS else _fits)(found.store, characteristic, said)
+    if not len(fits):
+        raise TraceError(f"{characteristic}: too few different values for a fit")
+    names = COLUMNS if said["test"] else tuple(name for name in COLUMNS if name not in TESTED)
+    lines = [_row(fit, fits) for fit in sorted(fits, key=lambda fit: fit.ks)]
+    table(names, [tuple(line[name] for name in names) for line in lines], as_json=as_json)
+    if not said["quiet"]:
+        click.echo(about, err=True)
 
 
-def _print(store: Any, name: str, said: dict[str, Any], *, as_json: bool) -> None:
-    """Print the fits of a characteristic, and the verdict on standard error."""
+def _ranking(store: Any, _: str, said: dict[str, Any]) -> tuple[Any, str]:
+    """Return the Zipf fits of the users by rank, and what to say about them."""
+    from dataclasses import replace
+
+    from gwa.characteristics.users import ranked_users
+    from gwa.statistics.distribution import FitError
+    from gwa.statistics.goodness import Bootstrap, PValues
+
+    try:
+        found = ranked_users(store)
+    except FitError as reason:
+        raise TraceError(f"users cannot be ranked: {reason}") from None
+    fits, plan = found.fits(), Bootstrap()
+    if said["test"]:
+        p = found.p_value(plan.n, plan.replicates, said["seed"])
+        tested = PValues(p, math.nan, math.nan, min(plan.n, found.ranks.n), plan.replicates)
+        fits = replace(fits, fits=(replace(fits.fits[0], p=tested), *fits.fits[1:]))
+    about = f"{found.ranks.n:,} jobs of {found.likely.ranks:,.0f} users; by likelihood and by least squares."
+    return fits, f"{about} {fits.verdict()}"
+
+
+def _fits(store: Any, name: str, said: dict[str, Any]) -> tuple[Any, str]:
+    """Return the fits of a characteristic, and what to say about them."""
     from dataclasses import replace
 
     from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS, fitted
-    from gwa.errors import TraceError
     from gwa.statistics.distribution import NONNEGATIVE, POSITIVE, distributions
     from gwa.statistics.fit import SIX, with_p_values
     from gwa.statistics.goodness import Bootstrap
-    from gwa.terminal import table
 
     lacking = [field for field in CHARACTERISTICS[name].needs if not store.has(field)]
     if lacking:
@@ -80,21 +118,28 @@ def _print(store: Any, name: str, said: dict[str, Any], *, as_json: bool) -> Non
         plan = Bootstrap(grid=measured.grid, supports=(POSITIVE, NONNEGATIVE))
         rng = np.random.default_rng(said["seed"])
         fits = with_p_values(fits, measured.x.restrict(above=0.0), rng, plan)
-    if not len(fits):
-        raise TraceError(f"{name}: too few different values for a fit")
-    names = ("distribution", "parameters", "ks", "aic", "bic", "p_naive", "p_value", "best")
-    table(names, [_row(fit, fits) for fit in sorted(fits, key=lambda fit: fit.ks)], as_json=as_json)
-    if not said["quiet"]:
-        scale = f"log base {measured.base}" if measured.base else "no logarithm"
-        about = f"{measured.x.n:,} values ({scale}); {measured.dropped:.1%} below 1 dropped"
-        click.echo(f"{about}, {measured.zeros:.1%} zeros. {fits.verdict()}", err=True)
+    scale = f"log base {measured.base}" if measured.base else "no logarithm"
+    about = f"{measured.x.n:,} values ({scale}); {measured.dropped:.1%} below 1 dropped"
+    return fits, f"{about}, {measured.zeros:.1%} zeros. {fits.verdict()}"
 
 
-def _row(fit: Any, fits: Any) -> tuple[object, ...]:
-    """Return a line of the table."""
-    parameters = " ".join(f"{name}={value:.6g}" for name, value in fit.parameters.items())
-    best = [rule for rule, one in (("KS", fits.best_ks), ("BIC", fits.best_bic)) if one is fit]
-    return (
-        fit.name, parameters, round(fit.ks, 6), round(fit.aic, 3), round(fit.bic, 3), round(fit.naive, 6),
-        round(fit.p.ks, 6) if fit.p else None, " ".join(best),
-    )  # fmt: skip
+def _row(fit: Any, fits: Any) -> dict[str, object]:
+    """Return a line of the table by column."""
+    p = fit.p
+    numbers = {
+        "ks": (fit.ks, 6),
+        "ad": (fit.anderson_darling, 3),
+        "cvm": (fit.cramer_von_mises, 3),
+        "aic": (fit.aic, 3),
+        "bic": (fit.bic, 3),
+        "p_naive": (fit.naive, 6),
+        "p_value": (p.ks if p else math.nan, 6),
+        "p_ad": (p.anderson_darling if p else math.nan, 6),
+        "p_cvm": (p.cramer_von_mises if p else math.nan, 6),
+    }
+    return {
+        "distribution": fit.name,
+        "parameters": " ".join(f"{name}={value:.6g}" for name, value in fit.parameters.items()),
+        **{name: round(value, d) if math.isfinite(value) else None for name, (value, d) in numbers.items()},
+        "best": " ".join(rule for rule, one in (("KS", fits.best_ks), ("BIC", fits.best_bic)) if one is fit),
+    }

@@ -22,7 +22,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gwa.statistics.numeric import bisect, dot, floats
+from gwa.statistics.numeric import bisect, dot, floats, pieces
 from gwa.statistics.sample import Floats, Sample
 
 _HUGE = 1e300
@@ -123,7 +123,7 @@ class Distribution(ABC):
 
     def loglik(self, sample: Sample) -> float:
         """Return the log-likelihood of *sample*, the sum of `logpdf` over all observations."""
-        return dot(sample.counts, self.logpdf(sample.values)) if sample.n else 0.0
+        return math.fsum(dot(n, self.logpdf(x)) for x, n in pieces(sample.values, floats(sample.counts)))
 
     def values(self) -> dict[str, float]:
         """Return the parameters by name, as facts print them."""

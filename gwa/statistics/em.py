@@ -9,7 +9,7 @@ scheme S3) and falls back to the plain step when the likelihood would drop.
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -19,11 +19,14 @@ from scipy.special import gammainc, gammaincc, gammaln
 
 from gwa.statistics.distribution import Distribution, FitError
 from gwa.statistics.gamma import gamma_shape
-from gwa.statistics.numeric import at_least_zero, coarse, dot, floats, log
+from gwa.statistics.numeric import at_least_zero, coarse, dot, floats, log, pieces
 from gwa.statistics.sample import Floats, Sample
 
 Step: TypeAlias = Callable[[Floats], tuple[Floats, float]]
 """One EM step: from parameters to better ones, and the log-likelihood of those it was given."""
+
+Start: TypeAlias = Callable[[Sample, Sample], "Phases"]
+"""Phases from which to start, made of the lower and the upper part of a sample."""
 
 Result: TypeAlias = tuple[Floats, float]
 """Parameters as a vector, and their log-likelihood."""
@@ -169,23 +172,34 @@ def phase_step(sample: Sample, shapes: Floats | None) -> Step:
     No phase has a mean below a hundredth of the least positive value: an observed 0 would draw one
     onto itself, and the likelihood would grow without end.
     """
-    x, count = sample.values, floats(sample.counts)
-    y = _logarithm(x)
-    nearest = float(x[x > 0][0]) / 100
+    memoryless = shapes is not None and bool(np.all(shapes == 1))
+    y = np.zeros_like(sample.values) if memoryless else _logarithm(sample.values)
+    parts = list(pieces(sample.values, y, floats(sample.counts)))
+    nearest = float(sample.values[sample.values > 0][0]) / 100
 
     def step(theta: Floats) -> tuple[Floats, float]:
-        joint = Phases.unpacked(theta).joint(x, y)
-        top = joint.max(axis=0)
-        share = np.exp(joint - top)
-        total = share.sum(axis=0)
-        density = top + np.log(total)
-        share *= count / total
-        size = np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
-        means = np.maximum((share * x).sum(axis=1, keepdims=True) / size, nearest)
-        best = shapes if shapes is not None else _shapes(means, (share * y).sum(axis=1, keepdims=True) / size)
-        return Phases(size / size.sum(), best, best / means).packed(), dot(count, density)
+        phases = Phases.unpacked(theta)
+        found = [_expected(phases, *part) for part in parts]
+        sizes, totals, logs = np.sum([sums for sums, _ in found], axis=0)
+        sizes = np.maximum(sizes, 1e-300)
+        means = np.maximum(totals / sizes, nearest)
+        best = shapes if shapes is not None else _shapes(means, logs / sizes)
+        better = Phases(sizes / sizes.sum(), best, best / means)
+        return better.packed(), math.fsum(likelihood for _, likelihood in found)
 
     return step
+
+
+def _expected(phases: Phases, x: Floats, y: Floats, count: Floats) -> tuple[Floats, float]:
+    """Return what each phase should have of *count*, of x and of *y* = ln x, and the log-likelihood."""
+    joint = phases.joint(x, y)
+    top = joint.max(axis=0)
+    share = np.exp(joint - top)
+    total = share.sum(axis=0)
+    density = top + np.log(total)
+    share *= count / total
+    sums = [(share * weight).sum(axis=1, keepdims=True) for weight in (1.0, x, y)]
+    return np.stack(sums), dot(count, density)
 
 
 def _logarithm(x: Floats) -> Floats:
@@ -207,16 +221,18 @@ def _shapes(means: Floats, mean_logs: Floats) -> Floats:
     return np.where(np.isnan(found), _SHARPEST, np.minimum(found, _SHARPEST))
 
 
-def fit_phases(sample: Sample, shapes: Floats | None, starts: list[Phases]) -> Phases:
+def fit_phases(sample: Sample, shapes: Floats | None, start: Start, others: Sequence[Phases] = ()) -> Phases:
     """
-    Return the mixture of greatest likelihood that EM finds from several *starts*.
+    Return the mixture of greatest likelihood that EM finds from several starts.
 
-    The starts race on the sample in at most 1500 bins; the winner runs to convergence there and
-    then on the sample itself. Nothing is random. Raises `FitError` if no start leads anywhere.
+    They are those that *start* makes of the sample cut in two, and *others*. They race on the sample in at
+    most 1500 bins; the winner runs to convergence there and then on the sample itself. Nothing is random.
+    Raises `FitError` if no start leads anywhere.
     """
     rough = coarse(sample, _BINS)
     step = phase_step(rough, shapes)
-    races = [accelerate(step, start.packed(), tolerance=1e-4, rounds=30) for start in starts]
+    starts = [*starts_of(rough, start), *others]
+    races = [accelerate(step, one.packed(), tolerance=1e-4, rounds=30) for one in starts]
     races = [race for race in races if math.isfinite(race[1])]
     if not races:
         raise FitError("no start of the expectation-maximisation leads to a mixture")
@@ -226,12 +242,21 @@ def fit_phases(sample: Sample, shapes: Floats | None, starts: list[Phases]) -> P
     return Phases.unpacked(best)
 
 
-def halves(sample: Sample) -> list[tuple[Sample, Sample]]:
-    """Return the sample cut in two at several quantiles, where both parts have something above 0."""
-    sample = coarse(sample, _BINS)
+def starts_of(sample: Sample, start: Start) -> list[Phases]:
+    """Return what *start* makes of a sample cut in two at several quantiles, where both are not all 0."""
     cuts = sorted({float(q) for q in sample.quantiles(_CUTS)})
     pairs = [(sample.restrict(high=cut), sample.restrict(above=cut)) for cut in cuts]
-    return [(low, high) for low, high in pairs if low.n and high.n and low.total() > 0]
+    return [start(low, high) for low, high in pairs if low.n and high.n and low.total() > 0]
+
+
+def erlangs(order: float) -> Start:
+    """Return the start that has for each part an Erlang phase of its mean."""
+
+    def start(low: Sample, high: Sample) -> Phases:
+        weights = column(float(low.n), float(high.n)) / (low.n + high.n)
+        return Phases(weights, column(order, order), order / column(low.mean(), high.mean()))
+
+    return start
 
 
 def column(*numbers: float) -> Floats:

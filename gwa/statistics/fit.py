@@ -40,8 +40,9 @@ class Fit:
     """
     A distribution fitted to a sample: likelihood over *n* observations, and distances.
 
-    *outside* is the share of the sample that did not count, *measured_on* what the distances are to; *naive*
-    is the textbook p-value of *ks*, which is too large; *p* the bootstrap's, when it was asked for.
+    *outside* is the share of the sample that did not count, *measured_on* what *ks* is to, and the other
+    distances unless there is something that they are *compared_on*; *naive* is the textbook p-value of *ks*,
+    which is too large; *p* the bootstrap's, when it was asked for.
     """
 
     distribution: Distribution
@@ -52,11 +53,12 @@ class Fit:
     naive: float
     measured_on: Sample = field(repr=False)
     p: PValues | None = None
+    compared_on: Sample | None = field(default=None, repr=False)
 
     @cached_property
     def _distances(self) -> Distances:
         """Measured when they are asked for: they take more time than the fit."""
-        return distances(self.measured_on, self.distribution)
+        return distances(self.compared_on or self.measured_on, self.distribution)
 
     @property
     def anderson_darling(self) -> float:
@@ -155,7 +157,7 @@ def fit_all(
     for kind in kinds:
         fitted_on, measured_on = _parts(sample, kind, kinds, policy)
         try:
-            fits.append(_measured(kind.fit(fitted_on), fitted_on, measured_on, sample.n))
+            fits.append(measured(kind.fit(fitted_on), fitted_on, measured_on, sample.n))
         except FitError as reason:
             refused[kind.name] = str(reason)
     return Fits(tuple(fits), refused)
@@ -208,13 +210,16 @@ def _within(sample: Sample, kinds: list[type[Distribution]]) -> Sample:
     return sample
 
 
-def _measured(distribution: Distribution, fitted_on: Sample, measured_on: Sample, total: int) -> Fit:
-    """Return the fit with its likelihood and distances."""
+def measured(
+    distribution: Distribution, fitted_on: Sample, measured_on: Sample | None = None, total: int | None = None
+) -> Fit:
+    """Return the fit with its likelihood and distances; *measured_on* and *total* are of *fitted_on*, too."""
+    measured_on = measured_on or fitted_on
     far = ks(measured_on, distribution)
     return Fit(
         distribution=distribution,
         n=fitted_on.n,
-        outside=1 - fitted_on.n / total,
+        outside=1 - fitted_on.n / (total or fitted_on.n),
         loglik=distribution.loglik(fitted_on),
         ks=far,
         naive=naive_p_value(far, measured_on.n),

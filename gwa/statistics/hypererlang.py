@@ -7,7 +7,16 @@ from typing import ClassVar, Self
 import numpy as np
 
 from gwa.statistics.distribution import require
-from gwa.statistics.em import PhaseMixture, Phases, accelerate, column, fit_phases, halves, phase_step
+from gwa.statistics.em import (
+    PhaseMixture,
+    Phases,
+    accelerate,
+    column,
+    erlangs,
+    fit_phases,
+    phase_step,
+    starts_of,
+)
 from gwa.statistics.numeric import coarse
 from gwa.statistics.sample import Sample
 
@@ -51,7 +60,7 @@ class HyperErlang(PhaseMixture):
         """Return the distribution of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
         order = _best_order(coarse(sample, 500))
-        found = fit_phases(sample, column(order, order), _starts(sample, order))
+        found = fit_phases(sample, column(order, order), erlangs(order))
         fast, slow = np.argsort(-found.rates.ravel(), kind="stable")
         weight, rates = found.weights.ravel(), found.rates.ravel()
         return cls(order, float(weight[fast]), float(rates[fast]), float(rates[slow]))
@@ -62,25 +71,13 @@ class HyperErlang(PhaseMixture):
         return Phases(column(self.weight, 1 - self.weight), shapes, column(self.rate1, self.rate2))
 
 
-def _starts(sample: Sample, order: int) -> list[Phases]:
-    """Return a start for each way to cut the sample in two."""
-    return [
-        Phases(
-            column(low.n / sample.n, high.n / sample.n),
-            column(order, order),
-            column(order / low.mean(), order / high.mean()),
-        )
-        for low, high in halves(sample)
-    ]
-
-
 def _best_order(sample: Sample) -> int:
     """Return the order of greatest likelihood: doubled while that helps, then narrowed down."""
 
     @cache
     def likelihood(order: int) -> float:
-        step = phase_step(sample, column(order, order))
-        return max(accelerate(step, start.packed(), 1e-3, 20)[1] for start in _starts(sample, order))
+        step, starts = phase_step(sample, column(order, order)), starts_of(sample, erlangs(order))
+        return max(accelerate(step, start.packed(), 1e-3, 20)[1] for start in starts)
 
     top = 1
     while top < _HIGHEST and likelihood(2 * top) > likelihood(top):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gwa.statistics.distribution import NONNEGATIVE, require
-from gwa.statistics.em import PhaseMixture, Phases, column, fit_phases, halves
+from gwa.statistics.em import PhaseMixture, Phases, column, erlangs, fit_phases
 from gwa.statistics.numeric import at_least_zero
 from gwa.statistics.sample import Floats, Sample
 
@@ -46,14 +46,9 @@ class HyperExponential(PhaseMixture):
     def fit(cls, sample: Sample) -> Self:
         """Return the distribution of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
-        ones = column(1, 1)
-        starts = [
-            Phases(column(low.n / sample.n, high.n / sample.n), ones, column(1 / low.mean(), 1 / high.mean()))
-            for low, high in halves(sample)
-        ]
-        half, mean = column(0.5, 0.5), sample.mean()
-        starts.append(Phases(half, ones, column(2 / mean, 0.5 / mean)))
-        found = fit_phases(sample, ones, starts)
+        ones, mean = column(1, 1), sample.mean()
+        other = Phases(column(0.5, 0.5), ones, column(2 / mean, 0.5 / mean))
+        found = fit_phases(sample, ones, erlangs(1), [other])
         fast, slow = np.argsort(-found.rates.ravel(), kind="stable")
         weight, rates = found.weights.ravel(), found.rates.ravel()
         return cls(float(weight[fast]), float(rates[fast]), float(rates[slow]))

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from gwa.statistics.distribution import require
-from gwa.statistics.em import PhaseMixture, Phases, column, fit_phases, halves
+from gwa.statistics.em import PhaseMixture, Phases, column, fit_phases
 from gwa.statistics.sample import Floats, Sample
 
 
@@ -47,8 +47,7 @@ class HyperGamma(PhaseMixture):
     def fit(cls, sample: Sample) -> Self:
         """Return the distribution of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
-        starts = [_start(low, high) for low, high in halves(sample)]
-        found = fit_phases(sample, None, starts)
+        found = fit_phases(sample, None, _start)
         weight, shape, rate = (part.ravel() for part in (found.weights, found.shapes, found.rates))
         one, two = np.argsort(shape / rate, kind="stable")
         return cls(*map(float, (weight[one], shape[one], 1 / rate[one], shape[two], 1 / rate[two])))

@@ -1,6 +1,6 @@
 """Small numeric steps that several statistics share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from gwa.statistics.sample import Floats, Ints, Sample
 
 _HALVINGS = 200
+_PIECE = 1 << 14
 
 
 def floats(x: ArrayLike) -> Floats:
@@ -58,6 +59,12 @@ def least(loss: Callable[[float], float], low: float, high: float, exact: float)
 
     found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": exact})
     return float(found.x)
+
+
+def pieces(*columns: Floats) -> Iterator[tuple[Floats, ...]]:
+    """Yield *columns* of equal length piece by piece, so short that sums over a million stay in the cache."""
+    for first in range(0, columns[0].size, _PIECE):
+        yield tuple(column[first : first + _PIECE] for column in columns)
 
 
 def coarse(sample: Sample, bins: int) -> Sample:

@@ -10,10 +10,13 @@ from numpy.typing import ArrayLike
 from scipy.special import zeta
 
 from gwa.statistics.distribution import COUNTING, Distribution, FitError, require
-from gwa.statistics.numeric import floats, least, log
+from gwa.statistics.goodness import ks
+from gwa.statistics.numeric import dot, floats, least, log
 from gwa.statistics.sample import Floats, Sample
 
 _STEEPEST = 50.0
+_NEAR = 1e-6
+_SLACK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,35 @@ def by_rank(popularity: ArrayLike) -> Sample:
     counts = np.sort(np.asarray(popularity, dtype=np.int64))[::-1]
     counts = counts[counts > 0]
     return Sample(floats(np.arange(1, counts.size + 1)), counts)
+
+
+def rank_p_value(ranks: Sample, rng: np.random.Generator, n: int = 1000, replicates: int = 200) -> float:
+    """
+    Return how often chance alone brings ranks as far (KS) from their own Zipf fit as *ranks* are.
+
+    The same jobs that are fitted also decide who is first, so each of the *replicates* draws all its jobs
+    from the fit of the whole and ranks its users anew; then *n* jobs of it are fitted and measured, as are
+    *n* of the data. A true Zipf law is rejected as often as it should be where there are many jobs for each
+    user, and less often where there are few. 1 / (*replicates* + 1) is the least possible.
+    """
+    fitted = Zipf.fit(ranks)
+    shares = fitted.pdf(np.arange(1, fitted.ranks + 1))
+    seen = _distance(ranks.subsample(n, rng), fitted)
+    farther = 0
+    for _ in range(replicates):
+        made = by_rank(rng.multinomial(ranks.n, shares / shares.sum()))
+        farther += _distance(made.subsample(n, rng), fitted) >= seen * (1 - _SLACK)
+    return (1 + farther) / (1 + replicates)
+
+
+def _distance(sample: Sample, near: Zipf) -> float:
+    """Return the KS distance of *sample* from its fit, whose exponent is not far from another."""
+    mean_log = dot(sample.weights, np.log(sample.values))
+
+    def loss(exponent: float) -> float:
+        return exponent * mean_log + math.log(_total(exponent, near.ranks))
+
+    return ks(sample, Zipf(least(loss, near.exponent - 1, near.exponent + 1, _NEAR), near.ranks))
 
 
 def _total(exponent: float, ranks: float) -> float:

@@ -57,7 +57,10 @@ def test_recommended_estimator_is_unbiased_over_fifty_seeds(h):
     found = estimates(h, 50)
     for name, each in found.items():
         bias, spread = np.mean([x.h for x in each]) - h, np.std([x.h for x in each])
-        print(f"H={h} {name:15s} bias {bias:+.4f} sd {spread:.4f}")  # noqa: T201 - the table of the report
+        inside = np.mean([x.low <= h <= x.high for x in each])
+        interval = "" if math.isnan(each[0].low) else f"  in its 95 % interval {inside:.0%}"
+        said = f"bias {bias:+.4f}  sd {spread:.4f}{interval}"
+        print(f"\nH = {h}, 50 seeds of 2^16: {name:15} {said}", end="")  # noqa: T201 - `make calibration`
     assert abs(np.mean([x.h for x in found["wavelet"]]) - h) <= 0.02
     assert abs(np.mean([x.h for x in found["local_whittle"]]) - h) <= 0.02
     covered = np.mean([x.low <= h <= x.high for x in found["wavelet"]])

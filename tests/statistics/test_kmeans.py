@@ -32,6 +32,36 @@ def test_agrees_with_scikit_learn():
         assert silhouette(x, ours.labels) == pytest.approx(metrics.silhouette_score(x, ours.labels), abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_chooses_the_number_of_clusters_that_scikit_learn_chooses(seed):
+    """On groups that overlap, where a choice is not forced, and by its labels as by ours."""
+    cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn is the reference")
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is the reference")
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([rng.normal(centre, 1.3, (80, 2)) for centre in rng.uniform(-6, 6, (4, 2))])
+    numbers = range(2, 7)
+    ours = [kmeans(x, k) for k in numbers]
+    theirs = [cluster.KMeans(k, n_init=10, random_state=0).fit(x) for k in numbers]
+
+    np.testing.assert_allclose([one.inertia for one in ours], [one.inertia_ for one in theirs], rtol=5e-3)
+    widths = [silhouette(x, one.labels_) for one in theirs]
+    expected = [metrics.silhouette_score(x, one.labels_) for one in theirs]
+    np.testing.assert_allclose(widths, expected, atol=1e-9)
+    assert np.argmax([silhouette(x, one.labels) for one in ours]) == np.argmax(expected)
+    assert elbow([one.inertia for one in ours]) == elbow([one.inertia_ for one in theirs])
+
+
+def test_the_elbow_is_farthest_from_the_line_between_the_ends():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        y = np.sort(rng.exponential(1, rng.integers(3, 9)))[::-1]
+        one, other = np.array([0, y[0]]), np.array([y.size - 1.0, y[-1]])
+        along = (other - one) / np.linalg.norm(other - one)
+        points = np.stack([np.arange(y.size), y], axis=1) - one
+        below = along[0] * -points[:, 1] + along[1] * points[:, 0]
+        assert below[elbow(y)] == pytest.approx(below.max())
+
+
 def test_weights_stand_for_repetition():
     rng = np.random.default_rng(2)
     x, weight = rng.integers(0, 8, (40, 2)).astype(float), rng.integers(1, 5, 40)

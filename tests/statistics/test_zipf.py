@@ -8,7 +8,7 @@ from scipy import optimize, stats
 
 from gwa.statistics.distribution import FitError
 from gwa.statistics.sample import Sample
-from gwa.statistics.zipf import Zipf, by_rank
+from gwa.statistics.zipf import Zipf, by_rank, rank_p_value
 
 
 @pytest.mark.parametrize("exponent", [0.0, 0.6, 1.0, 1.31, 2.5])
@@ -75,3 +75,27 @@ def test_values_that_are_no_ranks_are_refused():
         Zipf.fit(Sample.of([1, 2.5]))
     with pytest.raises(FitError, match="beyond"):
         Zipf.fit(Sample.of([1, 9]), ranks=5)
+
+
+def law(exponent, users):
+    weights = np.arange(1, users + 1) ** -exponent
+    return weights / weights.sum()
+
+
+def test_a_law_of_another_form_is_told_from_zipfs():
+    geometric = by_rank(np.random.default_rng(0).multinomial(20_000, 0.9 ** np.arange(100) / 10))
+    assert rank_p_value(geometric, np.random.default_rng(1), replicates=49) == pytest.approx(1 / 50)
+    true = by_rank(np.random.default_rng(0).multinomial(20_000, law(1.2, 100)))
+    assert rank_p_value(true, np.random.default_rng(1), replicates=49) > 0.1
+
+
+@pytest.mark.slow
+def test_ranks_by_zipfs_law_are_rejected_in_five_of_a_hundred():
+    below = []
+    for seed in range(1000):
+        rng = np.random.default_rng(seed)
+        ranks = by_rank(rng.multinomial(20_000, law(1.3, 100)))
+        below.append(rank_p_value(ranks, rng, replicates=99) <= 0.05)
+    share = np.mean(below)
+    print(f"\nrejected at 5 %, of 1000: {'zipf, users by rank':39} KS {share:.3f}")  # noqa: T201 - `make calibration`
+    assert share == pytest.approx(0.05, abs=0.015)
