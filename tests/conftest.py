@@ -1,7 +1,11 @@
 """Traces for tests: small ones made by hand, and real logs where they stand beside the checkout."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+# Threads of libraries that wait for each other by spinning take the time of the tests beside them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
