@@ -910,20 +910,36 @@ def test_every_field_of_the_sample_of_2019_is_as_a_few_lines_of_python_read_it(s
     assert {name: tuple(values) for name, *values in rows} == by_hand_2019(folder)
 
 
-def test_a_bad_line_costs_no_other_of_a_large_part(tmp_path):
-    """More rows than DuckDB keeps together, so that they go to disk while they are read."""
-    tasks = 45_000
+LARGE = 45_000
+"""So many tasks have more events than DuckDB keeps together: they go to disk while they are read."""
+
+
+def spoiled(log, row, kinds):
+    """Write the lives of LARGE tasks, one line that is no event, and one without its time."""
     lines = [
-        f"{600_000_000 + 5_000_000 * task + event},,{6_000_000_000 + task},0,,{event},u,0,0,0.1,0.1,0.1,0"
-        for task in range(tasks)
-        for event in (0, 1, 4)
+        row % (600_000_000 + 5_000_000 * task + kind, 6_000_000_000 + task, kind)
+        for task in range(LARGE)
+        for kind in kinds
     ]
-    lines.insert(70_000, "x,y")
+    lines.insert(70_000, "[1]")
     lines.insert(90_000, lines[90_000].replace("6", "x", 1))
-    log = tmp_path / "part-00000-of-00001.csv"
     log.write_text("\n".join(lines) + "\n")
-    with gwa.open(log) as trace:
-        assert account(trace.store) == (3 * tasks + 2, tasks, 2 * tasks, 2, 0)
-        assert trace.store.rows("select count(*), min(submit_time) is null, min(status) from jobs") == [
-            (tasks, False, 1)
-        ]
+    return log
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "kinds"),
+    [
+        ("part-00000-of-00001.csv", "%d,,%d,0,,%d,u,0,0,0.1,0.1,0.1,0", (0, 1, 4)),
+        (
+            "instance_events-000000000000.json",
+            '{"time":"%d","collection_id":"%d","type":%d,"instance_index":0,"priority":200}',
+            (0, 3, 6),
+        ),
+    ],
+)
+def test_a_bad_line_costs_no_other_of_a_large_part(name, row, kinds, tmp_path):
+    with gwa.open(spoiled(tmp_path / name, row, kinds)) as trace:
+        assert account(trace.store) == (3 * LARGE + 2, LARGE, 2 * LARGE, 2, 0)
+        assert trace.store.rows("select line from rejects order by line") == [(70_001,), (90_001,)]
+        assert trace.store.rows("select count(distinct submit_time), min(status) from jobs") == [(LARGE, 1)]

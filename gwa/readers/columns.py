@@ -81,6 +81,8 @@ class Lines:
         DuckDB parses a file with all cores. Every column is read, since only columns that a query
         reads are checked.
         """
+        if not self.part.data:
+            return
         path = folder / "part.txt"
         try:
             if not self.shape.numbered:
