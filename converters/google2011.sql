@@ -25,10 +25,12 @@ Times are rounded to seconds; -O digits=6 keeps microseconds. Time 0 is 2011-05-
 before the trace begins. ReqResources holds the last requests, in parts of the largest machine, and the
 scheduling class, 0 to 3: cpu:0.0125,ram:0.0159,disk:0.0004,class:2; of several classes the highest.
 UsedResources says how many events the row is made of: events:3 is a task that was submitted, started
-and ended once. A task counts as one processor; -O cpu_scale=N, the processors of the largest machine, gives it its share of
-them, rounded up, and with machine_events says how many there are. -O mem_scale=KB, the memory of the
-largest machine, gives its memory. The queue is the priority: P0 and P1 are called free, P9 to P11
-production, P12 monitoring. Users (U) and logical names of jobs (X) are hashes, cut to 12 letters.
+and ended once. CPU time and memory used are not known: task_usage is not read.
+
+A task counts as one processor; -O cpu_scale=N, the processors of the largest machine, gives it its
+share of them, rounded up, and with machine_events says how many there are. -O mem_scale=KB, the memory
+of the largest machine, gives its memory. The queue is the priority: P0 and P1 are called free, P9 to
+P11 production, P12 monitoring. Users (U) and logical names of jobs (X) are hashes, cut to 12 letters.
 """
 
 [options.refuse]
