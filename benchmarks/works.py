@@ -108,7 +108,19 @@ def _fits(values: str, title: str) -> tuple[Work, ...]:
     )
 
 
-LOGS: Final = {"google": 0.4, "pbs": None, "sge": 1.6, "slurm": None, "usagerecord": 15.0}
+LOGS: Final = {
+    "condor": None,
+    "gatekeeper": None,
+    "google": 0.4,
+    "google2019": None,
+    "gram_audit": None,
+    "lsf": None,
+    "pbs": None,
+    "seg": None,
+    "sge": 1.6,
+    "slurm": None,
+    "usagerecord": 15.0,
+}
 """Accounting logs, each made by the file of its name in ``logs/``, and the seconds for a million rows."""
 
 

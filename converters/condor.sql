@@ -8,6 +8,7 @@ contains = '(?i)^\s*"?(ClusterId|GlobalJobId)"?\s*[=:]|[{,]\s*"(ClusterId|Global
 notes = """
 Sources: HTCondor's manual, job ClassAd attributes, and its tests of what condor_history prints. Read are
 the history of a spool, files of single jobs, and what condor_history writes with -long, -json or -jsonl.
+An ad ends with a line that begins with three asterisks, whatever follows them, or with a blank line.
 Of ads with the same GlobalJobId (else the same cluster, process and submission) the last holds; the
 others, such as runs of -epochs, are folded into it.
 Jobs start at JobCurrentStartDate, else JobStartDate: their wait ends with their last start. Completed
@@ -18,9 +19,10 @@ Completed with exit code 0 and no signal is completed, otherwise failed; removed
 are unknown. Processors are CpusProvisioned, else RequestCpus; in the parallel universe that many on
 each of MinHosts. CPU time (of the last run; 0 means not measured) and ResidentSetSize, else ImageSize, are
 shared out over the processors; _RAW attributes, which are not rounded up, come first. Expressions that
-are not the name of another attribute are not evaluated: their value is missing. The universe is the
-queue, the base name of Cmd the executable, the schedd the site of submission, the domain of
-LastRemoteHost that of execution, and clusters of several processes are bags of tasks.
+are not the name of another attribute are not evaluated: their value is missing. The queue is the
+universe, by the name that the manual gives its number. The base name of Cmd is the executable, the schedd the
+site of submission, the domain of LastRemoteHost that of execution, and clusters of several processes are bags
+of tasks.
 """
 
 [columns]

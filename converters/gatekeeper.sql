@@ -16,7 +16,7 @@ manager was started.
 
 The user is the subject (DN), else the local account; the group is the numeric one of that account; the
 partition is the type of the batch system (fork, pbs, …); the site of submission is the address that the request
-came from. The id of a job in the batch system's own log is kept as its source id: what follows a | in it is left out.
+came from. Logs of the containers of Globus Toolkit 4 are not read. The id of a job in the batch system's own log is kept as its source id: what follows a | in it is left out.
 """
 
 [columns]

@@ -22,11 +22,15 @@ submission unless it was submitted again. -O before=start takes it as submitted,
 when the trace begins; -O before=drop refuses it. Events after the trace (time 2^63-1) were not seen.
 
 Times are rounded to seconds; -O digits=6 keeps microseconds. Time 0 is 2011-05-01 22:50:00 UTC, 600 s
-before the trace begins. ReqResources holds the last requests, in parts of the largest machine. A task
-counts as one processor; -O cpu_scale=N, the processors of the largest machine, gives it its share of
-them, rounded up, and with machine_events says how many there are. -O mem_scale=KB, the memory of the
-largest machine, gives its memory. The queue is the priority: P0 and P1 are called free, P9 to P11
-production, P12 monitoring. Users (U) and logical names of jobs (X) are hashes, cut to 12 letters.
+before the trace begins. ReqResources holds the last requests, in parts of the largest machine, and the
+scheduling class, 0 to 3: cpu:0.0125,ram:0.0159,disk:0.0004,class:2; of several classes the highest.
+UsedResources says how many events the row is made of: events:3 is a task that was submitted, started
+and ended once. CPU time and memory used are not known: task_usage is not read.
+
+A task counts as one processor; -O cpu_scale=N, the processors of the largest machine, gives it its
+share of them, rounded up, and with machine_events says how many there are. -O mem_scale=KB, the memory
+of the largest machine, gives its memory. The queue is the priority: P0 and P1 are called free, P9 to
+P11 production, P12 monitoring. Users (U) and logical names of jobs (X) are hashes, cut to 12 letters.
 """
 
 [options.refuse]
@@ -160,6 +164,7 @@ with event as (
         job,
         task,
         time,
+        class,
         priority,
         cpu,
         ram,
@@ -215,6 +220,7 @@ attempt as (
         coalesce(max(place) filter (where event = 1), -1) as scheduled,
         coalesce(max(place) filter (where event between 2 and 6), -1) as ended,
         arg_max(event, place) filter (where event between 2 and 6) as ending,
+        max(class) as class,
         max(priority) as priority,
         arg_max(cpu, place) as cpu,
         arg_max(ram, place) as ram,
@@ -263,8 +269,10 @@ name as (
 ),
 
 request as (
-    select *, concat_ws(',', 'cpu:' || cpu, 'ram:' || ram, 'disk:' || disk) as req_resources
-    from (select distinct cpu, ram, disk from source) as requested
+    select
+        *,
+        concat_ws(',', 'cpu:' || cpu, 'ram:' || ram, 'disk:' || disk, 'class:' || class) as req_resources
+    from (select distinct cpu, ram, disk, class from source) as requested
 ),
 
 mapped as (
@@ -294,11 +302,18 @@ mapped as (
         'P' || priority as queue_id,
         case when job.bag is null then 'UNITARY' else 'BoT' end as job_structure,
         job.bag as job_structure_params,
+        'events:' || measured.rows as used_resources,
         -- Values that never stood together are those of several events.
         nullif(
             coalesce(
                 request.req_resources,
-                concat_ws(',', 'cpu:' || measured.cpu, 'ram:' || measured.ram, 'disk:' || measured.disk)
+                concat_ws(
+                    ',',
+                    'cpu:' || measured.cpu,
+                    'ram:' || measured.ram,
+                    'disk:' || measured.disk,
+                    'class:' || measured.class
+                )
             ),
             ''
         ) as req_resources
@@ -309,6 +324,7 @@ mapped as (
         on measured.cpu is not distinct from request.cpu
         and measured.ram is not distinct from request.ram
         and measured.disk is not distinct from request.disk
+        and measured.class is not distinct from request.class
 )
 
 -- Rows that are sorted first are numbered as they come: a window that sorts takes twice the time and memory.

@@ -26,8 +26,9 @@ when the trace begins; -O before=drop refuses it. Events after the trace (time 2
 Times are rounded to seconds; -O digits=6 keeps microseconds. Time 0 is 2019-05-01 06:50:00 UTC, 600 s
 before the trace begins. The cells' time zones are for a system file: America/New_York for a, c and d,
 America/Chicago for b and f, Europe/Helsinki for e, Asia/Singapore for g, Europe/Brussels for h.
-ReqResources holds the last requests, in parts of the largest machine. An instance counts as one
-processor; -O cpu_scale=N, the processors of the largest machine, gives it its share of them, rounded
+ReqResources holds the last requests, in parts of the largest machine, and the scheduling class, 0 to
+3: cpu:0.0125,ram:0.0159,class:2; of several classes the highest. UsedResources says how many events the
+row is made of, such as events:3. An instance counts as one processor; -O cpu_scale=N, the processors of the largest machine, gives it its share of them, rounded
 up, and -O mem_scale=KB, the memory of the largest machine, gives its memory. The queue is the
 priority. Users (U) and logical names of collections (X) are hashes, cut to 12 letters. Which
 collections started others or had to end before others is not kept.
@@ -42,6 +43,7 @@ type = "varchar"
 collection = "bigint"
 collection_type = "varchar"
 missing_type = "varchar"
+class = "varchar"
 priority = "integer"
 instance = "integer"
 cpus = "double"
@@ -50,6 +52,7 @@ memory = "double"
 [options.paths]
 collection = "collection_id"
 instance = "instance_index"
+class = "scheduling_class"
 cpus = "resource_request.cpus"
 memory = "resource_request.memory"
 
@@ -139,7 +142,14 @@ with coded as (
 
 event as (
     select
-        * exclude (type, code),
+        * exclude (type, code, class),
+        case class
+            when 'MOST_INSENSITIVE' then 0
+            when 'INSENSITIVE' then 1
+            when 'SENSITIVE' then 2
+            when 'MOST_SENSITIVE' then 3
+            else try_cast(class as tinyint)
+        end as class,
         case when time < 9223372036854775807 then code end as event,
         -- What happened before the trace is a state, not an order: submitted, or running as well.
         case
@@ -191,6 +201,7 @@ attempt as (
         coalesce(max(place) filter (where event = 3), -1) as scheduled,
         coalesce(max(place) filter (where event between 4 and 8), -1) as ended,
         arg_max(event, place) filter (where event between 4 and 8) as ending,
+        max(class) as class,
         max(priority) as priority,
         arg_max(cpus, place) as cpus,
         arg_max(memory, place) as memory
@@ -240,8 +251,8 @@ name as (
 ),
 
 request as (
-    select *, concat_ws(',', 'cpu:' || cpus, 'ram:' || memory) as req_resources
-    from (select distinct cpus, memory from source) as requested
+    select *, concat_ws(',', 'cpu:' || cpus, 'ram:' || memory, 'class:' || class) as req_resources
+    from (select distinct cpus, memory, class from event) as requested
 ),
 
 mapped as (
@@ -271,11 +282,14 @@ mapped as (
         'P' || priority as queue_id,
         case when bag.bag is null then 'UNITARY' else 'BoT' end as job_structure,
         bag.bag as job_structure_params,
+        'events:' || measured.rows as used_resources,
         -- Values that never stood together are those of several events.
         nullif(
             coalesce(
                 request.req_resources,
-                concat_ws(',', 'cpu:' || measured.cpus, 'ram:' || measured.memory)
+                concat_ws(
+                    ',', 'cpu:' || measured.cpus, 'ram:' || measured.memory, 'class:' || measured.class
+                )
             ),
             ''
         ) as req_resources
@@ -285,6 +299,7 @@ mapped as (
     left join request
         on measured.cpus is not distinct from request.cpus
         and measured.memory is not distinct from request.memory
+        and measured.class is not distinct from request.class
 )
 
 -- Rows that are sorted first are numbered as they come: a window that sorts takes twice the time and memory.

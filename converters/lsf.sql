@@ -9,7 +9,7 @@ contains = '^"JOB_FINISH" "[\d.]+" \d+ \d+ '
 notes = """
 Sources: the lsb.acct(5) of LSF 6 to 10, and samples of Open XDMoD, APEL and others.
 A JOB_FINISH record is a job; events of other kinds count as comments. Fields behind max_num_processors are
-read as long as they fit, since versions differ there.
+read as long as they fit, since versions differ there; a record that a wrong count shifts is refused.
 Jobs: a job that was queued again has a record for each run; those of one number, index and submission time
 are folded into the last. A task of an array is a job in the bag of its job number.
 Processors are the hosts that it ran on, one for each slot or as 16*host, else num_processors. Asked for are

@@ -18,8 +18,9 @@ Processors: those in exec_host (node/0, node/0-7, node/0,2, node/0*8), else reso
 asked for: the chunks of select or nodes, else procs, else ncpus.
 Memory: a size without a unit is in bytes, as in pbs_resources(7); w is words of 8 bytes. What is asked for is
 pmem, else mem by processor.
-Status: exit status 0 is completed; any other is cancelled where a D record says so, of the job or its whole
-array, and has failed elsewhere; D without E is cancelled, A without E has failed.
+Status: exit status 0 is completed; any other, also 271 (killed by TERM) and what is negative (Torque's own
+failures), is cancelled where a D record says so, of the job or its whole array, and has failed elsewhere; D
+without E is cancelled, A without E has failed.
 A task of an array, 12[3] or 12-3, is a job in the bag 12. The array itself, 12[], is a job only as long as
 none of its tasks is in the log.
 A line without a record is the rest of the one before, if there are pairs in it.

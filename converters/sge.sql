@@ -24,7 +24,10 @@ Memory used is maxrss / slots, else ru_maxrss / slots, else maxvmem / slots, whi
 Requests are options in `category`: h_rt, else s_rt; h_vmem, else m_mem_free, mem_free, virtual_free, all
 per slot; the upper bound of -pe, else the slots that were granted; arch; other resources by name.
 num_proc is a property of a host and not taken for processors.
-Colons within the category or the name of a job are found by the fields around them.
+Colons within the category or the name of a job are found by the fields around them. In the category a
+byte AD (Univa), FF (as its manual may be read) or U+FFFD (what copies made of them) is a colon, too.
+Fields behind maxrss are not read, since their order differs between versions of Univa; neither is the
+accounting as JSON lines of Gridengine 9.
 io (GB) is in UsedResources; mem (GB s), department, account and the host are not kept.
 """
 

@@ -8,7 +8,8 @@ notes = """
 Source: GFD.98 (Usage Record 1.0) and its drafts, as the accounting of Globus, ARC (SGAS, JURA), DGAS, Gratia and
 GRACC, UNICORE and the UK NGS writes them, and EMI's Compute Accounting Record 1.2. Records of all namespaces, or
 none, are read wherever they stand: in UsageRecords or a RecordEnvelope, one document after the other, in
-Gratia's bundles. Document types, entities and other files are never read. Elements beside the records (storage
+Gratia's bundles. Records of version 2.0 (GFD.204), whose values stand in blocks, are refused; AMIE packets are
+not read. Document types, entities and other files are never read. Elements beside the records (storage
 elements, file transfers) are counted as comments; a broken record costs no other.
 
 Records of one recordId and one job are one: the last by createTime counts. A record with Njobs above 1 remains one

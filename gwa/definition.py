@@ -30,6 +30,7 @@ from typing import Any, Final
 
 import duckdb
 
+from gwa.cleaning import SLACK
 from gwa.errors import DefinitionError
 from gwa.formats import Format
 from gwa.ingest import ingest
@@ -46,6 +47,13 @@ SHAPE: Final = frozenset({"columns", "delimiter", "comment", "missing", "options
 RECIPE: Final = frozenset({"title", "reader", "scope", "relative", "constants", "from_header", "header"})
 FAULTS: Final = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 """What the engine says of SQL that is wrong whatever the data."""
+
+COMMON: Final = f"""
+As in every log: a wait or a run time that is negative by less than {SLACK} s (an hour of daylight saving, and
+what clocks differ by) is 0; any other value that its field cannot have is missing; both are counted. What is
+no UTF-8 is read as Latin-1. A line that cannot be read is refused and kept with its number and the reason.
+"""
+"""What holds of each format that a file defines, printed behind its notes."""
 
 KEYS: Final = NEEDED | SHAPE | RECIPE | {"first", "contains", "sides", "steps", "extra_columns"}
 
@@ -77,7 +85,7 @@ def definition(name: str, text: str) -> Format:
         name=Path(name).stem,
         title=str(header["title"]),
         names=names,
-        notes=str(header["notes"]),
+        notes=f"{header['notes']}{COMMON}",
         refuses=lambda head: _refuses(head, recipe, signs),
         read=lambda heads, reading: _read_or_blame(name, heads, reading, recipe, signs),
     )

@@ -289,10 +289,10 @@ def test_the_last_request_counts(store):
         event(900, SUBMIT, 3, request=",0.5,"),
     )
     assert lives(found, "req_resources, req_n_procs, req_memory") == {
-        "1/0": ("cpu:0.0625,ram:0.01981,disk:9.632e-05", 1, None),
-        "1/1": ("cpu:0.75,ram:0.125,disk:0.002", 1, None),
-        "1/2": (None, 1, None),
-        "1/3": ("ram:0.5", 1, None),
+        "1/0": ("cpu:0.0625,ram:0.01981,disk:9.632e-05,class:0", 1, None),
+        "1/1": ("cpu:0.75,ram:0.125,disk:0.002,class:0", 1, None),
+        "1/2": ("class:0", 1, None),
+        "1/3": ("ram:0.5,class:0", 1, None),
     }
 
 
@@ -582,8 +582,15 @@ def test_fields_of_2019(store):
         files={
             "instance_events-000000000000.json": [
                 instance(700, 0),
-                instance(700, 3, resource_request={"cpus": 0.75}),
-                instance(700, 0, 1, collection_type="JOB", missing_type="TRANSITION_MISSING_STEP"),
+                instance(700, 3, resource_request={"cpus": 0.75}, scheduling_class="SENSITIVE"),
+                instance(
+                    700,
+                    0,
+                    1,
+                    collection_type="JOB",
+                    missing_type="TRANSITION_MISSING_STEP",
+                    scheduling_class="1",
+                ),
                 instance(700, 0, 0, 2, collection_type="1"),
                 instance(700, 0, 0, 2, collection_type=1),
                 instance(700, 0, 0, 2, collection_type="ALLOC_SET"),
@@ -602,8 +609,8 @@ def test_fields_of_2019(store):
         "n_procs, req_n_procs, req_memory, user_id, executable_id, queue_id, job_structure, req_resources"
     )
     assert lives(found, fields) == {
-        "1/0": (3, 3, 250 / 3, "Ub1cQnJ3dT-JD", "XwAmgn2H74cdo", "P200", "BoT", "cpu:0.75,ram:0.25"),
-        "1/1": (None, 2, 125, "Ub1cQnJ3dT-JD", "XwAmgn2H74cdo", "P200", "BoT", "cpu:0.5,ram:0.25"),
+        "1/0": (3, 3, 250 / 3, "Ub1cQnJ3dT-JD", "XwAmgn2H74cdo", "P200", "BoT", "cpu:0.75,ram:0.25,class:2"),
+        "1/1": (None, 2, 125, "Ub1cQnJ3dT-JD", "XwAmgn2H74cdo", "P200", "BoT", "cpu:0.5,ram:0.25,class:1"),
         "3/0": (None, 1, None, None, None, None, "UNITARY", None),
     }
     assert account(found) == (9, 3, 2, 0, 4)
@@ -737,6 +744,7 @@ def _described(happened, name, tasks, job):
     request = ",".join(
         f"{what}:{float(value)!r}" for what, value in zip(("cpu", "ram", "disk"), said, strict=True) if value
     )
+    request += f",class:{max(int(row[7]) for *_, row in happened)}"
     return (
         1,
         "U" + last[6][:12].replace("+", "-").replace("/", "_"),
@@ -744,13 +752,14 @@ def _described(happened, name, tasks, job):
         f"P{last[8]}",
         "BoT" if tasks > 1 else "UNITARY",
         str(job) if tasks > 1 else None,
-        request or None,
+        f"events:{len(happened)}",
+        request.removeprefix(","),
     )
 
 
 FIELDS = (
     "submit_time, wait_time, run_time, n_procs, status, req_n_procs, user_id, executable_id, "
-    "queue_id, job_structure, job_structure_params, req_resources"
+    "queue_id, job_structure, job_structure_params, used_resources, req_resources"
 )
 
 OTHERS = sorted({field.name for field in SCHEMA} - {*FIELDS.split(", "), "job_id"})
@@ -883,6 +892,7 @@ def by_hand_2019(folder):
         seen = [row for row in rows if int(row["time"]) < AFTER]
         submit, *others = _lived([(int(row["time"]), MEANT[row["type"]], row) for row in seen])
         requests = [row["resource_request"] for row in rows if row.get("resource_request")]
+        classes = [int(row["scheduling_class"]) for row in rows if "scheduling_class" in row]
         names = said.get(collection, {})
         found[f"{collection}/{number}"] = (
             submit and submit - BEGIN + BEGIN_2019,
@@ -895,7 +905,14 @@ def by_hand_2019(folder):
             f"P{rows[-1]['priority']}" if "priority" in rows[-1] else None,
             "BoT" if sizes[collection] > 1 else "UNITARY",
             collection if sizes[collection] > 1 else None,
-            f"cpu:{requests[-1]['cpus']},ram:{requests[-1]['memory']}" if requests else None,
+            f"events:{len(rows)}",
+            ",".join(
+                [
+                    *(f"cpu:{one['cpus']},ram:{one['memory']}" for one in requests[-1:]),
+                    *(f"class:{max(classes)}" for _ in classes[:1]),
+                ]
+            )
+            or None,
         )
     return found
 
@@ -910,20 +927,36 @@ def test_every_field_of_the_sample_of_2019_is_as_a_few_lines_of_python_read_it(s
     assert {name: tuple(values) for name, *values in rows} == by_hand_2019(folder)
 
 
-def test_a_bad_line_costs_no_other_of_a_large_part(tmp_path):
-    """More rows than DuckDB keeps together, so that they go to disk while they are read."""
-    tasks = 45_000
+LARGE = 45_000
+"""So many tasks have more events than DuckDB keeps together: they go to disk while they are read."""
+
+
+def spoiled(log, row, kinds):
+    """Write the lives of LARGE tasks, one line that is no event, and one without its time."""
     lines = [
-        f"{600_000_000 + 5_000_000 * task + event},,{6_000_000_000 + task},0,,{event},u,0,0,0.1,0.1,0.1,0"
-        for task in range(tasks)
-        for event in (0, 1, 4)
+        row % (600_000_000 + 5_000_000 * task + kind, 6_000_000_000 + task, kind)
+        for task in range(LARGE)
+        for kind in kinds
     ]
-    lines.insert(70_000, "x,y")
+    lines.insert(70_000, "[1]")
     lines.insert(90_000, lines[90_000].replace("6", "x", 1))
-    log = tmp_path / "part-00000-of-00001.csv"
     log.write_text("\n".join(lines) + "\n")
-    with gwa.open(log) as trace:
-        assert account(trace.store) == (3 * tasks + 2, tasks, 2 * tasks, 2, 0)
-        assert trace.store.rows("select count(*), min(submit_time) is null, min(status) from jobs") == [
-            (tasks, False, 1)
-        ]
+    return log
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "kinds"),
+    [
+        ("part-00000-of-00001.csv", "%d,,%d,0,,%d,u,0,0,0.1,0.1,0.1,0", (0, 1, 4)),
+        (
+            "instance_events-000000000000.json",
+            '{"time":"%d","collection_id":"%d","type":%d,"instance_index":0,"priority":200}',
+            (0, 3, 6),
+        ),
+    ],
+)
+def test_a_bad_line_costs_no_other_of_a_large_part(name, row, kinds, tmp_path):
+    with gwa.open(spoiled(tmp_path / name, row, kinds)) as trace:
+        assert account(trace.store) == (3 * LARGE + 2, LARGE, 2 * LARGE, 2, 0)
+        assert trace.store.rows("select line from rejects order by line") == [(70_001,), (90_001,)]
+        assert trace.store.rows("select count(distinct submit_time), min(status) from jobs") == [(LARGE, 1)]

@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -316,21 +317,64 @@ def test_rows_of_other_widths_are_refused(jobs):
     ]
 
 
-def test_the_sample_agrees_with_an_independent_reading(jobs):
+def described(text):
+    """Return what the RSL or XML of a job says, by name in lower case without signs; the first holds."""
+    said: dict[str, str] = {}
+    if text.startswith("<"):
+        pairs = re.findall(r"<(?:\w+:)?(\w+)>([^<]+)</", text)
+    else:
+        pairs = re.findall(r"""\(\s*"?(\w+)"?\s*=\s*("[^"]*"|'[^']*'|[^\s()]+)\s*\)""", text)
+    for key, value in pairs:
+        said.setdefault(key.lower().replace("_", ""), value.strip(" \"'"))
+    return said
+
+
+def audited(row):
+    """Return the fields of the job that a row of the audit table tells of, by their names."""
+    row = [None if cell == "NULL" else cell.replace("&quot;", '"') for cell in row] + [None] * 2
+    grid_id, local_id, subject, account = row[:4]
+    if not (subject or "").startswith("/"):
+        subject, account = row[3:5]
+    said = described(row[12])
+    form = "%Y-%m-%d %H:%M:%S" if row[5][:1].isdigit() else "%a %b %d %H:%M:%S UTC %Y"
+    stamp = datetime.strptime(row[5], form).replace(tzinfo=UTC)
+    minutes, megabytes = (said.get(one, said.get(other)) for one, other in BOUNDS)
+    executable = said.get("executable", "$")
+    return {
+        "source_id": (local_id or grid_id).partition("|")[0],
+        "submit_time": stamp.timestamp(),
+        "req_n_procs": int(said.get("count", 1)),
+        "req_time": minutes and 60.0 * int(minutes),
+        "req_memory": megabytes and 1024.0 * int(megabytes),
+        "status": None if row[14] == "false" else {"true": 1, "false": 0}.get(row[13]),
+        "user_id": row[15] or subject or account,
+        "executable_id": None if executable.startswith("$") else executable,
+        "queue_id": said.get("queue"),
+        "partition_id": row[11],
+        "last_run_site_id": urlsplit(grid_id).hostname,
+        "job_structure": "UNITARY",
+        "project_id": said.get("project"),
+    }
+
+
+BOUNDS = (("maxwalltime", "maxtime"), ("maxmemory", "minmemory"))
+
+
+def test_every_field_of_the_sample_is_as_a_few_lines_of_python_read_it(jobs):
     with SAMPLES["gram-audit"].open(newline="") as file:
         rows = [row for row in csv.reader(file) if len(row) >= 14]
-    counts = {}
-    for row in rows:
-        text = row[12].replace("&quot;", '"')
-        found = re.search(r'[(<](?:ns1:)?[ "]*count[ "]*[=>][ "]*(\d+)', text)
-        counts[row[1].partition("|")[0]] = int(found[1]) if found else 1
-    found = jobs(
-        SAMPLES["gram-audit"].read_text(),
-        "source_id, req_n_procs",
-        "gram-audit",
-        "jobs join source_ids using (job_id)",
-    )
-    assert dict(found) == counts
+    # Of rows of one job a finished one holds.
+    kept = {row[0]: row for row in sorted(rows, key=lambda row: row[14:15] == ["true"])}
+    expected = {one.pop("source_id"): one for one in map(audited, kept.values())}
+    fields = ["source_id", *(name for name in NAMES if name != "job_id")]
+    text = SAMPLES["gram-audit"].read_text()
+    found = jobs(text, ", ".join(fields), "gram-audit", "jobs join source_ids using (job_id)")
+    for source, *values in found:
+        said = dict(zip(fields[1:], values, strict=True))
+        assert {name: value for name, value in said.items() if value is not None} == {
+            name: value for name, value in expected.pop(source).items() if value is not None
+        }
+    assert not expected
 
 
 # Scheduler events.

@@ -230,3 +230,14 @@ def test_a_header_has_keys_and_lines_that_go_on():
         ("Note", "a   b goes on http://x.y"),
         ("Empty", "A-b: no key"),
     )
+
+
+@pytest.mark.parametrize(("data", "kept"), [(b"\0", b"a"), (b" \t", b"a\t\t"), (b" ", b"a")])
+def test_blanks_without_end_are_looked_at_once(data, kept, tmp_path):
+    """What went over them again and again would not come back."""
+    many = 1 << 18
+    (tmp_path / "log").write_bytes(b"a" + data * many + b"\r\nb\r\n")
+    (part,) = parts(Source(tmp_path / "log"), Layout("\t"))
+    assert part.data.startswith(kept)
+    assert part.data.endswith(b"\nb\n")
+    assert b" " not in part.data

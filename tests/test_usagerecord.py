@@ -23,9 +23,10 @@ from gwa.errors import DefinitionError, GwaError, StrictError, TraceError, Unkno
 from gwa.readers import lines, xml
 from gwa.readers.compressed import Source
 from gwa.readers.head import Head
+from gwa.readers.rows import SEPARATOR
 from gwa.readers.xml import helper, split
 from gwa.readers.xml.paths import tree
-from gwa.readers.xml.records import SEPARATOR, Parser
+from gwa.readers.xml.records import Parser
 from gwa.reading import Reading
 from gwa.schema import NAMES
 from tests.conftest import HOME, LOGS
@@ -521,8 +522,8 @@ def test_values_on_several_lines_and_with_separators(jobs):
 
 
 def test_a_value_that_is_too_long_is_refused(jobs):
-    jobs(record() + record(Queue="q" * 300_000, RecordIdentity=None), "1")
-    assert rejects(jobs) == [(2, "its values are longer than 262144 characters")]
+    jobs(record() + record(Queue="q" * 1_100_000, RecordIdentity=None), "1")
+    assert rejects(jobs) == [(2, "its values are longer than 1048576 characters")]
 
 
 # Other records, and broken ones.

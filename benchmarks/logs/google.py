@@ -1,8 +1,10 @@
 """
 Task events like those of Google's trace of 2011, of any number: the same bytes for the same number.
 
-    python benchmarks/logs/google.py part-00000-of-00001.csv 1000000
+    python -m benchmarks.logs.google part-00000-of-00001.csv 1000000
+    python -m benchmarks.logs.google FOLDER 10000000 200
 
+The second makes a folder of so many parts.
 Jobs of 40 tasks; four tasks in five end after one attempt, the others are evicted or fail and are
 submitted again. Events are in order of time within a block, as they are in a part of the trace.
 """
@@ -11,6 +13,7 @@ import hashlib
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -39,8 +42,22 @@ Columns = list[NDArray[np.int64]]
 def write(path: Path, rows: int) -> None:
     """Write *rows* task events to *path*."""
     with path.open("w") as file:
-        for block in _blocks(rows):
-            file.writelines(map(_line, zip(*(column.tolist() for column in block), strict=True)))
+        file.writelines(_lines(rows))
+
+
+def write_parts(folder: Path, rows: int, parts: int) -> None:
+    """Write *rows* task events to so many *parts* in a *folder*, as the trace is published."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = _lines(rows)
+    for part in range(parts):
+        path = folder / f"part-{part:05}-of-{parts:05}.csv"
+        with path.open("w") as file:
+            file.writelines(islice(lines, rows * (part + 1) // parts - rows * part // parts))
+
+
+def _lines(rows: int) -> Iterator[str]:
+    for block in _blocks(rows):
+        yield from map(_line, zip(*(column.tolist() for column in block), strict=True))
 
 
 def _line(row: tuple[int, ...]) -> str:
@@ -82,4 +99,7 @@ def _attempts(
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), int(sys.argv[2]))
+    if len(sys.argv) > 3:  # noqa: PLR2004 - a file, how many rows, and in how many parts
+        write_parts(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    else:
+        write(Path(sys.argv[1]), int(sys.argv[2]))

@@ -38,7 +38,8 @@ def command(
 
     MODEL_OR_PRESET is a file that 'gwa model fit' wrote, or a preset that 'gwa model list' lists. The suffix
     of OUT says what to write, as for 'gwa convert'. Its header says that it is synthetic, by which model,
-    parameters and seed; one seed, one trace, byte for byte.
+    parameters and seed: one seed, one trace. What is text comes out the same byte for byte; a .duckdb holds
+    the same jobs, but its bytes may differ.
 
     \b
     Examples:

@@ -7,7 +7,8 @@ parted by tabs, by padded tabs or by blanks, ``-1.0`` for missing, submit times 
 
 The header of the archive's files says that submit times count from zero; they are Unix times in its files,
 and are taken for that from 1985 on. ReqMemory, whose unit no file names, is in KB as UsedMemory is;
-AverageCPUTimeUsed is an average over the processors, whatever the name of its column.
+AverageCPUTimeUsed is an average over the processors, whatever the name of its column. JobStructure is UNITARY
+or BoT in its files, and kept where it is anything else; the unknown column is passed over.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """What a reader yields: a part of a source, ready to be appended to a table of the engine."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import duckdb
 
 from gwa.errors import DefinitionError
-from gwa.readers.lines import Reject
+from gwa.readers.lines import SHOWN, Reject
+from gwa.readers.rows import MISSING as MISSING_CELL
+from gwa.readers.rows import TOO_LONG, load, row
 
 if TYPE_CHECKING:
     from gwa.readers.compressed import Source
@@ -74,20 +76,29 @@ def reader(name: str) -> Reader:
 
 @dataclass
 class Records:
-    """Records that a reader made in Python, each a mapping from names of columns to text."""
+    """Records that a reader made in Python, each a *row* of text; an empty text is no missing one."""
 
     shape: Shape
-    rows: list[Mapping[str, str | None]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
     total: int = 0
     remarks: int = 0
     rejects: list[Reject] = field(default_factory=list)
 
-    def add(self, line: int, row: Mapping[str, str | None]) -> None:
-        """Append a record that begins in *line*."""
+    def add(self, line: int, values: Mapping[str, str | None]) -> None:
+        """Append a record that begins in *line*, given by the names of its columns."""
+        self.append(
+            line,
+            [MISSING_CELL if (cell := values.get(name)) is None else cell for name in self.shape.columns],
+        )
+
+    def append(self, line: int, cells: Sequence[str]) -> None:
+        """Append a record that begins in *line*, given in the order of the columns."""
+        text = row(cells, line)
+        if text is None:
+            self.reject(line, TOO_LONG, "".join(cells)[:SHOWN])
+            return
         self.total += 1
-        self.rows.append(row)
-        self.lines.append(line)
+        self.rows.append(text)
 
     def reject(self, line: int, reason: str, text: str) -> None:
         """Count a record that cannot be read."""
@@ -96,20 +107,8 @@ class Records:
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """Append the records to *table*; text that is no value of a column's type becomes missing."""
-        del folder
-        if not self.rows:
-            return
-        import pyarrow as pa
-
-        names = list(self.shape.columns)
-        columns = {name: pa.array([row.get(name) for row in self.rows], pa.string()) for name in names}
-        if self.shape.numbered:
-            columns["line"] = pa.array(self.lines, pa.int64())
-        database.register("records", pa.table(columns))
-        cast = [f"try_cast({name} as {sql})" for name, sql in self.shape.columns.items()]
-        place = ["getvariable('file_no')", "line"] if self.shape.numbered else []
-        database.execute(f"insert into {table} select {', '.join([*cast, *place])} from records")
-        database.unregister("records")
+        if self.rows:
+            load(database, table, self.shape, ("".join(self.rows).encode(),), folder)
 
 
 def create(database: duckdb.DuckDBPyConnection, table: str, shape: Shape) -> None:

@@ -81,6 +81,8 @@ class Lines:
         DuckDB parses a file with all cores. Every column is read, since only columns that a query
         reads are checked.
         """
+        if not self.part.data:
+            return
         path = folder / "part.txt"
         try:
             if not self.shape.numbered:
@@ -158,7 +160,9 @@ def _insert(table: str, shape: Shape, number: str = "") -> str:
     return (
         f"insert into {table} select {selected} from read_csv($path, delim='{shape.delimiter}',"
         f" header=false, auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
-        f" max_line_size=2097152, nullstr=$missing, store_rejects=true, columns={{{columns}}})"
+        # A buffer as large as a part would keep all cores but one waiting, and its memory.
+        " max_line_size=2097152, buffer_size=4194304, nullstr=$missing, store_rejects=true,"
+        f" columns={{{columns}}})"
     )
 
 

@@ -13,14 +13,13 @@ A column is found under its name, without regard to case and signs: ``resource_l
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from itertools import pairwise
+from collections.abc import Iterator
 from typing import Final
 
 from gwa.readers.batch import Records, Shape
 from gwa.readers.compressed import Source
 from gwa.readers.lines import SHOWN, Layout, parts
+from gwa.readers.rows import MISSING
 
 PART: Final = 1 << 23
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""
@@ -29,6 +28,11 @@ TORN: Final = 100
 """A record is not put together from more lines."""
 
 PAIR: Final = re.compile(r"""(?<!\S)([A-Za-z][\w.]*)=("[^"]*"(?!\S)|'[^']*'(?!\S)|\S*)""")
+KEY: Final = re.compile(r"[A-Za-z][\w.]*")
+QUOTED: Final = re.compile(r"""=["']""")
+MANY: Final = 1000
+"""So many keys are kept in mind."""
+
 _SIGNS: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -47,30 +51,36 @@ def batches(source: Source, shape: Shape) -> Iterator[Records]:
 
 
 class _Keyed:
-    """The record in hand: the number of its first line, its place there, and its pieces."""
+    """The record in hand: the number of its first line, its place there, its head and its pieces."""
 
     def __init__(self, shape: Shape) -> None:
         self.begin = re.compile(shape.options["record"])
         self.remark = re.compile(shape.options.get("remark", "(?!)"))
-        self.names = {_plain(name): name for name in shape.columns}
-        self.number, self.place, self.pieces = 0, "0", list[str]()
+        names = list(shape.columns)
+        self.blank = [MISSING] * len(names)
+        self.place_at = names.index("place")
+        self.heads = [(names.index(name), group) for name, group in self.begin.groupindex.items()]
+        self.names = {_plain(name): place for place, name in enumerate(names)}
+        self.known: dict[str, int | None] = {}
+        self.number, self.place, self.pieces = 0, 0, list[str]()
+        self.head: re.Match[str] | None = None
 
     def take(self, number: int, line: str, batch: Records) -> None:
         """Cut a line into records, and add those to *batch* that are complete."""
         head = self.begin.match(line)
         if head and line.find(head[0][-1], head.end()) < 0:
-            self._begin(number, 0, line, batch)
+            self._begin(number, 0, head, line[head.end() :], batch)
             return
-        cuts = [found.start() for found in self.begin.finditer(line)]
-        rest = line[: cuts[0]].rstrip() if cuts else line
-        if rest:
+        heads = list(self.begin.finditer(line))
+        starts = [*(found.start() for found in heads), len(line)]
+        if rest := line[: starts[0]].rstrip():
             self._go_on(number, rest, batch)
-        for place, (begin, end) in enumerate(pairwise([*cuts, len(line)])):
-            self._begin(number, place, line[begin:end], batch)
+        for place, (found, end) in enumerate(zip(heads, starts[1:], strict=True)):
+            self._begin(number, place, found, line[found.end() : end], batch)
 
-    def _begin(self, number: int, place: int, text: str, batch: Records) -> None:
+    def _begin(self, number: int, place: int, head: re.Match[str], text: str, batch: Records) -> None:
         self.flush(batch)
-        self.number, self.place, self.pieces = number, str(place), [text]
+        self.number, self.place, self.head, self.pieces = number, place, head, [text]
 
     def _go_on(self, number: int, text: str, batch: Records) -> None:
         """Take *text* for the rest of the record in hand, if it can be that."""
@@ -81,27 +91,45 @@ class _Keyed:
 
     def flush(self, batch: Records) -> None:
         """Add the record in hand to *batch*."""
-        if not self.pieces:
+        head, pieces = self.head, self.pieces
+        self.head, self.pieces = None, []
+        if head is None:
             return
-        text, self.pieces = " ".join(self.pieces), []
-        if self.remark.match(text):
+        if self.remark.match(head[0]):
             batch.total += 1
             batch.remarks += 1
-        elif head := self.begin.match(text):
-            batch.add(
-                self.number, {**self._pairs(text[head.end() :]), **head.groupdict(), "place": self.place}
-            )
+            return
+        cells = self.blank.copy()
+        self._pairs(pieces[0] if len(pieces) == 1 else " ".join(pieces), cells)
+        for place, group in self.heads:
+            cells[place] = head[group]
+        cells[self.place_at] = str(self.place)
+        batch.append(self.number, cells)
 
-    def _pairs(self, text: str) -> Mapping[str, str]:
-        """Return the values of the pairs that are columns; of equal keys the last."""
-        found = {}
-        for key, value in PAIR.findall(text):
-            if name := self.names.get(_plain(key)):
-                found[name] = value[1:-1] if value[:1] in {'"', "'"} and value[-1:] == value[:1] else value
-        return found
+    def _pairs(self, text: str, cells: list[str]) -> None:
+        """Put the values of the pairs that are columns into *cells*; of equal keys the last."""
+        if QUOTED.search(text):
+            for key, value in PAIR.findall(text):
+                if (place := self._place(key)) is not None:
+                    is_whole = value[:1] in {'"', "'"} and value[-1:] == value[:1]
+                    cells[place] = value[1:-1] if is_whole else value
+            return
+        known = self.known
+        for pair in text.split():
+            key, sign, value = pair.partition("=")
+            if sign:
+                place = known[key] if key in known else self._place(key)
+                if place is not None:
+                    cells[place] = value
+
+    def _place(self, key: str) -> int | None:
+        """Return the place of the column that a *key* means, and keep it in mind."""
+        place = self.names.get(_plain(key)) if KEY.fullmatch(key) else None
+        if len(self.known) < MANY:
+            self.known[key] = place
+        return place
 
 
-@lru_cache(1000)
 def _plain(name: str) -> str:
     """
     Return a name without case and signs.

@@ -1,6 +1,7 @@
 """From the bytes of a source to parts of whole lines, without comments and with counted losses."""
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -24,6 +25,9 @@ SHOWN: Final = 300
 
 BLANKS: Final = bytes.maketrans(b"\t\v\f\r\x00\x1a", b"      ")
 ENDS: Final = bytes.maketrans(b"\r\x00\x1a", b"   ")
+# Runs of blanks are looked at once, from their beginning: there may be millions in a row.
+BEFORE_END: Final = re.compile(rb"(?<! ) ++(?=\n)")
+AROUND_TAB: Final = re.compile(rb"(?<! ) ++(?=\t)|(?<=\t) ++")
 BLANK, NEWLINE = b" ", b"\n"
 
 
@@ -202,14 +206,10 @@ def squeeze(data: bytes) -> bytes:
 def _trimmed(data: bytes, delimiter: str) -> bytes:
     """Return whole lines without carriage returns and, between tabs, without padding."""
     if b"\r" in data or b"\x00" in data or b"\x1a" in data:
-        data = data.translate(ENDS)
-        while b" \n" in data:
-            data = data.replace(b" \n", NEWLINE)
-    if delimiter != "\t":
+        data = BEFORE_END.sub(b"", data.translate(ENDS))
+    if delimiter != "\t" or (b" \t" not in data and b"\t " not in data):
         return data
-    while b" \t" in data or b"\t " in data:
-        data = data.replace(b" \t", b"\t").replace(b"\t ", b"\t")
-    return data
+    return AROUND_TAB.sub(b"", data)
 
 
 def _to_skip(part: Part, data: bytes, lines: int, layout: Layout) -> NDArray[np.bool_] | None:

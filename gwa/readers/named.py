@@ -102,8 +102,8 @@ class Rows:
         # A megabyte of Latin-1 may have become two of UTF-8.
         return (
             f"read_csv($path, delim='{self.shape.delimiter}', header=false, auto_detect=false, comment='',"
-            f" quote='', escape='', new_line='\\n', max_line_size=4194304, nullstr=$missing,"
-            f" columns={{{cells}}})"
+            f" quote='', escape='', new_line='\\n', max_line_size=4194304,"
+            f" buffer_size=4194304, nullstr=$missing, columns={{{cells}}})"
         )
 
 

@@ -66,9 +66,10 @@ class _Quoted:
         self.begin = re.compile(shape.options["record"])
         self.kind: str = shape.options["kind"]
         self.fields = [
-            (name, kind) for name, _, kind in (one.partition("%") for one in shape.options["fields"].split())
+            (name, kind, int(kind) if kind.isdigit() else 0)
+            for name, _, kind in (one.partition("%") for one in shape.options["fields"].split())
         ]
-        self.least = [name for name, _ in self.fields].index(shape.options["least"])
+        self.least = [name for name, *_ in self.fields].index(shape.options["least"])
         self.columns = frozenset(shape.columns)
         self.number, self.pieces, self.is_open = 0, list[str](), False
 
@@ -105,9 +106,9 @@ class _Quoted:
             raise _UnfitError("a quote is not closed, or stands within a field")
         fields = iter(FIELD.findall(text))
         found: dict[str, str] = {}
-        for place, (name, kind) in enumerate(self.fields):
+        for place, (name, kind, size) in enumerate(self.fields):
             try:
-                value = _list(name, fields, int(kind)) if kind.isdigit() else _field(name, fields, kind)
+                value = _list(name, fields, size) if size else _field(name, fields, kind)
             except _UnfitError:
                 if place <= self.least:
                     raise
@@ -130,11 +131,14 @@ def _list(name: str, fields: Fields, size: int) -> str:
 
 def _field(name: str, fields: Fields, kind: str) -> str:
     """Return the next field, which must be a number if it is of that *kind*."""
-    quoted, bare = next(fields, (None, None))
-    if quoted is None or bare is None:
+    field = next(fields, None)
+    if field is None:
         raise _UnfitError(f"the record ends before {name}")
+    quoted, bare = field
     if kind == "s":
-        return bare or quoted.replace('""', '"')
+        return bare or (quoted.replace('""', '"') if '"' in quoted else quoted)
+    if bare.isascii() and bare.isdigit():
+        return bare
     if not NUMBER.fullmatch(bare):
         raise _UnfitError(f"{name} is '{(bare or quoted)[:40]}', expected a number")
     return bare

@@ -24,6 +24,7 @@ import duckdb
 
 from gwa.readers.batch import Shape
 from gwa.readers.compressed import Source
+from gwa.readers.rows import load
 
 if TYPE_CHECKING:
     from gwa.readers.xml.records import Found
@@ -63,26 +64,4 @@ class Rows:
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """Append the records to *table*; text that is no value of a column's type becomes missing."""
-        path = folder / "records.txt"
-        with path.open("wb") as file:
-            file.writelines(one.data for one in self.found)
-        try:
-            database.execute(_insert(table, self.shape), {"path": str(path)}).fetchall()
-        finally:
-            path.unlink()
-
-
-def _insert(table: str, shape: Shape) -> str:
-    """Return the statement; names and types come from a converter's definition, never from data."""
-    from gwa.readers.xml.records import LONGEST_ROW, SEPARATOR
-
-    cells = ", ".join(f"'{name}': 'varchar'" for name in shape.columns)
-    wanted = [
-        name if sql == "varchar" else f"try_cast({name} as {sql})" for name, sql in shape.columns.items()
-    ]
-    place = ["getvariable('file_no')", "line"] if shape.numbered else []
-    return (
-        f"insert into {table} select {', '.join([*wanted, *place])} from read_csv($path, delim='{SEPARATOR}',"
-        " header=false, auto_detect=false, comment='', quote='', escape='', new_line='\\n', nullstr='',"
-        f" max_line_size={8 * LONGEST_ROW}, columns={{{cells}, 'line': 'bigint'}})"
-    )
+        load(database, table, self.shape, (one.data for one in self.found), folder, missing="")

@@ -20,8 +20,11 @@ CONDITION: Final = re.compile(r"\[(\w+)=([^\]]*)\]")
 LAST: Final = 1000
 """The rank of a value that is not there."""
 
-Given = tuple[int, int, bool, str]
-"""A value: its column, its rank, whether the text of the element belongs to it, and which attribute."""
+NONE: Final = -1
+"""The place of an attribute that is not there."""
+
+Given = tuple[int, int, bool, int]
+"""A value: its column, its rank, whether the element's text belongs to it, and the place of its attribute."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,10 @@ class Node:
 
     def given(self, attributes: Mapping[str, str]) -> list[Given]:
         """Return what an element with these *attributes* gives."""
-        names = {local(name): name for name in attributes}
+        places = {local(name): place for place, name in enumerate(attributes)}
         values = {local(name): value for name, value in attributes.items()}
         return [
-            (take.column, take.rank, take.sign != "@", names.get(take.attribute, ""))
+            (take.column, take.rank, take.sign != "@", places.get(take.attribute, NONE))
             for take in self.takes
             if take.matches(values)
         ]

@@ -8,14 +8,10 @@ from typing import Any, Final, cast
 from lxml import etree
 
 from gwa.readers.lines import Reject, utf8
+from gwa.readers.rows import TOO_LONG
+from gwa.readers.rows import row as as_row
 from gwa.readers.xml.paths import LAST, Node, local, tree
 from gwa.readers.xml.split import Block, Tags, shown
-
-SEPARATOR: Final = "\x1f"
-"""What parts the cells of a row: a character that no XML may hold."""
-
-LONGEST_ROW: Final = 1 << 18
-"""The longest row in characters; the engine refuses lines above 2 MiB."""
 
 PREFIXES: Final = re.compile(rb"[<\s/]([A-Za-z_][\w.-]*+):[A-Za-z_]")
 RESERVED: Final = frozenset({b"xml", b"xmlns"})
@@ -33,7 +29,7 @@ class Found:
     """
     What a block holds: *rows*, elements that are no records (*remarks*), and *rejects*.
 
-    A row is a line; its cells are parted by SEPARATOR, and the last one is where the record begins.
+    A row is a line of text, see `gwa.readers.rows`.
     """
 
     total: int = 0
@@ -160,14 +156,12 @@ class Parser:
         """Add a record as a row."""
         row, ranks = self._blank.copy(), self._ranks.copy()
         self._take(record, self._root, row, ranks)
-        text = SEPARATOR.join(row)
-        if "\n" in text or "\r" in text:
-            text = text.replace("\n", " ").replace("\r", " ")
-        if len(text) > LONGEST_ROW:
-            found.reject(line, f"its values are longer than {LONGEST_ROW} characters", text.encode())
+        text = as_row(row, line)
+        if text is None:
+            found.reject(line, TOO_LONG, " ".join(row).encode())
             return
         found.total += 1
-        found.rows.append(f"{text}{SEPARATOR}{line}\n")
+        found.rows.append(text)
 
     def _take(self, parent: etree._Element, node: Node, row: list[str], ranks: list[int]) -> None:
         """Take what the children of *parent* give: of several values the preferred one, then the first."""
@@ -202,16 +196,17 @@ class Parser:
 
     def _choose(self, element: etree._Element, node: Node, row: list[str], ranks: list[int]) -> None:
         """Take what an element gives by its attributes; most have the same ones as others before."""
-        key = tuple(element.items() if node.is_conditional else element.keys())
+        attributes = cast("list[tuple[str, str]]", element.items())
+        key = tuple(attributes if node.is_conditional else [name for name, _ in attributes])
         given = node.remembered.get(key)
         if given is None:
-            given = node.given({str(name): str(value) for name, value in element.items()})
+            given = node.given(dict(attributes))
             if len(node.remembered) < MANY:
                 node.remembered[key] = given
-        for column, rank, has_text, name in given:
+        for column, rank, has_text, place in given:
             if rank < ranks[column]:
                 text = (element.text or "").strip() if has_text else ""
-                value = element.get(name, "").strip() if name else ""
+                value = attributes[place][1].strip() if place >= 0 else ""
                 if text or (value and not has_text):
                     row[column] = f"{text} {value}" if text and value else text or value
                     ranks[column] = rank
