@@ -81,6 +81,10 @@ def test_numbers_stay_as_they_are(named):
         ]  # fmt: skip
 
 
+TOP = 10
+"""A ranking is cut after so many."""
+
+
 def nameless(facts):
     """Return facts, but those of the conversion, with the names in rankings blotted out."""
     facts = {fact.id: fact.value for fact in facts if not fact.id.startswith("conversion.")}
@@ -88,9 +92,9 @@ def nameless(facts):
 
 
 def blotted(name, ranking):
-    """Return a ranking without names: their order decides who of those that are level comes in at its end."""
+    """Return a ranking without names: where it is cut, they decide who of those that are level is in."""
     by = "cpu_seconds" if name.endswith("cpu") else "jobs"
-    last = ranking[-1].get(by) if ranking else None
+    last = ranking[-1].get(by) if len(ranking) == TOP else None
     return sorted(
         json.dumps({"id": "", by: last} if one.get(by) == last else {**one, "id": ""}) for one in ranking
     )
