@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -84,7 +85,7 @@ class Head:
     def rows(self, mark: str = "") -> list[str]:
         """Return the first lines that are neither blank nor comments."""
         lines = (line for line in self._whole if line.strip())
-        return [line for line in lines if not (mark and line.lstrip().startswith(mark))][:LINES]
+        return list(islice((line for line in lines if not (mark and line.lstrip().startswith(mark))), LINES))
 
     def width(self, layout: Layout) -> int:
         """Return how many cells most lines have, 0 when there are none."""
