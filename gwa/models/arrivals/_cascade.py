@@ -43,6 +43,17 @@ def scattered(
             yield times
 
 
+def batched(times: Iterator[Floats]) -> Iterator[Floats]:
+    """Yield arrivals in blocks of `sizes`, wherever they were cut: jobs stay the same at any pace."""
+    held: list[Floats] = []
+    for size in sizes():
+        while sum(block.size for block in held) < size:
+            held.append(next(times))
+        joined = np.concatenate(held)
+        yield joined[:size]
+        held = [joined[size:]]
+
+
 def _split(rng: np.random.Generator, counts: Ints, shapes: Sequence[float]) -> Ints:
     """Return the last pieces in which arrivals fall, in order, numbered from the first of all."""
     place = np.flatnonzero(counts)

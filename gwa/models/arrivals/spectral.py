@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from gwa.errors import ModelError
 from gwa.models._parameters import Quantity, positive
 from gwa.models.arrivals import Arrivals, gaps
-from gwa.models.arrivals._cascade import fitted_shapes, scattered
+from gwa.models.arrivals._cascade import batched, fitted_shapes, scattered
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store import Store
 
@@ -84,6 +84,9 @@ class Spectral(Arrivals):
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield blocks of arrival times."""
+        return batched(self._times(rng))
+
+    def _times(self, rng: np.random.Generator) -> Iterator[Floats]:
         hour, late = 0, 0.0
         while True:
             passed = late + np.cumsum(self._hours(rng, hour)) / self.pace

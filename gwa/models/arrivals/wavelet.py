@@ -9,7 +9,7 @@ import numpy as np
 
 from gwa.models._parameters import Quantity, positive
 from gwa.models.arrivals import Arrivals, gaps
-from gwa.models.arrivals._cascade import fitted_shapes, halved, scattered
+from gwa.models.arrivals._cascade import batched, fitted_shapes, halved, scattered
 from gwa.statistics.sample import Floats, Ints
 from gwa.store import Store
 
@@ -47,6 +47,9 @@ class Wavelet(Arrivals):
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield blocks of arrival times."""
+        return batched(self._times(rng))
+
+    def _times(self, rng: np.random.Generator) -> Iterator[Floats]:
         before = 0.0
         while True:
             counts, rest = self._parts(rng)
