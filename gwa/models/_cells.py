@@ -64,9 +64,9 @@ class Deck:
         jobs = np.array([sum(cell.jobs) for cell in self.cells])
         label = np.array([cell.label for cell in self.cells])
         self.weights: Ints = np.bincount(label, jobs).astype(np.int64)
-        self._cells = _ends(label, jobs)
+        self._cells = ends(label, jobs)
         each = np.repeat(np.arange(len(self.cells)), [len(cell.procs) for cell in self.cells])
-        self._sizes = _ends(each, np.concatenate([cell.jobs for cell in self.cells]))
+        self._sizes = ends(each, np.concatenate([cell.jobs for cell in self.cells]))
         self._procs: Ints = np.concatenate([cell.procs for cell in self.cells]).astype(np.int64)
 
     @cached_property
@@ -74,13 +74,15 @@ class Deck:
         """The mean and the spread of each cell."""
         return np.array([cell.mean for cell in self.cells]), np.array([cell.spread for cell in self.cells])
 
-    def found(self, label: Ints, share: Floats) -> Ints:
-        """Return the cells below which such *share* of the jobs of a label is, by run time."""
-        return _found(self._cells, label, share)
+    def found(self, label: Ints, share: Floats) -> tuple[Ints, Floats]:
+        """Return the cells at such *share* of the jobs of a label, by run time, and the share within each."""
+        cell = found(self._cells, label, share)
+        first = np.maximum(np.concatenate(([0.0], self._cells))[cell], label)
+        return cell, np.clip((label + share - first) / (self._cells[cell] - first), 0.0, 1.0)
 
     def procs(self, cell: Ints, share: Floats) -> Ints:
         """Return the processors below which such *share* of the jobs of a cell is."""
-        return self._procs[_found(self._sizes, cell, share)]
+        return self._procs[found(self._sizes, cell, share)]
 
     def run_times(self, cell: Ints, share: Floats) -> Floats:
         """Return run times in whole seconds at such *share* of the interval of a cell."""
@@ -88,18 +90,18 @@ class Deck:
         return np.clip(np.rint(means[cell] + (2 * share - 1) * spreads[cell]), 0.0, LONGEST)
 
 
-def _ends(group: Ints, weight: Ints) -> Floats:
+def ends(group: Ints, weight: Ints) -> Floats:
     """Return where each of sorted groups' members ends on a line on which a group has one unit."""
     total = np.bincount(group, weight)
     before = np.concatenate(([0.0], np.cumsum(total)))
-    ends: Floats = group + (np.cumsum(weight) - before[group]) / total[group]
-    return ends
+    line: Floats = group + (np.cumsum(weight) - before[group]) / total[group]
+    return line
 
 
-def _found(ends: Floats, group: Ints, share: Floats) -> Ints:
+def found(line: Floats, group: Ints, share: Floats) -> Ints:
     """Return the places at such *share* of groups; rounding leads out of none."""
-    place = np.searchsorted(ends, group + share, side="right")
-    last = np.searchsorted(ends, group + 1.0 - 1e-9, side="left")
+    place = np.searchsorted(line, group + share, side="right")
+    last = np.searchsorted(line, group + 1.0 - 1e-9, side="left")
     return np.minimum(place, last).astype(np.int64)
 
 
@@ -179,10 +181,10 @@ def _sizes(store: Store, labelled: str, label: Floats, value: Floats) -> dict[in
     )
     found: dict[int, list[tuple[int, int]]] = {}
     for place, procs, n in store.rows(
-        f"select place, n_procs, count(*) as n from {labelled} as jobs"
-        f" inner join (values {cells}) as cells(place, label, least, until) on jobs.label = cells.label"
+        f"select cell, n_procs, count(*) as n from {labelled} as jobs"
+        f" inner join (values {cells}) as cells(cell, label, least, until) on jobs.label = cells.label"
         " and jobs.run_time >= cells.least and jobs.run_time < cells.until"
-        " group by place, n_procs order by place, n_procs"
+        " group by cell, n_procs order by cell, n_procs"
     ):
         found.setdefault(place, []).append((int(procs), n))
     return found

@@ -155,12 +155,10 @@ class MbcLs(Model):
 
     def jobs(self, rng: np.random.Generator, label: Ints, spread: Spread) -> Block:
         """Return a job for each label."""
+        del rng
         first, second = spread.pairs(label)
-        cell = self.deck.found(label, first)
-        return {
-            "run_time": self.deck.run_times(cell, rng.random(cell.size)),
-            "n_procs": self.deck.procs(cell, second),
-        }
+        cell, inside = self.deck.found(label, first)
+        return {"run_time": self.deck.run_times(cell, inside), "n_procs": self.deck.procs(cell, second)}
 
     def labels(self, rng: np.random.Generator, before: int, n: int) -> Ints:
         """
