@@ -1,7 +1,7 @@
 """Clusters of run times: mixtures of normal distributions, and the label that they give each job."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Final, Self
 
@@ -9,7 +9,9 @@ import numpy as np
 
 from gwa.characteristics.minh import YEAR_2009, Selection, labels, repetitions
 from gwa.errors import ModelError
+from gwa.models import Model
 from gwa.models._parameters import Parameters, Quantity, positive, share
+from gwa.models.arrivals import Arrivals
 from gwa.schema import LONGEST
 from gwa.statistics.mixture import GaussianMixture, of_seconds, select
 from gwa.statistics.sample import Floats, Ints, Sample
@@ -78,16 +80,36 @@ class Clusters:
         return procs[np.minimum(place, last)]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Clustered(Model):
+    """A model, as printed, whose jobs come from clusters."""
+
+    arrivals: Arrivals
+    clusters: tuple[Cluster, ...]
+
+    def check(self) -> None:
+        """Refuse clusters that are not all jobs."""
+        total = sum(one.weight for one in self.clusters)
+        if abs(total - 1) > 0.002:
+            raise ModelError(f"clusters have weights that add up to {total:g}, expected 1")
+
+    @cached_property
+    def laid_out(self) -> Clusters:
+        """The clusters as arrays."""
+        return Clusters(self.clusters)
+
+    def paced(self, factor: float) -> Self:
+        """Return the model with times between arrivals that are *factor* times as long."""
+        return replace(self, arrivals=self.arrivals.paced(factor))
+
+    def within(self, cpus: int) -> Self:
+        """Return the model without jobs of more than *cpus* processors."""
+        return replace(self, clusters=smaller(self.clusters, cpus))
+
+
 def raw(times: Sample) -> GaussianMixture:
     """Return the mixture of run times on their own scale, components as narrow as seconds allow."""
     return select(times, range(1, MOST + 1), floor=1e-9, width=np.ones_like).best
-
-
-def checked(clusters: Sequence[Cluster]) -> None:
-    """Raise `ModelError` for weights that are not all jobs."""
-    total = sum(one.weight for one in clusters)
-    if abs(total - 1) > 0.002:
-        raise ModelError(f"clusters have weights that add up to {total:g}, expected 1")
 
 
 def smaller(clusters: Sequence[Cluster], cpus: int) -> tuple[Cluster, ...]:

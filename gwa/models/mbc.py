@@ -11,7 +11,7 @@ from gwa.errors import ModelError
 from gwa.models import Model
 from gwa.models._bags import pieces
 from gwa.models._cells import Cell, Deck, Spread, fitted
-from gwa.models._clusters import Cluster, Clusters, Labelled, checked, smaller
+from gwa.models._clusters import Clustered, Labelled
 from gwa.models._locality import Rows, cut, gathered
 from gwa.models._parameters import Quantity
 from gwa.models._streams import Block
@@ -31,7 +31,7 @@ WINDOW = Quantity("labels of rows that are put in order together, to raise the a
 
 
 @dataclass(frozen=True, kw_only=True)
-class MbcLsPrinted(Model):
+class MbcLsPrinted(Clustered):
     """
     MBC-LS as printed: clusters of run times in rows, on one processor.
 
@@ -41,8 +41,6 @@ class MbcLsPrinted(Model):
     arrivals to the multifractal wavelet model.
     """
 
-    arrivals: Arrivals
-    clusters: tuple[Cluster, ...]
     rows: Rows
     window: Annotated[int, WINDOW] = 1
 
@@ -53,10 +51,6 @@ class MbcLsPrinted(Model):
         " and a localized sampling algorithm, International Conference on Supercomputing (2007)"
     )
 
-    def check(self) -> None:
-        """Refuse clusters that are not all jobs."""
-        checked(self.clusters)
-
     @classmethod
     def fitted(cls, store: Store) -> Self:
         """Return the model of all jobs that ran."""
@@ -66,11 +60,6 @@ class MbcLsPrinted(Model):
     def content(cls, store: Store, jobs: Labelled) -> dict[str, Any]:
         """Return the parameters of labelled *jobs*."""
         return {"clusters": jobs.clusters(store, "1"), "rows": Rows.fit(jobs.rows(store, "label"))}
-
-    @cached_property
-    def laid_out(self) -> Clusters:
-        """The clusters as arrays."""
-        return Clusters(self.clusters)
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield jobs in the order of submission, without end."""
@@ -92,14 +81,6 @@ class MbcLsPrinted(Model):
         label = label[gathered(label, self.window)]
         lengths = cut(self.rows.rvs(rng, n), n)
         return np.repeat(label[: lengths.size], lengths), lengths
-
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        return replace(self, arrivals=self.arrivals.paced(factor))
-
-    def within(self, cpus: int) -> Self:
-        """Return the model without jobs of more than *cpus* processors."""
-        return replace(self, clusters=smaller(self.clusters, cpus))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from gwa.errors import ModelError
 from gwa.models import Model
 from gwa.models._bags import pieces
 from gwa.models._cells import Cell, Deck, Spread, ends, fitted, found
-from gwa.models._clusters import Cluster, Clusters, Labelled, checked, smaller
+from gwa.models._clusters import Clustered, Labelled
 from gwa.models._locality import Rows
 from gwa.models._parameters import Quantity, positive
 from gwa.models._similar import (
@@ -50,7 +50,7 @@ PROBE: Final = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Minh2010Printed(Model):
+class Minh2010Printed(Clustered):
     """
     Minh and Wolters 2010 as printed: jobs in a row with short gaps repeat each other, up to a drawn size.
 
@@ -60,8 +60,6 @@ class Minh2010Printed(Model):
     that they requested; of a trace that does not know them, all that ran.
     """
 
-    arrivals: Arrivals
-    clusters: tuple[Cluster, ...]
     sizes: Rows
     gap: Annotated[float, positive("greatest time between jobs of a bag", "s")] = 100.0
 
@@ -69,10 +67,6 @@ class Minh2010Printed(Model):
     title = "Minh and Wolters 2010 as printed"
     source = SOURCE
     needs = ("submit_time", "run_time", "n_procs", "user_id")
-
-    def check(self) -> None:
-        """Refuse clusters that are not all jobs."""
-        checked(self.clusters)
 
     @classmethod
     def fitted(cls, store: Store) -> Self:
@@ -85,11 +79,6 @@ class Minh2010Printed(Model):
             clusters=labels.clusters(store),
             sizes=Rows.fit(store.sample("size", bags(store, definition))),
         )
-
-    @cached_property
-    def laid_out(self) -> Clusters:
-        """The clusters as arrays."""
-        return Clusters(self.clusters)
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield jobs in the order of submission, without end."""
@@ -120,14 +109,6 @@ class Minh2010Printed(Model):
         inside = passed < row[np.cumsum(found) - 1]
         found[start[inside]] = True
         return found
-
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        return replace(self, arrivals=self.arrivals.paced(factor))
-
-    def within(self, cpus: int) -> Self:
-        """Return the model without jobs of more than *cpus* processors."""
-        return replace(self, clusters=smaller(self.clusters, cpus))
 
 
 @dataclass(frozen=True, kw_only=True)
