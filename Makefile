@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow coverage lint types format lock bench fidelity leaderboard calibration clean setup
+.PHONY: help demo test slow coverage lint types format lock bench fidelity leaderboard calibration minh clean setup
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -61,6 +61,9 @@ leaderboard: .venv/ready ## compare all models on real logs, which takes a while
 
 calibration: .venv/ready ## print how often the tests of fits reject the truth, and how far Hurst estimates are off
 	$(BIN)/python -m pytest -n 0 -q -s -m slow tests/statistics
+
+minh: .venv/ready ## compare Minh and Wolters' models, 10 seeds each, with what their papers print
+	$(BIN)/python -m benchmarks.minh $(SEEDS)
 
 setup: .venv/ready ## make .venv only
 

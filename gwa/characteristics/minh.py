@@ -168,9 +168,9 @@ def squashed_area(store: Store, selection: Selection = YEAR_2009) -> float:
     return float(store.row(f"select {area} as area from {selection.jobs}")[0] or 0.0)
 
 
-def repetitions(store: Store, expression: str = "run_time", selection: Selection = YEAR_2009) -> Sample:
+def repetitions(store: Store, expression: str = "run_time", jobs: str = YEAR_2009.jobs) -> Sample:
     """
-    Return how many jobs in a row, in the order of submission, have the same value (2009, section 3.3).
+    Return how many *jobs* in a row, in the order of submission, have the same value (2009, section 3.3).
 
     >>> from gwa.characteristics.minh import labels
     >>> from gwa.statistics.mixture import GaussianMixture
@@ -186,7 +186,7 @@ def repetitions(store: Store, expression: str = "run_time", selection: Selection
             select sum(begins) over ({order} rows between unbounded preceding and current row) as run from (
                 select submit_time, job_id, case when value is not distinct from lag(value) over ({order})
                 and lag(job_id) over ({order}) is not null then 0 else 1 end as begins
-                from (select submit_time, job_id, {expression} as value from {selection.jobs}) as valued
+                from (select submit_time, job_id, {expression} as value from {jobs}) as valued
             ) as marked
         ) as numbered group by run
         ) as runs""",

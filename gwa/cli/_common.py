@@ -26,6 +26,9 @@ TRACE: Final = click.argument("trace", type=PATH)
 OUTPUT: Final = click.option(
     "-o", "--output", "out", required=True, type=PATH, metavar="OUT", help="File to write."
 )
+ARRIVALS: Final = click.option(
+    "--arrivals", metavar="NAME", help="Let jobs arrive by another process; 'gwa model list' names them."
+)
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -2,11 +2,18 @@
 
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import OUTPUT, engine, limits
+from gwa.cli._common import ARRIVALS, OUTPUT, engine, limits
+
+if TYPE_CHECKING:
+    from gwa.models import Model
+    from gwa.models.workload import Order
+
+ASKED: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
+"""The options that a trace says it was made with."""
 
 
 @click.command(name="generate")
@@ -14,6 +21,7 @@ from gwa.cli._common import OUTPUT, engine, limits
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many jobs; or")
 @click.option("--days", type=float, metavar="D", help="how many days of submissions.")
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="Another seed, another trace.")
+@ARRIVALS
 @click.option("--cpus", type=click.IntRange(min=1), metavar="N", help="Fit the jobs into so many processors.")
 @click.option(
     "--utilization",
@@ -23,20 +31,12 @@ from gwa.cli._common import OUTPUT, engine, limits
 )
 @OUTPUT
 @limits
-def command(
-    model: str,
-    jobs: int | None,
-    days: float | None,
-    seed: int,
-    cpus: int | None,
-    utilization: float | None,
-    out: Path,
-    **said: Any,
-) -> None:
+def command(model: str, out: Path, **said: Any) -> None:
     """
     Make a synthetic trace by a model.
 
-    MODEL_OR_PRESET is a file that 'gwa model fit' wrote, or a preset that 'gwa model list' lists. The suffix
+    MODEL_OR_PRESET is a file that 'gwa model fit' wrote, or a preset that 'gwa model list' lists. Other
+    --arrivals are fitted to those that the model has by itself, so that they come as often. The suffix
     of OUT says what to write, as for 'gwa convert'. Its header says that it is synthetic, by which model,
     parameters and seed: one seed, one trace. What is text comes out the same byte for byte; a .duckdb holds
     the same jobs, but its bytes may differ.
@@ -45,26 +45,35 @@ def command(
     Examples:
       gwa generate lublin --jobs 1000 --seed 1 -o lublin.swf
       gwa generate lublin --days 30 --cpus 256 --utilization 0.7 --seed 1 -o loaded.gwf
+      gwa generate thesis-average --jobs 1000 --arrivals poisson --seed 1 -o even.gwf
     """
     from gwa.models import document
-    from gwa.models._streams import Extent
-    from gwa.models.load import at_utilization
-    from gwa.models.workload import Order, generate
+    from gwa.models.workload import generate
     from gwa.terminal import progress
 
-    if (jobs is None) == (days is None):
+    if (said["jobs"] is None) == (said["days"] is None):
         raise click.UsageError("expected either --jobs or --days")
-    if utilization is not None and cpus is None:
+    if said["utilization"] is not None and said["cpus"] is None:
         raise click.UsageError("--utilization needs --cpus: of how many processors?")
     found = document.found(model)
-    one = found.model.within(cpus) if cpus else found.model
-    header = (("Processors", str(cpus)),) if cpus else ()
-    order = Order(one, Extent(jobs, days), seed, header)
-    if cpus and utilization is not None:
-        order = at_utilization(order, cpus, utilization)
-    asked = {"--jobs": jobs, "--days": days, "--cpus": cpus, "--utilization": utilization, "--seed": seed}
+    asked = {f"--{name}": said[name] for name in ASKED}
     words = [word for name, value in asked.items() if value is not None for word in (name, str(value))]
-    command = shlex.join(["gwa", "generate", found.name, *words])
-    made = generate(order, out, command, engine(said), progress(quiet=said["quiet"]))
+    line = shlex.join(["gwa", "generate", found.name, *words])
+    made = generate(_order(found.model, said), out, line, engine(said), progress(quiet=said["quiet"]))
     if not said["quiet"]:
-        click.echo(f"{out}: {made:,} synthetic jobs of {found.model.title}, seed {seed}", err=True)
+        click.echo(f"{out}: {made:,} synthetic jobs of {found.model.title}, seed {said['seed']}", err=True)
+
+
+def _order(model: "Model", said: dict[str, Any]) -> "Order":
+    """Return what is to be made: a model changed as the options say, how long, and its seed."""
+    from gwa.models._streams import Extent
+    from gwa.models.arrivals import process
+    from gwa.models.load import at_utilization
+    from gwa.models.workload import Order, other_arrivals
+
+    cpus, utilization = said["cpus"], said["utilization"]
+    one = model.within(cpus) if cpus else model
+    one = other_arrivals(one, process(said["arrivals"])) if said["arrivals"] else one
+    header = (("Processors", str(cpus)),) if cpus else ()
+    order = Order(one, Extent(said["jobs"], said["days"]), said["seed"], header)
+    return order if utilization is None else at_utilization(order, cpus, utilization)

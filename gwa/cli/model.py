@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import JSON, PATH, TRACE, opened, options
+from gwa.cli._common import ARRIVALS, JSON, PATH, TRACE, opened, options
 
 
 @click.group(name="model")
@@ -24,41 +24,49 @@ def command() -> None:
 @JSON
 def listed(as_json: bool) -> None:
     """
-    List the models, and the presets: models with published parameters.
+    List the models, the presets, which are models with parameters, and the processes of arrivals.
 
     \b
     Example:
       gwa model list
     """
     from gwa.models import models, presets
+    from gwa.models.arrivals import processes
     from gwa.terminal import table
 
     rows = [(one.name, "model", one.title, one.about()) for one in models().values()]
     rows += [(one.name, f"preset of {one.model.name}", one.title, one.source) for one in presets().values()]
+    rows += [(one.name, "arrivals", one.title, one.about()) for one in processes().values()]
     table(("name", "kind", "title", "about"), rows, as_json=as_json)
 
 
 @command.command(name="fit")
 @TRACE
 @click.argument("model")
+@ARRIVALS
 @click.option("-o", "--output", "out", type=PATH, metavar="OUT", help="File to write, else print it.")
 @options
-def fit(trace: Path, model: str, out: Path | None, **said: Any) -> None:
+def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **said: Any) -> None:
     """
     Fit a model to a trace: its parameters as JSON, with what they mean.
 
     \b
-    Example:
+    Examples:
       gwa model fit sample_traces/swf/tiny.swf lublin -o lublin.json
+      gwa model fit sample_traces/swf/tiny.swf lublin --arrivals spectral -o lublin.json
     """
     from gwa.models import models
+    from gwa.models.arrivals import process
     from gwa.models.document import text, write
 
+    other = process(arrivals) if arrivals else None
     if model not in models():
         message = f"there is no model '{model}', expected one of {', '.join(models())}"
         raise click.BadParameter(message, param_hint="MODEL")
     with opened(trace, said) as found:
         fitted = models()[model].fit(found.store)
+        if other:
+            fitted = fitted.with_arrivals(other, found.store)
         origin = {"fitted to": found.name, "jobs": len(found)}
     if out is None:
         click.echo(text(fitted, origin), nl=False)

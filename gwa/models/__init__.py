@@ -16,7 +16,7 @@ import pkgutil
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from inspect import cleandoc, isabstract
@@ -27,6 +27,7 @@ import numpy as np
 from gwa.errors import ModelError
 from gwa.models._parameters import Parameters
 from gwa.models._streams import Block
+from gwa.models.arrivals import Arrivals
 from gwa.schema import BY_NAME
 from gwa.statistics.distribution import FitError
 from gwa.store import Store
@@ -78,6 +79,19 @@ class Model(Parameters, ABC):
     @abstractmethod
     def paced(self, factor: float) -> Self:
         """Return the model with times between arrivals that are *factor* times as long."""
+
+    @classmethod
+    def moments(cls, store: Store) -> tuple[str, str]:
+        """Return the source, and its column, of the times in *store* at which what is modelled arrives."""
+        del store
+        return "jobs", "submit_time"
+
+    def with_arrivals(self, process: type[Arrivals], store: Store) -> Self:
+        """Return the model with another *process* of arrivals, fitted to those in *store*."""
+        if "arrivals" not in vars(self):
+            raise ModelError(f"{self.name}: has no arrivals of its own, expected a model that has")
+        changed: Any = {"arrivals": process.fit(store, *self.moments(store))}
+        return replace(self, **changed)  # type: ignore[type-var]
 
     def within(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors; raise `ModelError` where it cannot be."""

@@ -133,7 +133,8 @@ def _plain(value: Value) -> Value:
         tag = {"kind": value.name} if _is_member(type(value)) else {}
         return tag | value.plain()
     if isinstance(value, Distribution):
-        return {"kind": value.name, **{name: _plain(one) for name, one in value.values().items()}}
+        names = [field.name for field in fields(value)]  # type: ignore[arg-type]
+        return {"kind": value.name} | {name: _plain(getattr(value, name)) for name in names}
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 

@@ -12,6 +12,9 @@ from gwa.models.workload import Order
 NEAR: Final = 0.002
 """How near the utilisation must come, as a share of the target."""
 
+FAR: Final = 0.02
+"""How far off it may be where jobs depend on the pace, or the last one jumps over a quiet night."""
+
 ROUNDS: Final = 12
 
 
@@ -36,7 +39,7 @@ def at_utilization(order: Order, cpus: int, target: float) -> Order:
         paces.append(paces[-1] - errors[-1] / min(max(slope, -2.0), -0.1))
         errors.append(math.log(utilization(_paced(order, paces[-1]), cpus) / target))
     best = int(np.argmin(np.abs(errors)))
-    if abs(errors[best]) > 5 * NEAR:
+    if abs(errors[best]) > FAR:
         reached = target * math.exp(errors[best])
         message = f"utilization is {target:g}, which this workload does not reach on {cpus} processors"
         raise ModelError(f"{message}: the nearest is {reached:.3g}; more jobs or fewer processors may do")

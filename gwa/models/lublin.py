@@ -13,6 +13,7 @@ from gwa.models import Model
 from gwa.models._lublin import fitted_run_times, fitted_sizes
 from gwa.models._parameters import Parameters, Quantity, positive, share
 from gwa.models._streams import Block, merged
+from gwa.models.arrivals import Arrivals
 from gwa.models.arrivals.slots import Slots
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.sample import Floats
@@ -112,7 +113,7 @@ class RunTimes(Parameters):
 class Jobs(Parameters):
     """Jobs of one type: their arrivals, sizes and run times."""
 
-    arrivals: Slots
+    arrivals: Arrivals
     sizes: Sizes
     run_times: RunTimes
 
@@ -160,6 +161,11 @@ class Lublin(Model):
     @classmethod
     def fitted(cls, store: Store) -> Self:
         """Return the model of the jobs that ran."""
+        return cls(*(Jobs.fitted(store, table) for table in cls.tables(store)))
+
+    @classmethod
+    def tables(cls, store: Store) -> list[str]:
+        """Return the tables of batch and interactive jobs, or that of all where one type has too few."""
         types = {}
         for name, where in (("batch", "<>"), ("interactive", "=")):
             table = store.keep(
@@ -171,7 +177,15 @@ class Lublin(Model):
         large = [table for table, count in types.values() if count >= cls.fewest]
         if len(large) < len(types):
             large = [store.keep("lublin_all", "select * from ran where submit_time is not null")]
-        return cls(*(Jobs.fitted(store, table) for table in large))
+        return large
+
+    def with_arrivals(self, process: type[Arrivals], store: Store) -> Self:
+        """Return the model with another *process* of arrivals for each type of jobs, fitted to *store*."""
+        tables = self.tables(store)
+        if len(tables) != len(self.types()):
+            raise ModelError(f"{self.name}: has {len(self.types())} types of jobs, the trace {len(tables)}")
+        found = [process.fit(store, table) for table in tables]
+        return self._with(lambda jobs: {"arrivals": found[[*self.types().values()].index(jobs)]})
 
     def types(self) -> dict[str, Jobs]:
         """Return the types of jobs by name."""

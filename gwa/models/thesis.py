@@ -150,10 +150,20 @@ class Bags(Tasks):
     @classmethod
     def fitted(cls, store: Store) -> Self:
         """Return the model; bags are those that the trace records, else those of the thesis."""
+        return cls(**cls.bags(store, cls.definition(store)))
+
+    @classmethod
+    def definition(cls, store: Store) -> Definition:
+        """Return what a bag is in a trace."""
         found = RECORDED if store.has("job_structure_params") else THESIS
         if not store.has(found.key[0]):
             raise ModelError(f"{cls.name}: no job records {found.key[0]}, expected users or bags")
-        return cls(**cls.bags(store, found))
+        return found
+
+    @classmethod
+    def moments(cls, store: Store) -> tuple[str, str]:
+        """Return the bags of a trace, and when they begin."""
+        return bags(store, cls.definition(store)), "start"
 
     @classmethod
     def bags(cls, store: Store, found: Definition) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from gwa.engine import Engine, passing
 from gwa.errors import ModelError
 from gwa.models import Model
 from gwa.models._streams import Block, Extent, cut
+from gwa.models.arrivals import Arrivals
 from gwa.output import whole
 from gwa.progress import SILENT, Progress
 from gwa.schema import BY_NAME
@@ -32,6 +33,9 @@ PREFIXES: Final = {"user_id": "U", "group_id": "G", "executable_id": "A", "job_s
 
 STRUCTURES: Final = "case when job_structure = 1 then 'BoT' else 'UNITARY' end"
 """The text of 1 and 0 in ``job_structure``."""
+
+OWN: Final = 50_000
+"""A model's own jobs to which another process is fitted."""
 
 MEGABYTES: Final = 256
 """Memory for the engine while jobs pass into the store."""
@@ -90,6 +94,12 @@ def _filled(store: Store, order: Order, progress: Progress) -> int:
     if not jobs:
         raise ModelError(f"days is {order.extent.days}, in which no job is submitted")
     return jobs
+
+
+def other_arrivals(model: Model, process: type[Arrivals]) -> Model:
+    """Return *model* with another process of arrivals, fitted to those of its own jobs."""
+    with workload(Order(model, Extent(jobs=OWN), seed=0)) as store:
+        return model.with_arrivals(process, store)
 
 
 def generate(

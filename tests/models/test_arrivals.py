@@ -13,10 +13,14 @@ from scipy import stats
 from gwa.errors import ModelError
 from gwa.models._draws import Scaled
 from gwa.models.arrivals import processes
+from gwa.models.arrivals._cascade import fitted_shapes, halved, scattered
 from gwa.models.arrivals.bursts import Bursts
 from gwa.models.arrivals.poisson import Poisson
 from gwa.models.arrivals.renewal import Renewal
 from gwa.models.arrivals.slots import DAY, SLOT, Day, Slots
+from gwa.models.arrivals.spectral import Spectral, _bands
+from gwa.models.arrivals.wavelet import Wavelet
+from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.distributions import Lognormal, Normal
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.weibull import Weibull
@@ -26,6 +30,14 @@ EXAMPLES: dict[str, Any] = {
     "renewal": Renewal(Scaled(Lognormal(4.0, 1.5), base=1.0), simultaneous=0.2),
     "bursts": Bursts(300.0, 4.0, Scaled(Normal(0.5, 1.0), high=6.0)),
     "slots": Slots(Scaled(Gamma(8.0, 0.6)), Day(Normal(20.0, 9.0), begins=6 * 3600.0)),
+    "wavelet": Wavelet(1000, 90_000.0, tuple(np.geomspace(40.0, 0.5, 17).tolist())),
+    "spectral": Spectral(
+        arrivals=(0, 1, 2, 5, 20),
+        often=(70, 40, 30, 20, 8),
+        cycle=tuple((-np.cos(np.arange(24) * np.pi / 12)).tolist()),
+        power=tuple((0.1 / _bands(168)).tolist()),
+        shapes=tuple(np.geomspace(5.0, 0.4, 12).tolist()),
+    ),
 }
 EVERY = pytest.mark.parametrize("process", EXAMPLES.values(), ids=list(EXAMPLES))
 
@@ -155,3 +167,124 @@ def test_the_engine_turns_real_time_back(day, moments):
     (row,) = duckdb.execute(query).fetchall()
 
     assert np.diff(row) == pytest.approx(np.diff(virtual), abs=1e-3)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=20), st.floats(1e-3, 1e6), st.integers(0, 99))
+def test_halves_lose_nobody_and_stay_in_order(counts, shape, seed):
+    place = np.arange(len(counts)) * 3
+    places, found = halved(np.random.default_rng(seed), place, np.array(counts), shape)
+
+    assert (np.diff(places) > 0).all()
+    assert found.min() >= 1
+    assert np.bincount(places // 2, found, minlength=place[-1] + 1)[place].tolist() == counts
+
+
+@pytest.mark.parametrize("shape", [0.3, 2.0, 50.0])
+def test_halves_are_scipys_beta_binomial(shape):
+    n = 60_000
+    places, counts = halved(np.random.default_rng(1), np.arange(n), np.full(n, 12), shape)
+    left = np.bincount(places, counts, minlength=2 * n)[::2].astype(int)
+    expected = stats.betabinom(12, shape, shape).pmf(np.arange(13)) * n
+
+    assert stats.chisquare(np.bincount(left, minlength=13), expected).pvalue > 0.001
+
+
+def test_every_span_of_the_wavelet_has_its_jobs():
+    one = EXAMPLES["wavelet"]
+
+    assert np.bincount((times(one, 20_000) // one.span).astype(int)).tolist() == [1000] * 20
+
+
+def test_a_cascade_gives_its_shapes_back(make_store):
+    """Riedi: a multiplier of shape p has variance 1 / (2 p + 1)."""
+    shapes = np.array([8.0, 4.0, 2.0, 1.0, 0.5])
+    blocks = scattered(np.random.default_rng(1), np.full(4000, 20), shapes.tolist(), 32.0)
+    store = make_store(submit_time=np.floor(np.concatenate(list(blocks))).tolist())
+    found = np.array(fitted_shapes(store, "jobs", "submit_time", 32.0, 5))
+
+    assert 1 / (2 * found + 1) == pytest.approx(1 / (2 * shapes + 1), rel=0.1)
+
+
+def test_the_wavelet_gives_its_parameters_back(make_store):
+    """Many levels have few intervals that matter: multipliers are compared by their mean variance."""
+    one = Wavelet(20_000, 2.0**16, (4.0,) * 16)
+    found = refitted(one, make_store)
+
+    assert found.jobs == 20_000
+    assert found.span == pytest.approx(one.span, rel=0.01)
+    assert len(found.shapes) == 16
+    assert np.mean(1 / (2 * np.array(found.shapes[6:]) + 1)) == pytest.approx(1 / 9, rel=0.1)
+
+
+def test_counts_of_the_wavelet_have_long_memory():
+    """Multipliers whose variance doubles with each halving have correlations that decay like a power."""
+    one = Wavelet(100_000, 2.0**17, (0.5,) * 4 + (20.0,) * 13)
+    counts = np.bincount((times(one, 100_000) // 128).astype(int), minlength=1024)
+
+    assert autocorrelation(counts, 8)[8] > 0.5
+    assert autocorrelation(np.random.default_rng(1).permutation(counts), 8)[8] < 0.2
+
+
+def hours(found, n):
+    return np.bincount((found // 3600).astype(int), minlength=n)[:n]
+
+
+def test_every_period_of_the_spectral_copula_has_the_hours_of_the_trace():
+    one = EXAMPLES["spectral"]
+    counts = hours(times(one, 6000), 168 * 8).reshape(8, 168)
+
+    for period in counts:
+        assert np.unique(period, return_counts=True)[1].tolist() == list(one.often)
+
+
+def test_the_spectral_copula_gives_its_parameters_back(make_store):
+    n = 8760
+    counts = (0, 1, 2, 3, 5, 8, 13, 21)
+    often = (2760, 2000, 1500, 1000, 700, 500, 200, 100)
+    bands = _bands(n)
+    widths = np.diff(np.append(bands, n // 2 + 1))
+    power = 1.0 / widths
+    cycle = np.sqrt(1.2) * np.cos(np.arange(168) * np.pi / 84)
+    shapes = (3.0,) * 12
+    one = Spectral(counts, often, tuple(cycle), tuple((0.4 * power / bands.size).tolist()), shapes)
+    found = refitted(one, make_store, int(np.dot(counts, often)))
+
+    # Hours without arrivals at both ends are not seen.
+    assert found.arrivals == counts
+    assert found.often[1:] == often[1:]
+    assert found.often[0] == pytest.approx(often[0], abs=50)
+    assert np.corrcoef(found.cycle, cycle)[0, 1] > 0.95
+    assert np.repeat(found.power, widths).sum() == pytest.approx(0.4, abs=0.05)
+    assert np.mean(1 / (2 * np.array(found.shapes[:9]) + 1)) == pytest.approx(1 / 7, rel=0.1)
+
+
+def test_the_spectral_copula_keeps_the_hours_of_the_day_however_paced():
+    one = EXAMPLES["spectral"]
+    for factor in (0.5, 1.0, 3.0):
+        found = hours(times(one.paced(factor), 20_000), 24 * 200).reshape(-1, 24).sum(axis=0)
+        assert found[8:16].sum() > 4 * (found[:4].sum() + found[20:].sum())
+
+
+def test_a_trace_of_an_hour_or_of_ages_has_a_word_or_a_process(make_store):
+    short = Spectral.fit(make_store(submit_time=[float(n) for n in range(0, 3000, 100)]))
+    ages = make_store(submit_time=[*map(float, range(50)), 1e13])
+
+    assert times(short, 500).size == 500
+    with pytest.raises(ModelError, match="hours, expected at most"):
+        Spectral.fit(ages)
+    assert times(Wavelet.fit(ages), 100).size == 100
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"often": [1, 2]}, "often has 2 numbers"),
+        ({"arrivals": [0, 0, 0, 0, 0]}, "arrivals are all 0"),
+        ({"cycle": []}, "cycle is empty"),
+        ({"power": [1.0]}, "power has 1 numbers"),
+        ({"shapes": [-1.0]}, "shapes is"),
+    ],
+)
+def test_a_bad_spectral_copula_is_named(change, said):
+    with pytest.raises(ModelError, match=said):
+        Spectral.parsed(EXAMPLES["spectral"].plain() | change)

@@ -9,7 +9,8 @@ import pytest
 import gwa
 from gwa.models import presets
 from gwa.models._streams import Extent
-from gwa.models.workload import Order, generate, workload
+from gwa.models.arrivals import processes
+from gwa.models.workload import Order, generate, other_arrivals, workload
 
 
 def run(*words, cwd):
@@ -55,10 +56,50 @@ def test_a_utilization_is_met_in_the_facts(tmp_path):
         assert trace.sample("n_procs").max() <= 64
 
 
-def test_list_names_models_and_presets(tmp_path):
+def test_list_names_models_presets_and_arrivals(tmp_path):
     rows = json.loads(run("model", "list", "--json", cwd=tmp_path).stdout)
 
-    assert {row["name"] for row in rows} >= presets().keys()
+    assert {row["name"] for row in rows} >= presets().keys() | processes().keys()
+    assert all(row["about"].endswith(".") for row in rows if row["kind"] == "arrivals")
+
+
+def test_arrivals_are_replaced(tmp_path, sample):
+    log = sample / "swf" / "tiny.swf"
+    assert (
+        run("model", "fit", log, "lublin", "--arrivals", "wavelet", "-o", "a.json", cwd=tmp_path).returncode
+        == 0
+    )
+    parameters = json.loads((tmp_path / "a.json").read_text())["parameters"]
+    assert parameters["batch"]["arrivals"]["kind"] == "wavelet"
+
+    words = [
+        "generate",
+        "thesis-average",
+        "--arrivals",
+        "poisson",
+        "--jobs",
+        "99",
+        "--seed",
+        "1",
+        "-o",
+        "made.gwf",
+    ]
+    assert run(*words, cwd=tmp_path).returncode == 0
+    with gwa.open(tmp_path / "made.gwf") as trace:
+        assert '"arrivals":{"kind":"poisson"' in dict(trace.header)["Parameters"]
+
+
+@pytest.mark.parametrize("name", processes())
+def test_every_process_comes_as_often_as_the_model_s_own(name):
+    """Bags of 8 tasks on average: what is fitted is when bags begin."""
+    one = presets()["thesis-average-bags"].model
+    other = other_arrivals(one, processes()[name])
+    spans = [
+        max(block["submit_time"][-1] for block in Order(each, Extent(jobs=50_000), 1).blocks())
+        for each in (one, other)
+    ]
+
+    assert spans[1] == pytest.approx(spans[0], rel=0.25)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +123,12 @@ def test_list_names_models_and_presets(tmp_path):
             "needs --cpus",
         ),
         (("model", "fit", "nowhere.swf", "lublin"), 1, "no such file"),
+        (("model", "fit", "nowhere.swf", "lublin", "--arrivals", "nix"), 1, "there are no arrivals 'nix'"),
+        (
+            ("generate", "lublin", "--arrivals", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"),
+            1,
+            "no arrivals",
+        ),
         (("model", "fit", "nowhere.swf", "nix"), 2, "there is no model 'nix'"),
     ],
 )

@@ -10,7 +10,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cache
-from inspect import isabstract
+from inspect import cleandoc, isabstract
 from typing import ClassVar, Self
 
 import numpy as np
@@ -28,6 +28,11 @@ class Arrivals(Parameters, ABC):
     """A process of arrivals; *name* is what JSON calls it, *title* what people do."""
 
     title: ClassVar[str]
+
+    @classmethod
+    def about(cls) -> str:
+        """Return what the process is, in a sentence."""
+        return cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
 
     @classmethod
     def family(cls) -> Mapping[str, type["Parameters"]]:
@@ -61,6 +66,13 @@ def processes() -> dict[str, type[Arrivals]]:
             if isinstance(member, type) and issubclass(member, Arrivals) and not isabstract(member):
                 found[member.name] = member
     return found
+
+
+def process(name: str) -> type[Arrivals]:
+    """Return the process of that name; raise `ModelError` for none."""
+    if name not in processes():
+        raise ModelError(f"there are no arrivals '{name}', expected one of {', '.join(processes())}")
+    return processes()[name]
 
 
 def gaps(store: Store, moments: str, column: str) -> Sample:
