@@ -71,6 +71,8 @@ class _Quoted:
         ]
         self.least = [name for name, *_ in self.fields].index(shape.options["least"])
         self.columns = frozenset(shape.columns)
+        wanted = [place for place, (name, *_) in enumerate(self.fields) if name in self.columns]
+        self.fields = self.fields[: max([self.least, *wanted]) + 1]
         self.number, self.pieces, self.is_open = 0, list[str](), False
 
     def take(self, number: int, line: str, batch: Records) -> None:
