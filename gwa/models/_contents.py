@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gwa.models._knots import Knots
-from gwa.models._likeness import InBags, Likeness, normal_scores, standard
+from gwa.models._likeness import Likeness, Repetition, normal_scores, standard
 from gwa.models._parameters import Parameters, Quantity, share
 from gwa.models._places import Places
 from gwa.models._sessions import Sessions
@@ -58,16 +58,19 @@ class Contents(Parameters):
     """
     The contents of jobs, in classes of the sessions that they are in.
 
-    In a *uniform* share of bags all jobs have equally many processors, and with probability *repeats* a job
-    of a bag runs as long as the one before. *asked* is the share of jobs that request a time; the normal
-    score of that is *follows* times that of the run time, and for the rest its own.
+    In a *uniform* share of bags all jobs have equally many processors; in the others a job *keeps* those of
+    the one before with such a probability, and the first of the next bag in the session *stays* with them.
+    With probability *repeats* a job of a bag runs as long as the one before. *asked* is the share of jobs
+    that request a time; its normal score is *follows* times that of the run time, and for the rest its own.
     """
 
     classes: tuple[Class, ...]
     procs: Likeness
     run_time: Likeness
     requested: Likeness
-    uniform: Annotated[float, share("of bags whose jobs have equally many processors")] = 1.0
+    uniform: Annotated[float, share("of bags whose jobs have equally many processors")] = 0.0
+    keeps: Annotated[float, share("of jobs that keep the processors of the one before, in other bags")] = 0.0
+    stays: Annotated[float, share("of bags that begin with the processors of the one before")] = 0.0
     repeats: Annotated[float, share("of jobs that run as long as the one before in the bag")] = 0.0
     asked: Annotated[float, share("of jobs that request a time")] = 0.0
     follows: Annotated[float, Quantity("correlation of requested and run time", "", -1.0, 1.0)] = 0.0
@@ -89,17 +92,15 @@ class Contents(Parameters):
             Likeness.fit(scores.procs, *groups),
             Likeness.fit(scores.run_time, *groups),
             Likeness.fit(rest, *(np.unique(group[asks], return_inverse=True)[1] for group in groups)),
-            InBags.of(found.bag, found.procs, found.run).uniform,
-            float((np.diff(np.rint(found.run))[same] == 0).mean()) if same.size else 0.0,
-            float(asks.mean()),
-            follows,
+            repeats=float((np.diff(np.rint(found.run))[same] == 0).mean()) if same.size else 0.0,
+            asked=float(asks.mean()),
+            follows=follows,
         )
 
     def draw(self, rng: np.random.Generator, places: Places) -> Block:
         """Return processors, run times and requested times of jobs in their *places*."""
         scores = places.scores_of_jobs(rng, self.procs, PROCS)
-        uniform = (rng.random(places.jobs.size) < self.uniform)[places.bag_of_job]
-        scores = np.where(uniform, scores[places.first_jobs][places.bag_of_job], scores)
+        scores = scores[self._origins(rng, places)]
         run = places.scores_of_jobs(rng, self.run_time, RUN)
         run = run[_before(places, rng.random(run.size) < self.repeats)]
         own = places.scores_of_jobs(rng, self.requested, REQUEST)
@@ -132,18 +133,28 @@ class Contents(Parameters):
                     found["req_time"][jobs] = asked
         return found
 
-    def nearer(self, drawn: InBags, wanted: InBags) -> Self:
-        """
-        Return contents whose bags are as alike as *wanted*, after what these have *drawn*.
+    def _origins(self, rng: np.random.Generator, places: Places) -> NDArray[np.int64]:
+        """Return the place of the job whose processors each has: its own, or that of an earlier one."""
+        uniform = (rng.random(places.jobs.size) < self.uniform)[places.bag_of_job]
+        kept = uniform | (rng.random(uniform.size) < self.keeps)
+        kept[places.first_jobs] = rng.random(places.jobs.size) < self.stays
+        kept[places.first_jobs[places.first_bags]] = False
+        return np.maximum.accumulate(np.where(kept, 0, np.arange(kept.size)))
 
-        Bags are uniform by chance, too, and normal scores are less alike than what is drawn by them.
+    def nearer(self, drawn: Repetition, wanted: Repetition) -> Self:
         """
-        chance = (drawn.uniform - self.uniform) / max(1 - self.uniform, 1e-9)
-        uniform = (wanted.uniform - chance) / max(1 - chance, 1e-9)
+        Return contents whose jobs are more nearly as alike as *wanted*, after what these have *drawn*.
+
+        Jobs are alike by chance, too, and normal scores are less alike than what is drawn by them.
+        """
+        shares = {}
+        for name in ("uniform", "keeps", "stays"):
+            now, got, aim = (getattr(one, name) for one in (self, drawn, wanted))
+            chance = (got - now) / max(1 - now, 1e-9)
+            shares[name] = min(max((aim - chance) / max(1 - chance, 1e-9), 0.0), 1.0)
         own = 1 - self.run_time.user - self.run_time.session - self.run_time.bag
         less = own * (1 - min(wanted.spread / drawn.spread, 1.0)) if drawn.spread > 0 else 0.0
-        run_time = replace(self.run_time, bag=self.run_time.bag + less)
-        return replace(self, uniform=min(max(uniform, 0.0), 1.0), run_time=run_time)
+        return replace(self, **shares, run_time=replace(self.run_time, bag=self.run_time.bag + less))
 
     def within(self, cpus: int) -> Self:
         """Return the contents for *cpus* processors: larger jobs get all of them."""

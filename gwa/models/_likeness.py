@@ -1,7 +1,7 @@
 """How alike jobs are that a user submits: shares of the variance of normal scores, nested."""
 
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,29 +60,40 @@ class Likeness(Parameters):
 
 
 @dataclass(frozen=True)
-class InBags:
+class Repetition:
     """
-    How alike the jobs of bags of several are.
+    How alike the jobs of sessions are, one after another.
 
-    A share of the bags is *uniform*, all of one number of processors; *spread* is the mean square
-    deviation of ln(1 + run time) in bags.
+    A share of the bags of several jobs is *uniform*, all of one number of processors; in the others a job
+    *keeps* that of the one before with such a frequency, and from bag to bag of a session it *stays*.
+    *spread* is the mean square deviation of ln(1 + run time) in bags.
     """
 
     uniform: float
+    keeps: float
+    stays: float
     spread: float
 
     @classmethod
-    def of(cls, bag: Ints, procs: Ints, run: Floats) -> Self:
-        """Return how alike jobs are, bag by bag in a row."""
-        several = np.flatnonzero(np.bincount(bag)[bag] > 1)
-        if not several.size:
-            return cls(1.0, 0.0)
-        _, place, sizes = np.unique(bag[several], return_inverse=True, return_counts=True)
-        firsts = np.cumsum(sizes) - sizes
-        one = procs[several]
-        uniform = (np.maximum.reduceat(one, firsts) == np.minimum.reduceat(one, firsts)).mean()
-        x = np.log1p(run[several])
-        return cls(float(uniform), float(((x - (np.bincount(place, x) / sizes)[place]) ** 2).mean()))
+    def of(cls, session: Ints, bag: Ints, procs: Ints, run: Floats) -> Self:
+        """Return how alike jobs are, bag by bag and session by session in a row."""
+        same, within = np.diff(procs) == 0, np.diff(bag) == 0
+        between = ~within & (np.diff(session) == 0)
+        sizes = np.bincount(bag)
+        changes = np.bincount(bag[1:], within & ~same, sizes.size)
+        mixed = (changes > 0)[bag[1:]]
+        x = np.log1p(run)
+        deviation = x - (np.bincount(bag, x) / np.maximum(sizes, 1))[bag]
+        return cls(
+            _mean(changes[sizes > 1] == 0, 1.0),
+            _mean(same[within & mixed]),
+            _mean(same[between]),
+            _mean(deviation[(sizes > 1)[bag]] ** 2),
+        )
+
+
+def _mean(values: NDArray[Any], otherwise: float = 0.0) -> float:
+    return float(values.mean()) if values.size else otherwise
 
 
 def _common(scores: Floats, group: Ints, inner: Ints | None) -> float:

@@ -6,6 +6,7 @@ E. Shmueli and D. G. Feitelson, Uncovering the effect of system performance on u
 parallel systems (2007).
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -19,29 +20,40 @@ CROWD: Final = 512
 MEMORY: Final = 604_800.0
 """Seconds after which what was too much or too little is forgotten."""
 
+LATE: Final = 8 * MEMORY
+"""Seconds over which sessions count as those of late."""
+
 LOAD: Final = 0.6
 """Load at which the backlog is measured."""
 
-STRENGTHS: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+STRENGTHS: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 """Strengths of regulation that a fit tries."""
 
 
+def beginning(gap: float) -> Floats:
+    """Return what `picked` needs to know: the last time, excess work, and sessions per second of late."""
+    return np.array([0.0, 0.0, 1 / gap])
+
+
 @njit(cache=True)
-def picked(times: Floats, work: Floats, rate: float, excess: float, regulated: Ints) -> Ints:
+def picked(times: Floats, work: Floats, mean: float, known: Floats, regulated: Ints) -> Ints:
     """
     Return which session comes at each of *times*, in a line of which `CROWD` wait at a time.
 
-    *work* is that of the sessions in line, of which there are at least as many as times. Where *regulated*
-    is 1, it is the one that brings what was submitted beyond *rate* per second, at first *excess*, nearest to
-    nothing; else the one that has waited longest.
+    *work* is that of the sessions in line, of which there are at least as many as times, *mean* that of all.
+    Where *regulated* is 1, it is the session that brings the excess nearest to nothing: the work submitted
+    beyond that of mean sessions as frequent as of late. Else it is the one that has waited longest. What is
+    *known* goes on.
     """
     crowd = np.arange(min(CROWD, len(work)))
     following = len(crowd)
     found = np.empty(len(times), np.int64)
+    last, excess, frequency = known
     for place in range(len(times)):
-        if place:
-            passed = times[place] - times[place - 1]
-            excess = (excess - rate * passed) * np.exp(-passed / MEMORY)
+        passed = times[place] - last
+        last = times[place]
+        excess = (excess - mean * frequency * passed) * np.exp(-passed / MEMORY)
+        frequency = frequency * np.exp(-passed / LATE) + 1 / LATE
         best = 0
         for one in range(1, len(crowd)):
             if regulated[place]:
@@ -57,6 +69,7 @@ def picked(times: Floats, work: Floats, rate: float, excess: float, regulated: I
         else:
             crowd[best] = crowd[-1]
             crowd = crowd[:-1]
+    known[:] = last, excess, frequency
     return found
 
 
@@ -72,12 +85,25 @@ def backlog(times: Floats, work: Floats) -> float:
     return float(waiting.mean() / pace) if pace > 0 else 0.0
 
 
-def strength(times: Floats, work: Floats, target: float, rng: np.random.Generator) -> float:
-    """Return how often the next session is a regulated one, so that the backlog is nearest to *target*."""
-    rate = work.sum() / max(times[-1] - times[0], 1.0)
-    chance = rng.random(times.size)
+def by_fit(chance: Floats, part: float) -> Ints:
+    """Return 1 for that *part* of sessions whose *chance* is below it, and 0 for the others."""
+    found: Ints = (chance < part).astype(np.int64)
+    return found
+
+
+def strength(lines: Sequence[tuple[Floats, Floats]], target: float, rng: np.random.Generator) -> float:
+    """
+    Return how often the next session is a regulated one, so that the backlog is nearest to *target*.
+
+    *lines* are draws of sessions, their times and their work; several, for the greatest of them decide much.
+    """
+    chances = [rng.random(times.size) for times, _ in lines]
     found = []
     for one in STRENGTHS:
-        order = picked(times, work, rate, 0.0, (chance < one).astype(np.int64))
-        found.append(abs(np.log((backlog(times, work[order]) + 1) / (target + 1))))
+        backlogs = []
+        for (times, work), chance in zip(lines, chances, strict=True):
+            known = beginning((times[-1] - times[0] + 1) / times.size)
+            order = picked(times, work, float(work.mean()), known, by_fit(chance, one))
+            backlogs.append(np.log(backlog(times, work[order]) + 1))
+        found.append(abs(np.mean(backlogs) - np.log(target + 1)))
     return STRENGTHS[int(np.argmin(found))]

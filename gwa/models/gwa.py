@@ -11,10 +11,10 @@ from gwa.models import Model
 from gwa.models._bags import in_time, pieces
 from gwa.models._contents import Contents
 from gwa.models._knots import Knots
-from gwa.models._likeness import InBags
+from gwa.models._likeness import Repetition
 from gwa.models._parameters import Quantity, share
 from gwa.models._places import Places, UserScores
-from gwa.models._regulation import CROWD, MEMORY, backlog, picked, strength
+from gwa.models._regulation import CROWD, backlog, beginning, by_fit, picked, strength
 from gwa.models._rhythm import Rhythm
 from gwa.models._sessions import Sessions
 from gwa.models._streams import Block, joined
@@ -25,6 +25,15 @@ from gwa.store import Store
 
 SEED: Final = 2009
 """Seed of the draw that a fit is calibrated by."""
+
+ROUNDS: Final = 3
+"""How often a fit draws jobs, to see how alike they are."""
+
+DRAWS: Final = 5
+"""How often it draws them to see how much work comes at once."""
+
+MOST: Final = 30_000
+"""Sessions of such a draw."""
 
 QUANTITIES: Final = 7
 """Quantities in which users differ: four of the rhythm of sessions, three of the contents of jobs."""
@@ -65,19 +74,28 @@ class Gwa(Model):
 
     def calibrated(self, found: Sessions) -> Self:
         """Return the model whose draw of as many sessions is like those *found*."""
+        rng = np.random.default_rng(SEED)
+        size = found.firsts(found.session).size
+        wanted, nearer = Repetition.of(found.session, found.bag, found.procs, found.run), self
+        for _ in range(ROUNDS):
+            places, drawn = _Crowd(nearer, rng).draw(min(size, MOST))
+            got = Repetition.of(places.session_of_job, places.bag_of_job, drawn["n_procs"], drawn["run_time"])
+            nearer = replace(nearer, contents=nearer.contents.nearer(got, wanted))
+        return nearer.regulated(found, rng)
+
+    def regulated(self, found: Sessions, rng: np.random.Generator) -> Self:
+        """Return the model that has as much work before it as those *found*, in the mean over draws."""
         begins = found.firsts(found.session)
         order = np.argsort(found.submit[begins], kind="stable")
         starts = found.submit[begins][order]
         real = _sums(found.session, found.run * found.procs)[order]
-        rng = np.random.default_rng(SEED)
-        places, drawn = _Crowd(self, rng).draw(starts.size)
-        own = InBags.of(places.bag_of_job, drawn["n_procs"], drawn["run_time"])
-        contents = self.contents.nearer(own, InBags.of(found.bag, found.procs, found.run))
-        nearer = replace(self, contents=contents)
-        places, drawn = _Crowd(nearer, rng).draw(starts.size)
-        work = _sums(places.session_of_job, drawn["run_time"] * drawn["n_procs"])
-        regulation = strength(starts, work, backlog(starts, real), rng)
-        return replace(nearer, work=float(work.mean()), regulation=regulation)
+        lines = []
+        for _ in range(DRAWS):
+            places, drawn = _Crowd(self, rng).draw(min(starts.size, MOST))
+            times = np.concatenate(list(_first(self.arrivals.times(rng), min(starts.size, MOST))))
+            lines.append((times, _sums(places.session_of_job, drawn["run_time"] * drawn["n_procs"])))
+        work = float(np.mean([work.mean() for _, work in lines]))
+        return replace(self, work=work, regulation=strength(lines, backlog(starts, real), rng))
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield jobs in the order of submission, without end."""
@@ -87,23 +105,19 @@ class Gwa(Model):
         self, when: np.random.Generator, what: np.random.Generator, who: np.random.Generator
     ) -> Iterator[tuple[float, Block]]:
         """Yield the jobs of some sessions at a time, with the arrival of the last one."""
-        crowd, excess, last = _Crowd(self, what), 0.0, 0.0
+        crowd, known = _Crowd(self, what), beginning(self.arrivals.gap * self.arrivals.pace)
         waiting = crowd.jobs(CROWD)
-        rate = self.work / (self.arrivals.gap * self.arrivals.pace)
         for starts in pieces(self.arrivals.times(when)):
             line = _line(waiting, crowd.jobs(starts.size))
             work = _sums(line["session"], line["run_time"] * line["n_procs"])
-            excess = (excess - rate * (starts[0] - last)) * np.exp((last - starts[0]) / MEMORY)
-            chosen = picked(starts, work, rate, excess, _chosen(who, starts.size, self.regulation))
-            excess = _after(starts, work[chosen], rate, excess)
+            chosen = picked(starts, work, self.work, known, by_fit(who.random(starts.size), self.regulation))
             come = np.full(work.size, np.nan)
             come[chosen] = starts
             now = ~np.isnan(come[line["session"]])
             waiting = {name: column[~now] for name, column in line.items()}
             jobs = {name: column[now] for name, column in line.items() if name != "session"}
             jobs["submit_time"] = jobs["submit_time"] + come[line["session"][now]]
-            last = float(starts[-1])
-            yield last, jobs
+            yield float(starts[-1]), jobs
 
     def paced(self, factor: float) -> Self:
         """Return the model with times between sessions that are *factor* times as long."""
@@ -138,6 +152,14 @@ class _Crowd:
         return places, found
 
 
+def _first(blocks: Iterator[Floats], n: int) -> Iterator[Floats]:
+    """Yield the first *n* numbers of an endless stream."""
+    while n:
+        block = next(blocks)[:n]
+        n -= block.size
+        yield block
+
+
 def _sums(group: Ints, amounts: Floats) -> Floats:
     """Return the sum of the *amounts* of each group; none is empty."""
     return np.bincount(group, amounts).astype(np.float64)
@@ -147,20 +169,6 @@ def _line(waiting: Block, new: Block) -> Block:
     """Return the jobs of sessions that wait before those of new ones; sessions are numbered in that order."""
     _, first = np.unique(waiting["session"], return_inverse=True)
     return joined([waiting | {"session": first}, new | {"session": new["session"] + CROWD}])
-
-
-def _chosen(rng: np.random.Generator, n: int, part: float) -> Ints:
-    """Return 1 for a *part* of *n*, and 0 for the others."""
-    found: Ints = (rng.random(n) < part).astype(np.int64)
-    return found
-
-
-def _after(starts: Floats, work: Floats, rate: float, excess: float) -> float:
-    """Return what is submitted beyond the *rate* after the last of *starts*."""
-    passed = starts[-1] - starts
-    ages = np.exp(-passed / MEMORY)
-    steps = np.diff(starts) * rate
-    return float(excess * ages[0] + (work * ages).sum() - (steps * ages[:-1]).sum())
 
 
 def _arrivals(found: Sessions) -> Modulated:

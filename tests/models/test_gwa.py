@@ -11,9 +11,19 @@ from scipy import stats
 from gwa.errors import ModelError
 from gwa.models import presets
 from gwa.models._knots import Knots
-from gwa.models._likeness import InBags, Likeness, normal_scores
+from gwa.models._likeness import Likeness, Repetition, normal_scores
 from gwa.models._places import UserScores
-from gwa.models._regulation import CROWD, LOAD, MEMORY, backlog, picked, strength
+from gwa.models._regulation import (
+    CROWD,
+    LATE,
+    LOAD,
+    MEMORY,
+    backlog,
+    beginning,
+    by_fit,
+    picked,
+    strength,
+)
 from gwa.models._sessions import Sessions
 from gwa.models._streams import Extent
 from gwa.models.gwa import Gwa
@@ -84,23 +94,28 @@ def test_scores_of_users_are_standard_normal_over_sessions():
     assert (scores**2) @ share == pytest.approx(np.ones(5), abs=0.15)
 
 
-def test_jobs_of_bags_are_as_alike_as_counted_by_hand():
-    found = InBags.of(
-        np.array([0, 0, 1, 2, 2]), np.array([1, 1, 5, 2, 3]), np.expm1([1.0, 3.0, 9.0, 2.0, 2.0])
-    )
+def test_repetition_is_as_counted_by_hand():
+    session, bag = np.array([0, 0, 0, 0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 2, 2, 3, 3])
+    procs = np.array([1, 1, 1, 5, 5, 2, 2, 3])
+    run = np.expm1([1.0, 3.0, 9.0, 2.0, 2.0, 2.0, 4.0, 4.0])
+    found = Repetition.of(session, bag, procs, run)
 
-    assert (found.uniform, found.spread) == pytest.approx((0.5, 0.5))
-    assert InBags.of(np.arange(3), np.ones(3, np.int64), np.ones(3)).uniform == 1.0
+    # Bags 0, 2 and 3 have several jobs; 5 5 2 and 2 3 are mixed; 1 to 1 and 1 to 5 lie between bags.
+    assert (found.uniform, found.keeps, found.stays) == pytest.approx((1 / 3, 1 / 3, 1 / 2))
+    assert found.spread == pytest.approx(2 / 7)
+    alone = Repetition.of(np.arange(3), np.arange(3), np.ones(3, np.int64), np.ones(3))
+    assert vars(alone) == {"uniform": 1.0, "keeps": 0.0, "stays": 0.0, "spread": 0.0}
 
 
-def plainly(times, work, rate, regulated):
+def plainly(times, work, mean, gap, chosen):
     """Return who comes when, as the docstring of `picked` says."""
-    crowd, line, excess, found = list(range(min(CROWD, len(work)))), list(range(CROWD, len(work))), 0.0, []
-    for place, now in enumerate(times):
-        if place:
-            passed = now - times[place - 1]
-            excess = (excess - rate * passed) * np.exp(-passed / MEMORY)
-        best = min(crowd, key=lambda one: abs(excess + work[one]) if regulated[place] else one)
+    crowd, line = list(range(min(CROWD, len(work)))), list(range(CROWD, len(work)))
+    excess, frequency, last, found = 0.0, 1 / gap, 0.0, []
+    for now, fits in zip(times, chosen, strict=True):
+        passed, last = now - last, now
+        excess = (excess - mean * frequency * passed) * np.exp(-passed / MEMORY)
+        frequency = frequency * np.exp(-passed / LATE) + 1 / LATE
+        best = min(crowd, key=(lambda one: abs(excess + work[one])) if fits else lambda one: one)  # noqa: B023
         excess += work[best]
         found.append(best)
         crowd.remove(best)
@@ -113,15 +128,28 @@ def plainly(times, work, rate, regulated):
 def test_who_comes_next_is_who_fits_best_or_waited_longest(seed, size):
     rng = np.random.default_rng(seed)
     times, work = np.cumsum(rng.exponential(1000.0, size)), rng.lognormal(5.0, 2.0, size + 7)
-    regulated = rng.integers(0, 2, size)
+    chosen = rng.integers(0, 2, size)
 
-    assert picked(times, work, 0.5, 0.0, regulated).tolist() == plainly(times, work, 0.5, regulated)
+    found = picked(times, work, 500.0, beginning(1000.0), chosen).tolist()
+    assert found == plainly(times, work, 500.0, 1000.0, chosen)
+
+
+def test_what_is_known_goes_on_from_block_to_block():
+    rng = np.random.default_rng(4)
+    times, work = np.cumsum(rng.exponential(1000.0, 900)), rng.lognormal(5.0, 2.0, 900)
+    known, chosen = beginning(1000.0), np.ones(300, np.int64)
+    picked(times[:300], work[:300], 500.0, known, chosen)
+    frequency = (np.exp((times[:300] - times[299]) / LATE)).sum() / LATE
+
+    assert known[0] == times[299]
+    assert known[2] == pytest.approx(frequency + np.exp(-times[299] / LATE) / 1000.0)
 
 
 def test_without_regulation_sessions_come_in_line():
     times, work = np.arange(700.0), np.random.default_rng(1).random(900)
+    found = picked(times, work, 1.0, beginning(1.0), np.zeros(700, np.int64))
 
-    assert picked(times, work, 1.0, 0.0, np.zeros(700, np.int64)).tolist() == list(range(700))
+    assert found.tolist() == list(range(700))
 
 
 def test_backlog_is_what_a_steady_server_has_before_it():
@@ -140,12 +168,11 @@ def test_backlog_is_what_a_steady_server_has_before_it():
 def test_regulation_evens_work_out_and_is_found_again():
     rng = np.random.default_rng(3)
     times, work = np.cumsum(rng.exponential(300.0, 4000)), rng.lognormal(5.0, 2.0, 4000)
-    chance = (rng.random(4000) < 0.5).astype(np.int64)
-    order = picked(times, work, work.sum() / np.ptp(times), 0.0, chance)
+    order = picked(times, work, work.mean(), beginning(300.0), by_fit(rng.random(4000), 0.5))
 
     assert backlog(times, work[order]) < 0.8 * backlog(times, work)
-    assert strength(times, work, backlog(times, work[order]), rng) == pytest.approx(0.5, abs=0.3)
-    assert strength(times, work, backlog(times, work), rng) <= 0.2
+    assert strength([(times, work)], backlog(times, work[order]), rng) == pytest.approx(0.5, abs=0.3)
+    assert strength([(times, work)], backlog(times, work), rng) <= 0.2
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +192,7 @@ def test_a_workload_gives_the_parameters_back(again):
     for name in ("procs", "run_time", "requested"):
         one, other = (getattr(model.contents, name) for model in (PRESET, found))
         assert sum(vars(other).values()) == pytest.approx(sum(vars(one).values()), abs=0.15)
-    for name in ("uniform", "repeats", "asked", "follows"):
+    for name in ("uniform", "keeps", "stays", "repeats", "asked", "follows"):
         assert getattr(found.contents, name) == pytest.approx(getattr(PRESET.contents, name), abs=0.1)
     shares = np.linspace(0.05, 0.95, 10)
     for name in ("bags", "jobs", "pause", "gap"):
