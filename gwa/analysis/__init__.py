@@ -45,9 +45,13 @@ class Analysis:
     help: str
     blocks: Analyse
     order: int = 0
+    on_request: bool = False
+    """Whether it takes so long that it is made only where it is asked for."""
 
     def tells(self, prefix: str) -> bool:
-        """Whether some of its facts may have an id that begins with *prefix*."""
+        """Whether some of its facts may have an id that begins with *prefix*; on request, all of those."""
+        if self.on_request:
+            return prefix.startswith(self.facts)
         return any(one.startswith(prefix) or prefix.startswith(one) for one in self.facts)
 
     def section(self, store: Store) -> Section:
@@ -62,12 +66,19 @@ class Analysis:
 
 
 def analysis(
-    title: str, chapter: Chapter, *, facts: Sequence[str], needs: Sequence[str] = (), order: int = 0
+    title: str,
+    chapter: Chapter,
+    *,
+    facts: Sequence[str],
+    needs: Sequence[str] = (),
+    order: int = 0,
+    on_request: bool = False,
 ) -> Callable[[Analyse], Analysis]:
     """
     Make a generator of blocks an analysis; its module's name is the id of the section.
 
-    The ids of its facts begin with one of *facts*. Without the fields that it *needs* it is not run.
+    The ids of its facts begin with one of *facts*. Without the fields that it *needs* it is not run, and
+    *on_request* only where it is named.
     """
 
     def register(function: Analyse) -> Analysis:
@@ -81,6 +92,7 @@ def analysis(
             _paragraphs(function.__doc__ or ""),
             function,
             order,
+            on_request,
         )
 
     return register

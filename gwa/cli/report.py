@@ -21,6 +21,7 @@ from gwa.cli._common import PATH, TRACE, flags, opened, options, parts, reading
     help="Folder to write to.",
 )
 @click.option("--sections", metavar="ID,ID", help="Only these sections, such as users,waits.")
+@click.option("--every", is_flag=True, help="Sections that take long, too: how models describe the trace.")
 @click.option(
     "--top",
     type=click.IntRange(1, 1000),
@@ -40,6 +41,7 @@ def command(
     trace: Path,
     folder: Path,
     sections: str | None,
+    every: bool,
     top: int,
     theme: Path | None,
     **said: Any,
@@ -52,10 +54,13 @@ def command(
       gwa report sample_traces/swf/tiny.swf --html
       gwa report sample_traces/swf/tiny.swf --where 'n_procs > 1' --sections users,waits
     """
+    from gwa.analysis import analyses
     from gwa.report.outputs import outputs, write
 
     kinds = [name for name in outputs() if said[name]] or ["html"]
     only = sections.replace(" ", "").split(",") if sections else None
+    if every and not only:
+        only = [one.id for one in analyses()]
     with opened(trace, said) as found:
         found.store.top = top
         made = found.report(only, reading(said).progress)

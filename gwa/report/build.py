@@ -33,9 +33,11 @@ def build(
     """
     Return the report on the trace called *name*, of which *part* is left; *only* names the sections wanted.
 
+    Without, it has all but those that are made on request.
+
     A section that cannot be made says so in its place, unless *strict*: then the error is raised.
     """
-    wanted = [one for one in analyses() if only is None or one.id in only]
+    wanted = [one for one in analyses() if (not one.on_request if only is None else one.id in only)]
     sections = []
     with progress.step("analysing", len(wanted)) as bar:
         for one in wanted:

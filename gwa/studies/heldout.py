@@ -2,6 +2,7 @@
 # ruff: noqa: S608 - queries are composed of names in our own schema
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from gwa.account import Account
@@ -34,16 +35,20 @@ def training(store: Store, parity: int) -> Store:
         else name
         for name in fields
     )
-    half = store.arrow(
-        f"select {columns} from ran where submit_time is not null and ({place} - {begin}) % 2 = {parity:d}"
-    )
+    where = f"submit_time is not null and ({place} - {begin}) % 2 = {parity:d}"
+    return copied(store, f"select {columns} from ran where {where}", fields)
+
+
+def copied(store: Store, query: str, fields: Sequence[str]) -> Store:
+    """Return a new store with the jobs that *query* yields of *store*, of which these *fields* are known."""
+    jobs = store.arrow(query)
     made = Store.create()
     made.begin(fields)
-    made.connection.register("half", half)
-    made.connection.execute("insert into recorded by name select * from half")
-    made.connection.unregister("half")
+    made.connection.register("copied", jobs)
+    made.connection.execute("insert into recorded by name select * from copied")
+    made.connection.unregister("copied")
     made.set_header(store.header)
-    made.set_account(Account(half.num_rows, half.num_rows, 0, 0, 0))
+    made.set_account(Account(jobs.num_rows, jobs.num_rows, 0, 0, 0))
     return made
 
 

@@ -1,5 +1,6 @@
 """Arrivals: each process against what is known of it, and against scipy."""
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -15,6 +16,7 @@ from gwa.models._draws import Scaled
 from gwa.models.arrivals import processes
 from gwa.models.arrivals._cascade import fitted_shapes, halved, scattered
 from gwa.models.arrivals.bursts import Bursts
+from gwa.models.arrivals.modulated import Modulated
 from gwa.models.arrivals.poisson import Poisson
 from gwa.models.arrivals.renewal import Renewal
 from gwa.models.arrivals.slots import DAY, SLOT, Day, Slots
@@ -29,6 +31,12 @@ EXAMPLES: dict[str, Any] = {
     "poisson": Poisson(90.0),
     "renewal": Renewal(Scaled(Lognormal(4.0, 1.5), base=1.0), simultaneous=0.2),
     "bursts": Bursts(300.0, 4.0, Scaled(Normal(0.5, 1.0), high=6.0)),
+    "modulated": Modulated(
+        120.0,
+        (0.5,) * 8 + (1.5,) * 12 + (0.5,) * 4,
+        (1.0, 1.2, 0.5, 0.5, 1.2, 1.3, 1.3),
+        (0.0, 0.4, 0.0, 0.2, 0.0, 0.0, 0.0),
+    ),
     "slots": Slots(Scaled(Gamma(8.0, 0.6)), Day(Normal(20.0, 9.0), begins=6 * 3600.0)),
     "wavelet": Wavelet(1000, 90_000.0, tuple(np.geomspace(40.0, 0.5, 17).tolist())),
     "spectral": Spectral(
@@ -104,6 +112,32 @@ def test_renewal_gives_its_gaps_back(make_store):
     assert found.simultaneous == pytest.approx(0.2, abs=0.01)
     asked = np.array([0.1, 0.5, 0.9])
     assert found.gap.distribution.ppf(asked) == pytest.approx(Lognormal(4.0, 1.5).ppf(asked), rel=0.1)
+
+
+def test_modulated_gives_its_cycles_and_memory_back(make_store):
+    one, found = EXAMPLES["modulated"], refitted(EXAMPLES["modulated"], make_store, 150_000)
+
+    assert found.gap == pytest.approx(one.gap, rel=0.1)
+    assert found.hours == pytest.approx(one.hours, abs=0.15)
+    assert found.days == pytest.approx(one.days, abs=0.2)
+    assert sum(found.memory[:3]) == pytest.approx(0.4, abs=0.1)
+    assert sum(found.memory[3:]) == pytest.approx(0.2, abs=0.1)
+
+
+def test_modulated_without_cycles_and_memory_is_poisson():
+    flat = Modulated(60.0, (1.0,) * 24, (1.0,) * 7, (0.0,) * 7)
+    gaps = np.diff(times(replace(flat, pace=1e6), 4000))
+
+    assert stats.kstest(gaps, stats.expon(scale=6e7).cdf).pvalue > 0.01
+
+
+def test_modulated_refuses_half_a_day_and_an_empty_week():
+    for hours, days, said in (
+        ((1.0,) * 12, (1.0,) * 7, "hours has 12"),
+        ((0.0,) * 24, (1.0,) * 7, "above 0"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            Modulated(60.0, hours, days, (0.0,) * 7)
 
 
 def test_bursts_give_their_gaps_and_batches_back(make_store):

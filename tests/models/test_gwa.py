@@ -1,0 +1,233 @@
+"""The model of this project: its parts against what is known of them, and its parameters found again."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from gwa.errors import ModelError
+from gwa.models import presets
+from gwa.models._knots import Knots
+from gwa.models._likeness import Likeness, Repetition, normal_scores
+from gwa.models._places import UserScores
+from gwa.models._regulation import (
+    CROWD,
+    LATE,
+    LOAD,
+    MEMORY,
+    backlog,
+    beginning,
+    by_fit,
+    picked,
+    strength,
+)
+from gwa.models._sessions import Sessions
+from gwa.models._streams import Extent
+from gwa.models.gwa import Gwa
+from gwa.models.workload import Order, workload
+from gwa.statistics.sample import Sample
+
+PRESET: Any = presets()["gwa-kth-sp2"].model
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=300))
+@settings(deadline=None)
+def test_knots_go_through_any_sample(values):
+    sample = Sample.of(values)
+    knots = Knots.fit(sample)
+    drawn = knots.quantiles(np.linspace(0, 1, 200))
+
+    assert (drawn.min(), drawn.max()) == (sample.min(), sample.max())
+    assert (np.diff(drawn) >= 0).all()
+    assert len(knots.values) <= 32
+
+
+@pytest.mark.parametrize("values", [stats.lognorm(2.0, scale=300), stats.geom(0.4), stats.pareto(1.5)])
+def test_few_knots_describe_a_distribution(values):
+    real = np.rint(values.rvs(20_000, random_state=1))
+    knots = Knots.fit(Sample.of(real))
+    drawn = knots.quantiles(np.random.default_rng(2).random(20_000))
+
+    assert stats.ks_2samp(real, drawn).statistic < 0.03
+    assert drawn.mean() == pytest.approx(real.mean(), rel=0.1)
+    assert len(knots.values) <= 32
+
+
+@pytest.mark.parametrize(
+    ("values", "shares"), [((), ()), ((1.0,), (0.0, 1.0)), ((2.0, 1.0), (0.0, 1.0)), ((1.0, 2.0), (0.0, 0.9))]
+)
+def test_knots_that_are_no_distribution_are_refused(values, shares):
+    with pytest.raises(ModelError):
+        Knots(values, shares)
+
+
+def test_likeness_finds_the_parts_of_the_variance():
+    rng = np.random.default_rng(1)
+    user, session = np.repeat(np.arange(1500), 24), np.repeat(np.arange(6000), 6)
+    bag = np.repeat(np.arange(18_000), 2)
+    scores = sum(
+        np.sqrt(part) * rng.standard_normal(group.max() + 1)[group]
+        for part, group in ((0.4, user), (0.3, session), (0.2, bag), (0.1, np.arange(36_000)))
+    )
+    found = Likeness.fit(normal_scores(scores), user, session, bag)
+
+    assert (found.user, found.session, found.bag) == pytest.approx((0.4, 0.3, 0.2), abs=0.04)
+    drawn = found.score(
+        rng, 36_000, *((rng.standard_normal(group.max() + 1), group) for group in (user, session, bag))
+    )
+    assert (drawn.mean(), drawn.std()) == pytest.approx((0.0, 1.0), abs=0.05)
+    again = Likeness.fit(drawn, user, session, bag)
+    assert again.session == pytest.approx(found.session, abs=0.05)
+    with pytest.raises(ModelError, match="more than 1"):
+        Likeness(0.5, 0.5, 0.5)
+
+
+def test_scores_of_users_are_standard_normal_over_sessions():
+    share = 1 / np.arange(1, 201)
+    share /= share.sum()
+    scores = UserScores.drawn(np.random.default_rng(1), share, 5).scores
+
+    assert scores @ share == pytest.approx(np.zeros(5), abs=0.05)
+    assert (scores**2) @ share == pytest.approx(np.ones(5), abs=0.15)
+
+
+def test_repetition_is_as_counted_by_hand():
+    session, bag = np.array([0, 0, 0, 0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 2, 2, 3, 3])
+    procs = np.array([1, 1, 1, 5, 5, 2, 2, 3])
+    run = np.expm1([1.0, 3.0, 9.0, 2.0, 2.0, 2.0, 4.0, 4.0])
+    found = Repetition.of(session, bag, procs, run)
+
+    # Bags 0, 2 and 3 have several jobs; 5 5 2 and 2 3 are mixed; 1 to 1 and 1 to 5 lie between bags.
+    assert (found.uniform, found.keeps, found.stays) == pytest.approx((1 / 3, 1 / 3, 1 / 2))
+    assert found.spread == pytest.approx(2 / 7)
+    alone = Repetition.of(np.arange(3), np.arange(3), np.ones(3, np.int64), np.ones(3))
+    assert vars(alone) == {"uniform": 1.0, "keeps": 0.0, "stays": 0.0, "spread": 0.0}
+
+
+def plainly(times, work, mean, gap, chosen):
+    """Return who comes when, as the docstring of `picked` says."""
+    crowd, line = list(range(min(CROWD, len(work)))), list(range(CROWD, len(work)))
+    excess, frequency, last, found = 0.0, 1 / gap, 0.0, []
+    for now, fits in zip(times, chosen, strict=True):
+        passed, last = now - last, now
+        excess = (excess - mean * frequency * passed) * np.exp(-passed / MEMORY)
+        frequency = frequency * np.exp(-passed / LATE) + 1 / LATE
+        best = min(crowd, key=(lambda one: abs(excess + work[one])) if fits else lambda one: one)  # noqa: B023
+        excess += work[best]
+        found.append(best)
+        crowd.remove(best)
+        crowd += [line.pop(0)] if line else []
+    return found
+
+
+@given(st.integers(0, 2**32), st.integers(1, 40))
+@settings(deadline=None, max_examples=25)
+def test_who_comes_next_is_who_fits_best_or_waited_longest(seed, size):
+    rng = np.random.default_rng(seed)
+    times, work = np.cumsum(rng.exponential(1000.0, size)), rng.lognormal(5.0, 2.0, size + 7)
+    chosen = rng.integers(0, 2, size)
+
+    found = picked(times, work, 500.0, beginning(1000.0), chosen).tolist()
+    assert found == plainly(times, work, 500.0, 1000.0, chosen)
+
+
+def test_what_is_known_goes_on_from_block_to_block():
+    rng = np.random.default_rng(4)
+    times, work = np.cumsum(rng.exponential(1000.0, 900)), rng.lognormal(5.0, 2.0, 900)
+    known, chosen = beginning(1000.0), np.ones(300, np.int64)
+    picked(times[:300], work[:300], 500.0, known, chosen)
+    frequency = (np.exp((times[:300] - times[299]) / LATE)).sum() / LATE
+
+    assert known[0] == times[299]
+    assert known[2] == pytest.approx(frequency + np.exp(-times[299] / LATE) / 1000.0)
+
+
+def test_without_regulation_sessions_come_in_line():
+    times, work = np.arange(700.0), np.random.default_rng(1).random(900)
+    found = picked(times, work, 1.0, beginning(1.0), np.zeros(700, np.int64))
+
+    assert found.tolist() == list(range(700))
+
+
+def test_backlog_is_what_a_steady_server_has_before_it():
+    rng = np.random.default_rng(2)
+    times, work = np.cumsum(rng.exponential(10.0, 300)), rng.exponential(5.0, 300)
+    pace, left, seen = work.sum() / (LOAD * np.ptp(times)), 0.0, []
+    for place in range(300):
+        passed = times[place] - times[place - 1] if place else 0.0
+        left = max(left - pace * passed, 0.0)
+        seen.append(left)
+        left += work[place]
+
+    assert backlog(times, work) == pytest.approx(np.mean(seen) / pace)
+
+
+def test_regulation_evens_work_out_and_is_found_again():
+    rng = np.random.default_rng(3)
+    times, work = np.cumsum(rng.exponential(300.0, 4000)), rng.lognormal(5.0, 2.0, 4000)
+    order = picked(times, work, work.mean(), beginning(300.0), by_fit(rng.random(4000), 0.5))
+
+    assert backlog(times, work[order]) < 0.8 * backlog(times, work)
+    assert strength([(times, work)], backlog(times, work[order]), rng) == pytest.approx(0.5, abs=0.3)
+    assert strength([(times, work)], backlog(times, work), rng) <= 0.2
+
+
+@pytest.fixture(scope="module")
+def again():
+    """Return the preset fitted to a workload of its own, and that workload's sessions."""
+    with workload(Order(PRESET, Extent(jobs=40_000), 5)) as store:
+        return Gwa.fit(store), Sessions.of(store)
+
+
+def test_a_workload_gives_the_parameters_back(again):
+    found, _ = again
+
+    assert found.arrivals.gap == pytest.approx(PRESET.arrivals.gap, rel=0.15)
+    assert found.arrivals.hours == pytest.approx(PRESET.arrivals.hours, abs=0.5)
+    assert found.users == pytest.approx(PRESET.users, rel=0.1)
+    assert found.work == pytest.approx(PRESET.work, rel=0.25)
+    for name in ("procs", "run_time", "requested"):
+        one, other = (getattr(model.contents, name) for model in (PRESET, found))
+        assert sum(vars(other).values()) == pytest.approx(sum(vars(one).values()), abs=0.15)
+    for name in ("uniform", "keeps", "stays", "repeats", "asked", "follows"):
+        assert getattr(found.contents, name) == pytest.approx(getattr(PRESET.contents, name), abs=0.1)
+    shares = np.linspace(0.05, 0.95, 10)
+    for name in ("bags", "jobs", "pause", "gap"):
+        one, other = (getattr(model.rhythm, name).values.quantiles(shares) for model in (PRESET, found))
+        assert np.log1p(other) == pytest.approx(np.log1p(one), abs=0.5)
+
+
+def test_sessions_are_what_a_user_submits_without_a_break(again):
+    _, found = again
+    new = np.diff(found.session, prepend=-1) > 0
+
+    assert np.isnan(found.gap[new]).all()
+    assert (found.gap[~new] < 3600).all()
+    inside = np.diff(found.bag, prepend=-1) == 0
+    assert (found.gap[inside] < 120).all()
+    assert (found.gap[~inside & ~new] >= 120).all()
+    assert (np.diff(found.user)[np.diff(found.session) == 0] == 0).all()
+
+
+def test_a_trace_without_users_and_requests_is_fitted(make_store):
+    rng = np.random.default_rng(1)
+    store = make_store(
+        submit_time=np.cumsum(rng.exponential(300.0, 800)).round().tolist(),
+        run_time=rng.lognormal(5, 1, 800).round().tolist(), n_procs=rng.integers(1, 9, 800).tolist(),
+    )  # fmt: skip
+    found = Gwa.fit(store)
+    (block,) = (
+        block for block in Order(found, Extent(jobs=300), 1).blocks() if block["run_time"].size == 300
+    )
+
+    assert found.users == 0
+    assert not {"user_id", "req_time"} & block.keys()
+
+
+def test_a_smaller_system_gets_smaller_jobs():
+    blocks = list(Order(PRESET.within(8), Extent(jobs=2000), 1).blocks())
+
+    assert max(block["n_procs"].max() for block in blocks) == 8
