@@ -39,6 +39,16 @@ def connect(
     return duckdb.connect(str(path), read_only=read_only, config=config)
 
 
+def literal(text: str) -> str:
+    """
+    Return *text* as SQL text: whatever stands in it, it is nothing else.
+
+    >>> literal("O'Brien")
+    "'O''Brien'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
 @contextmanager
 def passing(database: duckdb.DuckDBPyConnection, engine: Engine | None, megabytes: int) -> Iterator[None]:
     """

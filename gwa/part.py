@@ -12,6 +12,7 @@ from typing import Final
 
 import duckdb
 
+from gwa.engine import literal
 from gwa.errors import DefinitionError, TraceError
 from gwa.store import Store
 from gwa.system import System
@@ -58,7 +59,7 @@ class Part:
         conditions = [f"({self.where}\n)"] if self.where else []
         for name, values in self._named():
             if values:
-                conditions.append(f"{name}_id in ({', '.join(map(_literal, values))})")
+                conditions.append(f"{name}_id in ({', '.join(map(literal, values))})")
         if self.period:
             first, end = bounds(self.period, system)
             conditions.append(f"submit_time >= {first!r} and submit_time < {end!r}")
@@ -161,8 +162,3 @@ def _after(moment: datetime, parts: int) -> datetime:
         case 3:
             return moment + timedelta(days=1)
     return moment + timedelta(minutes=1)
-
-
-def _literal(text: str) -> str:
-    """Return *text* as SQL text: whatever stands in it, it is nothing else."""
-    return "'" + text.replace("'", "''") + "'"

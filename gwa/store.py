@@ -17,7 +17,7 @@ import duckdb
 import numpy as np
 
 from gwa.account import Account
-from gwa.engine import Engine, connect
+from gwa.engine import Engine, connect, literal
 from gwa.errors import TraceError
 from gwa.schema import FIELDS, NAMES, PEAK, RAN
 from gwa.statistics.sample import Sample
@@ -268,11 +268,17 @@ class Store:
         self.connection.execute(f"create view jobs as {jobs}")
         self.connection.execute(f"create temp view ran as {RAN}")
 
-    def narrow(self, condition: str) -> None:
-        """Leave only the jobs of which *condition* is true; the file, and what it says of itself, stay."""
+    def narrow(self, condition: str) -> str:
+        """Leave only the jobs of which *condition* is true; return what lets `show` undo that."""
+        before = self._jobs
+        self.show(f"select * from ({before}) as whole where ({condition}\n)")
+        return before
+
+    def show(self, jobs: str) -> None:
+        """Let ``jobs`` be what the query *jobs* yields, until the store is closed."""
         self.drop(*self._kept)
         self.__dict__.pop("known", None)
-        self._jobs = f"select * from ({self._jobs}) as whole where ({condition}\n)"
+        self._jobs = jobs
         self.connection.execute(f"create or replace temp view jobs as {self._jobs}")
         self.connection.execute(f"create or replace temp view ran as {RAN}")
 
@@ -285,6 +291,6 @@ def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:
             columns.append(f"cast({field.name} as {field.sql}) as {field.name}")
         else:
             constant = constants.get(field.name) if field.is_text else None
-            value = "null" if constant is None else "'" + constant.replace("'", "''") + "'"
+            value = "null" if constant is None else literal(constant)
             columns.append(f"cast({value} as {field.sql}) as {field.name}")
     return ", ".join(columns)

@@ -53,7 +53,7 @@ class Trace:
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     len(trace.narrow(gwa.Part(where="n_procs > 1")))
-        606
+        529
         """
         narrow(self.store, part)
         self.part = part

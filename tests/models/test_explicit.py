@@ -1,0 +1,57 @@
+"""The thesis' explicit users: each part of a trace is modelled by itself, and all are put together again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gwa.errors import ModelError
+from gwa.models import presets
+from gwa.models._streams import Extent
+from gwa.models.explicit import Explicit
+from gwa.models.thesis import Bags
+from gwa.models.workload import Order, workload
+
+PRESET = presets()["thesis-explicit-lcg"].model
+assert isinstance(PRESET, Explicit)
+
+
+@pytest.fixture(scope="module")
+def store():
+    with workload(Order(PRESET, Extent(jobs=6000), 3)) as made:
+        yield made
+
+
+def test_each_user_has_bags_of_its_own(store):
+    several = store.row(
+        "select count(*) from (select job_structure_params from jobs group by job_structure_params"
+        " having count(distinct user_id) > 1)"
+    )[0]
+    assert several == 0
+    assert store.row("select count(distinct user_id) from jobs")[0] > len(PRESET.dominant) + 10
+
+
+def test_jobs_of_a_dominant_user_are_those_of_its_model_alone(store):
+    """The share and the run times of the first user are what its own model makes in the same time."""
+    days = store.row("select max(submit_time) / 86400 from jobs")[0]
+    times = np.sort(store.frame("select run_time from jobs where user_id = 'U1'").run_time)
+    with workload(Order(PRESET.dominant[0], Extent(days=float(days)), 4)) as alone:
+        own = np.sort(alone.frame("select run_time from jobs").run_time)
+    assert times.size == pytest.approx(own.size, rel=0.35)
+    assert np.median(np.log(times)) == pytest.approx(np.median(np.log(own)), abs=0.35)
+
+
+def test_a_fit_is_that_of_the_parts(store):
+    found = Explicit.fit(store)
+    first = store.row("select user_id from jobs group by user_id order by count(*) desc, user_id limit 1")[0]
+    whole = store.narrow(f"user_id = '{first}'")
+    alone = Bags.fit(store)
+    assert alone.correlation == pytest.approx(found.dominant[0].correlation)
+    assert replace(alone, correlation=found.dominant[0].correlation) == found.dominant[0]
+    store.show(whole)
+    assert store.row("select count(*) from jobs")[0] == 6000
+
+
+def test_without_dominant_users_there_is_no_model():
+    with pytest.raises(ModelError, match="dominant: is empty"):
+        Explicit(dominant=(), background=PRESET.background)
