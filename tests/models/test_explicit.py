@@ -1,6 +1,7 @@
 """The thesis' explicit users: each part of a trace is modelled by itself, and all are put together again."""
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -12,8 +13,7 @@ from gwa.models.explicit import Explicit
 from gwa.models.thesis import Bags
 from gwa.models.workload import Order, workload
 
-PRESET = presets()["thesis-explicit-lcg"].model
-assert isinstance(PRESET, Explicit)
+PRESET = cast("Explicit", presets()["thesis-explicit-lcg"].model)
 
 
 @pytest.fixture(scope="module")
