@@ -8,9 +8,14 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+from hypothesis import settings
 
 from gwa.account import Account
 from gwa.store import Store
+
+# A test never times: what takes long on a busy machine is not wrong.
+settings.register_profile("gwa", deadline=None)
+settings.load_profile("gwa")
 
 HOME = Path(__file__).parent.parent
 LOGS = HOME.parent / "shared" / "traces"
