@@ -1,0 +1,1 @@
+"""The archive: a catalogue of many traces, built into a static site."""

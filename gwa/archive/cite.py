@@ -1,0 +1,50 @@
+"""How a trace of the archive is cited: BibTeX and RIS."""
+
+import re
+from typing import Final
+
+from gwa.archive.catalogue import Entry
+
+SPECIAL: Final = re.compile(r"[\\{}$&#_%~^]")
+
+
+def bibtex(entry: Entry, url: str) -> str:
+    """Return an entry of a BibTeX file; what TeX would read as commands is taken as text."""
+    fields = {
+        "title": f"{{{_tex(_title(entry))}}}",
+        "author": f"{{{_tex(entry.provider)}}}",
+        "year": str(entry.year) if entry.year else "",
+        "howpublished": f"\\url{{{_tex(url)}}}" if url else "",
+        "note": _tex(entry.citation),
+    }
+    lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
+    return f"@misc{{{entry.id},\n" + ",\n".join(lines) + "\n}\n"
+
+
+def ris(entry: Entry, url: str) -> str:
+    """Return a record in the RIS format, of one line for each field."""
+    fields = (
+        ("TY", "DATA"),
+        ("TI", _title(entry)),
+        ("AU", entry.provider),
+        ("PY", str(entry.year or "")),
+        ("UR", url),
+        ("N1", entry.citation),
+        ("ER", ""),
+    )
+    return "".join(f"{tag}  - {_line(value)}\r\n" for tag, value in fields if value or tag == "ER")
+
+
+def _title(entry: Entry) -> str:
+    return (
+        f"{entry.title} (synthetic workload trace)" if entry.synthetic else f"{entry.title} (workload trace)"
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _tex(text: str) -> str:
+    words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return SPECIAL.sub(lambda sign: words.get(sign[0], "\\" + sign[0]), _line(text))

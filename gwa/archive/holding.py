@@ -1,0 +1,204 @@
+"""
+One trace of the archive, made whole: downloads, report, facts, and what its pages tell.
+
+All goes into one folder, with ``trace.json`` last: a folder that has it is complete. Its *key* is a hash
+of all that decides what stands in the folder, so that an unchanged trace is taken over as it is.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from gwa import __version__
+from gwa.archive.catalogue import Catalogue, Entry, Generated
+from gwa.archive.cite import bibtex, ris
+from gwa.archive.diversity import diversity
+from gwa.archive.privacy import leaks
+from gwa.assets import asset
+from gwa.blocks import Report
+from gwa.convert import read, writer
+from gwa.engine import Engine
+from gwa.errors import TraceError
+from gwa.quality import completeness, problems
+from gwa.reading import Reading
+from gwa.report.build import build
+from gwa.report.data import plain
+from gwa.report.html import html, summary
+from gwa.store import Store
+
+ABOUT: Final = "trace.json"
+"""The file that tells of a trace; it is written last."""
+
+LABEL: Final = "SYNTHETIC: made by a model, no system ran these jobs"
+
+SUFFIXES: Final = {
+    "GWF": ".gwf.gz",
+    "Parquet": ".parquet",
+    "SQLite": ".sqlite",
+    "SWF": ".swf.gz",
+    "DuckDB": ".duckdb",
+}
+"""The forms in which each trace can be had."""
+
+ONE_THREAD: Final = 1
+"""The bytes of a store depend on which of several threads is first."""
+
+
+class Withheld(TraceError):  # noqa: N818 - the trace is
+    """A trace still holds names; the message is for the keeper, not for publication."""
+
+
+def key(entry: Entry, *, publish_names: bool) -> str:
+    """Return a hash of the trace's sources, of what the catalogue says of it, and of this program."""
+    digest = hashlib.sha256(program().encode())
+    said = asdict(entry) | {"source": None, "names": publish_names}
+    digest.update(json.dumps(said, default=str, sort_keys=True).encode())
+    for path in _files(entry.source) if entry.source else ():
+        name = path.relative_to(entry.source).as_posix() if entry.source else ""
+        digest.update(f"\0{name}\0{sha256(path)}".encode())
+    return digest.hexdigest()
+
+
+@cache
+def program() -> str:
+    """Return a hash of gwa's own files: another program may tell another thing of the same trace."""
+    digest = hashlib.sha256(__version__.encode())
+    for folder in (files("gwa"), asset("converters"), asset("templates")):
+        digest.update(_hashed(Path(str(folder))))
+    return digest.hexdigest()
+
+
+def _hashed(folder: Path) -> bytes:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    texts = (f"{path.relative_to(folder)}\0{sha256(path)}\n" for path in paths)
+    return hashlib.sha256("".join(texts).encode()).digest()
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _files(source: Path) -> Iterator[Path]:
+    yield from (
+        (path for path in sorted(source.rglob("*")) if path.is_file()) if source.is_dir() else (source,)
+    )
+
+
+def hold(
+    catalogue: Catalogue, entry: Entry, folder: Path, *, publish_names: bool, memory: str | None
+) -> None:
+    """
+    Fill the empty *folder* with all of a trace.
+
+    Raise `Withheld` for one that holds names, unless *publish_names*, and other errors of gwa for what
+    cannot be read.
+    """
+    engine = Engine(memory, ONE_THREAD)
+    name = entry.id + ("-synthetic" if entry.synthetic else "")
+    base = folder / (name + SUFFIXES["DuckDB"])
+    with _made(entry, base, engine) as store:
+        found = [] if publish_names else leaks(store)
+        if found:
+            raise Withheld("; ".join(map(str, found)) + ": anonymise it, or build with --publish-names")
+        store.set_header((*_labels(catalogue, entry), *store.header))
+        if not base.exists():
+            writer(base).written(store, base)
+    with read([base], reading=Reading(engine=engine)) as store:
+        for suffix in SUFFIXES.values():
+            if suffix != base.suffix:
+                writer(folder / (name + suffix)).written(store, folder / (name + suffix))
+        report = build(store, entry.id)
+        about = _about(entry, store, report)
+    (folder / "report.html").write_text(html(report), encoding="utf-8")
+    url = f"{catalogue.url}traces/{entry.id}/" if catalogue.url else ""
+    (folder / f"{name}.bib").write_text(bibtex(entry, url), encoding="utf-8")
+    (folder / f"{name}.ris").write_bytes(ris(entry, url).encode())
+    said = about | {
+        "key": key(entry, publish_names=publish_names),
+        "name": name,
+        "downloads": list(_downloads(folder, name)),
+    }
+    (folder / ABOUT).write_text(json.dumps(plain(said), indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def _made(entry: Entry, target: Path, engine: Engine) -> Store:
+    """Return a store in *target* with the trace as its source has it, or as it is generated."""
+    if entry.generated:
+        return _generated(entry.generated, target, engine)
+    if entry.source is None:  # pragma: no cover - the catalogue sees to it
+        raise TraceError(f"{entry.id}: has no source")
+    store = read([entry.source], reading=Reading(engine=engine, target=target))
+    if not store.row("select count(*) from jobs")[0]:
+        store.close()
+        raise TraceError(f"{entry.source.name}: holds no job")
+    return store
+
+
+def _generated(said: Generated, target: Path, engine: Engine) -> Store:
+    from gwa.models._streams import Extent
+    from gwa.models.document import found
+    from gwa.models.workload import Order, workload
+
+    model = found(said.preset).model
+    header = (("Processors", str(said.cpus)),) if said.cpus else ()
+    order = Order(
+        model.within(said.cpus) if said.cpus else model, Extent(said.jobs, said.days), said.seed, header
+    )
+    return workload(order, target, engine)
+
+
+def _labels(catalogue: Catalogue, entry: Entry) -> tuple[tuple[str, str], ...]:
+    """Return the lines of a header that go with every download."""
+    title = f"{entry.title} (synthetic)" if entry.synthetic else entry.title
+    lines = (
+        ("Note", LABEL if entry.synthetic else ""),
+        ("Computer", title),
+        ("Installation", f"{LABEL} · {catalogue.title}" if entry.synthetic else entry.provider),
+        ("Archive", catalogue.title),
+        ("Licence", entry.licence),
+        ("Citation", entry.citation),
+        ("Terms", entry.terms),
+    )
+    return tuple((name, " ".join(text.split())) for name, text in lines if text)
+
+
+def _about(entry: Entry, store: Store, report: Report) -> dict[str, Any]:
+    """Return what pages tell of a trace."""
+    return {
+        "id": entry.id,
+        "title": report.title,
+        "zone": report.zone,
+        "facts": {fact.id: fact.value for fact in report.facts()},
+        "labels": {fact.id: (fact.label, fact.unit) for fact in report.facts()},
+        "summary": [(fact.label, fact.value, fact.unit) for fact in summary(report)],
+        "findings": [(one.text, one.advice, one.section) for one in report.findings],
+        "fields": [(title, meaning, share) for title, meaning, _, share in completeness(store)],
+        "problems": [(one.level, one.meaning, one.count) for one in problems(store)],
+        "diversity": diversity(store),
+        "account": dict(vars(store.account)),
+        "failed": [section.title for section in report.sections if section.failed],
+    }
+
+
+def _downloads(folder: Path, name: str) -> Iterator[Mapping[str, object]]:
+    for title, suffix in SUFFIXES.items():
+        path = folder / (name + suffix)
+        yield {"format": title, "file": path.name, "bytes": path.stat().st_size, "sha256": sha256(path)}
+
+
+def held(folder: Path, wanted: str) -> bool:
+    """Whether *folder* holds the trace of the key *wanted*, all of it."""
+    try:
+        said = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        sizes = {one["file"]: one["bytes"] for one in said["downloads"]}
+        there = all((folder / file).stat().st_size == size for file, size in sizes.items())
+        return bool(said["key"] == wanted and there and (folder / "report.html").is_file())
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
