@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from gwa import __version__
 from gwa.archive.catalogue import Catalogue, Entry, Generated
-from gwa.archive.cite import bibtex, ris
 from gwa.archive.diversity import diversity
 from gwa.archive.privacy import leaks
 from gwa.assets import asset
@@ -34,6 +33,7 @@ from gwa.store import Store
 ABOUT: Final = "trace.json"
 """The file that tells of a trace; it is written last."""
 
+REPORT: Final = "report.html"
 LABEL: Final = "SYNTHETIC: made by a model, no system ran these jobs"
 
 SUFFIXES: Final = {
@@ -53,10 +53,10 @@ class Withheld(TraceError):  # noqa: N818 - the trace is
     """A trace still holds names; the message is for the keeper, not for publication."""
 
 
-def key(entry: Entry, *, publish_names: bool) -> str:
+def key(catalogue: Catalogue, entry: Entry, *, publish_names: bool) -> str:
     """Return a hash of the trace's sources, of what the catalogue says of it, and of this program."""
     digest = hashlib.sha256(program().encode())
-    said = asdict(entry) | {"source": None, "names": publish_names}
+    said = asdict(entry) | {"archive": catalogue.title, "source": None, "names": publish_names}
     digest.update(json.dumps(said, default=str, sort_keys=True).encode())
     for path in _files(entry.source) if entry.source else ():
         name = path.relative_to(entry.source).as_posix() if entry.source else ""
@@ -116,12 +116,9 @@ def hold(
                 writer(folder / (name + suffix)).written(store, folder / (name + suffix))
         report = build(store, entry.id)
         about = _about(entry, store, report)
-    (folder / "report.html").write_text(html(report), encoding="utf-8")
-    url = f"{catalogue.url}traces/{entry.id}/" if catalogue.url else ""
-    (folder / f"{name}.bib").write_text(bibtex(entry, url), encoding="utf-8")
-    (folder / f"{name}.ris").write_bytes(ris(entry, url).encode())
+    (folder / REPORT).write_text(html(report), encoding="utf-8")
     said = about | {
-        "key": key(entry, publish_names=publish_names),
+        "key": key(catalogue, entry, publish_names=publish_names),
         "name": name,
         "downloads": list(_downloads(folder, name)),
     }
@@ -199,6 +196,12 @@ def held(folder: Path, wanted: str) -> bool:
         said = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         sizes = {one["file"]: one["bytes"] for one in said["downloads"]}
         there = all((folder / file).stat().st_size == size for file, size in sizes.items())
-        return bool(said["key"] == wanted and there and (folder / "report.html").is_file())
+        return bool(said["key"] == wanted and there and (folder / REPORT).is_file())
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def files_of(folder: Path) -> list[str]:
+    """Return the names of all files that `hold` made in *folder*, the last one last."""
+    said = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    return [*(one["file"] for one in said["downloads"]), REPORT, ABOUT]

@@ -16,7 +16,7 @@ from gwa.errors import GwaError
 
 ORDER = (
     "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score",
-    "leaderboard", "anonymize", "formats",
+    "leaderboard", "anonymize", "site", "formats",
 )  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""
 

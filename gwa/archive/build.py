@@ -1,0 +1,220 @@
+"""
+Build the site of an archive: traces in processes of their own, then the pages, then all at once in its place.
+
+What has not changed is taken over from the site that stands there. A broken trace stops no other.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, TypeVar
+
+from gwa.archive import console
+from gwa.archive._worker import WITHHELD as STATUS_WITHHELD
+from gwa.archive.catalogue import NAME, Catalogue, Entry, read_catalogue
+from gwa.archive.cite import bibtex, ris
+from gwa.archive.holding import files_of, held, key
+from gwa.archive.holdings import BROKEN, WITHHELD, read_holding
+from gwa.archive.links import broken_links
+from gwa.archive.machine import as_script, catalog, dataset, feed, sitemap
+from gwa.archive.markdown import PICTURES, written
+from gwa.archive.pages import Archive, index_of, pages
+from gwa.archive.swap import replacing
+from gwa.assets import asset
+from gwa.errors import DefinitionError
+from gwa.progress import SILENT, Progress
+
+MARK: Final = "catalog.json"
+"""By this file a folder is known as a site, which may be replaced."""
+
+PAIRS: Final = "compare"
+BOARD: Final = Path("leaderboard", "leaderboard.html")
+
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a site is built: *jobs* at a time, the engine's *memory*, whether names may be published."""
+
+    jobs: int = 2
+    memory: str | None = None
+    publish_names: bool = False
+    url: str = ""
+    progress: Progress = SILENT
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a build: traces *made* and *kept*, and what went wrong: *troubles*, a line each."""
+
+    made: tuple[str, ...]
+    kept: tuple[str, ...]
+    troubles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Site:
+    """A build on its way: from *catalogue* into *folder*, beside the *old* site."""
+
+    catalogue: Catalogue
+    folder: Path
+    old: Path | None
+    wishes: Wishes
+
+    def worker(self, folder: Path, *names: str) -> tuple[int, str]:
+        """Make a part of the site in a process of its own; return its exit status and what it said."""
+        options = ["--publish-names"] if self.wishes.publish_names else []
+        options += ["--memory", self.wishes.memory] if self.wishes.memory else []
+        command = [sys.executable, "-m", "gwa.archive._worker", str(self.catalogue.folder), str(folder)]
+        with subprocess.Popen(  # noqa: S603 - our own interpreter and module, names from a checked catalogue
+            [*command, *names, *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        ) as process:
+            # Its standard input stays open for as long as this process lives.
+            said = process.stderr.read() if process.stderr else b""
+            status = process.wait()
+        lines = said.decode(errors="replace").strip().splitlines() or [f"ended with status {status}"]
+        return status, lines[-1]
+
+    def trace(self, entry: Entry) -> tuple[bool, str, str]:
+        """Make or keep a trace; return whether it was kept, what its page says is wrong, and what we say."""
+        place = self.folder / "traces" / entry.id
+        wanted = key(self.catalogue, entry, publish_names=self.wishes.publish_names)
+        before = self.old / "traces" / entry.id if self.old else None
+        if before and held(before, wanted):
+            _take_over(before, place)
+            return True, "", ""
+        place.mkdir()
+        status, said = self.worker(place, entry.id)
+        if status == 0:
+            return False, "", ""
+        shutil.rmtree(place)
+        place.mkdir()
+        return False, WITHHELD if status == STATUS_WITHHELD else BROKEN, f"{entry.id}: {said}"
+
+    def pair(self, one: str, other: str) -> str:
+        """Make or keep the page that compares two traces; return what went wrong."""
+        name = f"{one}--{other}"
+        place = self.folder / PAIRS / f"{name}.html"
+        mark = place.with_suffix(".key")
+        names = self.wishes.publish_names
+        keys = [key(self.catalogue, self.catalogue.entry(each), publish_names=names) for each in (one, other)]
+        wanted = sha256("".join(keys).encode()).hexdigest()
+        before = self.old / PAIRS / mark.name if self.old else None
+        if before and before.is_file() and before.read_text(encoding="utf-8") == wanted:
+            _link(before, mark)
+            _link(before.with_suffix(".html"), place)
+            return ""
+        status, said = self.worker(self.folder, one, other)
+        if status:
+            return f"{name}: {said}"
+        mark.write_text(wanted, encoding="utf-8")
+        return ""
+
+
+def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
+    """
+    Build the archive in the folder *site* into the folder *out*, whole or not at all.
+
+    Raise `DefinitionError` for a catalogue or a page that is wrong, `OutputError` where *out* cannot be made.
+    """
+    wishes = wishes or Wishes()
+    catalogue = read_catalogue(site)
+    catalogue = replace(catalogue, url=wishes.url or catalogue.url)
+    texts = written(site)
+    if out.resolve().is_relative_to(site.resolve()) and (out / NAME).exists():
+        raise DefinitionError(f"{out}: is the folder of the catalogue, expected another one for the site")
+    with replacing(out, MARK) as (folder, old):
+        (folder / "traces").mkdir()
+        (folder / PAIRS).mkdir()
+        one = _Site(catalogue, folder, old, wishes)
+        done = _each(one.trace, {entry.id: (entry,) for entry in catalogue.entries}, wishes, "making traces")
+        holdings = [
+            read_holding(entry, folder / "traces" / entry.id, done[entry.id][1])
+            for entry in catalogue.entries
+        ]
+        good = {held.entry.id for held in holdings if not held.wrong}
+        pairs = {"--".join(pair): pair for pair in catalogue.pairs if set(pair) <= good}
+        compared = _each(one.pair, pairs, wishes, "comparing")
+        extras = {f"{PAIRS}/{name}.html": "" for name, said in compared.items() if not said}
+        extras |= _copied(site, folder)
+        _write(Archive(catalogue, holdings, texts, console.version(site), extras), folder)
+        troubles = [said for _, _, said in done.values() if said] + [
+            said for said in compared.values() if said
+        ]
+        troubles += list(broken_links(folder))
+    kept = tuple(name for name, (was, _, _) in done.items() if was)
+    made = tuple(name for name, (was, wrong, _) in done.items() if not was and not wrong)
+    return Outcome(made, kept, tuple(troubles))
+
+
+def _each(
+    work: Callable[..., Result], orders: Mapping[str, tuple[object, ...]], wishes: Wishes, label: str
+) -> dict[str, Result]:
+    """Do *work* for all *orders*, some at a time; return the results by name, in the order of *orders*."""
+    results: dict[str, Result] = {}
+    with wishes.progress.step(label, len(orders)) as bar, ThreadPoolExecutor(wishes.jobs) as pool:
+        tasks = {pool.submit(work, *order): name for name, order in orders.items()}
+        for task in as_completed(tasks):
+            results[tasks[task]] = task.result()
+            bar.advance()
+    return {name: results[name] for name in orders}
+
+
+def _write(archive: Archive, folder: Path) -> None:
+    """Write all that is made of all traces; it is little, and always made anew."""
+    names = []
+    for path, text in pages(archive):
+        (folder / path).write_text(text, encoding="utf-8")
+        names.append(path)
+    files = {
+        MARK: catalog(archive.catalogue, archive.holdings),
+        "search-index.js": index_of(archive),
+    }
+    for one in archive.good:
+        about = dataset(archive.catalogue, one)
+        place, url = f"traces/{one.entry.id}", archive.catalogue.url
+        address = f"{url}{place}/" if url else ""
+        files[f"{place}/croissant.json"] = as_script(about) + "\n"
+        files[f"{place}/{one.about['name']}.bib"] = bibtex(one.entry, address)
+        files[f"{place}/{one.about['name']}.ris"] = ris(one.entry, address)
+    if archive.catalogue.url:
+        files |= {"feed.xml": feed(archive.catalogue), "sitemap.xml": sitemap(archive.catalogue, names)}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+
+
+def _copied(site: Path, folder: Path) -> dict[str, str]:
+    """Copy style, scripts, pictures and DuckDB; return the pages among them by path, with their titles."""
+    shutil.copytree(str(asset("templates", "site", "static")), folder / "static")
+    if (site / PICTURES).is_dir():
+        shutil.copytree(site / PICTURES, folder / PICTURES)
+    console.copy(site, folder)
+    if not (site / BOARD).is_file():
+        return {}
+    shutil.copyfile(site / BOARD, folder / BOARD.name)
+    return {BOARD.name: "Leaderboard of models"}
+
+
+def _take_over(before: Path, place: Path) -> None:
+    """Make *place* hold the files of the folder *before*, without copying them where that is possible."""
+    place.mkdir()
+    for name in files_of(before):
+        _link(before / name, place / name)
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -1,0 +1,51 @@
+"""
+DuckDB for browsers, copied from the npm package into a site; it is never part of the project itself.
+
+``npm ci`` in the folder of the site installs the package of the version and the hash that
+``package-lock.json`` there states. A site without it is whole but for the console, which then says so.
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Final
+
+PLACE: Final = "console"
+"""The folder of a site that DuckDB stands in."""
+
+PACKAGES: Final = Path("node_modules")
+ENGINE: Final = PACKAGES / "@duckdb" / "duckdb-wasm"
+ARROW: Final = PACKAGES / "apache-arrow" / "Arrow.es2015.min.js"
+COPIED: Final = {
+    ENGINE / "dist" / "duckdb-eh.wasm": "duckdb-eh.wasm",
+    ENGINE / "dist" / "duckdb-browser-eh.worker.js": "duckdb-worker.js",
+    ARROW: "arrow.js",
+}
+WRAPPED: Final = ENGINE / "dist" / "duckdb-browser.cjs"
+"""The only file that is changed: a module of node becomes a script, since pages here have no bundler."""
+
+
+def version(site: Path) -> str | None:
+    """Return the version of the package that is installed in the folder of a site, or None."""
+    if not all((site / path).is_file() for path in (*COPIED, WRAPPED)):
+        return None
+    try:
+        return str(json.loads((site / ENGINE / "package.json").read_text(encoding="utf-8"))["version"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def copy(site: Path, folder: Path) -> None:
+    """Put DuckDB into the site that is made in *folder*; without the package there is none."""
+    if version(site) is None:
+        return
+    target = folder / PLACE
+    target.mkdir()
+    for path, name in COPIED.items():
+        shutil.copyfile(site / path, target / name)
+    module = (site / WRAPPED).read_text(encoding="utf-8").rpartition("//# sourceMappingURL")[0]
+    script = (
+        "(() => {\nconst module = {exports: {}}, exports = module.exports, require = () => Arrow;\n"
+        f"{module}\nglobalThis.duckdb = module.exports;\n}})();\n"
+    )
+    (target / "duckdb.js").write_text(script, encoding="utf-8")

@@ -1,0 +1,46 @@
+"""What is known of all traces of an archive once each is made, or was found broken."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from gwa.archive.catalogue import Entry
+from gwa.archive.holding import ABOUT
+
+WITHHELD: Final = "It still holds names of people, hosts or places, and is withheld until they are replaced."
+BROKEN: Final = "It could not be read when this site was built."
+
+MEMORY: Final = ("UsedMemory", "ReqMemory")
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A trace of the archive: its catalogue *entry*, what was found in it, and what is *wrong* with it."""
+
+    entry: Entry
+    about: Mapping[str, Any] = field(default_factory=dict)
+    wrong: str = ""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The facts of its report by id."""
+        return dict(self.about.get("facts", {}))
+
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """The share of jobs that record each field, by its title in GWF."""
+        return {title: share for title, _, share in self.about.get("fields", ())}
+
+    def number(self, name: str) -> float | None:
+        """Return a fact that is a number, or None."""
+        value = self.facts.get(name)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def read_holding(entry: Entry, folder: Path, wrong: str = "") -> Holding:
+    """Return the trace in *folder*; one with something *wrong* tells nothing else."""
+    if wrong:
+        return Holding(entry, {}, wrong)
+    return Holding(entry, json.loads((folder / ABOUT).read_text(encoding="utf-8")))

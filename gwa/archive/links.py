@@ -1,0 +1,57 @@
+"""The links of a finished site: each leads to a place in it, and nothing is fetched from elsewhere."""
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+FETCHED: Final = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("form", "action")}
+FOLLOWED: Final = {("a", "href")}
+
+
+class _Page(HTMLParser):
+    """Collects what a page links to, and the places in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[tuple[str, bool]] = []
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if (tag, name) in FETCHED | FOLLOWED:
+                self.links.append((value or "", (tag, name) in FETCHED))
+            if name == "id" and value:
+                self.places.add(value)
+
+
+def broken_links(folder: Path) -> Iterator[str]:
+    """Yield a line for each link of the site in *folder* that leads nowhere, or fetches from elsewhere."""
+    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
+    for path, page in pages.items():
+        for link, fetched in page.links:
+            if reason := _wrong(path, link, pages, fetched=fetched):
+                yield f"{path.relative_to(folder)}: {link[:200]}: {reason}"
+
+
+def _wrong(path: Path, link: str, pages: dict[Path, _Page], *, fetched: bool) -> str | None:
+    """Return what is wrong with a *link* on the page *path*, or None."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        away = fetched and parts.scheme != "data"
+        return "is fetched from elsewhere" if away else None
+    return "works at the root of a server only" if link.startswith("/") else _lost(path, parts, pages)
+
+
+def _lost(path: Path, parts: SplitResult, pages: dict[Path, _Page]) -> str | None:
+    """Return why a link leads to no place of the site, or None."""
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if target.is_dir():
+        return "is a folder, which only a server can show"
+    if not target.is_file():
+        return "leads nowhere"
+    if parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].places:
+        return f"{target.name} has no place of that name"
+    return None

@@ -1,0 +1,61 @@
+"""The pages of an archive that people write, in Markdown: text and tables, and no HTML of their own."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup
+
+from gwa.archive.catalogue import ID
+from gwa.errors import DefinitionError
+
+FOLDER: Final = "pages"
+PICTURES: Final = "pictures"
+LARGEST: Final = 1_000_000
+TAKEN: Final = {"index", "ranking", "compare", "models", "formats", "search", "traces", "console", "404"}
+"""The names of pages that are made of the catalogue."""
+
+ORDER: Final = re.compile(r"^\d+-")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A page called *name*: its *title*, and its *body* as HTML; *text* is what a search looks through."""
+
+    name: str
+    title: str
+    body: Markup
+    text: str
+
+
+def written(site: Path) -> list[Written]:
+    """
+    Return the pages in the folder ``pages``, in the order of their files, such as ``10-about.md``.
+
+    Raise `DefinitionError` for one without a title, or with a name that another page has.
+    """
+    home = site.resolve()
+    found: dict[str, Written] = {}
+    for path in sorted((site / FOLDER).glob("*.md")):
+        name = ORDER.sub("", path.stem)
+        if not ID.fullmatch(name) or name in TAKEN or name in found:
+            raise DefinitionError(f"{path}: its name is taken or odd, expected one such as 10-about.md")
+        if not path.resolve().is_relative_to(home) or path.stat().st_size > LARGEST:
+            raise DefinitionError(f"{path}: leads out of {site} or is too large for a page")
+        found[name] = _page(path, name)
+    return list(found.values())
+
+
+def _page(path: Path, name: str) -> Written:
+    from markdown_it import MarkdownIt
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DefinitionError(f"{path}: {error}") from error
+    first, _, rest = text.lstrip().partition("\n")
+    if not first.startswith("# "):
+        raise DefinitionError(f"{path}: begins with '{first[:40]}', expected a title such as '# About'")
+    made = MarkdownIt("commonmark", {"html": False}).enable("table").render(rest)
+    return Written(name, first.removeprefix("# ").strip(), Markup(made), rest)  # noqa: S704 - escaped by the library

@@ -1,0 +1,209 @@
+"""The pages of an archive: what each is given. Templates in ``templates/site`` only place it."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+import jinja2
+from markupsafe import Markup
+
+from gwa.archive.catalogue import Catalogue
+from gwa.archive.holdings import Holding
+from gwa.archive.machine import as_script, dataset
+from gwa.archive.markdown import Written
+from gwa.archive.ranking import MEASURES, Rank, ranking
+from gwa.assets import asset
+from gwa.convert import all_formats
+from gwa.models import models, presets
+from gwa.numbers import show
+from gwa.report.html import exact, printable
+from gwa.schema import FIELDS
+
+COMPARED: Final = (
+    "trace.jobs", "trace.users", "trace.groups", "trace.sites", "trace.cpus", "trace.span_seconds",
+    "trace.cpu_seconds", "utilization.mean", "utilization.max", "arrivals.hour.mean", "arrivals.hour.max",
+    "jobs.runtime.median", "jobs.runtime.mean", "jobs.runtime.max", "jobs.procs.mean", "jobs.procs.max",
+    "jobs.wait.median", "jobs.wait.p95", "jobs.memory.median", "jobs.memory.max", "slowdown.bounded.median",
+    "users.gini_jobs", "users.gini_cpu", "bags.text.count", "bags.text.jobs_in_bags_fraction",
+    "bags.text.size.mean",
+)  # fmt: skip
+"""The facts in which traces are compared side by side."""
+
+RECORDED: Final = {
+    "UsedMemory": "memory",
+    "WaitTime": "waits",
+    "ReqTime": "requested times",
+    "Status": "outcomes",
+    "UserID": "users",
+    "ExecutableID": "programs",
+}
+"""What the front page tells of a trace's fields, where every job has them."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """All that pages are made of; *engine* is the version of DuckDB for browsers, None without one."""
+
+    catalogue: Catalogue
+    holdings: Sequence[Holding]
+    written: Sequence[Written] = ()
+    engine: str | None = None
+    extras: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def ranks(self) -> dict[str, list[Rank]]:
+        """The ranking by each measure."""
+        return {one.id: ranking(one, self.holdings) for one in MEASURES}
+
+    @cached_property
+    def good(self) -> list[Holding]:
+        """The traces with which nothing is wrong."""
+        return [one for one in self.holdings if not one.wrong]
+
+
+def pages(archive: Archive) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of every page."""
+    jinja = _environment()
+    shared = {
+        "archive": archive,
+        "catalogue": archive.catalogue,
+        "nav": [(f"{page.name}.html", page.title) for page in archive.written],
+    }
+    for name, given in _shared(archive).items():
+        yield f"{name}.html", jinja.get_template(f"{name}.html").render(root="", here=name, **shared, **given)
+    for page in archive.written:
+        yield (
+            f"{page.name}.html",
+            jinja.get_template("written.html").render(root="", here=page.name, page=page, **shared),
+        )
+    for one in archive.holdings:
+        place = f"traces/{one.entry.id}"
+        given = {"root": "../../", "here": "", "one": one, **shared}
+        if one.wrong:
+            yield f"{place}/index.html", jinja.get_template("broken.html").render(**given)
+            continue
+        yield f"{place}/index.html", jinja.get_template("trace.html").render(**given, **_trace(archive, one))
+        yield (
+            f"{place}/console.html",
+            jinja.get_template("console.html").render(
+                **given, examples=EXAMPLES, fields=[field for field in FIELDS if one.shares.get(field.title)]
+            ),
+        )
+
+
+EXAMPLES: Final = (
+    ("Users", "select user_id, count(*) as jobs from jobs group by user_id order by jobs desc limit 10"),
+    (
+        "Jobs by hour",
+        "select floor(submit_time / 3600) % 24 as hour, count(*) as jobs from jobs group by all order by 1",
+    ),
+    (
+        "Run times",
+        "select floor(log2(run_time + 1)) as power, count(*) as jobs from jobs group by all order by 1",
+    ),
+    ("Where it comes from", "select key, value from header order by position"),
+)
+"""Queries to begin with."""
+
+
+def _shared(archive: Archive) -> dict[str, dict[str, Any]]:
+    """Return what each page that is made of all traces is given."""
+    labels = {name: said for one in archive.good for name, said in one.about["labels"].items()}
+    facts = [(name, *labels[name]) for name in COMPARED if name in labels]
+    return {
+        "index": {"recorded": RECORDED},
+        "ranking": {"measures": MEASURES},
+        "compare": {"facts": facts},
+        "models": {"models": models(), "presets": presets(), "made": _made(archive)},
+        "formats": {"formats": all_formats(), "fields": FIELDS},
+        "search": {},
+        "404": {},
+    }
+
+
+def _made(archive: Archive) -> dict[str, list[Holding]]:
+    """Return the traces that each preset made."""
+    found: dict[str, list[Holding]] = {}
+    for one in archive.good:
+        if one.entry.generated:
+            found.setdefault(one.entry.generated.preset, []).append(one)
+    return found
+
+
+def _trace(archive: Archive, one: Holding) -> dict[str, Any]:
+    """Return what the page of a trace is given beside the trace."""
+    name = one.entry.id
+    places = [
+        (measure, rank, len(archive.ranks[measure.id]))
+        for measure in MEASURES
+        for rank in archive.ranks[measure.id]
+        if rank.holding is one
+    ]
+    there = [pair for pair in archive.catalogue.pairs if f"compare/{'--'.join(pair)}.html" in archive.extras]
+    pairs = [pair for pair in there if name in pair]
+    return {
+        "places": places,
+        "pairs": [("--".join(pair), pair[pair[0] == name]) for pair in pairs],
+        "entry_of": archive.catalogue.entry,
+        "dataset": Markup(as_script(dataset(archive.catalogue, one))),  # noqa: S704 - cannot end its element
+    }
+
+
+def index_of(archive: Archive) -> str:
+    """Return the index of the search as a script: address, title and words of every page."""
+    entries = []
+    for one in archive.holdings:
+        entry = one.entry
+        told = (
+            entry.system,
+            entry.provider,
+            entry.notes,
+            *(text for text, _, _ in one.about.get("findings", ())),
+        )
+        label = " synthetic" if entry.synthetic else ""
+        entries.append((f"traces/{entry.id}/index.html", entry.title, f"{entry.id}{label} {' '.join(told)}"))
+    entries += [(f"{page.name}.html", page.title, page.text) for page in archive.written]
+    entries += [("ranking.html", "Ranking", " ".join(f"{one.title} {one.about}" for one in MEASURES))]
+    entries += [
+        ("models.html", f"Model: {one.title}", f"{one.name} {one.source} {one.about()}")
+        for one in models().values()
+    ]
+    entries += [("formats.html", f"Format: {one.title}", f"{one.name} {one.notes}") for one in all_formats()]
+    short = [(url, title, _words(text)) for url, title, text in entries]
+    return f"globalThis.gwaIndex = {json.dumps(short, ensure_ascii=False, separators=(',', ':'))};\n"
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[\s|#*`]+", " ", text)[:2000].strip()
+
+
+def _environment() -> jinja2.Environment:
+    """Return a Jinja environment that escapes everything."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(str(asset("templates", "site"))),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"show": show, "exact": exact, "size": size}
+    return environment
+
+
+def size(count: int) -> str:
+    """
+    Return a number of bytes as people say it.
+
+    >>> size(999), size(1_060_864)
+    ('999 B', '1.1 MB')
+    """
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:  # noqa: PLR2004 - of the unit
+            return f"{value:.{0 if unit == 'B' else 1}f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"

@@ -1,0 +1,152 @@
+"""
+The ranking of traces by size, length, completeness, quality, diversity, and fitness for a purpose.
+
+Each measure says what it is and why a trace has its rank. Nothing is weighed against another thing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from gwa.archive.holdings import Holding
+from gwa.blocks import Unit
+
+Measured: TypeAlias = tuple[float, str]
+"""The value of a measure, and why it is that."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """By what traces are ranked, the greatest first: *about* explains it to readers."""
+
+    id: str
+    title: str
+    about: str
+    unit: Unit
+    of: Callable[[Holding], Measured | None]
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The *place* of a trace by a measure, with its value and the reason."""
+
+    place: int
+    holding: Holding
+    value: float
+    why: str
+
+
+def ranking(measure: Measure, holdings: Sequence[Holding]) -> list[Rank]:
+    """Return the ranks of the traces that have the measure; equal values share the better place."""
+    known = [(one, found) for one in holdings if not one.wrong and (found := measure.of(one))]
+    known.sort(key=lambda pair: (-pair[1][0], pair[0].entry.id))
+    values = [value for _, (value, _) in known]
+    return [Rank(values.index(value) + 1, one, value, why) for one, (value, why) in known]
+
+
+def _fact(name: str, why: str) -> Callable[[Holding], Measured | None]:
+    def of(one: Holding) -> Measured | None:
+        value = one.number(name)
+        return None if value is None else (value, why)
+
+    return of
+
+
+CORE: Final = (
+    "SubmitTime", "WaitTime", "RunTime", "NProcs", "AverageCPUTimeUsed", "UsedMemory", "ReqNProcs", "ReqTime",
+    "ReqMemory", "Status", "UserID", "GroupID", "ExecutableID", "QueueID",
+)  # fmt: skip
+"""The fields that completeness is about: those that most accounting logs could record."""
+
+
+def _completeness(one: Holding) -> Measured:
+    missing = [title for title in CORE if one.shares.get(title, 0.0) < 0.5]  # noqa: PLR2004 - most jobs
+    why = f"most jobs lack {', '.join(missing)}" if missing else "most jobs have every field"
+    return sum(one.shares.get(title, 0.0) for title in CORE) / len(CORE), why
+
+
+def _quality(one: Holding) -> Measured:
+    jobs = one.number("trace.jobs") or 1
+    wrong = [(count, meaning) for level, meaning, count in one.about["problems"] if level != "info"]
+    why = "; ".join(f"{count:,} {meaning}" for count, meaning in wrong[:3]) or "nothing doubtful was found"
+    return max(0.0, 1 - sum(count for count, _ in wrong) / jobs), why
+
+
+def _diversity(one: Holding) -> Measured | None:
+    found = one.about["diversity"]
+    if not found:
+        return None
+    product = 1.0
+    for value in found.values():
+        product *= value
+    why = ", ".join(f"{value:.1f} effective {name}" for name, value in found.items())
+    return product ** (1 / len(found)), why
+
+
+PURPOSES: Final = {
+    "scheduling": ("Scheduling", ("SubmitTime", "RunTime", "NProcs", "ReqTime", "UserID"), 30),
+    "memory": ("Memory allocation", ("SubmitTime", "RunTime", "NProcs", "UsedMemory", "ReqMemory"), 30),
+    "bags": ("Bags of tasks", ("SubmitTime", "RunTime", "UserID"), 30),
+    "users": ("Behaviour of users", ("SubmitTime", "WaitTime", "RunTime", "UserID", "Status"), 180),
+    "failures": ("Failures", ("SubmitTime", "RunTime", "NProcs", "Status"), 180),
+}
+"""What traces are used for: a title, the fields that it cannot do without, and the days that suffice."""
+
+
+def _fitness(fields: Sequence[str], days: int) -> Callable[[Holding], Measured]:
+    def of(one: Holding) -> Measured:
+        share, scarce = min((one.shares.get(title, 0.0), title) for title in fields)
+        long = min(1.0, (one.number("trace.span_seconds") or 0.0) / (86400 * days))
+        if not share:
+            return 0.0, f"no job records {scarce}"
+        why = f"{share:.0%} of jobs record {scarce}, the scarcest field"
+        return share * long, why if long == 1 else f"{why}; it is {long:.0%} of {days} days long"
+
+    return of
+
+
+MEASURES: Final = (
+    Measure("size", "Size", "The number of jobs.", "count", _fact("trace.jobs", "jobs in the trace")),
+    Measure(
+        "length",
+        "Length",
+        "From the first submission to the last end.",
+        "seconds",
+        _fact("trace.span_seconds", "from the first submission to the last end"),
+    ),
+    Measure(
+        "completeness",
+        "Completeness",
+        f"The mean share of jobs that record each of {len(CORE)} fields: {', '.join(CORE)}.",
+        "fraction",
+        _completeness,
+    ),
+    Measure(
+        "quality",
+        "Quality",
+        "One minus the number of rejected rows, repairs and doubtful jobs per job; notes for information do"
+        " not count.",
+        "fraction",
+        _quality,
+    ),
+    Measure(
+        "diversity",
+        "Diversity",
+        "The geometric mean of the effective numbers of users, run times and sizes: of how many equally"
+        " frequent ones the trace would be as diverse (exp of Shannon's entropy).",
+        "",
+        _diversity,
+    ),
+    *(
+        Measure(
+            f"fit-for-{name}",
+            f"Fit for: {title.lower()}",
+            f"The share of jobs that record the scarcest of {', '.join(fields)},"
+            f" times the share of {days} days that the trace is long.",
+            "fraction",
+            _fitness(fields, days),
+        )
+        for name, (title, fields, days) in PURPOSES.items()
+    ),
+)
+"""All measures, in the order of the page."""

@@ -1,0 +1,90 @@
+"""Build the site of an archive, and look at it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gwa.cli._common import PATH, engine, limits
+
+
+@click.group(name="site")
+def command() -> None:
+    """
+    Build the static site of an archive of traces, and look at it.
+
+    \b
+    Examples:
+      gwa site build site/ -o public/
+      gwa site serve public/
+    """
+
+
+@command.command(name="build")
+@click.argument("folder", metavar="SITE_DIR", type=PATH)
+@click.option(
+    "-o", "--output", "out", required=True, type=PATH, metavar="OUT_DIR", help="Folder of the site."
+)
+@click.option("--url", default="", help="Where the site will stand, for feeds; else as archive.toml says.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), metavar="N", help="Traces at a time; else one a processor."
+)
+@click.option("--publish-names", is_flag=True, help="Publish traces that hold names of people or hosts, too.")
+@limits
+@click.pass_context
+def build(
+    ctx: click.Context,
+    /,
+    folder: Path,
+    out: Path,
+    url: str,
+    jobs: int | None,
+    **said: Any,
+) -> None:
+    """
+    Build the archive that SITE_DIR/archive.toml describes; only what has changed is made anew.
+
+    The site in OUT_DIR stays whole until the new one takes its place in one step. A trace that is broken, or
+    that still holds names, is left out with a note on its page; the exit status is then 1.
+
+    \b
+    Example:
+      gwa site build site/ -o public/
+    """
+    from gwa.archive.build import Wishes, build
+    from gwa.archive.catalogue import URL
+    from gwa.terminal import progress
+
+    if url and not URL.fullmatch(url):
+        raise click.BadParameter("expected one such as https://host/folder/", param_hint="--url")
+    bar = progress(quiet=said["quiet"])
+    engine(said)
+    wishes = Wishes(jobs or os.cpu_count() or 1, said["memory"], said["publish_names"], url, bar)
+    outcome = build(folder, out, wishes)
+    for trouble in outcome.troubles:
+        click.echo(f"gwa: {trouble}", err=True)
+    if not said["quiet"]:
+        click.echo(f"{out}: {len(outcome.made)} traces made, {len(outcome.kept)} unchanged", err=True)
+    if outcome.troubles:
+        ctx.exit(1)
+
+
+@command.command(name="serve")
+@click.argument("folder", metavar="OUT_DIR", type=PATH)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 is any.")
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+def serve(folder: Path, port: int, debug: bool) -> None:
+    """
+    Serve a site for a look, to this machine only.
+
+    \b
+    Example:
+      gwa site serve public/
+    """
+    from gwa.archive.serve import LOOPBACK, server
+
+    del debug
+    with server(folder, port) as found:
+        click.echo(f"http://{LOOPBACK}:{found.server_port}/ (Ctrl+C stops it)")
+        found.serve_forever()

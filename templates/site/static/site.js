@@ -1,0 +1,102 @@
+/* What the pages of an archive can do beyond being read: theme, sorting, filtering, comparing. */
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+
+function keep(name, value) {
+  try { value === undefined ? 0 : localStorage.setItem(name, value); return localStorage.getItem(name); } catch { return null; }
+}
+
+function theme() {
+  const root = document.documentElement;
+  const kept = keep("gwa-theme");
+  if (kept) root.dataset.theme = kept;
+  const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "theme";
+  button.textContent = "Dark";
+  button.setAttribute("aria-pressed", dark());
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    keep("gwa-theme", root.dataset.theme);
+    button.setAttribute("aria-pressed", dark());
+  });
+  document.querySelector(".top").append(button);
+}
+
+function valueOf(cell) {
+  return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+}
+
+function sort(table, place, heading) {
+  const numbers = heading.classList.contains("number");
+  const before = heading.getAttribute("aria-sort");
+  const down = before ? before === "ascending" : numbers;
+  for (const other of heading.parentElement.children) other.removeAttribute("aria-sort");
+  heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+  const compare = (a, b) => {
+    if (!numbers) return a.cells[place].textContent.localeCompare(b.cells[place].textContent, "en");
+    const [x, y] = [valueOf(a.cells[place]), valueOf(b.cells[place])];
+    if (x === null || y === null) return (x === null) - (y === null) || 0;
+    return x - y;
+  };
+  const rows = [...table.tBodies[0].rows];
+  const known = rows.filter((row) => !numbers || valueOf(row.cells[place]) !== null).sort((a, b) => (down ? -1 : 1) * compare(a, b));
+  table.tBodies[0].append(...known, ...rows.filter((row) => !known.includes(row)));
+}
+
+function sortable(table) {
+  [...table.tHead.rows[0].cells].forEach((heading, place) => {
+    if (heading.tagName !== "TH") return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = heading.textContent;
+    heading.replaceChildren(button);
+    button.addEventListener("click", () => sort(table, place, heading));
+  });
+}
+
+function filters() {
+  const rows = [...document.querySelectorAll("#traces tbody tr")];
+  const names = [...byId("traces").querySelectorAll("thead th")].map((one) => one.textContent);
+  const records = names.indexOf("Every job records") + 1;
+  const show = () => {
+    const words = byId("filter").value.toLowerCase().split(/\s+/);
+    const wanted = byId("records").value;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      const has = !wanted || row.cells[records].textContent.split(", ").includes(wanted);
+      row.hidden = !(has && words.every((word) => text.includes(word)));
+    }
+    byId("shown").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} traces`;
+  };
+  byId("filters").hidden = false;
+  byId("filter").addEventListener("input", show);
+  byId("records").addEventListener("change", show);
+  byId("filter").addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
+  const ticked = () => { byId("compare").disabled = !byId("traces").querySelector("[name=t]:checked"); };
+  byId("traces").addEventListener("change", ticked);
+  addEventListener("pageshow", ticked);
+  show();
+}
+
+function compare(table) {
+  const wanted = new URLSearchParams(location.search).getAll("t");
+  const heads = [...table.tHead.rows[0].cells];
+  const titles = heads.filter((one) => wanted.includes(one.dataset.trace)).map((one) => one.textContent);
+  if (!titles.length) return;
+  heads.forEach((head, place) => {
+    if (!place || wanted.includes(head.dataset.trace)) return;
+    for (const row of table.rows) row.cells[place].hidden = true;
+  });
+  const all = document.createElement("a");
+  all.href = "compare.html";
+  all.textContent = "show all";
+  byId("chosen").append(`Only ${titles.join(", ")}: `, all);
+}
+
+theme();
+document.querySelectorAll("table.sortable").forEach(sortable);
+if (byId("filters")) filters();
+if (byId("comparison")) compare(byId("comparison"));
