@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow coverage lint types format lock bench fidelity leaderboard calibration minh clean setup
+.PHONY: help demo test slow coverage lint types format lock bench fidelity leaderboard calibration minh clean setup site
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -67,8 +67,13 @@ minh: .venv/ready ## compare Minh and Wolters' models, 10 seeds each, with what 
 
 setup: .venv/ready ## make .venv only
 
+site: .venv/ready ## build our archive into public/; URL= says where it will stand
+	@test -d site/node_modules || ! command -v npm >/dev/null || npm ci --prefix site --silent || \
+	    echo "site: DuckDB for browsers could not be fetched; the site will have no console"
+	$(BIN)/gwa site build site -o public $(if $(URL),--url $(URL))
+
 clean: ## remove all that these tasks made
-	rm -rf .venv build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist public site/node_modules .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/ready: .ci/setup .ci/requirements.txt pyproject.toml

@@ -17,6 +17,9 @@ from gwa.errors import GwaError
 
 WITHHELD = 3
 
+SAYS = "gwa: "
+"""How the line begins that says what went wrong; libraries may say more."""
+
 
 def main() -> int:
     """Do what the command line says; return the exit status."""
@@ -36,10 +39,10 @@ def main() -> int:
         else:
             _compare(said.folder, said.names, said.memory)
     except Withheld as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{SAYS}{error}\n")
         return WITHHELD
     except GwaError as error:
-        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        sys.stderr.write(f"{SAYS}{' '.join(str(error).split())}\n")
         return 1
     return 0
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from gwa.archive import console
+from gwa.archive._worker import SAYS
 from gwa.archive._worker import WITHHELD as STATUS_WITHHELD
 from gwa.archive.catalogue import NAME, Catalogue, Entry, read_catalogue
 from gwa.archive.cite import bibtex, ris
@@ -83,8 +84,9 @@ class _Site:
             # Its standard input stays open for as long as this process lives.
             said = process.stderr.read() if process.stderr else b""
             status = process.wait()
-        lines = said.decode(errors="replace").strip().splitlines() or [f"ended with status {status}"]
-        return status, lines[-1]
+        lines = said.decode(errors="replace").splitlines()
+        ours = [line.removeprefix(SAYS) for line in lines if line.startswith(SAYS)]
+        return status, [f"its process ended with status {status}", *lines[-1:], *ours][-1]
 
     def trace(self, entry: Entry) -> tuple[bool, str, str]:
         """Make or keep a trace; return whether it was kept, what its page says is wrong, and what we say."""

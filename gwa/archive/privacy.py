@@ -18,7 +18,7 @@ PSEUDONYM: Final = r"^([A-Za-z]{0,2}[0-9]{1,18}|[A-Z][0-9a-f]{16})$"
 """What stands for a name: a number, up to two letters and a number, or what `gwa.anonymize` writes."""
 
 TELLING: Final = (
-    ("a path", re.compile(r"(?<![\w:/.<])(?:/[\w.+-]+){2,}|\b[A-Za-z]:\\\w")),
+    ("a path", re.compile(r"(?<![\w/.<])(?:/[\w.+-]+){2,}|\b[A-Za-z]:\\\w")),
     ("an address", re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")),
     ("a host", re.compile(r"(?<![/\w.@-])(?:[a-z][\w-]*\.){2,}[a-z]{2,}\b(?!/)", re.IGNORECASE)),
     ("a host", re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")),

@@ -1,0 +1,313 @@
+"""A whole site: built, built again, broken, killed, served and read."""
+
+import hashlib
+import http.client
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import gwa
+from gwa.archive.build import Wishes, build
+from gwa.archive.links import broken_links
+from gwa.archive.serve import server
+from gwa.cli.site import command
+from gwa.errors import DefinitionError
+
+HOSTILE = "<b onclick=alert(1)>&amp; \\N{x}"
+CATALOGUE = f"""
+[archive]
+title = 'Archive {HOSTILE}'
+about = "Traces for tests."
+url = "https://archive.example/here/"
+
+[[trace]]
+id = "made"
+title = 'Made {HOSTILE}'
+system = '''System {HOSTILE}'''
+provider = '{HOSTILE}'
+licence = "CC0-1.0"
+citation = '{HOSTILE}'
+notes = '</script><script>alert(1)</script>'
+year = 2009
+changes = [{{ date = 2026-01-02, text = "first" }}]
+preset = "lublin"
+jobs = 60
+seed = 3
+
+[[trace]]
+id = "named"
+title = "Named"
+system = "s"
+provider = "p"
+licence = "CC0-1.0"
+citation = "c"
+source = "tiny.swf"
+
+[[trace]]
+id = "broken"
+title = "Broken"
+system = "s"
+provider = "p"
+licence = "CC0-1.0"
+citation = "c"
+source = "broken.swf"
+"""
+
+
+def make_site(folder, sample):
+    (folder / "pages").mkdir(parents=True)
+    (folder / "archive.toml").write_text(CATALOGUE)
+    (folder / "pages" / "10-about.md").write_text("# About\n\nSee [the ranking](ranking.html).\n")
+    lines = (sample / "swf" / "tiny.swf").read_text().splitlines(keepends=True)
+    (folder / "tiny.swf").write_text("".join(lines[:60]))
+    (folder / "broken.swf").write_bytes(b"\x00\xff" * 500)
+    return folder
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    home = tmp_path_factory.mktemp("archive")
+    site = make_site(home / "site", Path(__file__).parent.parent.parent / "sample_traces")
+    outcome = build(site, home / "public", Wishes(jobs=2))
+    return home, outcome
+
+
+@pytest.fixture
+def fresh(built, tmp_path):
+    """Return copies of the catalogue's folder and of the site, to be changed."""
+    home, _ = built
+    for name in ("site", "public"):
+        shutil.copytree(home / name, tmp_path / name)
+    return tmp_path
+
+
+class Page(HTMLParser):
+    """The tags of a page, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_a_broken_trace_and_one_with_names_stop_no_other(built):
+    home, outcome = built
+    troubles = {line.partition(":")[0]: line for line in outcome.troubles}
+    pages = {name: (home / "public/traces" / name / "index.html").read_text() for name in ("named", "broken")}
+
+    assert outcome.made == ("made",)
+    assert set(troubles) == {"named", "broken"}
+    assert "holds names" in troubles["named"]
+    assert "--publish-names" in troubles["named"]
+    assert "still holds names" in pages["named"]
+    assert "Invented" not in pages["named"], "what was found is for the keeper alone"
+    assert sorted(path.name for path in (home / "public/traces/named").iterdir()) == ["index.html"]
+    assert "could not be read" in pages["broken"]
+
+
+def test_downloads_are_what_their_hashes_say_and_are_labelled(built):
+    home, _ = built
+    folder = home / "public/traces/made"
+    said = json.loads((home / "public/catalog.json").read_text())["traces"][0]
+
+    assert [one["format"] for one in said["downloads"]] == ["GWF", "Parquet", "SQLite", "SWF", "DuckDB"]
+    for one in said["downloads"]:
+        path = home / "public" / one["file"]
+        assert "synthetic" in path.name
+        assert one["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert one["bytes"] == path.stat().st_size
+        with gwa.open(path) as trace:
+            assert len(trace) == 60
+            header = dict(trace.header)
+        assert header["Licence"] == "CC0-1.0"
+        assert any(value.startswith("SYNTHETIC") for _, value in trace_header(path))
+    assert {path.suffix for path in folder.glob("made-synthetic.*")} >= {".bib", ".ris"}
+
+
+def trace_header(path):
+    with gwa.open(path) as trace:
+        return list(trace.header)
+
+
+def test_every_page_about_a_synthetic_trace_says_so(built):
+    home, _ = built
+    for name in ("index", "ranking", "compare", "traces/made/index", "traces/made/console"):
+        text = (home / f"public/{name}.html").read_text()
+        assert '<span class="label">synthetic</span>' in text
+    assert "synthetic" in (home / "public/traces/made/report.html").read_text().partition("<main")[0].lower()
+
+
+def test_pages_are_safe_small_and_fetch_nothing_from_elsewhere(built):
+    home, _ = built
+    pages = [path for path in (home / "public").rglob("*.html") if path.name != "report.html"]
+    for path in pages:
+        page = Page(path.read_text())
+        policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
+        assert policy.startswith("default-src 'none'")
+        assert "unsafe-inline" not in policy
+        assert "'unsafe-eval'" not in policy
+        assert not [
+            name for _, attrs in page.tags for name in attrs if name.startswith("on") or name == "style"
+        ]
+        inline = [attrs for tag, attrs in page.tags if tag == "script" and "src" not in attrs]
+        assert all(attrs == {"type": "application/ld+json"} for attrs in inline)
+        assert path.stat().st_size < (150_000 if path.name == "index.html" else 300_000)
+    assert list(broken_links(home / "public")) == []
+
+
+def test_the_data_of_a_page_is_croissant(built):
+    home, _ = built
+    text = (home / "public/traces/made/index.html").read_text()
+    (inside,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', text, re.DOTALL)
+    said = json.loads(inside)
+
+    assert said == json.loads((home / "public/traces/made/croissant.json").read_text())
+    assert said["@type"] == "Dataset"
+    assert said["description"].startswith("SYNTHETIC")
+    assert said["distribution"][0]["contentUrl"] == (
+        "https://archive.example/here/traces/made/made-synthetic.gwf.gz"
+    )
+    assert len(said["recordSet"][0]["field"]) == 29
+
+
+def test_nothing_is_made_anew_where_nothing_changed(fresh):
+    before = contents(fresh / "public")
+    outcome = build(fresh / "site", fresh / "public")
+
+    assert outcome.kept == ("made",)
+    assert contents(fresh / "public") == before
+
+
+def test_what_was_damaged_is_made_anew_and_what_left_the_catalogue_goes(fresh):
+    (fresh / "public/traces/made/made-synthetic.swf.gz").write_bytes(b"cut")
+    text = CATALOGUE.partition('[[trace]]\nid = "named"')[0]
+    (fresh / "site/archive.toml").write_text(text)
+    outcome = build(fresh / "site", fresh / "public")
+
+    assert outcome.made == ("made",)
+    assert outcome.troubles == ()
+    assert [path.name for path in (fresh / "public/traces").iterdir()] == ["made"]
+
+
+def test_two_builds_give_the_same_bytes_but_for_the_store(built, tmp_path):
+    """DuckDB leaves bytes of memory in its files: they and their hashes differ, all else does not."""
+    home, _ = built
+    build(home / "site", tmp_path / "public")
+    one, other = contents(home / "public"), contents(tmp_path / "public")
+    hashes = {"index.html", "trace.json", "croissant.json", "catalog.json"}
+    differ = {path for path in one if one[path] != other.get(path)}
+
+    assert one.keys() == other.keys()
+    assert {Path(path).name for path in differ} <= {*hashes, "made-synthetic.duckdb"}
+    texts = [
+        re.sub(r"[0-9a-f]{64}", "", (home / "public" / path).read_text()) for home in (home, tmp_path)
+        for path in sorted(differ) if not path.endswith(".duckdb")
+    ]  # fmt: skip
+    assert texts[: len(texts) // 2] == texts[len(texts) // 2 :]
+
+
+def test_the_command_says_what_went_wrong_and_its_status_is_1(fresh):
+    done = CliRunner().invoke(command, ["build", str(fresh / "site"), "-o", str(fresh / "public")])
+
+    assert done.exit_code == 1
+    assert "named: orig_site_id holds names: 'Institute of Invented Measurements'" in done.output
+    assert "0 traces made, 1 unchanged" in done.output
+
+
+def test_the_catalogue_is_not_replaced_by_its_site(fresh):
+    with pytest.raises(DefinitionError, match="is the folder of the catalogue"):
+        build(fresh / "site", fresh / "site")
+
+
+@contextmanager
+def serving(folder):
+    with server(folder, 0) as found:
+        thread = threading.Thread(target=found.serve_forever)
+        thread.start()
+        try:
+            yield found.server_address
+        finally:
+            found.shutdown()
+            thread.join()
+
+
+def ask(address, path, **headers):
+    connection = http.client.HTTPConnection(*address)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, dict(answer.getheaders()), body
+
+
+def test_ranges_are_served_and_nothing_outside(built):
+    home, _ = built
+    path = "/traces/made/made-synthetic.gwf.gz"
+    data = (home / "public" / path[1:]).read_bytes()
+    with serving(home / "public") as address:
+        assert address[0] == "127.0.0.1"
+        assert ask(address, path)[2] == data
+        status, headers, body = ask(address, path, Range="bytes=10-19")
+        assert (status, headers["Content-Range"], body) == (206, f"bytes 10-19/{len(data)}", data[10:20])
+        assert ask(address, path, Range="bytes=-5")[2] == data[-5:]
+        assert ask(address, path, Range="bytes=7-")[2] == data[7:]
+        assert ask(address, path, Range=f"bytes={len(data)}-")[0] == 416
+        assert ask(address, "/../site/archive.toml")[0] == 404
+        assert ask(address, "/%2e%2e/site/archive.toml")[0] == 404
+
+
+def test_without_duckdb_for_browsers_the_console_says_so(built):
+    home, _ = built
+    text = (home / "public/traces/made/console.html").read_text()
+
+    assert "gwa sql made-synthetic.duckdb" in text
+    assert "console.js" not in text
+
+
+@pytest.mark.slow
+def test_a_build_that_is_killed_leaves_the_old_site_whole(fresh):
+    """At ten random points; each build would make the trace anew."""
+    chance, out = random.Random(11), fresh / "public"
+    before = contents(out)
+    arguments = [sys.executable, "-m", "gwa", "site", "build", str(fresh / "site"), "-o", str(out)]
+    text = (fresh / "site/archive.toml").read_text()
+    for turn in range(10):
+        (fresh / "site/archive.toml").write_text(text.replace("seed = 3", f"seed = {turn + 10}"))
+        process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, start_new_session=True)
+        time.sleep(chance.uniform(0.2, 5))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        after = contents(out)
+        if after != before:  # it was done already
+            said = json.loads((out / "catalog.json").read_text())["traces"][0]["downloads"]
+            assert all(after[one["file"]] == one["sha256"] for one in said)
+            assert list(broken_links(out)) == []
+            before = after
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+    assert "1 traces made" in done.stderr
+    assert sorted(path.name for path in fresh.iterdir()) == ["public", "site"], "what was left is swept away"

@@ -1,0 +1,149 @@
+"""The smaller parts of an archive: citations, diversity, ranks, feeds, links, pages that people write."""
+
+import json
+import math
+import re
+
+import lxml.etree as xml
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwa.archive.catalogue import Catalogue, Change, Entry
+from gwa.archive.cite import bibtex, ris
+from gwa.archive.diversity import effective
+from gwa.archive.holdings import Holding
+from gwa.archive.links import broken_links
+from gwa.archive.machine import as_script, feed, sitemap
+from gwa.archive.markdown import written
+from gwa.archive.ranking import MEASURES, ranking
+from gwa.errors import DefinitionError
+
+HOSTILE = '<script>alert("x")</script> & {\\input{/etc/passwd}} ]]> \x00\x1b'
+BY_ID = {one.id: one for one in MEASURES}
+
+
+def entry(name="one", **said):
+    texts = dict.fromkeys(("title", "system", "provider", "licence", "citation"), HOSTILE)
+    return Entry(**{"id": name, **texts, **said})
+
+
+def holding(name, **facts):
+    fields = [("SubmitTime", "", 1.0), ("RunTime", "", 0.5), ("NProcs", "", 1.0), ("Status", "", 1.0)]
+    about = {
+        "facts": facts,
+        "fields": fields,
+        "problems": [("warning", "odd", 5)],
+        "diversity": {"users": 4.0},
+    }
+    return Holding(entry(name), about)
+
+
+def test_bibtex_cannot_be_broken_out_of():
+    text = bibtex(entry(year=2009), "https://archive.example/x_1/")
+    braces = re.sub(r"\\[{}]", "", text)
+
+    assert text.startswith("@misc{one,\n")
+    assert braces.count("{") == braces.count("}")
+    assert "\\input" not in text
+    assert "\\url{https://archive.example/x\\_1/}" in text
+
+
+@given(st.text(max_size=50))
+def test_ris_has_one_line_for_each_field(title):
+    lines = ris(entry(title=title), "").split("\r\n")
+
+    assert all(re.match(r"(TY|TI|AU|PY|UR|N1|ER)  - ", line) for line in lines[:-1])
+    assert lines[-2:] == ["ER  - ", ""]
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=30))
+def test_the_effective_number_lies_between_one_and_all(counts):
+    assert 1 - 1e-9 <= effective(counts) <= len(counts) + 1e-9
+    assert effective([counts[0]] * len(counts)) == pytest.approx(len(counts))
+
+
+def test_the_effective_number_is_that_of_the_definition():
+    assert effective([3, 1]) == pytest.approx(math.exp(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25))))
+    assert effective([]) == 0
+
+
+def test_traces_are_ranked_and_equal_ones_share_a_place():
+    size = {"a": 10, "b": 30, "c": 10, "d": None}
+    ones = [holding(name, **{"trace.jobs": jobs}) for name, jobs in size.items()]
+    ranks = ranking(BY_ID["size"], [*ones, Holding(entry("e"), {}, "broken")])
+
+    assert [(one.place, one.holding.entry.id) for one in ranks] == [(1, "b"), (2, "a"), (2, "c")]
+
+
+def test_each_rank_says_why():
+    one = holding("a", **{"trace.jobs": 100, "trace.span_seconds": 15 * 86400.0})
+    found = {measure.id: ranking(measure, [one])[0] for measure in MEASURES}
+
+    assert all(rank.why for rank in found.values())
+    assert found["quality"].value == pytest.approx(0.95)
+    assert found["diversity"].value == pytest.approx(4)
+    assert found["fit-for-memory"].value == 0
+    assert found["fit-for-failures"].value == pytest.approx(0.5 * 15 / 180)
+    assert found["completeness"].value == pytest.approx(3.5 / 14)
+
+
+def test_feeds_are_well_formed_and_keep_hostile_text_as_text(tmp_path):
+    from datetime import date
+
+    changed = entry(changes=(Change(date(2026, 1, 2), HOSTILE),))
+    catalogue = Catalogue(tmp_path, HOSTILE, HOSTILE, "https://archive.example/a&b/", entries=(changed,))
+    channel = xml.fromstring(feed(catalogue).encode())[0]
+    places = xml.fromstring(sitemap(catalogue, ["index.html"]).encode())
+
+    assert (channel.findtext("title") or "").startswith("<script>")
+    assert channel.findtext("item/pubDate") == "Fri, 02 Jan 2026 00:00:00 GMT"
+    assert places[0][0].text == "https://archive.example/a&b/index.html"
+
+
+def test_data_in_a_page_cannot_end_its_element():
+    text = as_script({"a": "</script><!--"})
+
+    assert "<" not in text
+    assert json.loads(text) == {"a": "</script><!--"}
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.html").write_text('<p id="x"><a href="../index.html#y">')
+    (tmp_path / "index.html").write_text(
+        '<a href="a/b.html#x"></a><a href="a/b.html#z"></a><a href="c.html"></a><a href="https://x.example/"></a>'
+        '<img src="https://x.example/i.png"><img src="data:,"><a href="/a/b.html"></a><a href="a/"></a>'
+    )
+
+    assert list(broken_links(tmp_path)) == [
+        "a/b.html: ../index.html#y: index.html has no place of that name",
+        "index.html: a/b.html#z: b.html has no place of that name",
+        "index.html: c.html: leads nowhere",
+        "index.html: https://x.example/i.png: is fetched from elsewhere",
+        "index.html: /a/b.html: works at the root of a server only",
+        "index.html: a/: is a folder, which only a server can show",
+    ]
+
+
+def test_markdown_has_tables_and_no_html_of_its_own(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "20-b.md").write_text("# Second\ntext")
+    (tmp_path / "pages" / "10-a.md").write_text(
+        "# <b>First\n\n<script>x</script>\n\n[x](javascript:alert(1))\n\n| a |\n|---|\n| 1 |\n"
+    )
+    first, second = written(tmp_path)
+
+    assert (first.name, first.title, second.name) == ("a", "<b>First", "b")
+    assert "<table>" in first.body
+    assert "<script" not in first.body
+    assert "href=" not in first.body
+
+
+@pytest.mark.parametrize(("name", "text"), [("index.md", "# x"), ("a.md", "no title"), ("A b.md", "# x")])
+def test_a_page_that_cannot_be_is_named(tmp_path, name, text):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / name).write_text(text)
+
+    with pytest.raises(DefinitionError, match=re.escape(name)):
+        written(tmp_path)
