@@ -213,6 +213,7 @@ def test_what_was_damaged_is_made_anew_and_what_left_the_catalogue_goes(fresh):
     assert [path.name for path in (fresh / "public/traces").iterdir()] == ["made"]
 
 
+@pytest.mark.slow
 def test_two_builds_give_the_same_bytes_but_for_the_store(built, tmp_path):
     """DuckDB leaves bytes of memory in its files: they and their hashes differ, all else does not."""
     home, _ = built

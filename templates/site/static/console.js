@@ -26,7 +26,7 @@ async function start() {
   const worker = new Worker(new URL("duckdb-worker.js", home));
   const engine = new duckdb.AsyncDuckDB(new duckdb.VoidLogger(), worker);
   await engine.instantiate(new URL("duckdb-eh.wasm", home).href);
-  await engine.open({ filesystem: { reliableHeadRequests: true, allowFullHTTPReads: true } });
+  await engine.open({ filesystem: { reliableHeadRequests: true, allowFullHTTPReads: true, forceFullHTTPReads: false } });
   await engine.registerFileURL(form.dataset.file, url, duckdb.DuckDBDataProtocol.HTTP, false);
   connection = await engine.connect();
   await connection.query(`attach '${form.dataset.file}' as trace (read_only)`);
