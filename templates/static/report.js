@@ -199,8 +199,10 @@ function tableTools(block) {
 
 // What scrolls must be reachable by keyboard.
 function reachable() {
-  for (const drawing of document.querySelectorAll(".drawing")) {
-    if (drawing.scrollWidth > drawing.clientWidth) drawing.tabIndex = 0; else drawing.removeAttribute("tabindex");
+  for (const box of document.querySelectorAll(".drawing, .facts dd, h1, .subtitle")) {
+    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1;
+    if (scrolls && getComputedStyle(box).overflowY !== "visible") box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
   }
 }
 
@@ -211,4 +213,5 @@ document.addEventListener("DOMContentLoaded", () => {
   follow();
   reachable();
   addEventListener("resize", reachable, { passive: true });
+  document.addEventListener("toggle", reachable, { capture: true }); // a list that was opened
 });
