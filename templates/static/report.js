@@ -1,4 +1,4 @@
-// What the page does: theme, contents that follow, folding, search, tables that sort and export.
+// What the page does, but for time series, which have a file of their own: theme, contents that follow, folding, search, tables that sort and export.
 // Without this script the report is whole; it stands in the head so that the theme is set first.
 "use strict";
 
@@ -202,7 +202,7 @@ function reachable() {
   for (const box of document.querySelectorAll(".drawing, .facts dd, h1, .subtitle")) {
     const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1;
     if (scrolls && getComputedStyle(box).overflowY !== "visible") box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
+    else if (!box.closest("[data-series]")) box.removeAttribute("tabindex");
   }
 }
 

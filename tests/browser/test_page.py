@@ -3,10 +3,20 @@
 import csv
 import json
 import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.made_report import HOSTILE
+from gwa.report.html import figures
+from tests.made_report import HOSTILE, make_report
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Return the figures of the made-up report."""
+    return list(figures(make_report()))
 
 
 def users(page):
@@ -55,10 +65,10 @@ def test_what_is_searched_is_left_and_what_is_not_found_is_said(page):
     expect(page.locator("main > section:visible")).to_have_count(1)
     expect(page.get_by_role("navigation").get_by_role("link")).to_have_text("How to make this report again")
     box.fill("no such word anywhere")
-    expect(page.get_by_role("status")).to_have_text("No section has it.")
+    expect(page.locator(".found")).to_have_text("No section has it.")
     box.fill("")
     expect(page.locator("main > section:visible")).to_have_count(page.locator("main > section").count())
-    expect(page.get_by_role("status")).to_be_empty()
+    expect(page.locator(".found")).to_be_empty()
 
 
 def test_a_column_of_numbers_sorts_down_first_then_up_with_missing_ones_last(page):
@@ -139,6 +149,70 @@ def test_a_page_is_dark_for_those_who_like_it_dark(page):
 
     assert paper(page) != "rgb(255, 255, 255)"
     expect(page.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+
+
+def middle(drawing, share):
+    """Return where in the window a place of the axes of a wide drawing is, from 0 at its left to 1."""
+    box = drawing.bounding_box()
+    return box["x"] + box["width"] * (58 + 622 * share) / 700, box["y"] + box["height"] / 2
+
+
+def load(page):
+    """Return the figure of daily utilisation on *page*, its drawing and what is read off it."""
+    figure = page.locator('figure[id="figure-utilization.series"]')
+    figure.scroll_into_view_if_needed()
+    return figure, figure.locator(".drawing > svg"), figure.get_by_role("status")
+
+
+def test_a_value_is_read_where_the_pointer_is(page, made):
+    data = next(one.data for one in made if one.id == "utilization.series")["lines"][0]
+    _, drawing, said = load(page)
+    page.mouse.move(*middle(drawing, 0.3))
+    x = data["x"]
+    place = min(range(len(x)), key=lambda n: abs(x[n] - x[0] - 0.3 * (x[-1] - x[0])))
+    day = datetime.fromtimestamp(x[place], ZoneInfo("Europe/Stockholm"))
+
+    expect(said).to_contain_text(f"{day:%Y-%m-%d %H:%M}")
+    expect(said).to_contain_text(f"mean {100 * data['y'][place]:.1f}".removesuffix(".0"))
+    page.mouse.move(5, 5)
+    expect(said).to_contain_text("Point at the drawing")
+
+
+def test_a_part_that_is_dragged_over_is_seen_closer_and_the_whole_again(page, made):
+    figure, drawing, said = load(page)
+    before = drawing.locator("text").all_text_contents()
+    page.mouse.move(*middle(drawing, 0.25))
+    page.mouse.down()
+    page.mouse.move(*middle(drawing, 0.4), steps=3)
+    page.mouse.move(*middle(drawing, 0.5), steps=3)
+    page.mouse.up()
+    data = next(one.data for one in made if one.id == "utilization.series")["lines"][0]["x"]
+    page.mouse.move(*middle(drawing, 0.001))
+    quarter = datetime.fromtimestamp(data[0] + (data[-1] - data[0]) / 4, ZoneInfo("Europe/Stockholm"))
+
+    ticks = drawing.locator("g text").all_text_contents()
+    assert len([text for text in ticks if re.fullmatch(r"\d{4}-\d\d-\d\d", text)]) > 2, (
+        "round days, by the clock"
+    )
+    expect(said).to_contain_text(f"{quarter:%Y-%m}")
+    figure.get_by_role("button", name="Whole").click()
+    assert drawing.locator("text").all_text_contents() == before
+    expect(figure.get_by_role("button", name="Zoom out")).to_be_disabled()
+
+
+def test_keys_read_and_zoom_too(page):
+    figure, _, said = load(page)
+    drawing = figure.get_by_role("group", name="Utilisation of each day.")
+    drawing.focus()
+    page.keyboard.press("End")
+    last = said.inner_text()
+    page.keyboard.press("ArrowLeft")
+
+    assert said.inner_text() != last
+    page.keyboard.press("+")
+    expect(figure.get_by_role("button", name="Whole")).to_be_enabled()
+    page.keyboard.press("Escape")
+    expect(figure.get_by_role("button", name="Whole")).to_be_disabled()
 
 
 def test_without_the_script_the_report_is_whole(browser, file):
