@@ -6,7 +6,8 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow coverage lint types format lock bench fidelity leaderboard calibration minh clean setup site
+.PHONY: help demo test slow browser coverage lint types format lock bench fidelity leaderboard calibration minh \
+    clean setup site
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -30,6 +31,9 @@ test: lint types ## check style and types, then run all tests but the slow ones
 
 slow: .venv/ready ## run the slow tests: long fuzzing, calibration, the largest logs
 	$(BIN)/python -m pytest -n 2 -m slow
+
+browser: .venv/ready ## look at the report of every sample trace and real log in a browser
+	$(BIN)/python -m pytest -n 1 tests/browser
 
 coverage: .venv/ready ## run the tests and measure which branches they take
 	$(BIN)/python -m pytest -n 2 -m "not slow" --cov

@@ -16,7 +16,21 @@ from hypothesis import strategies as st
 
 from gwa import figures
 from gwa.blocks import Figure
-from gwa.figures import _thin, _ticks, bars, cdf, draw, draw_all, heatmap, kinds, lines, lorenz, series
+from gwa.figures import (
+    _thin,
+    _ticks,
+    bars,
+    cdf,
+    density,
+    draw,
+    draw_all,
+    gantt,
+    heatmap,
+    kinds,
+    lines,
+    lorenz,
+    series,
+)
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -51,6 +65,9 @@ def make_all(name="all", values=(0, 1, 5, 70, 7200, 7200, 1e6)):
         heatmap("h", name, some[None, :], [name], [name] * len(some), "alt", unit="count"),
         lorenz("l", name, {name: (np.arange(len(some)) + 1, np.cumsum(np.abs(some)))}, name, name, "alt"),
         lorenz("m", name, {name: ([], [])}, name, name, "alt"),
+        density("y", name, some, some, np.ones(len(some)), "alt", xlabel=name, ylabel=name, unit="seconds"),
+        gantt("g", name, [(0.0, 9.0, 0, 2, name), (5.0, 7.0, 2, 9, "b")], (0.0, 8.0), name, "alt"),
+        gantt("i", name, [(n, n + 1, n, n + 1, f"{name}{n}") for n in range(9)], (0, 9), name, "alt"),
         lines("n", name, {name: (some, some), "b": (some, some * 2)}, name, name, "alt", unit="seconds"),
         lines("o", name, {name: (some, some), "b": (some, -some)}, name, name, "alt", log=(False, False)),
         lines(
@@ -319,3 +336,28 @@ def test_long_names_are_cut_in_drawings_only():
 
 def test_what_is_rounded_is_small_and_what_is_missing_is_none():
     assert _thin.rounded(np.array([1 / 3, 2.0, np.inf]), 3) == [0.333, 2, None]
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e9), st.integers(1, 10**6), st.integers(1, 1000)), max_size=50))
+def test_a_density_holds_all_its_weights_each_where_it_belongs(points):
+    x, y, weights = ([point[place] for point in points] for place in range(3))
+    data: Any = density("d", "t", x, y, weights, "alt", xlabel="x", ylabel="y").data
+    held: dict[tuple[int, int], int] = {}
+    for across, up, weight in points:
+        column = max(k for k in range(40) if 10 ** (k / 4) <= max(across, 1) * (1 + 1e-9))
+        place = (column, up.bit_length() - 1)
+        held[place] = held.get(place, 0) + weight
+
+    assert {(column, row) for column, row, _ in data["cells"]} == set(held)
+    for column, row, much in data["cells"]:
+        assert much == pytest.approx(held[column, row], rel=1e-3)
+
+
+def test_bars_are_cut_at_the_period_and_rare_owners_share_a_colour():
+    bars = [(-5.0, 5.0, 0, 1, "a"), (90.0, 200.0, 0, 1, "a"), (200.0, 300.0, 0, 1, "late")]
+    bars += [(10.0, 20.0, n, n + 1, f"u{n}") for n in range(9)]
+    data: Any = gantt("g", "t", bars, (0.0, 100.0), "Processors", "alt").data
+
+    assert data["groups"][0] == {"label": "a", "bars": [[0.0, 5.0, 0, 1], [90.0, 100.0, 0, 1]]}
+    assert data["groups"][-1]["label"] == "others"
+    assert sum(len(group["bars"]) for group in data["groups"]) == 11

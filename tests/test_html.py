@@ -170,7 +170,7 @@ def test_the_head_takes_other_numbers_where_those_are_missing():
 
 def test_narrow_figures_stand_in_pairs_and_wide_ones_alone():
     drawn = make_figures()
-    svgs = {one.id: f'<svg width="{860 if one.plot == "series" else 420}"' for one in drawn.values()}
+    svgs = {one.id: f'<svg width="{700 if one.plot == "series" else 390}"' for one in drawn.values()}
     given = [drawn[key] for key in ("runtime", "times", "procs", "queue", "users")]
     shapes = [row.shape for row in layout([*given, Note("n")], svgs)]
 

@@ -1,9 +1,11 @@
 """The report on paper."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+from base64 import b64decode
 
 import pytest
 
@@ -11,7 +13,7 @@ from gwa.blocks import Report
 from gwa.errors import OutputError
 from gwa.report import pdf as paper
 from gwa.report.pdf import pdf
-from tests.made_report import make_report
+from tests.made_report import make_figures, make_report
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +52,74 @@ def test_missing_libraries_are_named(monkeypatch):
 
     with pytest.raises(OutputError, match=f"apt-get install {paper.PACKAGES}"):
         pdf(Report("t", "s", ()))
+
+
+@pytest.fixture(scope="module")
+def objects(printed, tmp_path_factory):
+    """Return what qpdf finds in the document, by its number; qpdf itself must find nothing wrong."""
+    if not shutil.which("qpdf"):
+        pytest.skip("needs qpdf to look into the document")
+    path = tmp_path_factory.mktemp("paper") / "report.pdf"
+    path.write_bytes(printed)
+    checked = subprocess.run(["qpdf", "--check", path], capture_output=True, text=True, check=True)  # noqa: S607
+    assert "WARNING" not in checked.stdout + checked.stderr
+    command = ["qpdf", "--json", "--json-stream-data=inline", "--decode-level=all", path]
+    text = subprocess.run(command, capture_output=True, check=True).stdout
+    return json.loads(text)["qpdf"][1]
+
+
+def dictionaries(objects, **wanted):
+    """Return all dictionaries of the document that have the entries *wanted*."""
+    every = [one["value"] if "value" in one else one["stream"]["dict"] for one in objects.values()]
+    names = {f"/{name}": f"/{value}" for name, value in wanted.items()}
+    return [one for one in every if isinstance(one, dict) and names.items() <= one.items()]
+
+
+def test_paper_says_that_it_follows_pdf_ua(objects):
+    (catalog,) = dictionaries(objects, Type="Catalog")
+    metadata = b64decode(objects[f"obj:{catalog['/Metadata']}"]["stream"]["data"]).decode()
+
+    assert 'pdfuaid:part="1"' in metadata
+    assert catalog["/Lang"] == "u:en"
+    assert catalog["/MarkInfo"] == {"/Marked": True}
+    assert catalog["/ViewerPreferences"] == {"/DisplayDocTitle": True}
+    assert {"/StructTreeRoot", "/Outlines"} <= catalog.keys()
+
+
+def test_everything_on_paper_can_be_read_aloud(objects):
+    figures = dictionaries(objects, S="Figure")
+    links = dictionaries(objects, Subtype="Link")
+    pages = dictionaries(objects, Type="Page")
+    fonts = dictionaries(objects, Type="FontDescriptor")
+
+    assert len(figures) == len(make_figures())
+    assert all(figure.get("/Alt", "u:") != "u:" for figure in figures)
+    assert links
+    assert all({"/Contents", "/StructParent"} <= link.keys() for link in links)
+    assert all(page.get("/Tabs") == "/S" for page in pages)
+    assert fonts
+    assert all(any(name.startswith("/FontFile") for name in font) for font in fonts)
+    assert len(dictionaries(objects, S="H1")) == 1
+    assert all("/A" in head for head in dictionaries(objects, S="TH")), "a scope for each heading"
+
+
+def test_sections_are_bookmarks(objects, report):
+    known = dictionaries(objects)
+    titles = {one["/Title"].removeprefix("u:") for one in known if {"/Title", "/Parent"} <= one.keys()}
+
+    assert {section.title for section in report.sections} <= titles
+
+
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="needs pdftotext to read the document")
+def test_contents_have_page_numbers_and_pages_running_heads(printed, report):
+    text = subprocess.run(["pdftotext", "-layout", "-", "-"], input=printed, capture_output=True, check=True)  # noqa: S607
+    pages = text.stdout.decode().split("\f")
+    contents = next(page for page in pages if "Contents" in page)
+
+    for section in report.sections:
+        found = re.search(rf"^\s*{section.title} ?\.[. ]*\.+ *(\d+)$", contents, re.MULTILINE)
+        assert found, section.title
+        page = pages[int(found[1]) - 1]
+        assert section.title in page
+        assert report.title in page.splitlines()[0]
+        assert re.search(rf"\b{found[1]} ?/ ?{len(pages) - 1}\b", page)

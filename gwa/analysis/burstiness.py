@@ -60,7 +60,8 @@ def burstiness(store: Store) -> Iterator[Block]:
             ("Normalised entropy", "at random", "Index of dispersion"),
             tuple((SCALES[scale], row) for scale, row in rows.items()),
         )
-        yield _figure(rows)
+        yield _dispersion(rows)
+        yield _entropy(rows)
     else:
         yield Note("All jobs arrive at once: there is no spread over time.")
     yield from _sizes(store)
@@ -97,24 +98,48 @@ def _row(arrived: Counts, scale: int) -> tuple[Fact, ...] | None:
     )
 
 
-def _figure(rows: dict[int, tuple[Fact, ...]]) -> Block:
-    values = [[fact.value for fact in facts] for facts in rows.values()]
-    known = [
-        (scale, one[2]) for scale, one in zip(rows, values, strict=True) if isinstance(one[2], int | float)
-    ]
-    said = ", ".join(f"{value:.3g} at {SCALES[scale]}" for scale, value in known) or "not known"
-    scales, dispersion = [float(scale) for scale, _ in known], [float(value) for _, value in known]
+def _dispersion(rows: dict[int, tuple[Fact, ...]]) -> Block:
+    """Return how the index of dispersion depends on the scale."""
+    scales, dispersion = _known(rows, 2)
     return lines(
         "burstiness",
         "Index of dispersion of arrivals by scale",
         {"arrivals": (scales, dispersion), "at random": (scales, [1.0] * len(scales))},
         "Length of an interval",
         "Variance over mean of arrivals",
-        f"The index of dispersion of arrivals is {said}; at random it would be 1.",
+        f"The index of dispersion of arrivals is {_said(scales, dispersion)}; at random it would be 1.",
         log=(True, True),
         unit="seconds",
         dashed=["at random"],
     )
+
+
+def _entropy(rows: dict[int, tuple[Fact, ...]]) -> Block:
+    """Return how the entropy of arrivals depends on the scale."""
+    scales, found = _known(rows, 0)
+    return lines(
+        "burstiness-entropy",
+        "Entropy of arrivals by scale",
+        {"arrivals": (scales, found), "at random": _known(rows, 1)},
+        "Length of an interval",
+        "Normalised entropy",
+        f"The normalised entropy of arrivals is {_said(scales, found)}; 1 is an even spread.",
+        unit="seconds",
+        dashed=["at random"],
+    )
+
+
+def _known(rows: dict[int, tuple[Fact, ...]], place: int) -> tuple[list[float], list[float]]:
+    """Return the scales at which the fact at *place* is known, and its values."""
+    values = {scale: facts[place].value for scale, facts in rows.items()}
+    known = {float(scale): float(one) for scale, one in values.items() if isinstance(one, int | float)}
+    return list(known), list(known.values())
+
+
+def _said(scales: list[float], values: list[float]) -> str:
+    """Return what *values* are at which of the *scales*, in words."""
+    words = (f"{value:.3g} at {SCALES[int(scale)]}" for scale, value in zip(scales, values, strict=True))
+    return ", ".join(words) or "not known"
 
 
 def _sizes(store: Store) -> Iterator[Block]:

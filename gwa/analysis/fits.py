@@ -10,7 +10,7 @@ from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
 from gwa.characteristics.published import cells
 from gwa.characteristics.thesis import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
-from gwa.figures import cdf
+from gwa.figures import cdf, lines
 from gwa.schema import BY_NAME
 from gwa.statistics.distribution import NONNEGATIVE, POSITIVE
 from gwa.statistics.fit import Fit, Fits, with_p_values
@@ -98,6 +98,7 @@ def _blocks(characteristic: Characteristic, measured: Measured, found: Fits) -> 
     )
     yield Note(f"{characteristic.title}: {found.verdict()}")
     yield _figure(characteristic, measured, found)
+    yield _tail(characteristic, measured, found)
 
 
 def _facts(characteristic: Characteristic, measured: Measured, found: Fits) -> tuple[Fact, ...]:
@@ -144,8 +145,7 @@ def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> 
     """Return the distribution of the values with the two best fits, in the values' own unit."""
     x = measured.x
     grid = np.linspace(x.min(), x.max(), STEPS)
-    best = {fit.name: fit for fit in (found.best_ks, found.best_bic) if fit}
-    unit: Unit = "seconds" if characteristic.unit == "seconds" and characteristic.name != "variance" else ""
+    best = _best(found)
     shown = cdf(
         f"fit-{characteristic.name.replace('_', '-')}-cdf",
         f"{characteristic.title} and its best fits",
@@ -154,7 +154,7 @@ def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> 
         f"Cumulative fraction of {x.n:,} values, and the best by KS and by BIC: "
         + ", ".join(f"{fit.title} (KS {fit.ks:.3f})" for fit in best.values())
         + ".",
-        unit=unit,
+        unit=_unit(characteristic),
         ylabel="Fraction of values",
         log=bool(measured.base),
     )
@@ -170,6 +170,38 @@ def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> 
     curves = shown.data["curves"]
     data = {**shown.data, "curves": [*curves, *drawn]} if isinstance(curves, list) else shown.data
     return Figure(shown.id, shown.title, shown.plot, data, shown.alt, shown.note)
+
+
+def _tail(characteristic: Characteristic, measured: Measured, found: Fits) -> Figure:
+    """Return which share of the values is greater, on logarithmic axes, where tails can be told apart."""
+    x = measured.x
+    values, shares = _curve(measured, x)
+    grid = np.linspace(x.min(), x.max(), STEPS)
+    curves = {"data": (values[:-1], 1 - shares[:-1])}
+    for fit in _best(found).values():
+        beyond = fit.distribution.sf(grid)
+        seen = beyond > 1 / (2 * x.n)
+        curves[fit.title] = (measured.raw(grid)[seen], beyond[seen])
+    return lines(
+        f"fit-{characteristic.name.replace('_', '-')}-ccdf",
+        f"The tail of {characteristic.title[0].lower()}{characteristic.title[1:]}",
+        curves,
+        characteristic.title,
+        "Fraction of values greater",
+        f"The fraction of {x.n:,} values that is greater, of the data and of the best fits;"
+        f" one in a hundred is above {measured.raw(x.quantiles([0.99]))[0]:.4g}.",
+        log=(True, True),
+        unit=_unit(characteristic),
+    )
+
+
+def _best(found: Fits) -> dict[str, Fit]:
+    """Return the best fits by KS and by BIC, which may be one."""
+    return {fit.name: fit for fit in (found.best_ks, found.best_bic) if fit}
+
+
+def _unit(characteristic: Characteristic) -> Unit:
+    return "seconds" if characteristic.unit == "seconds" and characteristic.name != "variance" else ""
 
 
 def _curve(measured: Measured, x: Sample) -> "tuple[np.ndarray, np.ndarray]":

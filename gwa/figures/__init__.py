@@ -21,12 +21,26 @@ from typing import IO
 from gwa.blocks import Figure
 from gwa.figures.bars import bars
 from gwa.figures.cdf import cdf
+from gwa.figures.density import density
+from gwa.figures.gantt import gantt
 from gwa.figures.heatmap import heatmap
 from gwa.figures.lines import lines
 from gwa.figures.lorenz import lorenz
 from gwa.figures.series import series
 
-__all__ = ["bars", "cdf", "draw", "draw_all", "heatmap", "kinds", "lines", "lorenz", "series"]
+__all__ = [
+    "bars",
+    "cdf",
+    "density",
+    "draw",
+    "draw_all",
+    "gantt",
+    "heatmap",
+    "kinds",
+    "lines",
+    "lorenz",
+    "series",
+]
 
 ALONE = 6
 """Up to so many figures one process is faster than two."""
@@ -40,7 +54,7 @@ def kinds() -> list[str]:
     Return the names of all kinds of plots, found by looking.
 
     >>> kinds()
-    ['bars', 'cdf', 'heatmap', 'lines', 'lorenz', 'series']
+    ['bars', 'cdf', 'density', 'gantt', 'heatmap', 'lines', 'lorenz', 'series']
     """
     return sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
 

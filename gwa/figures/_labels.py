@@ -74,7 +74,7 @@ def label(axes: "Axes", lines: Sequence[Line]) -> None:
     points = np.concatenate(paths)
     boxes = _arrange(axes, shown, points, paths) or _corner(axes, shown, points)
     if boxes is None:
-        _above(axes, shown)
+        above(axes, shown)
         return
     for line, box in zip(shown, boxes, strict=True):
         place = (box.anchor[0] - axes.bbox.x0, box.anchor[1] - axes.bbox.y0)
@@ -143,7 +143,7 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
     return None
 
 
-def _above(axes: "Axes", lines: Sequence[Line]) -> None:
+def above(axes: "Axes", lines: Sequence[Line]) -> None:
     """Write the names in a row over the right end of the drawing, each in its line's colour."""
     room = axes.bbox.width / CHARACTER - 4 * len(lines) - 12
     length = LONGEST if sum(len(line.name) for line in lines) <= room else max(3, int(room / len(lines)))

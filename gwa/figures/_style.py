@@ -35,10 +35,10 @@ VARIABLES: Final = {
 }  # fmt: skip
 """The CSS variable of each colour."""
 
-NARROW: Final = 420
+NARROW: Final = 390
 """How wide a figure is that stands beside another, in units of the drawing; text is 11 of them high."""
 
-WIDE: Final = 860
+WIDE: Final = 700
 """How wide a figure is that needs a whole line."""
 
 SMALL: Final = 10.0

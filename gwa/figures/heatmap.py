@@ -10,7 +10,6 @@ from gwa.blocks import Figure, Unit, Value
 from gwa.figures import _thin
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 CELL = 26.0
@@ -45,7 +44,7 @@ def heatmap(  # noqa: PLR0913 - what a figure says
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the cells as one colour in many strengths, and a scale over them."""
-    from gwa.figures import _style
+    from gwa.figures import _cells, _style
 
     matrix = np.array(data["matrix"], dtype=np.float64)
     down, across = matrix.shape
@@ -58,7 +57,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     for row in range(down):
         for column in range(across):
             if np.isfinite(matrix[row, column]):
-                _cell(axes, (column, row), (matrix[row, column] - low) / span)
+                _cells.cell(axes, (column, row), (matrix[row, column] - low) / span)
     axes.set_xlim(0, across)
     axes.set_ylim(down, 0)
     axes.grid(visible=False)
@@ -69,35 +68,4 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _style.set_ticks(axes.yaxis, [(place + 0.5, name) for place, name in enumerate(data["rows"])])
     axes.spines["bottom"].set_visible(False)
     _style.words(axes, data["xlabel"], data["ylabel"], lift=12)
-    _scale(axes, low, max(high, low), data["unit"])
-
-
-def _cell(  # matplotlib's words for a rectangle are passed on
-    axes: "Axes",
-    corner: tuple[float, float],
-    strength: float,
-    **look: Any,  # noqa: ANN401
-) -> None:
-    """Draw a cell; the weakest can still be told from an empty one."""
-    from matplotlib.patches import Rectangle
-
-    from gwa.figures import _style
-
-    paint = {"facecolor": _style.COLOURS[0], "alpha": round(0.06 + 0.94 * strength, 2), "linewidth": 0}
-    axes.add_patch(Rectangle(corner, **{"width": 0.92, "height": 0.9, "clip_on": False, **paint, **look}))
-
-
-def _scale(axes: "Axes", low: float, high: float, unit: str) -> None:
-    """Draw a scale at the top right: five strengths between the least and the greatest value."""
-    from gwa.figures import _style, _ticks
-
-    words = [_ticks.compact(low, unit), _ticks.compact(high, unit)]
-    across, up = 1 / axes.bbox.width, 1 / axes.bbox.height
-    end, top = 1 - (6 * len(words[1]) + 6) * across, 1 + 12 * up
-    for step in range(5):
-        corner = (end - (70 - 14 * step) * across, top)
-        _cell(axes, corner, step / 4, width=13 * across, height=9 * up, transform=axes.transAxes)
-    look: dict[str, Any] = {"va": "bottom", "color": _style.MUTED, "fontsize": _style.SMALL}
-    look["transform"] = axes.transAxes
-    axes.text(end - 75 * across, top - 2 * up, words[0], ha="right", **look)
-    axes.text(end + 4 * across, top - 2 * up, words[1], ha="left", **look)
+    _cells.scale(axes, low, max(high, low), data["unit"])

@@ -21,6 +21,11 @@ Line = Numbers | tuple[Numbers, Numbers, Numbers]
 
 DAY = 86400
 
+HEIGHT = 210
+MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 20}
+ABOVE = 0.08
+"""How much room is left above the greatest value."""
+
 
 def series(  # noqa: PLR0913 - what a figure says
     id: str,  # noqa: A002 - as blocks call it
@@ -69,7 +74,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bands, the lines over them, the level, and dates below."""
     from gwa.figures import _labels, _style
 
-    axes = _style.axes(canvas, width=_style.WIDE, height=240, left=58, bottom=48, top=28)
+    axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     drawn = []
     for place, line in enumerate(data["lines"]):
         x, y = _thin.array(line["x"]) / DAY, _thin.array(line["y"])
@@ -79,7 +84,9 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         axes.plot(x, y, **look)
         drawn.append(_labels.Line(line["label"], look["color"], x, y))
-    _heights(axes, data)
+    bottom, top = _heights(data)
+    axes.set_ylim(bottom, top + (top - bottom) * ABOVE)
+    _style.linear_ticks(axes.yaxis, bottom, top, data["unit"])
     words = _style.time_axis(axes, data["zone"])
     _style.words(axes, data["xlabel"] or words, data["ylabel"])
     if data["reference"]:
@@ -87,18 +94,36 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _labels.label(axes, drawn)
 
 
-def _heights(axes: "Axes", data: Mapping[str, Any]) -> None:
-    """Let the y axis begin at zero, or below if values do, and end above everything drawn."""
-    from gwa.figures import _style
+def reading(figure: Figure) -> Value:
+    """
+    Return what a page needs to read values off the drawing of *figure*, and to draw a part of it anew.
 
+    *frame* is where the drawing has its axes: left, top, width and height; *low* and *high* are the values
+    at their lower and upper end, *levels* those of the horizontal lines.
+    """
+    from gwa.figures import _style, _ticks
+
+    low, high = _heights(figure.data)
+    unit = figure.data["unit"]
+    left, top = MARGINS["left"], MARGINS["top"]
+    across, up = _style.WIDE - left - MARGINS["right"], HEIGHT - top - MARGINS["bottom"]
+    return {
+        "frame": [left, top, across, up],
+        "low": low,
+        "high": high + (high - low) * ABOVE,
+        "levels": [tick.place for tick in _ticks.linear(low, high, str(unit))],
+        **{name: figure.data[name] for name in ("lines", "unit", "zone", "reference")},
+    }
+
+
+def _heights(data: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the least and greatest of everything drawn; zero is always between them."""
     kept = ("y", "low", "high")
     everything = [value for line in data["lines"] for key in kept for value in line.get(key, ())]
     known = [value for value in everything if value is not None]
     known += data["reference"][:1] if data["reference"] else []
     low, high = min([0.0, *known]), max([0.0, *known])
-    high = high if high > low else low + 1.0
-    axes.set_ylim(low, high + (high - low) * 0.08)
-    _style.linear_ticks(axes.yaxis, low, high, data["unit"])
+    return low, high if high > low else low + 1.0
 
 
 def _level(axes: "Axes", value: float, name: str) -> None:

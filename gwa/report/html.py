@@ -23,6 +23,7 @@ from gwa.assets import asset
 from gwa.blocks import Block, Fact, Facts, Figure, Report, Section, Table, Value
 from gwa.errors import DefinitionError
 from gwa.figures import draw_all
+from gwa.figures.series import reading
 from gwa.numbers import brief, show
 from gwa.report.data import plain
 
@@ -73,6 +74,12 @@ def figures(report: Report) -> Iterator[Figure]:
         yield from (block for block in section.blocks if isinstance(block, Figure))
 
 
+def readings(report: Report) -> dict[str, str]:
+    """Return for each time series what the page's script reads values with, as JSON."""
+    found = (figure for figure in figures(report) if figure.plot == "series")
+    return {figure.id: json.dumps(plain(reading(figure)), separators=(",", ":")) for figure in found}
+
+
 def page(
     report: Report,
     drawings: Mapping[str, Markup],
@@ -83,13 +90,14 @@ def page(
     """Return *report* with its figures as *drawings*; on *paper* there is nothing to click."""
     environment = _environment(overrides, report.zone, paper=paper)
     try:
-        script = _source(environment, "static/report.js")
+        script = _source(environment, "static/report.js") + _source(environment, "static/series.js")
         return environment.get_template("report.html").render(
             report=report,
             summary=summary(report),
             chapters=chapters(report),
             layout={section.id: layout(section.blocks, drawings) for section in report.sections},
             drawings=drawings,
+            readings={} if paper else readings(report),
             styles=_source(environment, "static/report.css") + _source(environment, "static/print.css"),
             script=script,
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),

@@ -1,4 +1,4 @@
-// What the page does: theme, contents that follow, folding, search, tables that sort and export.
+// What the page does, but for time series, which have a file of their own: theme, contents that follow, folding, search, tables that sort and export.
 // Without this script the report is whole; it stands in the head so that the theme is set first.
 "use strict";
 
@@ -199,8 +199,10 @@ function tableTools(block) {
 
 // What scrolls must be reachable by keyboard.
 function reachable() {
-  for (const drawing of document.querySelectorAll(".drawing")) {
-    if (drawing.scrollWidth > drawing.clientWidth) drawing.tabIndex = 0; else drawing.removeAttribute("tabindex");
+  for (const box of document.querySelectorAll(".drawing, .facts dd, h1, .subtitle")) {
+    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1;
+    if (scrolls && getComputedStyle(box).overflowY !== "visible") box.tabIndex = 0;
+    else if (!box.closest("[data-series]")) box.removeAttribute("tabindex");
   }
 }
 
@@ -211,4 +213,5 @@ document.addEventListener("DOMContentLoaded", () => {
   follow();
   reachable();
   addEventListener("resize", reachable, { passive: true });
+  document.addEventListener("toggle", reachable, { capture: true }); // a list that was opened
 });

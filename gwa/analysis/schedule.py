@@ -1,0 +1,96 @@
+"""A look at the schedule: the jobs of some hours on their processors."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from gwa.analysis import Chapter, analysis
+from gwa.blocks import Block, Note
+from gwa.figures import gantt
+from gwa.store import Store
+
+DAY: Final = 86400
+
+STARTING: Final = 200
+"""So many jobs that start are shown."""
+
+RUNNING: Final = 100
+"""If more ran when they start, those are left out."""
+
+STARTS: Final = "select floor(start_time / 86400) as day, count(*) as jobs from ran group by 1 order by 1"
+
+SHOWN: Final = """
+select start_time, end_time, n_procs, user_id from ran
+where {condition} order by start_time, end_time, n_procs, job_id limit {limit}
+"""
+
+Job = tuple[float, float, int, str | None]
+
+
+@analysis(
+    "Jobs on processors", Chapter.USAGE, facts=(), needs=("submit_time", "run_time", "n_procs"), order=3
+)
+def schedule(store: Store) -> Iterator[Block]:
+    """
+    Some hours of the schedule: up to 200 jobs, from the day on which half of all jobs had started.
+
+    Logs do not say which processors a job had: each is drawn on the lowest that are free, in several pieces
+    where those are not next to each other. So sizes, times and gaps are those of the log; places are not.
+    """
+    found = store.arrays(STARTS)
+    days = np.asarray(found["day"], np.float64)
+    known = np.isfinite(days)
+    if not known.any():
+        yield Note("No job is known to have started.")
+        return
+    half = np.cumsum(np.asarray(found["jobs"], np.int64)[known])
+    begin = float(days[known][np.searchsorted(half, half[-1] / 2)] * DAY)
+    starting = _jobs(store, f"start_time >= {begin!r}", STARTING)
+    before = _jobs(store, f"start_time < {begin!r} and end_time > {begin!r}", RUNNING + 1)
+    left_out = len(before) > RUNNING
+    jobs = [*([] if left_out else before), *starting]
+    first, last = starting[0][0] if left_out else begin, starting[-1][0]
+    if last <= first:
+        last = max(first + 1, *(end for _, end, _, _ in jobs))
+    yield gantt(
+        "schedule",
+        "Jobs on processors",
+        placed(jobs),
+        (first, last),
+        "Processors",
+        f"{len(starting)} jobs that start within {(last - first) / 3600:.3g} h, each as wide as it ran and as"
+        f" high as its processors, {max(procs for _, _, procs, _ in jobs):,} at most.",
+        zone=None if store.system.relative else store.system.timezone.key,
+        note="Jobs that were running before are left out; there are too many." if left_out else "",
+    )
+
+
+def _jobs(store: Store, condition: str, limit: int) -> list[Job]:
+    """Return the first jobs for which *condition* holds, in order of their start."""
+    return [
+        (float(start), float(end), int(procs), user)
+        for start, end, procs, user in store.rows(SHOWN.format(condition=condition, limit=limit))
+    ]
+
+
+def placed(jobs: Sequence[Job]) -> list[tuple[float, float, int, int, str]]:
+    """
+    Return *jobs*, in order of their start, on the lowest processors that are free then.
+
+    >>> placed([(0, 9, 2, "a"), (1, 2, 1, "b"), (3, 5, 2, None)])[2:]
+    [(3, 5, 2, 4, 'unknown')]
+    """
+    bars: list[tuple[float, float, int, int, str]] = []
+    for start, end, procs, user in jobs:
+        needed, free = procs, 0
+        taken = sorted((low, high) for begin, until, low, high, _ in bars if begin <= start < until)
+        for low, high in [*taken, (free + needed + sum(high for _, high in taken), 0)]:
+            piece = min(low - free, needed)
+            if piece > 0:
+                bars.append((start, end, free, free + piece, user or "unknown"))
+                needed -= piece
+            if not needed:
+                break
+            free = max(free, high)
+    return bars

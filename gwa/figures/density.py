@@ -1,0 +1,94 @@
+"""Densities: how many jobs there are of each size and length, both on logarithmic axes."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gwa.blocks import Figure, Unit, Value
+from gwa.figures import _thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure as Canvas
+
+TENTHS = 4
+"""Cells for each power of ten of x."""
+
+TWOS = 1
+"""Cells for each power of two of y."""
+
+DECADES = 40
+"""Values are taken to be at most so many powers of ten above 1."""
+
+HEIGHT = 270
+MARGINS = {"left": 48, "bottom": 44, "top": 44}
+
+
+def density(  # noqa: PLR0913 - what a figure says
+    id: str,  # noqa: A002 - as blocks call it
+    title: str,
+    x: ArrayLike,
+    y: ArrayLike,
+    weights: ArrayLike,
+    alt: str,
+    *,
+    xlabel: str,
+    ylabel: str,
+    unit: Unit = "",
+    note: str = "",
+) -> Figure:
+    """
+    Return how much *weights* there is about each *x* and *y*: cells as wide as a quarter of a power of ten.
+
+    A cell is as high as a factor of two. Values below 1 stand with those of 1, which on a logarithmic axis
+    have no other place; what is not known is left out. The *unit* is that of x.
+    """
+    across, up, much = (_thin.array(np.asarray(part)) for part in (x, y, weights))
+    keep = np.isfinite(across) & np.isfinite(up) & np.isfinite(much) & (much > 0)
+    top = 10.0**DECADES
+    column = np.floor(TENTHS * np.log10(np.clip(across[keep], 1, top)) + 1e-9).astype(np.int64)
+    row = np.floor(TWOS * np.log2(np.clip(up[keep], 1, top)) + 1e-9).astype(np.int64)
+    places, inverse = np.unique(np.column_stack([column, row]), axis=0, return_inverse=True)
+    held = np.bincount(inverse.ravel(), much[keep], len(places)).astype(np.float64)
+    cells: list[Value] = [
+        [*map(int, place), value] for place, value in zip(places, _thin.rounded(held, 4), strict=True)
+    ]
+    data: dict[str, Value] = {"cells": cells, "xlabel": xlabel, "ylabel": ylabel, "unit": unit}
+    return Figure(id=id, title=title, plot="density", data=data, alt=alt, note=note)
+
+
+def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
+    """Draw the cells as one colour, the darker the more they hold, and a scale over them."""
+    from gwa.figures import _cells, _style
+
+    axes = _style.axes(canvas, height=HEIGHT, right=14, **MARGINS)
+    cells = data["cells"]
+    columns, rows = [cell[0] for cell in cells] or [0], [cell[1] for cell in cells] or [0]
+    most = max([1.0, *(cell[2] for cell in cells)])
+    for column, row, held in cells:
+        strength = np.log(max(held, 1.0)) / np.log(most) if most > 1 else 1.0
+        _cells.cell(axes, (column, row), float(strength))
+    _span(axes, columns, rows)
+    axes.grid(visible=False)
+    _log_ticks(axes.xaxis, columns, 10.0 ** (1 / TENTHS), data["unit"], axes.bbox.width)
+    _log_ticks(axes.yaxis, rows, 2.0 ** (1 / TWOS), "", 2 * axes.bbox.height)
+    _style.words(axes, data["xlabel"], data["ylabel"], lift=12)
+    _cells.scale(axes, 1.0, most, "count")
+
+
+def _span(axes: "Axes", columns: list[int], rows: list[int]) -> None:
+    """Let the axes hold all cells, and not be all of a single one."""
+    axes.set_xlim(min(columns), max(*columns, min(columns) + TENTHS) + 1)
+    axes.set_ylim(min(rows), max(*rows, min(rows) + 2) + 1)
+
+
+def _log_ticks(axis: "Axis", places: list[int], base: float, unit: str, room: float) -> None:
+    """Let the values that cells begin at stand on *axis*, whose steps are factors of *base*."""
+    from gwa.figures import _style, _ticks
+
+    low, high = base ** min(places), base ** (max(places) + 1)
+    found = _ticks.logarithmic(low, high, unit, room)
+    _style.set_ticks(axis, [(float(np.log(tick.place) / np.log(base)), tick.label) for tick in found])

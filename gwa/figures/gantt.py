@@ -1,0 +1,92 @@
+"""Gantt charts: which job was on which processors, and when."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gwa.blocks import Figure, Value
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+Bar = tuple[float, float, int, int, str]
+"""From when to when, from which processor up to below which, and whose it is."""
+
+NAMED = 4
+"""So many owners, those with most bars, have a colour and a name; the others share one."""
+
+OTHERS = "others"
+
+DAY = 86400
+HEIGHT = 300
+MARGINS = {"left": 58, "bottom": 48, "top": 28}
+
+
+def gantt(  # noqa: PLR0913 - what a figure says
+    id: str,  # noqa: A002 - as blocks call it
+    title: str,
+    bars: Sequence[Bar],
+    period: tuple[float, float],
+    ylabel: str,
+    alt: str,
+    *,
+    zone: str | None = None,
+    note: str = "",
+) -> Figure:
+    """
+    Return *bars* over the seconds of *period*, beyond which they are cut off.
+
+    Seconds count from 1970 where a *zone* such as Europe/Madrid is given, else from the start of the trace.
+    """
+    owners = [bar[4] for bar in bars]
+    common = sorted(set(owners), key=lambda owner: (-owners.count(owner), owner))
+    named = common if len(common) <= NAMED + 1 else common[:NAMED]
+    first, last = period
+    drawn: dict[str, list[Value]] = {}
+    for begin, end, low, high, owner in bars:
+        if end > first and begin < last:
+            kept = owner if owner in named else OTHERS
+            drawn.setdefault(kept, []).append([max(begin, first), min(end, last), low, high])
+    groups: list[Value] = [{"label": name, "bars": drawn[name]} for name in [*named, OTHERS] if name in drawn]
+    data: dict[str, Value] = {"groups": groups, "period": list(period), "ylabel": ylabel, "zone": zone}
+    return Figure(id=id, title=title, plot="gantt", data=data, alt=alt, note=note)
+
+
+def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
+    """Draw the bars of each owner in a colour, with a name over them where there are several."""
+    import numpy as np
+
+    from gwa.figures import _labels, _style
+
+    axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
+    first, last = (moment / DAY for moment in data["period"])
+    high = max([1, *(bar[3] for group in data["groups"] for bar in group["bars"])])
+    axes.update_datalim([(first, 0), (last, high)])
+    axes.set_ylim(0, high * 1.02)
+    _style.linear_ticks(axes.yaxis, 0, high, "count")
+    named = []
+    for place, group in enumerate(data["groups"]):
+        others = group["label"] == OTHERS
+        colour = _style.MUTED if others else _style.COLOURS[place % len(_style.COLOURS)]
+        _bars(axes, group["bars"], colour)
+        named.append(_labels.Line(group["label"], colour, np.empty(0), np.empty(0)))
+    words = _style.time_axis(axes, data["zone"])
+    _style.words(axes, words, data["ylabel"])
+    if len(named) > 1:
+        _labels.above(axes, named)
+
+
+def _bars(axes: "Axes", bars: Sequence[Sequence[float]], colour: str) -> None:
+    """Draw *bars* as one path, each with an outline that tells it from its neighbours."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    corners = [
+        corner
+        for begin, end, low, high in ((bar[0] / DAY, bar[1] / DAY, bar[2], bar[3]) for bar in bars)
+        for corner in ((begin, low), (end, low), (end, high), (begin, high), (begin, low))
+    ]
+    steps = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(bars)
+    path = Path(corners, steps)
+    axes.add_patch(PathPatch(path, facecolor=colour, alpha=0.4, linewidth=0))
+    axes.add_patch(PathPatch(path, facecolor="none", edgecolor=colour, linewidth=0.6))

@@ -1,0 +1,232 @@
+"""What a reader clicks on a page does what it says."""
+
+import csv
+import json
+import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from playwright.sync_api import expect
+
+from gwa.report.html import figures
+from tests.made_report import HOSTILE, make_report
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Return the figures of the made-up report."""
+    return list(figures(make_report()))
+
+
+def users(page):
+    """Return the table of users on *page*."""
+    return page.locator('.table[data-name="users.by_jobs"]')
+
+
+def column(block, number):
+    """Return the texts of a column of a table, from the top."""
+    return block.locator(f"tbody tr > :nth-child({number})").all_inner_texts()
+
+
+def test_a_click_in_the_contents_leads_to_the_section_and_marks_it(page):
+    link = page.get_by_role("navigation").get_by_role("link", name="Users")
+    link.click()
+
+    expect(page.locator("#users-title")).to_be_in_viewport()
+    expect(link).to_have_attribute("aria-current", "true")
+    assert page.locator(".contents [aria-current]").count() == 1
+
+
+def test_the_contents_follow_as_the_page_scrolls(page):
+    page.locator("#arrivals").evaluate("section => section.scrollIntoView()")
+
+    expect(page.locator(".contents [aria-current]")).to_have_text("Arrivals")
+    page.keyboard.press("End")
+    expect(page.locator(".contents [aria-current]")).to_have_text("How to make this report again")
+
+
+def test_a_section_folds_and_a_link_to_it_opens_it_again(page):
+    button = page.get_by_role("button", name="Fold this section Users")
+    body = page.locator("#users-body")
+    button.press("Enter")
+
+    expect(body).to_be_hidden()
+    expect(button).to_have_attribute("aria-expanded", "false")
+    page.get_by_role("navigation").get_by_role("link", name="Users").click()
+    expect(body).to_be_visible()
+    expect(button).to_have_attribute("aria-expanded", "true")
+
+
+def test_what_is_searched_is_left_and_what_is_not_found_is_said(page):
+    box = page.get_by_role("searchbox")
+    box.fill("BYTE FOR BYTE")
+
+    expect(page.locator("main > section:visible")).to_have_count(1)
+    expect(page.get_by_role("navigation").get_by_role("link")).to_have_text("How to make this report again")
+    box.fill("no such word anywhere")
+    expect(page.locator(".found")).to_have_text("No section has it.")
+    box.fill("")
+    expect(page.locator("main > section:visible")).to_have_count(page.locator("main > section").count())
+    expect(page.locator(".found")).to_be_empty()
+
+
+def test_a_column_of_numbers_sorts_down_first_then_up_with_missing_ones_last(page):
+    block = users(page)
+    head = block.get_by_role("columnheader", name="Mean memory")
+    head.get_by_role("button").click()
+
+    expect(head).to_have_attribute("aria-sort", "descending")
+    missing = [text == "–" or not text.strip() or text == "—" for text in column(block, 7)]
+    assert missing == sorted(missing)
+    jobs = block.get_by_role("columnheader", name="Jobs", exact=True)
+    jobs.get_by_role("button").click()
+    falling = [int(text.replace(",", "")) for text in column(block, 2)]
+    jobs.get_by_role("button").click()
+    rising = [int(text.replace(",", "")) for text in column(block, 2)]
+
+    assert falling == sorted(falling, reverse=True)
+    assert rising == falling[::-1]
+    expect(head).not_to_have_attribute("aria-sort", re.compile("."))
+
+
+def test_a_table_is_copied_with_all_digits_and_without_formulas(page):
+    button = users(page).locator("[data-export=copy]")
+    button.click()
+
+    expect(button).to_have_text("Copied")
+    lines = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").split("\n")]
+    assert lines[0][:3] == ["user", "jobs", "share"]
+    assert lines[3][0] == f"'{HOSTILE[2]}"
+    assert float(lines[3][2]) == 0.31 / 3
+    expect(button).to_have_text("Copy")
+
+
+def test_a_table_is_saved_as_csv_that_no_spreadsheet_runs_and_as_json(page, tmp_path):
+    block = users(page)
+    with page.expect_download() as saved:
+        block.get_by_role("button", name="CSV").click()
+    saved.value.save_as(tmp_path / "users.csv")
+    with page.expect_download() as kept:
+        block.get_by_role("button", name="JSON").click()
+    kept.value.save_as(tmp_path / "users.json")
+    rows = list(csv.reader((tmp_path / "users.csv").read_text().splitlines()))
+
+    assert saved.value.suggested_filename == "users.by_jobs.csv"
+    assert [row[0] for row in rows[1:5]] == [HOSTILE[0], HOSTILE[1], f"'{HOSTILE[2]}", HOSTILE[3]]
+    assert json.loads((tmp_path / "users.json").read_text())[2]["user"] == HOSTILE[2]
+
+
+def paper(page):
+    """Return the colour of the page."""
+    return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+
+def stroke(page):
+    """Return the colour of the first line of a figure."""
+    line = page.locator("figure svg path[style*=stroke]").first
+    return str(line.evaluate("line => getComputedStyle(line).stroke"))
+
+
+def test_the_theme_switches_figures_too_and_is_remembered(page):
+    button = page.get_by_role("button", name="Dark")
+    before = paper(page), stroke(page)
+    button.click()
+
+    expect(button).to_have_attribute("aria-pressed", "true")
+    after = paper(page), stroke(page)
+    assert before[0] == "rgb(255, 255, 255)"
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    page.reload()
+    assert paper(page) == after[0]
+    expect(page.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_page_is_dark_for_those_who_like_it_dark(page):
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+
+    assert paper(page) != "rgb(255, 255, 255)"
+    expect(page.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+
+
+def middle(drawing, share):
+    """Return where in the window a place of the axes of a wide drawing is, from 0 at its left to 1."""
+    box = drawing.bounding_box()
+    return box["x"] + box["width"] * (58 + 622 * share) / 700, box["y"] + box["height"] / 2
+
+
+def load(page):
+    """Return the figure of daily utilisation on *page*, its drawing and what is read off it."""
+    figure = page.locator('figure[id="figure-utilization.series"]')
+    figure.scroll_into_view_if_needed()
+    return figure, figure.locator(".drawing > svg"), figure.get_by_role("status")
+
+
+def test_a_value_is_read_where_the_pointer_is(page, made):
+    data = next(one.data for one in made if one.id == "utilization.series")["lines"][0]
+    _, drawing, said = load(page)
+    page.mouse.move(*middle(drawing, 0.3))
+    x = data["x"]
+    place = min(range(len(x)), key=lambda n: abs(x[n] - x[0] - 0.3 * (x[-1] - x[0])))
+    day = datetime.fromtimestamp(x[place], ZoneInfo("Europe/Stockholm"))
+
+    expect(said).to_contain_text(f"{day:%Y-%m-%d %H:%M}")
+    expect(said).to_contain_text(f"mean {100 * data['y'][place]:.1f}".removesuffix(".0"))
+    page.mouse.move(5, 5)
+    expect(said).to_contain_text("Point at the drawing")
+
+
+def test_a_part_that_is_dragged_over_is_seen_closer_and_the_whole_again(page, made):
+    figure, drawing, said = load(page)
+    before = drawing.locator("text").all_text_contents()
+    page.mouse.move(*middle(drawing, 0.25))
+    page.mouse.down()
+    page.mouse.move(*middle(drawing, 0.4), steps=3)
+    page.mouse.move(*middle(drawing, 0.5), steps=3)
+    page.mouse.up()
+    data = next(one.data for one in made if one.id == "utilization.series")["lines"][0]["x"]
+    page.mouse.move(*middle(drawing, 0.001))
+    quarter = datetime.fromtimestamp(data[0] + (data[-1] - data[0]) / 4, ZoneInfo("Europe/Stockholm"))
+
+    ticks = drawing.locator("g text").all_text_contents()
+    assert len([text for text in ticks if re.fullmatch(r"\d{4}-\d\d-\d\d", text)]) > 2, (
+        "round days, by the clock"
+    )
+    expect(said).to_contain_text(f"{quarter:%Y-%m}")
+    figure.get_by_role("button", name="Whole").click()
+    assert drawing.locator("text").all_text_contents() == before
+    expect(figure.get_by_role("button", name="Zoom out")).to_be_disabled()
+
+
+def test_keys_read_and_zoom_too(page):
+    figure, _, said = load(page)
+    drawing = figure.get_by_role("group", name="Utilisation of each day.")
+    drawing.focus()
+    page.keyboard.press("End")
+    last = said.inner_text()
+    page.keyboard.press("ArrowLeft")
+
+    assert said.inner_text() != last
+    page.keyboard.press("+")
+    expect(figure.get_by_role("button", name="Whole")).to_be_enabled()
+    page.keyboard.press("Escape")
+    expect(figure.get_by_role("button", name="Whole")).to_be_disabled()
+
+
+def test_without_the_script_the_report_is_whole(browser, file):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(file.as_uri())
+
+    expect(page.locator("main > section:visible")).to_have_count(page.locator("main > section").count())
+    assert not page.get_by_role("button").count()
+    context.close()
+
+
+def test_the_first_key_leads_past_the_contents(page):
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("main")).to_be_focused()
