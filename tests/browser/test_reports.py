@@ -1,5 +1,7 @@
 """The reports on all sample traces and on some real logs, as a reader opens them."""
 
+from typing import Literal
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
@@ -10,6 +12,7 @@ from tests.conftest import HOME
 
 SAMPLES = sorted(path.parent.name for path in (HOME / "sample_traces").glob("*/expected.gwf"))
 REAL = ("swf/KTH-SP2-1996-2.1-cln.swf.gz", "swf/LCG.swf.gz", "swf/HPC2N-2002-2.1-cln.swf.gz", "google2011")
+VIEWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (380, "dark"))
 MOST = 5_000_000
 """So many bytes a page may have, however large its trace."""
 
@@ -21,7 +24,7 @@ def look(context, trace, folder):
         file.write_text(html(opened.report()), encoding="utf-8")
     page, wrong = visit(context, file)
     assert file.stat().st_size < MOST
-    for width, theme in ((1280, "light"), (380, "dark")):
+    for width, theme in VIEWS:
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=theme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
