@@ -9,7 +9,8 @@ from base64 import b64decode
 
 import pytest
 
-from gwa.blocks import Report
+from gwa.assets import asset
+from gwa.blocks import Column, Report, Section, Table
 from gwa.errors import OutputError
 from gwa.report import pdf as paper
 from gwa.report.pdf import pdf
@@ -123,3 +124,16 @@ def test_contents_have_page_numbers_and_pages_running_heads(printed, report):
         assert section.title in page
         assert report.title in page.splitlines()[0]
         assert re.search(rf"\b{found[1]} ?/ ?{len(pages) - 1}\b", page)
+
+
+def test_no_rule_looks_through_a_table_for_each_of_its_cells():
+    for name in ("report.css", "print.css"):
+        assert ":has(" not in asset("templates", "static", name).read_text(), "paper would take hours"
+
+
+def test_a_table_of_thousands_of_rows_is_set_too():
+    rows = tuple((f"row {n}", n) for n in range(1500))
+    long = Table("long", "Long", (Column("name", "Name"), Column("n", "N", "count")), rows)
+    report = Report("t", "s", (Section("s", "S", "", (long,)),))
+
+    assert pdf(report).startswith(b"%PDF")
