@@ -74,7 +74,7 @@ def test_claims_its_own_sample_and_nobody_elses(one):
     for other in converters():
         for path in sample_of(other):
             claimed = one.refuses(Head.of(path)) is None
-            assert claimed == (one is other), f"{one.name} and {path.name}"
+            assert claimed == (one.name == other.name), f"{one.name} and {path.name}"
 
 
 @EVERY
