@@ -103,11 +103,12 @@ def _sweep(path: Path) -> None:
     """Remove the parts that killed processes left of *path*."""
     for stale in path.parent.glob(f".{escape(path.name)}.*.part"):
         owner = stale.name.rsplit(".", 2)[1]
-        if owner.isdecimal() and not _is_running(int(owner)):
+        if owner.isdecimal() and not is_running(int(owner)):
             _remove(stale)
 
 
-def _is_running(process: int) -> bool:
+def is_running(process: int) -> bool:
+    """Whether there is such a *process*, of whomever."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

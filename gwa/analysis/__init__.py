@@ -89,7 +89,7 @@ def analysis(
             chapter,
             tuple(facts),
             tuple(needs),
-            _paragraphs(function.__doc__ or ""),
+            paragraphs(function.__doc__ or ""),
             function,
             order,
             on_request,
@@ -98,7 +98,7 @@ def analysis(
     return register
 
 
-def _paragraphs(docstring: str) -> str:
+def paragraphs(docstring: str) -> str:
     """Return a docstring with one line for each paragraph."""
     return "\n\n".join(" ".join(part.split()) for part in cleandoc(docstring).split("\n\n"))
 

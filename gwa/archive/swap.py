@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
+from gwa.output import is_running
 
 HERE: Final = -100
 """AT_FDCWD: paths are as for any other call."""
@@ -90,15 +91,5 @@ def _sweep(out: Path) -> None:
     """Remove the folders that killed processes left."""
     for stale in out.parent.glob(f".{escape(out.name)}.*.part*"):
         owner = stale.name.removeprefix(f".{out.name}.").partition(".")[0]
-        if owner.isdecimal() and not _is_running(int(owner)):
+        if owner.isdecimal() and (int(owner) == os.getpid() or not is_running(int(owner))):
             shutil.rmtree(stale, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return process != os.getpid()

@@ -5,12 +5,13 @@ A distance says little without what chance does, so the distance of two halves o
 beside it, as in `gwa.studies.score`, whose measures these are.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gwa.analysis import paragraphs
 from gwa.blocks import Block, Report, Section, Value
 from gwa.comparison.aligned import aligned
-from gwa.comparison.archive import standing
+from gwa.comparison.archive import Archive, standing
 from gwa.comparison.curves import curves, small_multiples
 from gwa.comparison.differences import Difference, differences, sentences, table
 from gwa.comparison.side import Side, look
@@ -22,9 +23,6 @@ from gwa.store import Store
 
 MOST: Final = 20
 """So many traces can be compared at once."""
-
-Archive = Mapping[str, Mapping[str, Value]]
-"""Facts of traces elsewhere, by name and id."""
 
 
 def compare(
@@ -85,5 +83,4 @@ def _sections(
 
 
 def _section(name: str, title: str, function: object, blocks: Iterator[Block]) -> Section:
-    help = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))  # noqa: A001
-    return Section(name, title, help, tuple(blocks))
+    return Section(name, title, paragraphs(function.__doc__ or ""), tuple(blocks))

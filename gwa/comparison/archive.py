@@ -15,6 +15,7 @@ from gwa.numbers import show
 from gwa.summary import number
 
 Archive = Mapping[str, Mapping[str, Value]]
+"""Facts of traces elsewhere, by name and id."""
 
 PUBLISHED: Final = "archive"
 """What the traces of the thesis are called on the command line."""

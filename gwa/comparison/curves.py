@@ -15,7 +15,7 @@ TOGETHER: Final = 6
 
 UNITS: Final[dict[str, Unit]] = {"run-time": "seconds", "requested": "seconds", "gaps": "seconds"}
 
-SERIES: Final = ("utilization", "arrivals-hours", "week")
+SERIES: Final = ("utilization", "week")
 
 
 def curves(sides: Sequence[Side]) -> Iterator[Block]:
