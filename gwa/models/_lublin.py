@@ -126,8 +126,7 @@ def _em(x: Floats, procs: Floats, weight: Floats) -> dict[str, float]:
     short = np.where(x <= Sample.of(x).median(), 0.9, 0.1)
     share, before = np.full(x.size, 0.5), -math.inf
     for _ in range(ROUNDS):
-        masses = np.stack([np.bincount(place, weight * short), np.bincount(place, weight * (1 - short))])
-        phases = _phases(bins, masses)
+        phases = _phases(bins, *(np.bincount(place, mass) for mass in (weight * short, weight * (1 - short))))
         slope, intercept = _line(procs, short, weight / np.maximum(share * (1 - share), 0.01))
         share = np.clip(slope * procs + intercept, 0, 1)
         density = phases.pdf(np.stack([bins, bins]))[:, place] * np.stack([share, 1 - share])
@@ -144,14 +143,15 @@ def _em(x: Floats, procs: Floats, weight: Floats) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _phases(x: Floats, masses: Floats) -> Gamma:
+def _phases(x: Floats, *masses: "np.ndarray") -> Gamma:
     """
-    Return both gammas, of *masses* in two rows at the same *x*.
+    Return a gamma for each of *masses* at the same *x*, in rows.
 
     None is narrower than a bin: many jobs of one length would draw a phase into a point.
     """
-    mean = (masses @ x / masses.sum(axis=1))[:, np.newaxis]
-    shape = np.fmin(Gamma.fit_rows(np.stack([x, x]), masses).shape, (mean * BINS) ** 2)
+    weight = np.stack(masses).astype(np.float64)
+    mean = (weight @ x / weight.sum(axis=1))[:, np.newaxis]
+    shape = np.fmin(Gamma.fit_rows(np.broadcast_to(x, weight.shape), weight).shape, (mean * BINS) ** 2)
     return Gamma(shape, mean / shape)
 
 
