@@ -73,7 +73,9 @@ def test_traces_are_ranked_and_equal_ones_share_a_place():
     ones = [holding(name, **{"trace.jobs": jobs}) for name, jobs in size.items()]
     ranks = ranking(BY_ID["size"], [*ones, Holding(entry("e"), {}, "broken")])
 
-    assert [(one.place, one.holding.entry.id) for one in ranks] == [(1, "b"), (2, "a"), (2, "c")]
+    assert [(one.place, one.holding.entry.id) for one in ranks] == [
+        (1, "b"), (2, "a"), (2, "c"), (None, "d"),
+    ]  # fmt: skip
 
 
 def test_each_rank_says_why():
@@ -83,7 +85,7 @@ def test_each_rank_says_why():
     assert all(rank.why for rank in found.values())
     assert found["quality"].value == pytest.approx(0.95)
     assert found["diversity"].value == pytest.approx(4)
-    assert found["fit-for-memory"].value == 0
+    assert (found["fit-for-memory"].place, found["fit-for-memory"].why) == (None, "no job records ReqMemory")
     assert found["fit-for-failures"].value == pytest.approx(0.5 * 15 / 180)
     assert found["completeness"].value == pytest.approx(3.5 / 14)
 
