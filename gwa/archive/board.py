@@ -41,7 +41,7 @@ def read_board(site: Path) -> Board | None:
         board = _of_rows(said) if isinstance(said, list) else _of_report(said)
         if all(len(row) == len(board.columns) and all(map(_is_value, row)) for row in board.rows):
             return board
-    except (OSError, ValueError, KeyError, TypeError, StopIteration, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, StopIteration, RecursionError) as error:
         if isinstance(error, DefinitionError):
             raise
     raise DefinitionError(f"{path}: is no leaderboard, expected what 'gwa leaderboard TRACE… --json' prints")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gwa.archive.board import NAME, read_board
 from gwa.archive.catalogue import Catalogue, Change, Entry
 from gwa.archive.cite import bibtex, ris
 from gwa.archive.diversity import effective
@@ -149,3 +150,68 @@ def test_a_page_that_cannot_be_is_named(tmp_path, name, text):
 
     with pytest.raises(DefinitionError, match=re.escape(name)):
         written(tmp_path)
+
+
+REPORTED = {
+    "subtitle": "a-log, 3 seeds each",
+    "sections": [
+        {
+            "blocks": [
+                {
+                    "kind": "table",
+                    "columns": [
+                        {"key": "model", "label": "Model", "unit": ""},
+                        {"key": "rank", "label": "Mean rank", "unit": ""},
+                    ],
+                    "rows": [["one", 1.5], [HOSTILE, None]],
+                    "note": "How to read it.",
+                },
+                {"kind": "note", "text": "One trace is too short.", "level": "warning"},
+            ]
+        }
+    ],
+}
+
+
+def test_a_leaderboard_is_read_from_either_form(tmp_path):
+    assert read_board(tmp_path) is None
+    (tmp_path / NAME).write_text(json.dumps(REPORTED))
+    whole = read_board(tmp_path)
+    (tmp_path / NAME).write_text(json.dumps([{"model": "one", "rank": 1.5, "unknown": 3}]))
+    rows = read_board(tmp_path)
+
+    assert whole
+    assert rows
+    assert whole.rows == [["one", 1.5], [HOSTILE, None]]
+    assert (whole.traces, list(whole.notes)) == ("a-log, 3 seeds each", ["One trace is too short."])
+    assert [one.label for one in rows.columns] == ["Model", "Mean rank"]
+    assert rows.rows == [["one", 1.5]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "3",
+        "[" * 100_000,
+        '[{"model": {}}]',
+        '[{"model": "x"}, {}]',
+        '{"sections": [{"blocks": []}]}',
+    ],
+)
+def test_what_is_no_leaderboard_is_named(tmp_path, text):
+    (tmp_path / NAME).write_text(text)
+
+    with pytest.raises(DefinitionError, match=r"leaderboard.json: is no leaderboard"):
+        read_board(tmp_path)
+
+
+def test_a_leaderboard_is_not_read_from_elsewhere(tmp_path):
+    (tmp_path / "secret.json").write_text("[]")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / NAME).symlink_to(tmp_path / "secret.json")
+
+    with pytest.raises(DefinitionError, match="leads out of"):
+        read_board(tmp_path / "site")
