@@ -44,6 +44,14 @@ def whole(path: Path) -> Iterator[Path]:
         _remove(part)
 
 
+def writable(path: Path) -> None:
+    """Raise `OutputError` where a file cannot be written to *path*, before work is done for it."""
+    try:
+        _refuse_useless(path)
+    except OSError as error:
+        raise _told(path, error) from error
+
+
 def _told(path: Path, error: Exception) -> OutputError:
     """Return what is to be said of an error, in one line."""
     if isinstance(error, OutputError):
