@@ -12,8 +12,9 @@ from gwa.account import Account
 from gwa.anonymize import anonymized
 from gwa.assets import asset
 from gwa.definition import definition
-from gwa.errors import DefinitionError, GwaError, TraceError, UnknownFormat
+from gwa.errors import DefinitionError, GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats import Format, formats, writers
+from gwa.formats._partitioned import write as write_months
 from gwa.kept import keeping
 from gwa.output import whole, writable
 from gwa.readers.compressed import plain_name
@@ -162,6 +163,13 @@ def writer(path: Path) -> Format:
     raise UnknownFormat(message)
 
 
+def partitioned(target: Format, out: Path) -> Format:
+    """Return the format that writes a folder of files of *target*; raise `OutputError` for others."""
+    if target.name != "parquet":
+        raise OutputError(f"{out}: only Parquet is written by month, expected a name such as trace.parquet")
+    return replace(target, write=write_months)
+
+
 def convert(
     paths: Sequence[Path],
     out: Path,
@@ -170,13 +178,17 @@ def convert(
     reading: Reading | None = None,
     command: str = "",
     key: bytes | None = None,
+    by_month: bool = False,
 ) -> Account:
     """
     Convert the trace in *paths* to *out*, whole or not at all, and return the account of its rows.
 
-    With a *key* names are replaced by pseudonyms before anything is written.
+    With a *key* names are replaced by pseudonyms before anything is written. *by_month* makes Parquet a
+    folder with a file for each month of submissions.
     """
     target, reading, files = writer(out), reading or Reading(), expand(paths)
+    if by_month:
+        target = partitioned(target, out)
     patient = any(path.is_dir() for path in paths)
     with _resumed(files, out, reading) as reading:
         if key is not None:

@@ -128,9 +128,10 @@ def is_running(process: int) -> bool:
 
 def _flush(part: Path) -> None:
     """Make sure that the content is on disk before its name says so."""
-    if part.is_file():
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
+    for path in part.rglob("*") if part.is_dir() else [part]:
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
 
 
 def _remove(part: Path) -> None:

@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-call"
+# mypy: disable-error-code="no-untyped-call,func-returns-value,redundant-expr"
 """Logs that are appended to a store, and conversions that are broken off: the same jobs as in one go."""
 
 import os

@@ -33,7 +33,7 @@ LAYERS = (
     "report",
     "comparison",
     "archive",
-    "trace",
+    "trace explain",
     "terminal",
     "cli __init__ __main__",
 )

@@ -26,6 +26,9 @@ from gwa.cli._common import OUTPUT, PATH, SOURCES, options, reading, tell
     is_flag=True,
     help="Join logs to a store: next month's, say; those in it change nothing.",
 )
+@click.option(
+    "--partition", type=click.Choice(["month"]), help="Make Parquet a folder with a file for each month."
+)
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @options
 def command(
@@ -62,7 +65,14 @@ def command(
     from gwa.anonymize import read_key
     from gwa.convert import convert as run
 
-    account = run(sources, out, command=shlex.join(words), key=read_key(key) if anonymize else None, **wishes)
+    account = run(
+        sources,
+        out,
+        command=shlex.join([*words, *(["--partition", said["partition"]] if said["partition"] else [])]),
+        key=read_key(key) if anonymize else None,
+        by_month=bool(said["partition"]),
+        **wishes,
+    )
     tell(out, account, quiet=said["quiet"])
 
 
