@@ -1,4 +1,4 @@
-"""Groups: values of several series at a few named places, with how sure they are, such as policies by load."""
+"""Groups: values of several series at a few named places, with how sure they are."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -43,9 +43,13 @@ def groups(  # noqa: PLR0913 - what a figure says
     The upright axis is logarithmic where values differ much.
     """
     drawn: list[Value] = [
-        {"label": label, "y": _rounded([y for y, _ in points]), "half": _rounded([half for _, half in points])}
+        {
+            "label": label,
+            "y": _rounded([value for value, _ in points]),
+            "half": _rounded([half for _, half in points]),
+        }
         for label, points in series.items()
-    ]  # fmt: skip
+    ]
     data: dict[str, Value] = {
         "places": list(places), "series": drawn, "xlabel": xlabel, "ylabel": ylabel, "unit": unit,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Do the runs that standard input names, a list in JSON on each line, and say on standard output what is done."""
+"""Do the runs that standard input names, a JSON list on each line, and say each that is done."""
 
 import json
 import signal

@@ -33,7 +33,7 @@ RUNS: Final = 100_000
 class Cluster(Parameters):
     """A cluster of processors that are alike."""
 
-    name: str
+    name: str  # type: ignore[misc] # a parameter here, not what members of a family are called
     processors: Annotated[int, Quantity("how many there are", "", 1, 1e6)]
     speed: Annotated[float, positive("of a processor; a task of run time r takes r / speed seconds")] = 1.0
 
@@ -76,14 +76,14 @@ class Workload(Parameters):
     mean, likewise), and of *arrivals*.
     """
 
-    name: str
+    name: str  # type: ignore[misc] # a parameter here, not what members of a family are called
     models: tuple[str, ...] = ()
     trace: str | None = None
     days: Annotated[float | None, positive("of submissions", "days")] = None
     tasks: Annotated[int | None, Quantity("how many tasks", "", 1, 1e8)] = None
     bag_sizes: Annotated[tuple[float, ...], Quantity("median of bags of two or more", "tasks", 2, 1e6)] = ()
     run_times: Annotated[tuple[float, ...], Quantity("mean", "s", 1, 1e9)] = ()
-    arrivals: tuple[Pattern, ...] = (MODELLED,)
+    arrivals: tuple[Pattern, ...] = ("as modelled",)
 
     def check(self) -> None:
         """Refuse what contradicts itself."""
@@ -123,7 +123,9 @@ class Experiment(Parameters):
     loads: Annotated[tuple[float, ...], Quantity("share of the system", "", 0.0, 10.0, open=True)] = ()
     repetitions: Annotated[int, Quantity("with other random numbers", "", 1, 10_000)] = 1
     seed: Annotated[int, Quantity("of the random numbers", "", 0, 2**53)] = 0
-    period: Annotated[float, Quantity("between looks of the monitor at processors, under csp", "s", 0.0, 1e9)] = 0.0
+    period: Annotated[
+        float, Quantity("between looks of the monitor at processors, under csp", "s", 0.0, 1e9)
+    ] = 0.0
     horizon: Annotated[float | None, Quantity("in lengths of the submissions", "", 1.0, 1e6)] = None
 
     def check(self) -> None:
@@ -131,7 +133,9 @@ class Experiment(Parameters):
         if (self.system is None) == (not self.clusters):
             raise ModelError("system: expected either the name of a system's file or clusters")
         if bool(self.schedulers) == bool(self.policies):
-            raise ModelError("schedulers: expected either these, for bags of tasks, or policies, for parallel jobs")
+            raise ModelError(
+                "schedulers: expected either these, for bags of tasks, or policies, for parallel jobs"
+            )
         for key in ("workloads", "architectures", "selections"):
             if not getattr(self, key):
                 raise ModelError(f"{key}: there are none, expected at least one")
@@ -142,7 +146,9 @@ class Experiment(Parameters):
                 _check(f"{key}[{place}]", known, name)
         _distinct("loads", self.loads)
         if self.policies and self.horizon is not None:
-            raise ModelError("horizon: is for bags of tasks, and policies schedule parallel jobs to their ends")
+            raise ModelError(
+                "horizon: is for bags of tasks, and policies schedule parallel jobs to their ends"
+            )
 
 
 def _distinct(key: str, values: Any) -> None:  # noqa: ANN401 - a sequence of anything

@@ -33,7 +33,9 @@ class Located:
         """Return the file; raise `DefinitionError` where there is none, or where it is no TOML."""
         try:
             if path.stat().st_size > LARGEST:
-                raise DefinitionError(f"{path}: has {path.stat().st_size:,} bytes, expected at most {LARGEST:,}")
+                raise DefinitionError(
+                    f"{path}: has {path.stat().st_size:,} bytes, expected at most {LARGEST:,}"
+                )
             text = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
         except OSError as error:
             raise DefinitionError(f"{path}: {(error.strerror or str(error)).lower()}") from error
@@ -61,17 +63,19 @@ class Located:
             raise DefinitionError(f"{self.path}:{self.line(message)}: {message}") from error
 
     def line(self, message: str) -> int:
-        """Return the line of the parameter with whose path a *message* begins, else of what it should be in."""
+        """Return the line of the parameter with whose path a *message* begins, else of what lacks it."""
         steps = _steps(tomllib.loads(self.text), message)
         if not steps:
             return 1
         lines = self.text.split("\n")
         # The first line without which those above lack the parameter is where its statement begins.
-        return 1 + bisect_left(range(len(lines)), x=True, key=lambda last: _holds(_beginning(lines, last), steps))
+        return 1 + bisect_left(
+            range(len(lines)), x=True, key=lambda last: _holds(_beginning(lines, last), steps)
+        )
 
 
 def _steps(said: Any, message: str) -> list[str | int]:  # noqa: ANN401 - whatever TOML says
-    """Return the path with which a *message* begins, such as ``workloads[0].days``, as far as there is one."""
+    """Return the path with which a *message* begins, such as ``workloads[0].days``, as far as it goes."""
     steps: list[str | int] = []
     while True:
         known: dict[str, str | int] = {}

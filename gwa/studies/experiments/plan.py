@@ -122,7 +122,7 @@ class Plan:
 
 @cache
 def programs() -> str:
-    """Return a hash of the programs: what another version computed is never taken for a result of this one."""
+    """Return a hash of the programs: another version's results are never taken for those of this one."""
     digest = hashlib.sha256(__version__.encode())
     for package in SOURCES:
         for file in sorted(files(package).iterdir(), key=lambda one: one.name):

@@ -7,6 +7,7 @@ Whoever stops or kills it loses at most the runs in hand.
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from gwa.errors import ModelError, SimulationError
 from gwa.progress import SILENT, Progress
 from gwa.studies.experiments.experiment import Stated
 from gwa.studies.experiments.plan import Plan, Run
@@ -17,12 +18,19 @@ from gwa.studies.experiments.workloads import workload
 
 
 def perform(stated: Stated, runs: Sequence[Run], shelf: Shelf) -> Iterator[str]:
-    """Yield the name of each of *runs* when it is done and kept; runs of one workload that follow each other share it."""
+    """
+    Yield the name of each of *runs* when it is done and kept; runs of one workload share it.
+
+    Raise `SimulationError` for one that cannot be done.
+    """
     for variant, same in groupby(runs, key=lambda run: run.variant):
-        made = workload(stated, variant)
-        for run in same:
-            shelf.keep(run, *simulated(stated, made, run.policies))
-            yield run.name
+        try:
+            made = workload(stated, variant)
+            for run in same:
+                shelf.keep(run, *simulated(stated, made, run.policies))
+                yield run.name
+        except (ModelError, SimulationError) as error:
+            raise SimulationError(f"{stated.path}: workload {variant.workload}: {error}") from error
 
 
 def run_all(plan: Plan, shelf: Shelf, jobs: int, progress: Progress = SILENT) -> int:

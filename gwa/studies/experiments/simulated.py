@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.blocks import Column
-from gwa.errors import SimulationError
 from gwa.simulation import bags, engine, metrics
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.grid import Grid
@@ -47,8 +46,9 @@ MEASURES: Final = (
 """What is measured, in means over bags or tasks: make-span and NSL over bags that finished."""
 
 HELP: Final = (
-    "Make-span: from the first submission of a task of a bag to the last end of one. NSL: that over the sum of its"
-    " tasks' run times on a processor of speed 1. Both are means over bags of two tasks or more that finished."
+    "Make-span: from the first submission of a task of a bag to the last end of one. NSL: that over the sum"
+    " of its tasks' run times on a processor of speed 1. Both are means over bags of two tasks or more that"
+    " finished."
 )
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gwa.bags import bagged
 from gwa.convert import read
@@ -43,7 +42,8 @@ class Made:
     """
     Tasks in the order of submission, as arrays of one length, and the *length* of all submissions in seconds.
 
-    *submit* and *run* are in seconds, *estimate* is the run time that was requested (nan where none was).
+    *submit* and *run* are in seconds, *estimate* is the run time that was requested (nan where none was);
+    *procs* are the processors of parallel jobs, and 1 where each job is taken for a task of a bag.
     *bag*, *user* and *site* are numbers from 0; *site* is the cluster at which a task is submitted.
     """
 
@@ -61,8 +61,8 @@ class Made:
         return self.submit.size
 
     def load(self, capacity: float) -> float:
-        """Return the share of *capacity* that the tasks, one processor each, keep busy in their length."""
-        return float(self.run.sum()) / (capacity * self.length)
+        """Return the share of *capacity* that the tasks keep busy in their length."""
+        return float((self.run * self.procs).sum()) / (capacity * self.length)
 
     def arriving(self, pattern: str) -> "Made":
         """Return the tasks with their bags arriving by another pattern; within a bag nothing changes."""
@@ -80,27 +80,44 @@ class Made:
 
 
 def workload(stated: Stated, variant: Variant) -> Made:
-    """Return the tasks of a variant; raise `SimulationError` where it cannot be brought to its load."""
+    """
+    Return the tasks, or the parallel jobs, of a variant.
+
+    Raise `SimulationError` or `ModelError` where it cannot be made, or not be brought to its load.
+    """
     said = stated.experiment
     (one,) = (one for one in said.workloads if one.name == variant.workload)
+    shaped = _parallel if said.policies else _sequential
+
+    def make(pace: float) -> Made:
+        models = [_with_bags_of(model, variant.bag_size) for model in _models(stated, one)]
+        made = _modelled(models, one, pace, (said.seed, variant.repetition))
+        return shaped(_lengthened(made, variant.run_time))
+
     capacity = stated.machines.capacity
-    try:
-        if one.trace is not None:
-            made = _recorded(stated.traces[one.trace], len(stated.machines.clusters))
-            made = _stretched(_lengthened(made, variant.run_time), variant.load, capacity)
-        else:
-            streams = len(stated.machines.clusters) if not said.policies else 1
-            models = [stated.models[one.models[place % len(one.models)]] for place in range(streams)]
-            models = [_with_bags_of(model, variant.bag_size) for model in models]
-            seed = (said.seed, variant.repetition)
-            made = _paced(
-                lambda pace: _lengthened(_modelled(models, one, pace, seed), variant.run_time),
-                variant.load,
-                capacity,
-            )
-    except (ModelError, SimulationError) as error:
-        raise SimulationError(f"{stated.path}: workload {one.name}: {error}") from error
+    if one.trace is None:
+        made = _paced(make, variant.load, capacity)
+    else:
+        recorded = _recorded(stated.traces[one.trace], len(stated.machines.clusters))
+        made = _stretched(shaped(_lengthened(recorded, variant.run_time)), variant.load, capacity)
     return made.arriving(variant.arrivals)
+
+
+def _models(stated: Stated, one: Workload) -> list[Model]:
+    """Return the model of each stream: one for each cluster; parallel jobs fit into the only one."""
+    models = [stated.models[name] for name in one.models]
+    if stated.experiment.policies:
+        return [model.within(stated.machines.processors) for model in models]
+    return [models[place % len(models)] for place in range(len(stated.machines.clusters))]
+
+
+def _parallel(made: Made) -> Made:
+    return made
+
+
+def _sequential(made: Made) -> Made:
+    """Return each job as a task on one processor, whatever it had."""
+    return replace(made, procs=np.ones_like(made.procs))
 
 
 @dataclass(frozen=True)
@@ -115,7 +132,7 @@ class Stretched(Scaled):
 
 
 def _with_bags_of(model: Model, median: float | None) -> Model:
-    """Return *model* with bags of two or more tasks of a *median* size, of the same coefficient of variation."""
+    """Return *model* with bags of two or more of a *median* size, their coefficient of variation kept."""
     if median is None or not isinstance(model, Bags):
         return model
     size = model.bag_size
@@ -161,8 +178,8 @@ def _made(block: Block, length: float) -> Made:
     """Return the tasks of a block with numbers of bags and users from 0."""
     bag, user = (np.unique(block[name], return_inverse=True)[1] for name in ("bag", "user"))
     return Made(
-        submit=block["submit_time"], run=block["run_time"], procs=block["n_procs"], estimate=block["req_time"],
-        bag=bag, user=user, site=block["site"], length=max(length, 1.0),
+        submit=block["submit_time"], run=block["run_time"], procs=block["n_procs"],
+        estimate=block["req_time"], bag=bag, user=user, site=block["site"], length=max(length, 1.0),
     )  # fmt: skip
 
 
@@ -227,7 +244,9 @@ def _recorded(path: Path, clusters: int) -> Made:
     Where the trace says where jobs were submitted, those places stand for clusters, in turns; else users do.
     """
     with read([path]) as store:
-        bags = bagged(store, Bags.definition(store)) if _tells(store) else "(select null as job_id, null as bag)"
+        bags = (
+            bagged(store, Bags.definition(store)) if _tells(store) else "(select null as job_id, null as bag)"
+        )
         place = "orig_site_id" if store.has("orig_site_id") else "user_id"
         found = store.arrays(
             "select ran.submit_time, ran.run_time, n_procs, req_time,"  # noqa: S608 - our own names
@@ -236,11 +255,13 @@ def _recorded(path: Path, clusters: int) -> Made:
             f" from ran left join {bags} on ran.job_id = bagged.job_id"
             " where ran.submit_time is not null order by ran.submit_time, ran.job_id"
         )
-    columns = {name: np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan) for name, column in found.items()}
+    columns = {
+        name: np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan) for name, column in found.items()
+    }
     submit = columns["submit_time"]
     if not submit.size:
         raise SimulationError(f"{path}: no job ran at a known time, expected a workload")
-    block: dict[str, NDArray[Any]] = {**columns, "submit_time": submit - submit[0]}
+    block: Block = {**columns, "submit_time": submit - submit[0]}
     block["n_procs"] = columns["n_procs"].astype(np.int64)
     block["site"] = (columns["site"].astype(np.int64) - 1) % clusters
     return _made(block, float(submit[-1] - submit[0]))
