@@ -1,78 +1,57 @@
 """
-Many small queues with priorities in a few arrays: pairing heaps.
+Queues with priorities, which live in the records that queue: pairing heaps.
 
-An item is a number and stands in one heap at most. The lowest key comes first, and of equal keys the
-lowest item. Source: Fredman, Sedgewick, Sleator and Tarjan, The pairing heap (1986).
+A heap is known by its first record, or `NOBODY`, and the fields *key*, *child* and *sibling* hold it
+together; so a record stands in one heap at most. The lowest key comes first, and of equal keys the lowest
+number. Source: Fredman, Sedgewick, Sleator and Tarjan, The pairing heap (1986).
 """
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from gwa.simulation.jobs import Floats, Integers
-
 NOBODY = -1
 
-
-class Heaps(NamedTuple):
-    """The *root* of each heap; the *key*, the first *child* and the next *sibling* of each item."""
-
-    root: Integers
-    key: Floats
-    child: Integers
-    sibling: Integers
+Table = np.recarray[Any, Any]
+"""Records of one kind, of which the place is the number."""
 
 
 @njit()
-def empty_heaps(heaps: int, items: int) -> Heaps:
-    """Return so many empty *heaps* for so many *items*."""
-    return Heaps(
-        np.full(heaps, NOBODY),
-        np.zeros(items),
-        np.full(items, NOBODY),
-        np.full(items, NOBODY),
-    )
+def put(table: Table, heap: int, number: int, key: float) -> int:
+    """Put a record that stands in no heap into one, and return the heap."""
+    record = table[number]
+    record.key = key
+    record.child = record.sibling = NOBODY
+    return _meld(table, heap, number)
 
 
 @njit()
-def put(heaps: Heaps, heap: int, item: int, key: float) -> None:
-    """Put an *item* that stands in no heap into one."""
-    heaps.key[item] = key
-    heaps.child[item] = heaps.sibling[item] = NOBODY
-    heaps.root[heap] = _meld(heaps, heaps.root[heap], item)
-
-
-@njit()
-def take(heaps: Heaps, heap: int) -> int:
-    """Take the first item out of a heap that is not empty."""
-    sibling = heaps.sibling
-    top: int = heaps.root[heap]
-    pairs, item = NOBODY, heaps.child[top]
-    while item != NOBODY:
-        other = sibling[item]
-        after = NOBODY if other == NOBODY else sibling[other]
-        pair = _meld(heaps, item, other)
-        sibling[pair] = pairs
-        pairs, item = pair, after
-    rest = NOBODY
+def rest(table: Table, heap: int) -> int:
+    """Take the first record out of a heap that is not empty, and return the heap."""
+    pairs, number = NOBODY, table[heap].child
+    while number != NOBODY:
+        other = table[number].sibling
+        after = NOBODY if other == NOBODY else table[other].sibling
+        pair = _meld(table, number, other)
+        table[pair].sibling = pairs
+        pairs, number = pair, after
+    left = NOBODY
     while pairs != NOBODY:
-        after = sibling[pairs]
-        rest = _meld(heaps, rest, pairs)
+        after = table[pairs].sibling
+        left = _meld(table, left, pairs)
         pairs = after
-    if rest != NOBODY:
-        sibling[rest] = NOBODY
-    heaps.root[heap] = rest
-    return top
+    return left
 
 
 @njit()
-def _meld(heaps: Heaps, one: int, other: int) -> int:
-    """Return the root of two heaps made one."""
+def _meld(table: Table, one: int, other: int) -> int:
+    """Return two heaps made one."""
     if NOBODY in (one, other):
         return max(one, other)
-    if heaps.key[other] < heaps.key[one] or (heaps.key[other] == heaps.key[one] and other < one):
-        one, other = other, one
-    heaps.sibling[other] = heaps.child[one]
-    heaps.child[one] = other
+    a, b = table[one], table[other]
+    if b.key < a.key or (b.key == a.key and other < one):
+        one, other, a, b = other, one, b, a
+    b.sibling = a.child
+    a.child = other
     return one

@@ -6,12 +6,14 @@ processors, and last replicas take what is left.
 """
 
 from heapq import heappop
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from gwa.simulation._copies import Events, end, ready, send, start, start_sent
-from gwa.simulation._heaps import NOBODY, put, take
+from gwa.simulation._chart import expect
+from gwa.simulation._copies import Events, end, send, start, start_sent
+from gwa.simulation._heaps import NOBODY, put, rest
 from gwa.simulation._state import Rules, State
 from gwa.simulation.scheduling import Place, earliest, fastest, in_turn
 from gwa.simulation.selection import Which, Whose, choose
@@ -20,13 +22,13 @@ from gwa.simulation.selection import Which, Whose, choose
 @njit()
 def happen(state: State, rules: Rules, period: float, horizon: float) -> None:
     """Let all happen up to the *horizon*; free processors are seen each *period*, or at once if it is 0."""
-    submit = state.work.submit
+    tasks = state.tasks
     events = [(np.inf, NOBODY)]
     arrived, look = 0, np.inf
     while True:
         now = min(events[0][0], look)
-        if arrived < len(submit):
-            now = min(now, submit[arrived])
+        if arrived < len(tasks):
+            now = min(now, tasks[arrived].submit)
         if now > horizon or now == np.inf:
             break
         _end_due(state, rules, now, events)
@@ -35,11 +37,12 @@ def happen(state: State, rules: Rules, period: float, horizon: float) -> None:
         look = _look(state, period, look, now)
         if rules.flocks:
             _serve_all(state, rules, now, events)
-        while arrived < len(submit) and submit[arrived] <= now:
+        while arrived < len(tasks) and tasks[arrived].submit <= now:
             _arrive(state, rules, arrived, now, events)
             arrived += 1
         _serve_all(state, rules, now, events)
-        _replicate(state, rules, now, events)
+        if rules.replicas:
+            _replicate(state, rules, now, events)
 
 
 @njit()
@@ -47,132 +50,136 @@ def _end_due(state: State, rules: Rules, now: float, events: Events) -> None:
     """End the tasks that are done; an event tells of a copy that may have been cancelled meanwhile."""
     while events[0][0] <= now:
         processor = heappop(events)[1]
-        if state.processors.until[processor] == now:
+        if state.processors[processor].until == now:
             end(state, rules, processor, now)
 
 
 @njit()
 def _look(state: State, period: float, look: float, now: float) -> float:
     """Count the free processors if it is time to, and return when to do so next."""
-    clusters = state.clusters
-    if period > 0 and look == np.inf and (clusters.seen < clusters.free).any():
-        look = max(now, np.ceil(now / period) * period)
+    if period > 0 and look == np.inf:
+        for cluster in state.clusters:
+            if cluster.seen < cluster.free:
+                look = max(now, np.ceil(now / period) * period)
     if period == 0 or look <= now:
-        clusters.seen[:] = clusters.free
+        for cluster in state.clusters:
+            cluster.seen = cluster.free
         return np.inf
     return look
 
 
 @njit()
-def _arrive(state: State, rules: Rules, task: int, now: float, events: Events) -> None:
-    """Put *task* in the queue of a manager; with flocking, watch whether it starts at once."""
-    users, user, managers = state.users, state.work.user[task], len(state.clusters.reach) - 1
-    manager = state.work.site[task] if managers > 1 else 0
-    if rules.flocks and users.at[user] != NOBODY:
-        manager = users.at[user]
-    _enqueue(state, rules, manager, task)
+def _arrive(state: State, rules: Rules, number: int, now: float, events: Events) -> None:
+    """Put a task in the queue of a manager; with flocking, watch whether it starts at once."""
+    task, managers = state.tasks[number], len(state.managers)
+    chosen = task.site if managers > 1 else 0
+    if rules.flocks and state.at[task.user] != NOBODY:
+        chosen = state.at[task.user]
+    _enqueue(state, rules, chosen, number)
     if rules.flocks:
-        _serve(state, rules, manager, now, events)
-        queued = np.isnan(state.outcome.start[task])
-        users.at[user] = (manager + 1) % managers if queued else manager
+        _serve(state, rules, chosen, now, events)
+        state.at[task.user] = (chosen + 1) % managers if np.isnan(task.start) else chosen
 
 
 @njit()
-def _enqueue(state: State, rules: Rules, manager: int, task: int) -> None:
-    """Put *task* in the queue of *manager*."""
-    work, queues = state.work, state.queues
+def _enqueue(state: State, rules: Rules, chosen: int, number: int) -> None:
+    """Put a task in the queue of the *chosen* manager."""
+    task, manager = state.tasks[number], state.managers[chosen]
     if rules.which == Which.EVER:
-        put(queues.eligible, manager, task, work.order[task])
+        manager.eligible = put(state.tasks, manager.eligible, number, task.order)
         return
-    user = 0 if rules.whose == Whose.ANYBODY else work.user[task]
-    heap = manager * len(state.users.priority) + user
-    if queues.waiting.root[heap] == NOBODY:
-        queues.members[manager, queues.many[manager]] = user
-        queues.many[manager] += 1
-    put(queues.waiting, heap, task, work.bag[task] if rules.which == Which.BAG else 0)
+    user = 0 if rules.whose == Whose.ANYBODY else task.user
+    account = state.accounts[chosen, user]
+    if account.waiting == NOBODY:
+        state.members[chosen, manager.many] = user
+        manager.many += 1
+    account.waiting = put(state.tasks, account.waiting, number, task.bag if rules.which == Which.BAG else 0)
 
 
 @njit()
 def _serve_all(state: State, rules: Rules, now: float, events: Events) -> None:
-    """Let each manager give tasks away."""
-    for manager in range(len(state.clusters.reach) - 1):
-        _serve(state, rules, manager, now, events)
+    """Let each manager with a queue give tasks away."""
+    for chosen in range(len(state.managers)):
+        manager = state.managers[chosen]
+        if manager.many or manager.eligible != NOBODY:
+            _serve(state, rules, chosen, now, events)
 
 
 @njit()
-def _serve(state: State, rules: Rules, manager: int, now: float, events: Events) -> None:
+def _serve(state: State, rules: Rules, chosen: int, now: float, events: Events) -> None:
     """Give eligible tasks away while there are some, and somewhere for them."""
-    eligible = state.queues.eligible
-    while rules.place == Place.EARLIEST or _sees_idle(state, manager):
-        if eligible.root[manager] == NOBODY:
-            _select(state, rules, manager, now)
-        if eligible.root[manager] == NOBODY:
+    manager = state.managers[chosen]
+    while rules.place == Place.EARLIEST or _sees_idle(state, chosen):
+        if manager.eligible == NOBODY:
+            _select(state, rules, chosen, now)
+        if manager.eligible == NOBODY:
             break
-        task = take(eligible, manager)
-        send(state, rules, task, _place(state, rules, manager, task, now), now, events)
+        number = manager.eligible
+        manager.eligible = rest(state.tasks, number)
+        send(state, rules, number, _place(state, rules, chosen, number, now), now, events)
 
 
 @njit()
-def _sees_idle(state: State, manager: int) -> bool:
-    """Whether *manager* knows of an idle processor."""
-    reach = state.clusters.reach
-    return bool((state.clusters.seen[reach[manager] : reach[manager + 1]] > 0).any())
+def _sees_idle(state: State, chosen: int) -> bool:
+    """Whether the *chosen* manager knows of an idle processor."""
+    manager = state.managers[chosen]
+    idle = False
+    for place in range(manager.low, manager.high):
+        idle |= state.clusters[place].seen > 0
+    return idle
 
 
 @njit()
-def _select(state: State, rules: Rules, manager: int, now: float) -> None:
+def _select(state: State, rules: Rules, chosen: int, now: float) -> None:
     """Make tasks of the queue eligible, if there are any."""
-    queues, users, work = state.queues, state.users, state.work
-    many = queues.many[manager]
-    if not many:
+    tasks, manager = state.tasks, state.managers[chosen]
+    if not manager.many:
         return
-    waiting = queues.members[manager, :many]
-    consumed = np.empty(many)
-    for place in range(many):
-        user = waiting[place]
-        running = users.running[manager, user] * now - users.began[manager, user]
-        consumed[place] = users.spent[manager, user] + running
-    chosen = choose(rules.whose, waiting, users.priority, consumed, queues.last_user[manager])
-    user = waiting[chosen]
-    queues.last_user[manager] = user
+    waiting = state.members[chosen, : manager.many]
+    consumed = np.empty(len(waiting))
+    for place in range(len(waiting)):
+        account = state.accounts[chosen, waiting[place]]
+        consumed[place] = account.spent + (account.running * now - account.began)
+    turn = choose(rules.whose, waiting, state.priority, consumed, manager.last_user)
+    manager.last_user = waiting[turn]
 
-    heap = manager * len(users.priority) + user
-    bag = work.bag[queues.waiting.root[heap]]
-    while queues.waiting.root[heap] != NOBODY:
-        if rules.which == Which.BAG and work.bag[queues.waiting.root[heap]] != bag:
-            break
-        task = take(queues.waiting, heap)
-        put(queues.eligible, manager, task, work.order[task])
+    account = state.accounts[chosen, waiting[turn]]
+    bag = tasks[account.waiting].bag
+    while account.waiting != NOBODY and (rules.which != Which.BAG or tasks[account.waiting].bag == bag):
+        number = account.waiting
+        account.waiting = rest(tasks, number)
+        manager.eligible = put(tasks, manager.eligible, number, tasks[number].order)
         if rules.which == Which.ONE:
             break
-    if queues.waiting.root[heap] == NOBODY:
-        queues.many[manager] -= 1
-        waiting[chosen] = waiting[many - 1]
+    if account.waiting == NOBODY:
+        manager.many -= 1
+        waiting[turn] = waiting[-1]
 
 
 @njit()
-def _place(state: State, rules: Rules, manager: int, task: int, now: float) -> int:
-    """Return the cluster for *task*."""
-    clusters, last = state.clusters, state.queues.last_cluster
-    low, high = clusters.reach[manager], clusters.reach[manager + 1]
-    idle, speeds = clusters.seen[low:high], clusters.believed[low:high]
+def _place(state: State, rules: Rules, chosen: int, number: int, now: float) -> int:
+    """Return the cluster for a task."""
+    manager = state.managers[chosen]
+    clusters: Any = state.clusters[manager.low : manager.high]
     if rules.place == Place.FASTEST:
-        return int(low + fastest(idle, speeds))
+        return int(manager.low + fastest(clusters.seen, clusters.believed))
     if rules.place == Place.IN_TURN:
-        last[manager] = in_turn(idle, last[manager])
-        return int(low + last[manager])
-    when = np.array([ready(state, cluster, now) for cluster in range(low, high)])
-    return int(low + earliest(when, state.work.believed[task], speeds))
+        manager.last_cluster = in_turn(clusters.seen, manager.last_cluster)
+        return int(manager.low + manager.last_cluster)
+    for place in range(manager.low, manager.high):
+        expect(state, place, now)
+    return int(manager.low + earliest(clusters.ready, state.tasks[number].believed, clusters.believed))
 
 
 @njit()
 def _replicate(state: State, rules: Rules, now: float, events: Events) -> None:
     """Start replicas of tasks that run on processors for which nobody waits."""
-    queues = state.queues
-    for manager in range(len(queues.many)):
-        if queues.many[manager] or queues.eligible.root[manager] != NOBODY:
-            continue
-        while queues.spare.root[manager] != NOBODY and _sees_idle(state, manager):
-            task = take(queues.spare, manager)
-            if np.isnan(state.outcome.end[task]):
-                start(state, rules, task, _place(state, rules, manager, task, now), now, events)
+    for chosen in range(len(state.managers)):
+        manager = state.managers[chosen]
+        while manager.spare != NOBODY and not manager.many and manager.eligible == NOBODY:
+            if not _sees_idle(state, chosen):
+                break
+            number = manager.spare
+            manager.spare = rest(state.tasks, number)
+            if np.isnan(state.tasks[number].end):
+                start(state, rules, number, _place(state, rules, chosen, number, now), now, events)

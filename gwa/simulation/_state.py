@@ -1,12 +1,89 @@
-"""What the event loop reads, and what it writes down: named tuples of arrays, which numba compiles."""
+"""What the event loop reads, and what it writes down: tables of records, which numba compiles."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from gwa.simulation._heaps import NOBODY, Heaps, empty_heaps, put
+from gwa.simulation._heaps import NOBODY, Table
+from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers
+
+_LINKS: Final = [("key", "f8"), ("child", "i8"), ("sibling", "i8")]
+
+TASK: Final = np.dtype(
+    [
+        ("submit", "f8"),
+        ("run", "f8"),
+        ("bag", "i8"),  # the bag's first task
+        ("user", "i8"),  # counted from 0
+        ("site", "i8"),
+        ("believed", "f8"),  # what the manager takes for the run time
+        ("order", "f8"),  # eligible tasks are taken by this
+        ("start", "f8"),
+        ("end", "f8"),
+        ("cluster", "i8"),
+        ("processor", "i8"),
+        ("consumed", "f8"),
+        ("copies", "i8"),  # made so far
+        ("copy", "i8"),  # a processor where one runs
+        *_LINKS,
+    ]
+)
+"""A task: what it is, and what becomes of it, as `gwa.simulation.engine.Run` says."""
+
+PROCESSOR: Final = np.dtype(
+    [
+        ("cluster", "i8"),
+        ("task", "i8"),
+        ("since", "f8"),
+        ("until", "f8"),
+        ("beside", "i8"),  # the next processor with a copy of the task
+        ("ready", "f8"),  # until when it is planned to be busy
+        *_LINKS,
+    ]
+)
+"""A processor: the task that runs on it, and since and until when."""
+
+CLUSTER: Final = np.dtype(
+    [
+        ("manager", "i8"),
+        ("first", "i8"),  # its processors stand from here
+        ("processors", "i8"),
+        ("speed", "f8"),
+        ("believed", "f8"),  # what the manager takes for the speed
+        ("free", "i8"),
+        ("seen", "i8"),  # how many of the free ones the manager knows of
+        ("idle", "i8"),  # heap of processors
+        ("sent", "i8"),  # heap of tasks that wait here for a processor
+        ("row", "i8"),  # the processor that is expected to be free next, if that has been looked up
+        ("ready", "f8"),  # when a task sent here is expected to start
+    ]
+)
+"""A cluster: what it is, what happens there, and what its manager knows of it."""
+
+MANAGER: Final = np.dtype(
+    [
+        ("low", "i8"),  # its clusters stand from here
+        ("high", "i8"),  # up to here
+        ("eligible", "i8"),  # heap of tasks
+        ("spare", "i8"),  # heap of running tasks that may be replicated
+        ("many", "i8"),  # users with waiting tasks
+        ("last_user", "i8"),  # who was served last
+        ("last_cluster", "i8"),  # which got the last task, counted from *low*
+        ("ticket", "i8"),  # a number that grows
+    ]
+)
+"""A resource manager."""
+
+ACCOUNT: Final = np.dtype(
+    [
+        ("waiting", "i8"),  # heap of the user's tasks that wait to be selected
+        ("spent", "f8"),  # processor seconds of copies that are over
+        ("running", "i8"),  # copies that run
+        ("began", "f8"),  # the sum of their starts
+    ]
+)
+"""What a manager knows of a user."""
 
 
 class Rules(NamedTuple):
@@ -20,203 +97,55 @@ class Rules(NamedTuple):
     learns: bool
 
 
-class Work(NamedTuple):
+class State(NamedTuple):
     """
-    What the tasks are.
+    All tables: *accounts* by manager and user.
 
-    Users are counted from 0, and a *bag* is named by its first task. The manager believes run times to be
-    *believed*, and takes tasks by rising *order*.
-    """
-
-    submit: Floats
-    run: Floats
-    bag: Integers
-    user: Integers
-    site: Integers
-    believed: Floats
-    order: Floats
-
-
-class System(NamedTuple):
-    """
-    The clusters: the *first* processor of each, its true *speed* and what managers *believe* of it.
-
-    Manager m has the clusters from ``reach[m]`` up to ``reach[m + 1]``.
+    A manager's *members* are the users with waiting tasks. Users have a *priority*, and submit *at* a
+    manager.
     """
 
-    reach: Integers
-    first: Integers
-    speed: Floats
-    believed: Floats
-
-
-class Clusters(NamedTuple):
-    """
-    What the clusters are, and what is known of them.
-
-    Manager m has the clusters from ``reach[m]`` up to ``reach[m + 1]`` and sees *seen* of the *free*
-    processors. In a cluster, tasks of *queued* seconds in all have been sent and wait, and the next
-    processor is expected to be free at *soonest*, which has to be worked out anew if it is past.
-    """
-
-    reach: Integers
-    manager: Integers
-    first: Integers
-    speed: Floats
-    believed: Floats
-    free: Integers
-    seen: Integers
-    queued: Floats
-    soonest: Floats
-
-
-class Processors(NamedTuple):
-    """
-    What each processor does: which *task*, *since* and *until* when; the next processor with a copy of it.
-
-    The *idle* ones of a cluster are a heap.
-    """
-
-    cluster: Integers
-    task: Integers
-    since: Floats
-    until: Floats
-    beside: Integers
-    idle: Heaps
-
-
-class Queues(NamedTuple):
-    """
-    Where the tasks stand: in one of these heaps, or in none.
-
-    Tasks that arrived are *waiting*, by manager and user, and become *eligible*, by manager. They start, or
-    are *sent* to a cluster and wait there. Those that run and may be replicated are *spare*. The first *many*
-    of *members* are the users with waiting tasks. The manager last served *last_user* and *last_cluster*.
-    """
-
-    waiting: Heaps
-    eligible: Heaps
-    sent: Heaps
-    spare: Heaps
-    ticket: Integers
+    tasks: Table
+    processors: Table
+    clusters: Table
+    managers: Table
+    accounts: Table
     members: Integers
-    many: Integers
-    last_user: Integers
-    last_cluster: Integers
-
-
-class Users(NamedTuple):
-    """
-    Who they are: *priority*, and the manager to whom they submit.
-
-    By manager and user: processor seconds *spent* on copies that are over, and on those *running* since
-    moments that add up to *began*.
-    """
-
     priority: Integers
     at: Integers
-    spent: Floats
-    began: Floats
-    running: Integers
 
 
-class Outcome(NamedTuple):
-    """What became of each task: see `gwa.simulation.engine.Run`; *copy* is a processor where it runs."""
+def new_state(tasks: Table, grid: Grid, believed: Floats, priority: Integers, *, central: bool) -> State:
+    """Return the state before anything has happened; the columns that say what tasks are must be filled."""
+    managers = 1 if central else len(grid)
+    for name in ("start", "end"):
+        tasks[name] = np.nan
+    for name in ("cluster", "processor", "copy"):
+        tasks[name] = NOBODY
 
-    start: Floats
-    end: Floats
-    cluster: Integers
-    processor: Integers
-    consumed: Floats
-    copy: Integers
-    copies: Integers
+    clusters = _table(len(grid), CLUSTER, sent=NOBODY, row=NOBODY, first=grid.first[:-1])
+    clusters.manager = 0 if central else np.arange(len(grid))
+    clusters.processors = clusters.free = clusters.seen = grid.processors
+    clusters.speed, clusters.believed = grid.speeds, believed
+    # Idle processors in order of their numbers are a heap: each is the child of the one before.
+    clusters.idle = clusters.first
+    processors = _table(grid.first[-1], PROCESSOR, task=NOBODY, until=np.inf, sibling=NOBODY)
+    processors.cluster = np.repeat(np.arange(len(grid)), grid.processors)
+    processors.child = np.arange(1, len(processors) + 1)
+    processors.child[grid.first[1:] - 1] = NOBODY
 
-
-class State(NamedTuple):
-    """All of it."""
-
-    work: Work
-    clusters: Clusters
-    processors: Processors
-    queues: Queues
-    users: Users
-    outcome: Outcome
-
-
-@njit()
-def new_state(work: Work, system: System, priority: Integers) -> State:
-    """Return the state before anything has happened."""
-    reach, first, speed, believed = system
-    managers, clusters, users, tasks = len(reach) - 1, len(speed), len(priority), len(work.submit)
-    manager, sizes = np.empty(clusters, np.int64), np.diff(first)
-    for one in range(managers):
-        manager[reach[one] : reach[one + 1]] = one
-    return State(
-        work,
-        Clusters(
-            reach,
-            manager,
-            first,
-            speed,
-            believed,
-            sizes,
-            sizes.copy(),
-            np.zeros(clusters),
-            np.full(clusters, -np.inf),
-        ),
-        _processors(first),
-        _queues(managers, clusters, users, tasks),
-        Users(
-            priority,
-            np.full(users, NOBODY),
-            np.zeros((managers, users)),
-            np.zeros((managers, users)),
-            np.zeros((managers, users), np.int64),
-        ),
-        Outcome(
-            np.full(tasks, np.nan),
-            np.full(tasks, np.nan),
-            np.full(tasks, NOBODY),
-            np.full(tasks, NOBODY),
-            np.zeros(tasks),
-            np.full(tasks, NOBODY),
-            np.zeros(tasks, np.int64),
-        ),
-    )
+    heads = _table(managers, MANAGER, eligible=NOBODY, spare=NOBODY, last_user=NOBODY, last_cluster=NOBODY)
+    heads.low = np.arange(managers)
+    heads.high = len(grid) if central else heads.low + 1
+    accounts = _table((managers, len(priority)), ACCOUNT, waiting=NOBODY)
+    members = np.empty((managers, len(priority)), np.int64)
+    nowhere = np.full(len(priority), NOBODY)
+    return State(tasks, processors, clusters, heads, accounts, members, priority, nowhere)
 
 
-@njit()
-def _queues(managers: int, clusters: int, users: int, tasks: int) -> Queues:
-    """Return empty queues; a task stands in one heap at most, so that all share their links."""
-    waiting = empty_heaps(managers * users, tasks)
-    links = (waiting.key, waiting.child, waiting.sibling)
-    return Queues(
-        waiting,
-        Heaps(np.full(managers, NOBODY), *links),
-        Heaps(np.full(clusters, NOBODY), *links),
-        Heaps(np.full(managers, NOBODY), *links),
-        np.zeros(1, np.int64),
-        np.empty((managers, users), np.int64),
-        np.zeros(managers, np.int64),
-        np.full(managers, NOBODY),
-        np.full(managers, NOBODY),
-    )
-
-
-@njit()
-def _processors(first: Integers) -> Processors:
-    """Return idle processors."""
-    count = first[-1]
-    cluster, idle = np.empty(count, np.int64), empty_heaps(len(first) - 1, count)
-    for one in range(len(first) - 1):
-        for processor in range(first[one], first[one + 1]):
-            cluster[processor] = one
-            put(idle, one, processor, 0.0)
-    return Processors(
-        cluster,
-        np.full(count, NOBODY),
-        np.zeros(count),
-        np.full(count, np.inf),
-        np.full(count, NOBODY),
-        idle,
-    )
+def _table(shape: int | tuple[int, int], kind: np.dtype[np.void], **columns: float | Integers) -> Table:
+    """Return records of a *kind*, zero but for the *columns*."""
+    table = np.zeros(shape, kind).view(np.recarray)
+    for name, values in columns.items():
+        table[name] = values
+    return table

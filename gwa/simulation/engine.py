@@ -12,8 +12,9 @@ from numba import njit
 
 from gwa.errors import SimulationError
 from gwa.simulation._copies import charge_the_rest
+from gwa.simulation._heaps import Table
 from gwa.simulation._loop import happen
-from gwa.simulation._state import Rules, System, Work, new_state
+from gwa.simulation._state import TASK, Rules, State, new_state
 from gwa.simulation.architectures import architecture as architecture_called
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers
@@ -71,36 +72,33 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
         raise SimulationError("the horizon is no time")
     if len(tasks) and not structure.central and tasks.site.max() >= len(grid):
         raise SimulationError(f"there is no cluster {tasks.site.max()}, where a task is submitted")
-    work, speeds = _work(tasks, policy), _told(policy.resources, grid.speeds, np.zeros(len(grid)), 1.0)
-    reach = np.array([0, len(grid)]) if structure.central else np.arange(len(grid) + 1)
-    run = _simulated(
-        work,
-        Rules(
-            structure.flocks,
-            int(choice.whose),
-            int(choice.which),
-            int(policy.place),
-            policy.replicas,
-            policy.resources is Information.HISTORICAL,
-        ),
-        System(reach, grid.first, grid.speeds, speeds),
-        np.random.default_rng(seed).permutation(int(work.user.max(initial=0)) + 1),
-        float(period) if structure.central else 0.0,
-        float(horizon),
+    table, speeds = _table(tasks, policy), _told(policy.resources, grid.speeds, np.zeros(len(grid)), 1.0)
+    priority = np.random.default_rng(seed).permutation(int(table.user.max(initial=0)) + 1)
+    rules = Rules(
+        structure.flocks,
+        int(choice.whose),
+        int(choice.which),
+        int(policy.place),
+        policy.replicas,
+        policy.resources is Information.HISTORICAL,
     )
-    return Run(*run)
+    state = new_state(table, grid, speeds, priority, central=structure.central)
+    _simulate(state, rules, float(period) if structure.central else 0.0, float(horizon))
+    return Run(*(table[name].copy() for name in ("start", "end", "cluster", "processor", "consumed")))
 
 
-def _work(tasks: Tasks, policy: Scheduler) -> Work:
+def _table(tasks: Tasks, policy: Scheduler) -> Table:
     """Return the tasks as a manager with a *policy* sees them."""
-    times = _told(policy.tasks, tasks.run, tasks.predicted, 0.0)
-    _, user = np.unique(tasks.user, return_inverse=True)
+    table = np.zeros(len(tasks), TASK).view(np.recarray)
     _, first, bag = np.unique(tasks.bag, return_index=True, return_inverse=True)
-    columns = (tasks.submit, tasks.run, first[bag], user.astype(np.int64), tasks.site, times)
-    return Work(*columns, np.asarray(policy.order(times), np.float64))
+    table.submit, table.run, table.site, table.bag = tasks.submit, tasks.run, tasks.site, first[bag]
+    _, table.user = np.unique(tasks.user, return_inverse=True)
+    table.believed = _told(policy.tasks, tasks.run, tasks.predicted, 0.0)
+    table.order = policy.order(table.believed.copy())
+    return table
 
 
-def _compiled(sources: str) -> Callable[..., tuple[Floats, Floats, Integers, Integers, Floats]]:
+def _compiled(sources: str) -> Callable[[State, Rules, float, float], None]:
     """
     Return the simulation, compiled when it first runs, and kept.
 
@@ -109,21 +107,16 @@ def _compiled(sources: str) -> Callable[..., tuple[Floats, Floats, Integers, Int
     """
 
     @njit(cache=True)
-    def simulated(
-        work: Work, rules: Rules, system: System, priority: Integers, period: float, horizon: float
-    ) -> tuple[Floats, Floats, Integers, Integers, Floats]:
+    def simulated(state: State, rules: Rules, period: float, horizon: float) -> None:
         sources  # noqa: B018
-        state = new_state(work, system, priority)
         happen(state, rules, period, horizon)
         charge_the_rest(state, horizon)
-        out = state.outcome
-        return out.start, out.end, out.cluster, out.processor, out.consumed
 
     return simulated
 
 
 _HERE: Final = Path(__file__).parent
-_simulated = _compiled(sha256(b"".join(path.read_bytes() for path in sorted(_HERE.glob("*.py")))).hexdigest())
+_simulate = _compiled(sha256(b"".join(path.read_bytes() for path in sorted(_HERE.glob("*.py")))).hexdigest())
 
 
 def _told(information: Information, truth: Floats, history: Floats, nothing: float) -> Floats:
