@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from math import ceil
 from pathlib import Path
@@ -39,18 +40,21 @@ def spread(plan: Plan, left: Sequence[Run], shelf: Shelf, jobs: int) -> Iterator
         work.put([run.name for run in piece])
     said: SimpleQueue[str] = SimpleQueue()
     processes = [_started(plan, shelf) for _ in range(min(jobs, work.qsize()))]
+    threads = [Thread(target=_lead, args=(process, work, said), daemon=True) for process in processes]
     try:
-        for process in processes:
-            Thread(target=_lead, args=(process, work, said), daemon=True).start()
+        for thread in threads:
+            thread.start()
         for _ in left:
             name = said.get()
             if name.startswith(FAILED):
                 raise SimulationError(name.removeprefix(FAILED))
             yield name
     finally:
-        for process in processes:
+        for process, thread in zip(processes, threads, strict=True):
             process.kill()
-            process.wait()
+            thread.join()
+            with suppress(OSError), process:
+                pass
 
 
 def pieces(runs: Sequence[Run], jobs: int) -> Iterator[Sequence[Run]]:

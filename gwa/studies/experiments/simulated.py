@@ -80,7 +80,8 @@ def grid(machines: Machines) -> Grid:
 
 def _rows(machines: Machines, made: Made, tasks: Tasks, run: engine.Run) -> Iterator[Row]:
     """Yield a row for each class of sizes that has bags."""
-    found = bags.Bags.of(tasks, run)
+    with np.errstate(invalid="ignore"):  # where tasks have not ended
+        found = bags.Bags.of(tasks, run)
     _, bag = np.unique(tasks.bag, return_inverse=True)
     size_class = found.size_class
     finished = np.isfinite(run.end)

@@ -241,13 +241,14 @@ def _recorded(path: Path, clusters: int) -> Made:
     Return the jobs of a trace that ran, each as a task.
 
     Bags are those that the trace records, else those of the thesis; where no user is known, each job is one.
-    Where the trace says where jobs were submitted, those places stand for clusters, in turns; else users do.
+    Where they were submitted at several sites, those stand for clusters, in turns; else users do.
     """
     with read([path]) as store:
         bags = (
             bagged(store, Bags.definition(store)) if _tells(store) else "(select null as job_id, null as bag)"
         )
-        place = "orig_site_id" if store.has("orig_site_id") else "user_id"
+        (sites,) = store.row("select count(distinct orig_site_id) from ran")
+        place = "orig_site_id" if sites > 1 else "user_id"
         found = store.arrays(
             "select ran.submit_time, ran.run_time, n_procs, req_time,"  # noqa: S608 - our own names
             " coalesce(2 * bag, 2 * ran.job_id + 1) as bag, dense_rank() over (order by user_id) as user,"
