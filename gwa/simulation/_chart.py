@@ -21,12 +21,12 @@ def expect(state: State, place: int, now: float) -> None:
     cluster.ready = now
     if cluster.seen > 0:
         return
-    if cluster.row == NOBODY or processors[cluster.row].ready <= now:
+    if cluster.row == NOBODY or processors[cluster.row].ready < now:
         cluster.row = NOBODY
         for number in range(cluster.first, cluster.first + cluster.processors):
             row = processors[number]
             is_first = cluster.row == NOBODY or row.ready < processors[cluster.row].ready
-            if row.task != NOBODY and row.ready > now and is_first:
+            if row.task != NOBODY and row.ready >= now and is_first:
                 cluster.row = number
     if cluster.row != NOBODY:
         cluster.ready = processors[cluster.row].ready

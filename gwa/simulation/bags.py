@@ -38,8 +38,8 @@ class Bags:
         number, first, bag = np.unique(tasks.bag, return_index=True, return_inverse=True)
         size = np.bincount(bag, minlength=len(number))
         last = np.full(len(number), -np.inf)
-        np.maximum.at(last, bag, run.end)
-        makespan = last - tasks.submit[first]
+        np.maximum.at(last, bag, np.where(np.isnan(run.end), np.inf, run.end))
+        makespan = np.where(np.isinf(last), np.nan, last - tasks.submit[first])
         work = np.bincount(bag, tasks.run, len(number))
         nsl = np.divide(makespan, work, out=np.full(len(number), np.nan), where=work > 0)
         return cls(number, tasks.user[first], size, makespan, nsl)

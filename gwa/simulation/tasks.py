@@ -105,7 +105,7 @@ def _foretell(submit: Floats, run: Floats, user: Integers, end: Floats, ended: I
     latest = np.full((len(submit) + 1, 2), np.nan)
     total, past = 0.0, 0
     for task in range(len(submit)):
-        while past < len(end) and end[ended[past]] <= submit[task] and ended[past] != task:
+        while past < len(end) and end[ended[past]] <= submit[task] and ended[past] < task:
             other = ended[past]
             latest[user[other], 0], latest[user[other], 1] = latest[user[other], 1], run[other]
             total += run[other]

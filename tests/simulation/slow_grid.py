@@ -91,14 +91,10 @@ class SlowGrid:
     def simulate(self, horizon):
         while (instant := min(self.instants())) <= horizon and instant < inf:
             self.now = instant
-            for processor in [one for cluster in self.clusters for one in cluster.processors]:
-                if processor.copy and processor.copy.until == instant:
-                    self.finish(processor.copy)
             for cluster in self.clusters:
-                while cluster.idle() and cluster.queue:
-                    self.start(cluster.queue.pop(0), cluster)
-                    if not cluster.queue:
-                        self.redraw(cluster)
+                self.finish_those_due(cluster)
+            for cluster in self.clusters:
+                self.start_queued(cluster)
             self.monitor()
             if self.architecture == "fcondor":
                 self.give_away()
@@ -114,6 +110,17 @@ class SlowGrid:
         yield from (self.look, inf)
         yield from (task.submit for task in self.to_come[:1])
         yield from (copy.until for task in self.tasks for copy in task.running())
+
+    def finish_those_due(self, cluster):
+        for processor in cluster.processors:
+            if processor.copy and processor.copy.until == self.now:
+                self.finish(processor.copy)
+
+    def start_queued(self, cluster):
+        while cluster.idle() and cluster.queue:
+            self.start(cluster.queue.pop(0), cluster)
+            if not cluster.queue:
+                self.redraw(cluster)
 
     def finish(self, copy):
         copy.task.winner = copy
@@ -170,8 +177,8 @@ class SlowGrid:
                     task.ran[-1].processor.row = self.now + self.believed(task) / cluster.speed
                 else:
                     cluster.queue.append(task)
-                    rows = [one for one in cluster.processors if one.row > self.now] or cluster.processors[:1]
-                    row = min(rows, key=lambda one: one.row)
+                    sound = [one for one in cluster.processors if one.row >= self.now]
+                    row = min(sound or cluster.processors[:1], key=lambda one: one.row)
                     row.row = max(row.row, self.now) + self.believed(task) / cluster.speed
 
     def replicate(self):
@@ -261,7 +268,7 @@ class SlowGrid:
         if cluster.seen:
             return self.now
         if self.scheduling == "ECT-P":
-            rows = [processor.row for processor in cluster.busy() if processor.row > self.now]
+            rows = [processor.row for processor in cluster.busy() if processor.row >= self.now]
             return min(rows, default=self.now)
         ends = [processor.copy.until for processor in cluster.busy()]
         for task in cluster.queue:
