@@ -1,6 +1,6 @@
 """A look at the schedule: the jobs of some hours on their processors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Note
 from gwa.figures import gantt
+from gwa.figures.gantt import Job, placed
 from gwa.store import Store
 
 DAY: Final = 86400
@@ -24,8 +25,6 @@ SHOWN: Final = """
 select start_time, end_time, n_procs, user_id from ran
 where {condition} order by start_time, end_time, n_procs, job_id limit {limit}
 """
-
-Job = tuple[float, float, int, str | None]
 
 
 @analysis(
@@ -72,25 +71,3 @@ def _jobs(store: Store, condition: str, limit: int) -> list[Job]:
         (float(start), float(end), int(procs), user)
         for start, end, procs, user in store.rows(SHOWN.format(condition=condition, limit=limit))
     ]
-
-
-def placed(jobs: Sequence[Job]) -> list[tuple[float, float, int, int, str]]:
-    """
-    Return *jobs*, in order of their start, on the lowest processors that are free then.
-
-    >>> placed([(0, 9, 2, "a"), (1, 2, 1, "b"), (3, 5, 2, None)])[2:]
-    [(3, 5, 2, 4, 'unknown')]
-    """
-    bars: list[tuple[float, float, int, int, str]] = []
-    for start, end, procs, user in jobs:
-        needed, free = procs, 0
-        taken = sorted((low, high) for begin, until, low, high, _ in bars if begin <= start < until)
-        for low, high in [*taken, (free + needed + sum(high for _, high in taken), 0)]:
-            piece = min(low - free, needed)
-            if piece > 0:
-                bars.append((start, end, free, free + piece, user or "unknown"))
-                needed -= piece
-            if not needed:
-                break
-            free = max(free, high)
-    return bars

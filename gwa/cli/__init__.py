@@ -15,7 +15,7 @@ from gwa import __version__
 from gwa.errors import GwaError
 
 ORDER = (
-    "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score",
+    "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score", "simulate",
     "leaderboard", "anonymize", "site", "formats",
 )  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""

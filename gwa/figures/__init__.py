@@ -23,6 +23,7 @@ from gwa.figures.bars import bars
 from gwa.figures.cdf import cdf
 from gwa.figures.density import density
 from gwa.figures.gantt import gantt
+from gwa.figures.groups import groups
 from gwa.figures.heatmap import heatmap
 from gwa.figures.lines import lines
 from gwa.figures.lorenz import lorenz
@@ -35,6 +36,7 @@ __all__ = [
     "draw",
     "draw_all",
     "gantt",
+    "groups",
     "heatmap",
     "kinds",
     "lines",
@@ -54,7 +56,7 @@ def kinds() -> list[str]:
     Return the names of all kinds of plots, found by looking.
 
     >>> kinds()
-    ['bars', 'cdf', 'density', 'gantt', 'heatmap', 'lines', 'lorenz', 'series']
+    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series']
     """
     return sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 Bar = tuple[float, float, int, int, str]
 """From when to when, from which processor up to below which, and whose it is."""
 
+Job = tuple[float, float, int, str | None]
+"""From when to when, on how many processors, and whose it is."""
+
 NAMED = 4
 """So many owners, those with most bars, have a colour and a name; the others share one."""
 
@@ -50,6 +53,28 @@ def gantt(  # noqa: PLR0913 - what a figure says
     groups: list[Value] = [{"label": name, "bars": drawn[name]} for name in [*named, OTHERS] if name in drawn]
     data: dict[str, Value] = {"groups": groups, "period": list(period), "ylabel": ylabel, "zone": zone}
     return Figure(id=id, title=title, plot="gantt", data=data, alt=alt, note=note)
+
+
+def placed(jobs: Sequence[Job]) -> list[tuple[float, float, int, int, str]]:
+    """
+    Return *jobs*, in order of their start, on the lowest processors that are free then.
+
+    >>> placed([(0, 9, 2, "a"), (1, 2, 1, "b"), (3, 5, 2, None)])[2:]
+    [(3, 5, 2, 4, 'unknown')]
+    """
+    bars: list[tuple[float, float, int, int, str]] = []
+    for start, end, procs, user in jobs:
+        needed, free = procs, 0
+        taken = sorted((low, high) for begin, until, low, high, _ in bars if begin <= start < until)
+        for low, high in [*taken, (free + needed + sum(high for _, high in taken), 0)]:
+            piece = min(low - free, needed)
+            if piece > 0:
+                bars.append((start, end, free, free + piece, user or "unknown"))
+                needed -= piece
+            if not needed:
+                break
+            free = max(free, high)
+    return bars
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:

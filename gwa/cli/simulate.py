@@ -1,0 +1,80 @@
+"""Simulate schedulers."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gwa.cli._common import JSON, PATH
+
+if TYPE_CHECKING:
+    from gwa.studies.experiments.results import Results
+
+
+@click.command(name="simulate")
+@click.argument("experiment", metavar="EXPERIMENT.toml", type=PATH)
+@click.option(
+    "-o", "--output", "folder", type=PATH, required=True, metavar="DIR", help="Folder for what comes of it."
+)
+@click.option("--repetitions", type=click.IntRange(min=1), metavar="N", help="Others than the file says.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; else as many as processors."
+)
+@click.option(
+    "--schedules", is_flag=True, help="Keep when and where each task ran, a Parquet file for each run."
+)
+@click.option("--gantt", metavar="RUN", help="Draw the schedule of a run, named as in results.csv.")
+@JSON
+@click.option("--quiet", is_flag=True, help="Say nothing but errors.")
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+def command(
+    experiment: Path, folder: Path, repetitions: int | None, jobs: int | None, schedules: bool,
+    gantt: str | None, as_json: bool, **said: Any,
+) -> None:  # fmt: skip
+    """
+    Simulate how schedulers treat bags of tasks, or parallel jobs, as an experiment in a TOML file states.
+
+    The file names workloads (a trace, or a model at a load), a system of clusters, policies and
+    repetitions; those in experiments/ are examples. DIR gets results.csv and results.parquet with a row for
+    each run and class of bag sizes, a page with figures, and the result of each run: when it is stopped, the
+    same command goes on where it was. The means with their confidence intervals are printed.
+
+    \b
+    Examples:
+      gwa simulate experiments/example.toml -o example
+      gwa simulate experiments/parallel-jobs.toml -o parallel --json
+    """
+    from gwa.report.outputs import write
+    from gwa.studies.experiments.experiment import read_experiment
+    from gwa.studies.experiments.gantts import gantts
+    from gwa.studies.experiments.page import report
+    from gwa.studies.experiments.plan import Plan
+    from gwa.studies.experiments.results import Results
+    from gwa.studies.experiments.runner import run_all
+    from gwa.studies.experiments.shelf import Shelf
+    from gwa.terminal import progress
+
+    stated = read_experiment(experiment)
+    plan = Plan(stated if repetitions is None else stated.with_repetitions(repetitions))
+    shelf = Shelf(folder, schedules=schedules)
+    drawn = gantts(plan, gantt)
+    done = run_all(plan, shelf, jobs or os.cpu_count() or 1, progress(quiet=said["quiet"]))
+    results = Results.of(plan, shelf)
+    paths = [*results.write(folder), *write(report(results, drawn), folder, "report", ["html", "json"])]
+    _print(results, as_json=as_json)
+    if not said["quiet"]:
+        click.echo(f"{len(plan.runs):,} runs, of which {done:,} were done now", err=True)
+        click.echo("\n".join(map(str, paths)), err=True)
+
+
+def _print(results: "Results", *, as_json: bool) -> None:
+    """Print the means over repetitions; on a terminal rounded."""
+    from gwa.studies.experiments.page import summary
+    from gwa.terminal import table
+
+    names, rows = summary(results)
+    if sys.stdout.isatty() and not as_json:
+        rows = [tuple(f"{cell:.3g}" if isinstance(cell, float) else cell for cell in row) for row in rows]
+    table(names, rows, as_json=as_json)

@@ -1,0 +1,103 @@
+"""Groups: values of several series at a few named places, with how sure they are."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gwa.blocks import Figure, Unit, Value
+from gwa.figures import _thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+Point = tuple[float | None, float | None]
+"""A value, and how far below and above it the true one may be; None where it is not known."""
+
+HEIGHT = 300
+MARGINS = {"left": 58, "bottom": 48, "top": 30, "right": 20}
+
+DODGE = 0.5
+"""How wide the series of one group stand apart, as a share of the distance to the next."""
+
+WIDE_RANGE = 20
+"""Values that differ by such a factor are drawn on a logarithmic axis."""
+
+MARKS = "os^Dv"
+
+
+def groups(  # noqa: PLR0913 - what a figure says
+    id: str,  # noqa: A002 - as blocks call it
+    title: str,
+    places: Sequence[str],
+    series: Mapping[str, Sequence[Point]],
+    xlabel: str,
+    ylabel: str,
+    alt: str,
+    *,
+    unit: Unit = "",
+    note: str = "",
+) -> Figure:
+    """
+    Return *series*, each with a point for each of *places*; the *unit* is that of the values.
+
+    The upright axis is logarithmic where values differ much.
+    """
+    drawn: list[Value] = [
+        {
+            "label": label,
+            "y": _rounded([value for value, _ in points]),
+            "half": _rounded([half for _, half in points]),
+        }
+        for label, points in series.items()
+    ]
+    data: dict[str, Value] = {
+        "places": list(places), "series": drawn, "xlabel": xlabel, "ylabel": ylabel, "unit": unit,
+    }  # fmt: skip
+    return Figure(id=id, title=title, plot="groups", data=data, alt=alt, note=note)
+
+
+def _rounded(values: Sequence[float | None]) -> list[Value]:
+    return _thin.rounded(_thin.array([float("nan") if value is None else value for value in values]), 5)
+
+
+def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
+    """Draw a thin line through the points of each series, and a whisker through each point."""
+    import numpy as np
+
+    from gwa.figures import _labels, _style
+
+    axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
+    middle = np.arange(len(data["places"]), dtype=float)
+    count = len(data["series"])
+    named = []
+    for place, one in enumerate(data["series"]):
+        y, half = _thin.array(one["y"]), np.nan_to_num(_thin.array(one["half"]))
+        x = middle + DODGE * ((place + 0.5) / count - 0.5)
+        look = _style.line(place, width=1.0)
+        axes.plot(x, y, marker=MARKS[place % len(MARKS)], markersize=4.5, **look)
+        axes.vlines(x, y - half, y + half, color=look["color"], linewidth=1.2)
+        named.append(_labels.Line(one["label"], look["color"], x, y))
+    _heights(axes, data["series"], data["unit"])
+    axes.set_xlim(-0.6, len(data["places"]) - 0.4)
+    _style.set_ticks(axes.xaxis, list(enumerate(data["places"])))
+    _style.words(axes, data["xlabel"], data["ylabel"])
+    if count > 1:
+        _labels.above(axes, named)
+
+
+def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> None:
+    """Let the y axis hold all values; from zero, or logarithmic."""
+    from gwa.figures import _style, _ticks
+
+    values = [value for one in series for value in one["y"] if value is not None]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if 0 < low * WIDE_RANGE < high:
+        axes.set_yscale("log")
+        axes.set_ylim(low / 1.3, high * 1.3)
+        # A label is as high as two characters are wide; ticks of an upright axis may stand closer.
+        _style.set_ticks(axes.yaxis, _ticks.logarithmic(low, high, unit, 2 * axes.bbox.height))
+        return
+    tops = [y + (half or 0.0) for one in series for y, half in zip(one["y"], one["half"], strict=True) if y]
+    high = max([high, *tops]) or 1.0
+    axes.set_ylim(min(low, 0.0), high * 1.05)
+    _style.linear_ticks(axes.yaxis, min(low, 0.0), high, unit)

@@ -1,0 +1,185 @@
+"""
+The event loop of resource managers.
+
+At one instant tasks end first; then processors are seen to be free, tasks arrive, managers give tasks to
+processors, and last replicas take what is left.
+"""
+
+from heapq import heappop
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from gwa.simulation._chart import expect
+from gwa.simulation._copies import Events, end, send, start, start_sent
+from gwa.simulation._heaps import NOBODY, put, rest
+from gwa.simulation._state import Rules, State
+from gwa.simulation.scheduling import Place, earliest, fastest, in_turn
+from gwa.simulation.selection import Which, Whose, choose
+
+
+@njit()
+def happen(state: State, rules: Rules, period: float, horizon: float) -> None:
+    """Let all happen up to the *horizon*; free processors are seen each *period*, or at once if it is 0."""
+    tasks = state.tasks
+    events = [(np.inf, NOBODY)]
+    arrived, look = 0, np.inf
+    while True:
+        now = min(events[0][0], look)
+        if arrived < len(tasks):
+            now = min(now, tasks[arrived].submit)
+        if now > horizon or now == np.inf:
+            break
+        _end_due(state, rules, now, events)
+        if rules.place == Place.EARLIEST:
+            start_sent(state, rules, now, events)
+        look = _look(state, period, look, now)
+        if rules.flocks:
+            _serve_all(state, rules, now, events)
+        while arrived < len(tasks) and tasks[arrived].submit <= now:
+            _arrive(state, rules, arrived, now, events)
+            arrived += 1
+        _serve_all(state, rules, now, events)
+        if rules.replicas:
+            _replicate(state, rules, now, events)
+
+
+@njit()
+def _end_due(state: State, rules: Rules, now: float, events: Events) -> None:
+    """End the tasks that are done; an event tells of a copy that may have been cancelled meanwhile."""
+    while events[0][0] <= now:
+        processor = heappop(events)[1]
+        if state.processors[processor].until == now:
+            end(state, rules, processor, now)
+
+
+@njit()
+def _look(state: State, period: float, look: float, now: float) -> float:
+    """Count the free processors if it is time to, and return when to do so next."""
+    if period > 0 and look == np.inf:
+        for cluster in state.clusters:
+            if cluster.seen < cluster.free:
+                look = max(now, np.ceil(now / period) * period)
+    if period == 0 or look <= now:
+        for cluster in state.clusters:
+            cluster.seen = cluster.free
+        return np.inf
+    return look
+
+
+@njit()
+def _arrive(state: State, rules: Rules, number: int, now: float, events: Events) -> None:
+    """Put a task in the queue of a manager; with flocking, watch whether it starts at once."""
+    task, managers = state.tasks[number], len(state.managers)
+    chosen = task.site if managers > 1 else 0
+    if rules.flocks and state.at[task.user] != NOBODY:
+        chosen = state.at[task.user]
+    _enqueue(state, rules, chosen, number)
+    if rules.flocks:
+        _serve(state, rules, chosen, now, events)
+        state.at[task.user] = (chosen + 1) % managers if np.isnan(task.start) else chosen
+
+
+@njit()
+def _enqueue(state: State, rules: Rules, chosen: int, number: int) -> None:
+    """Put a task in the queue of the *chosen* manager."""
+    task, manager = state.tasks[number], state.managers[chosen]
+    if rules.which == Which.EVER:
+        manager.eligible = put(state.tasks, manager.eligible, number, task.order)
+        return
+    user = 0 if rules.whose == Whose.ANYBODY else task.user
+    account = state.accounts[chosen, user]
+    if account.waiting == NOBODY:
+        state.members[chosen, manager.many] = user
+        manager.many += 1
+    account.waiting = put(state.tasks, account.waiting, number, task.bag if rules.which == Which.BAG else 0)
+
+
+@njit()
+def _serve_all(state: State, rules: Rules, now: float, events: Events) -> None:
+    """Let each manager with a queue give tasks away."""
+    for chosen in range(len(state.managers)):
+        manager = state.managers[chosen]
+        if manager.many or manager.eligible != NOBODY:
+            _serve(state, rules, chosen, now, events)
+
+
+@njit()
+def _serve(state: State, rules: Rules, chosen: int, now: float, events: Events) -> None:
+    """Give eligible tasks away while there are some, and somewhere for them."""
+    manager = state.managers[chosen]
+    while rules.place == Place.EARLIEST or _sees_idle(state, chosen):
+        if manager.eligible == NOBODY:
+            _select(state, rules, chosen, now)
+        if manager.eligible == NOBODY:
+            break
+        number = manager.eligible
+        manager.eligible = rest(state.tasks, number)
+        send(state, rules, number, _place(state, rules, chosen, number, now), now, events)
+
+
+@njit()
+def _sees_idle(state: State, chosen: int) -> bool:
+    """Whether the *chosen* manager knows of an idle processor."""
+    manager = state.managers[chosen]
+    idle = False
+    for place in range(manager.low, manager.high):
+        idle |= state.clusters[place].seen > 0
+    return idle
+
+
+@njit()
+def _select(state: State, rules: Rules, chosen: int, now: float) -> None:
+    """Make tasks of the queue eligible, if there are any."""
+    tasks, manager = state.tasks, state.managers[chosen]
+    if not manager.many:
+        return
+    waiting = state.members[chosen, : manager.many]
+    consumed = np.empty(len(waiting))
+    for place in range(len(waiting)):
+        account = state.accounts[chosen, waiting[place]]
+        consumed[place] = account.spent + (account.running * now - account.began)
+    turn = choose(rules.whose, waiting, state.priority, consumed, manager.last_user)
+    manager.last_user = waiting[turn]
+
+    account = state.accounts[chosen, waiting[turn]]
+    bag = tasks[account.waiting].bag
+    while account.waiting != NOBODY and (rules.which != Which.BAG or tasks[account.waiting].bag == bag):
+        number = account.waiting
+        account.waiting = rest(tasks, number)
+        manager.eligible = put(tasks, manager.eligible, number, tasks[number].order)
+        if rules.which == Which.ONE:
+            break
+    if account.waiting == NOBODY:
+        manager.many -= 1
+        waiting[turn] = waiting[-1]
+
+
+@njit()
+def _place(state: State, rules: Rules, chosen: int, number: int, now: float) -> int:
+    """Return the cluster for a task."""
+    manager = state.managers[chosen]
+    clusters: Any = state.clusters[manager.low : manager.high]
+    if rules.place == Place.FASTEST:
+        return int(manager.low + fastest(clusters.seen, clusters.believed))
+    if rules.place == Place.IN_TURN:
+        manager.last_cluster = in_turn(clusters.seen, manager.last_cluster)
+        return int(manager.low + manager.last_cluster)
+    for place in range(manager.low, manager.high):
+        expect(state, place, now)
+    return int(manager.low + earliest(clusters.ready, state.tasks[number].believed, clusters.believed))
+
+
+@njit()
+def _replicate(state: State, rules: Rules, now: float, events: Events) -> None:
+    """Start replicas of tasks that run on processors for which nobody waits."""
+    for chosen in range(len(state.managers)):
+        manager = state.managers[chosen]
+        while manager.spare != NOBODY and not manager.many and manager.eligible == NOBODY:
+            if not _sees_idle(state, chosen):
+                break
+            number = manager.spare
+            manager.spare = rest(state.tasks, number)
+            if np.isnan(state.tasks[number].end):
+                start(state, rules, number, _place(state, rules, chosen, number, now), now, events)

@@ -1,0 +1,45 @@
+"""
+Who schedules for whom: the resource management architectures.
+
+Each resource manager has a queue, from which it schedules tasks to its own clusters. Source: the thesis,
+section 5.2.2.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gwa.errors import SimulationError
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """
+    What an architecture is.
+
+    It has one manager for all clusters if it is *central*, else one for each. Users *flock* if they turn to
+    the next manager when one does not start a task at once.
+    """
+
+    meaning: str
+    central: bool = False
+    flocks: bool = False
+
+
+_ARCHITECTURES: Final = {
+    "sep-c": Architecture("separated clusters: each user submits to one cluster, and each cluster is alone"),
+    "csp": Architecture("one central scheduler, which monitors the processors of all clusters", central=True),
+    "fcondor": Architecture(
+        "flocking as in Condor: whose task is queued at one cluster submits the next task to the next one",
+        flocks=True,
+    ),
+}
+
+ARCHITECTURES: Final = {name: one.meaning for name, one in _ARCHITECTURES.items()}
+"""What each architecture is, by name."""
+
+
+def architecture(name: str) -> Architecture:
+    """Return an architecture; raise `SimulationError` for an unknown *name*."""
+    if name not in _ARCHITECTURES:
+        raise SimulationError(f"'{name}' is no architecture, expected one of {', '.join(ARCHITECTURES)}")
+    return _ARCHITECTURES[name]

@@ -1,0 +1,120 @@
+"""Sequential tasks in bags, as a grid's schedulers see them."""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from gwa.errors import SimulationError
+from gwa.simulation.jobs import Floats, Integers
+
+NOTHING_KNOWN: Final = 1.0
+"""Seconds predicted before any task has ended."""
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """
+    Tasks in order of submission, in columns of one length.
+
+    *submit* is in seconds; *run* in seconds on a processor of speed 1. Tasks of one *bag* were submitted
+    together by a *user*. *site* is the cluster where the user submits them: the only one that they ever
+    see under sep-c, the first one that the user turns to under fcondor. *predicted* is the run time as
+    history has it, in the unit of *run*.
+    """
+
+    submit: Floats
+    run: Floats
+    bag: Integers
+    user: Integers
+    site: Integers
+    predicted: Floats
+
+    @classmethod
+    def of(
+        cls,
+        submit: ArrayLike,
+        run: ArrayLike,
+        bag: ArrayLike | None = None,
+        user: ArrayLike | None = None,
+        site: ArrayLike | None = None,
+        predicted: ArrayLike | None = None,
+    ) -> Self:
+        """
+        Return the tasks that the columns describe, in order of submission and, at one instant, as given.
+
+        Without *bag* each task is a bag of its own; without *user* or *site* all have the same. A run time
+        is predicted as the mean of the last two that had ended for the same user, or else of all that had
+        ended, or else as a second: Tsafrir, Etsion and Feitelson (2007), except that who has ended is
+        judged without a schedule, by *submit* + *run*. Raise `SimulationError` for what is no task.
+        """
+        times, runs = _column("submit", submit), _column("run", run, least=0)
+        count = len(times)
+        nobody = np.zeros(count, np.int64)
+        numbers = (
+            np.arange(count) if bag is None else _numbers("bag", bag),
+            nobody if user is None else _numbers("user", user),
+            nobody if site is None else _numbers("site", site),
+        )
+        known = None if predicted is None else _column("predicted", predicted, least=0)
+        others = (runs, *numbers, times if known is None else known)
+        if any(len(column) != count for column in others):
+            raise SimulationError("the columns of the tasks differ in their length")
+        order = np.argsort(times, kind="stable")
+        times, runs = times[order], runs[order]
+        bags, users, sites = (column[order] for column in numbers)
+        foreseen = predictions(times, runs, users) if known is None else known[order]
+        return cls(times, runs, bags, users, sites, foreseen)
+
+    def __len__(self) -> int:
+        """Return the number of tasks."""
+        return len(self.submit)
+
+
+def _column(name: str, values: ArrayLike, *, least: float = -np.inf, whole: bool = False) -> Floats:
+    """Return a column of numbers, which must be finite and at least *least*."""
+    column = np.asarray(values, np.float64)
+    if column.ndim != 1:
+        raise SimulationError(f"the tasks' {name} is no column")
+    bad = ~(np.isfinite(column) & (column >= least) & (not whole or column == np.floor(column)))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise SimulationError(f"task {row}: its {name} is {column[row]:g}")
+    return column
+
+
+def _numbers(name: str, values: ArrayLike) -> Integers:
+    """Return a column of whole numbers from 0 on."""
+    return _column(name, values, least=0, whole=True).astype(np.int64)
+
+
+def predictions(submit: Floats, run: Floats, user: Integers) -> Floats:
+    """Return the run time that history foretells of each task, as `Tasks.of` says."""
+    end = submit + run
+    _, users = np.unique(user, return_inverse=True)
+    foreseen: Floats = _foretell(submit, run, users.astype(np.int64), end, np.argsort(end, kind="stable"))
+    return foreseen
+
+
+@njit(cache=True)
+def _foretell(submit: Floats, run: Floats, user: Integers, end: Floats, ended: Integers) -> Floats:
+    """Walk through submissions, and through ends in the order *ended*, side by side."""
+    foreseen = np.empty(len(submit))
+    latest = np.full((len(submit) + 1, 2), np.nan)
+    total, past = 0.0, 0
+    for task in range(len(submit)):
+        while past < len(end) and end[ended[past]] <= submit[task] and ended[past] < task:
+            other = ended[past]
+            latest[user[other], 0], latest[user[other], 1] = latest[user[other], 1], run[other]
+            total += run[other]
+            past += 1
+        before, last = latest[user[task]]
+        if not np.isnan(before):
+            foreseen[task] = (before + last) / 2
+        elif not np.isnan(last):
+            foreseen[task] = last
+        else:
+            foreseen[task] = total / past if past else NOTHING_KNOWN
+    return foreseen

@@ -1,0 +1,243 @@
+"""
+What an experiment is: workloads, a system, policies, loads and repetitions, as a TOML file states them.
+
+Every mistake in the file is a `DefinitionError` of one line that names the file and the line.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from gwa.errors import ModelError
+from gwa.models import Model
+from gwa.models._parameters import Parameters, Quantity, positive
+from gwa.models.document import found
+from gwa.models.thesis import Bags
+from gwa.simulation.architectures import architecture
+from gwa.simulation.backfilling import POLICIES
+from gwa.simulation.scheduling import scheduler
+from gwa.simulation.selection import selection
+from gwa.studies.experiments.located import Located
+
+MODELLED, AT_ONCE, EVENLY = "as modelled", "all at once", "evenly spread"
+
+Pattern = Literal["as modelled", "all at once", "evenly spread"]
+"""When bags arrive: as the model or the trace has it, all at time 0, or at equal distances."""
+
+RUNS: Final = 100_000
+"""More runs than this are a mistake."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster(Parameters):
+    """A cluster of processors that are alike."""
+
+    name: str  # type: ignore[misc] # a parameter here, not what members of a family are called
+    processors: Annotated[int, Quantity("how many there are", "", 1, 1e6)]
+    speed: Annotated[float, positive("of a processor; a task of run time r takes r / speed seconds")] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machines(Parameters):
+    """A system of *clusters*; *source* says where its numbers come from."""
+
+    title: str
+    clusters: tuple[Cluster, ...]
+    source: str = ""
+
+    def check(self) -> None:
+        """Refuse a system without clusters, and two clusters of one name."""
+        names = [cluster.name for cluster in self.clusters]
+        if not names:
+            raise ModelError("clusters: there are none, expected at least one")
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise ModelError(f"clusters[{place}].name: '{name}' is that of another cluster, too")
+
+    @property
+    def capacity(self) -> float:
+        """How many processors of speed 1 would do as much."""
+        return sum(cluster.processors * cluster.speed for cluster in self.clusters)
+
+    @property
+    def processors(self) -> int:
+        """How many processors there are."""
+        return sum(cluster.processors for cluster in self.clusters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload(Parameters):
+    """
+    Tasks that a *trace* recorded, or that *models* make: one stream for each cluster, in turns.
+
+    A workload of models is so many *days* long or has so many *tasks*. Of it there are variants: each of
+    *bag_sizes* (the median of bags of two or more, their coefficient of variation kept), of *run_times* (the
+    mean, likewise), and of *arrivals*.
+    """
+
+    name: str  # type: ignore[misc] # a parameter here, not what members of a family are called
+    models: tuple[str, ...] = ()
+    trace: str | None = None
+    days: Annotated[float | None, positive("of submissions", "days")] = None
+    tasks: Annotated[int | None, Quantity("how many tasks", "", 1, 1e8)] = None
+    bag_sizes: Annotated[tuple[float, ...], Quantity("median of bags of two or more", "tasks", 2, 1e6)] = ()
+    run_times: Annotated[tuple[float, ...], Quantity("mean", "s", 1, 1e9)] = ()
+    arrivals: tuple[Pattern, ...] = ("as modelled",)
+
+    def check(self) -> None:
+        """Refuse what contradicts itself."""
+        if bool(self.models) == (self.trace is not None):
+            raise ModelError("models: expected either models or a trace")
+        if self.models and (self.days is None) == (self.tasks is None):
+            raise ModelError("models: expected either days or tasks beside them")
+        for key in ("days", "tasks", "bag_sizes") if self.trace else ():
+            if getattr(self, key):
+                raise ModelError(f"{key}: is for models, and this workload is a trace")
+        for key in ("bag_sizes", "run_times", "arrivals"):
+            _distinct(key, getattr(self, key))
+        if not self.arrivals:
+            raise ModelError("arrivals: there are none, expected at least one")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Parameters):
+    """
+    Every workload at each of *loads*, *repetitions* times, under every combination of policies.
+
+    Bags of tasks are scheduled by *architectures*, *selections* and *schedulers*; or parallel jobs by
+    *policies*, on one cluster. A load is the share of the system's processors, by their speeds, that all
+    tasks would keep busy while they are submitted; without loads a workload comes as it is. The system is
+    a file, or *clusters*. Simulation stops after *horizon* times the length of the submissions.
+    """
+
+    title: str
+    workloads: tuple[Workload, ...]
+    about: str = ""
+    system: str | None = None
+    clusters: tuple[Cluster, ...] = ()
+    architectures: tuple[str, ...] = ("csp",)
+    selections: tuple[str, ...] = ("S-T",)
+    schedulers: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
+    loads: Annotated[tuple[float, ...], Quantity("share of the system", "", 0.0, 10.0, open=True)] = ()
+    repetitions: Annotated[int, Quantity("with other random numbers", "", 1, 10_000)] = 1
+    seed: Annotated[int, Quantity("of the random numbers", "", 0, 2**53)] = 0
+    period: Annotated[
+        float, Quantity("between looks of the monitor at processors, under csp", "s", 0.0, 1e9)
+    ] = 0.0
+    horizon: Annotated[float | None, Quantity("in lengths of the submissions", "", 1.0, 1e6)] = None
+
+    def check(self) -> None:
+        """Refuse what contradicts itself, and policies that there are not."""
+        if (self.system is None) == (not self.clusters):
+            raise ModelError("system: expected either the name of a system's file or clusters")
+        if bool(self.schedulers) == bool(self.policies):
+            raise ModelError(
+                "schedulers: expected either these, for bags of tasks, or policies, for parallel jobs"
+            )
+        for key in ("workloads", "architectures", "selections"):
+            if not getattr(self, key):
+                raise ModelError(f"{key}: there are none, expected at least one")
+        _distinct("workloads", [one.name for one in self.workloads])
+        for key, known in KNOWN.items():
+            _distinct(key, getattr(self, key))
+            for place, name in enumerate(getattr(self, key)):
+                _check(f"{key}[{place}]", known, name)
+        _distinct("loads", self.loads)
+        if self.policies and self.horizon is not None:
+            raise ModelError(
+                "horizon: is for bags of tasks, and policies schedule parallel jobs to their ends"
+            )
+
+
+def _distinct(key: str, values: Any) -> None:  # noqa: ANN401 - a sequence of anything
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise ModelError(f"{key}[{place}]: '{value}' is there twice")
+
+
+def _check(path: str, known: Callable[[str], object], name: str) -> None:
+    try:
+        known(name)
+    except ValueError as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+def _policy(name: str) -> str:
+    if name not in POLICIES:
+        raise ModelError(f"'{name}' is no policy, expected one of {', '.join(POLICIES)}")
+    return name
+
+
+KNOWN: Final[Mapping[str, Callable[[str], object]]] = {
+    "architectures": architecture,
+    "selections": selection,
+    "schedulers": scheduler,
+    "policies": _policy,
+}
+"""What raises an error for a policy that there is not."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """An *experiment* with all that its file refers to: the *machines*, and *models* and *traces* by name."""
+
+    path: Path
+    experiment: Experiment
+    machines: Machines
+    models: Mapping[str, Model] = field(default_factory=dict)
+    traces: Mapping[str, Path] = field(default_factory=dict)
+
+    def with_repetitions(self, repetitions: int) -> "Stated":
+        """Return the experiment with another number of repetitions."""
+        return replace(self, experiment=replace(self.experiment, repetitions=repetitions))
+
+
+def read_experiment(path: Path) -> Stated:
+    """
+    Return the experiment in a TOML file; the files that it names stand beside it.
+
+    Raise `DefinitionError`, naming file and line, for the first thing that is wrong.
+    """
+    file = Located.read(path)
+    said = file.parsed(Experiment)
+    machines = _machines(file, said)
+    if said.policies and (len(machines.clusters) != 1 or machines.clusters[0].speed != 1):
+        with file.blamed("policies"):
+            raise ModelError("parallel jobs need a system of one cluster of speed 1")
+    models: dict[str, Model] = {}
+    traces: dict[str, Path] = {}
+    for place, workload in enumerate(said.workloads):
+        for number, name in enumerate(workload.models):
+            with file.blamed(f"workloads[{place}].models[{number}]"):
+                models[name] = _model(path, name, workload)
+        if workload.trace is not None:
+            traces[workload.trace] = path.parent / workload.trace
+            with file.blamed(f"workloads[{place}].trace"):
+                _check_file(traces[workload.trace])
+    return Stated(path, said, machines, models, traces)
+
+
+def _machines(file: Located, said: Experiment) -> Machines:
+    """Return the system of an experiment: stated in the same file, or in another one."""
+    if said.system is None:
+        with file.blamed():
+            return Machines(title="the system of this experiment", clusters=said.clusters)
+    place = file.path.parent / said.system
+    with file.blamed("system"):
+        _check_file(place)
+    return Located.read(place).parsed(Machines)
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise ModelError(f"there is no file {path}")
+
+
+def _model(path: Path, name: str, workload: Workload) -> Model:
+    """Return a preset, or the model in a file beside the experiment."""
+    model = found(str(path.parent / name) if name.endswith(".json") else name).model
+    if workload.bag_sizes and not isinstance(model, Bags):
+        raise ModelError(f"{name} is a model without sizes of bags, which bag_sizes would change")
+    return model

@@ -1,0 +1,144 @@
+"""What came of an experiment: a row for each run and class of bag sizes, and means over repetitions."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv, parquet
+from scipy import stats
+
+from gwa.blocks import Value
+from gwa.errors import SimulationError
+from gwa.output import whole
+from gwa.studies.experiments.plan import Plan, Policies, Variant
+from gwa.studies.experiments.shelf import Shelf
+from gwa.studies.experiments.simulated import MEASURES, Row
+
+CONFIDENCE: Final = 0.95
+
+REPETITION: Final = "repetition"
+
+AXES: Final = tuple(
+    field.name for kind in (Variant, Policies) for field in fields(kind) if field.name != REPETITION
+)
+"""In what runs differ."""
+
+NUMBERS: Final = {"bag_size", "run_time", "load"}
+"""The axes that are numbers."""
+
+TEXT: Final = "class"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """
+    A mean over *n* repetitions; the true one is within *half* of it with a confidence of 95 %.
+
+    By Student's t, for repetitions are independent; None where there is only one.
+    """
+
+    mean: float
+    half: float | None
+    n: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Estimate | None":
+        """
+        Return the estimate of *values*; None where there are none.
+
+        >>> Estimate.of([1.0, 2.0, 3.0])
+        Estimate(mean=2.0, half=2.484, n=3)
+        """
+        if not values:
+            return None
+        mean, n = math.fsum(values) / len(values), len(values)
+        if n == 1:
+            return cls(mean, None, n)
+        error = float(np.std(values, ddof=1)) / math.sqrt(n)
+        half = error * float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1))
+        return cls(mean, float(f"{half:.4g}"), n)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All repetitions of one variant under one combination of policies, *axes*, in one class of sizes."""
+
+    axes: tuple[Value, ...]
+    size: str
+    estimates: dict[str, Estimate | None]
+
+    def axis(self, name: str) -> Value:
+        """Return where on an axis the cell is."""
+        return self.axes[AXES.index(name)]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of all runs of a *plan*, in its order."""
+
+    plan: Plan
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def of(cls, plan: Plan, shelf: Shelf) -> "Results":
+        """Return the results that *shelf* has; raise `SimulationError` where one is missing."""
+        found: list[Row] = []
+        for run in plan.runs:
+            rows = shelf.rows(run)
+            if rows is None:
+                raise SimulationError(f"{shelf.folder}: has no result of run {run.name}")
+            about = {"run": run.name, **asdict(run.variant), **asdict(run.policies)}
+            found += ({**about, **row} for row in rows)
+        return cls(plan, tuple(found))
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The means over repetitions."""
+        groups: dict[tuple[Any, ...], list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault((*(row[name] for name in AXES), row[TEXT]), []).append(row)
+        return tuple(Cell(key[:-1], key[-1], dict(_estimates(rows))) for key, rows in groups.items())
+
+    def values(self, axis: str) -> list[Value]:
+        """Return all that is on an axis, numbers in order."""
+        found = list(dict.fromkeys(cell.axis(axis) for cell in self.cells))
+        return sorted(found) if axis in NUMBERS and None not in found else found  # type: ignore[type-var]
+
+    @property
+    def varied(self) -> list[str]:
+        """The axes along which anything differs."""
+        return [name for name in AXES if len(self.values(name)) > 1]
+
+    def table(self) -> pa.Table:
+        """Return all rows as a table."""
+        numbers = {"bags", "bags_finished", "tasks", REPETITION}
+        columns = {}
+        for name in ("run", *(field.name for kind in (Variant, Policies) for field in fields(kind)), TEXT):
+            kind = pa.float64() if name in NUMBERS else pa.int64() if name in numbers else pa.string()
+            columns[name] = pa.array([row[name] for row in self.rows], kind)
+        for measure in MEASURES:
+            kind = pa.int64() if measure.key in numbers else pa.float64()
+            columns[measure.key] = pa.array([row.get(measure.key) for row in self.rows], kind)
+        return pa.table(columns)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the table as CSV and as Parquet, each whole, and return the paths."""
+        table = self.table()
+        paths = [folder / "results.csv", folder / "results.parquet"]
+        with whole(paths[0]) as part:
+            csv.write_csv(table, part, csv.WriteOptions(quoting_style="needed"))
+        with whole(paths[1]) as part:
+            parquet.write_table(table, part)
+        return paths
+
+
+def _estimates(rows: Sequence[Row]) -> Iterator[tuple[str, Estimate | None]]:
+    """Yield the estimate of each measure."""
+    for measure in MEASURES:
+        known = [value for row in rows if isinstance(value := row.get(measure.key), int | float)]
+        yield measure.key, Estimate.of([float(value) for value in known])

@@ -1,0 +1,291 @@
+"""Runs: their results are right, and the same however they are done, stopped and taken up again."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+from scipy import stats
+
+from gwa.cli import main
+from gwa.errors import SimulationError
+from gwa.report.html import html
+from gwa.studies.experiments.experiment import read_experiment
+from gwa.studies.experiments.gantts import gantts
+from gwa.studies.experiments.page import report
+from gwa.studies.experiments.plan import Plan
+from gwa.studies.experiments.processes import pieces
+from gwa.studies.experiments.results import Estimate, Results
+from gwa.studies.experiments.runner import run_all
+from gwa.studies.experiments.shelf import Shelf
+
+ROOT = Path(__file__).parent.parent.parent
+
+TEXT = """
+title = "Test"
+architectures = ["csp", "sep-c"]
+schedulers = ["FPLT", "STFR"]
+loads = [0.4, 0.9]
+repetitions = 2
+clusters = [{ name = "one", processors = 30 }, { name = "two", processors = 10, speed = 2.0 }]
+
+[[workloads]]
+name = "w"
+models = ["thesis-average"]
+tasks = TASKS
+"""
+
+
+@pytest.fixture
+def stated(tmp_path):
+    path = tmp_path / "test.toml"
+    path.write_text(TEXT.replace("TASKS", "400"))
+    return read_experiment(path)
+
+
+def folder_of(path):
+    """Return what is in a folder: results, tables and pages, by name."""
+    return {file.relative_to(path): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+@pytest.fixture
+def gwa(monkeypatch, capsys):
+    """Return a function that runs a command in this process: its exit status, and what it printed."""
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["gwa", *map(str, words)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_a_row_is_what_a_schedule_says(stated, tmp_path):
+    """The reference is a loop over the tasks of the schedule that was kept."""
+    plan = Plan(stated)
+    shelf = Shelf(tmp_path / "out", schedules=True)
+    assert run_all(plan, shelf, 1) == len(plan.runs) == 16
+    speeds = {0: 1.0, 1: 2.0}
+    for run in plan.runs:
+        tasks = parquet.read_table(shelf.schedule_of(run)).to_pylist()
+        rows = {row["class"]: row for row in shelf.rows(run) or []}
+        bags: dict[int, list[dict[str, float]]] = {}
+        for task in tasks:
+            bags.setdefault(task["bag"], []).append(task)
+            assert task["end"] - task["start"] == pytest.approx(task["run"] / speeds[task["cluster"]])
+        several = [bag for bag in bags.values() if len(bag) > 1]
+        spans = [max(task["end"] for task in bag) - min(task["submit"] for task in bag) for bag in several]
+        works = [sum(task["run"] for task in bag) for bag in several]
+        assert rows["bags"]["bags"] == rows["bags"]["bags_finished"] == len(several)
+        assert rows["bags"]["makespan"] == pytest.approx(sum(spans) / len(spans))
+        assert rows["bags"]["nsl"] == pytest.approx(
+            sum(span / work for span, work in zip(spans, works, strict=True)) / len(spans)
+        )
+        assert rows["1"]["tasks"] == len(bags) - len(several)
+        waits = [task["start"] - task["submit"] for bag in several for task in bag]
+        assert rows["bags"]["wait"] == pytest.approx(sum(waits) / len(waits), abs=1e-6)
+        medium = [span for bag, span in zip(several, spans, strict=True) if 5 <= len(bag) <= 9]
+        assert rows["5-9"]["makespan"] == pytest.approx(sum(medium) / len(medium))
+
+
+def test_a_horizon_leaves_tasks_unfinished(stated, tmp_path):
+    plan = Plan(replace(stated, experiment=replace(stated.experiment, horizon=1.0, repetitions=1)))
+    run_all(plan, Shelf(tmp_path / "out"), 1)
+    rows = [row for row in Results.of(plan, Shelf(tmp_path / "out")).rows if row["class"] == "bags"]
+
+    assert all(row["finished"] == row["in_time"] for row in rows)
+    assert all(0 < float(row["finished"] or 0) < 1 for row in rows if row["load"] == 0.9)
+
+
+def test_a_run_is_known_by_all_that_it_depends_on_and_by_nothing_else(stated):
+    keys = [run.key for run in Plan(stated).runs]
+    said = stated.experiment
+    (workload,) = said.workloads
+
+    def changed(**what):
+        return [run.key for run in Plan(replace(stated, experiment=replace(said, **what))).runs]
+
+    assert len(set(keys)) == len(keys)
+    assert changed(title="Other", about="Other", workloads=(replace(workload, name="other"),)) == keys
+    assert changed(repetitions=1) == keys[:4] + keys[8:12]
+    assert not {*changed(seed=1), *changed(horizon=2.0), *changed(period=60.0)} & set(keys)
+    assert not {*changed(workloads=(replace(workload, tasks=401),))} & set(keys)
+
+
+def test_one_process_or_several_write_the_same_bytes(stated, tmp_path):
+    plan = Plan(stated)
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for jobs, folder in enumerate(folders, 1):
+        assert run_all(plan, Shelf(folder, schedules=True), jobs) == 16
+        Results.of(plan, Shelf(folder, schedules=True)).write(folder)
+
+    assert folder_of(folders[0]) == folder_of(folders[1])
+    assert len(folder_of(folders[0])) == 2 * 16 + 2
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_who_stops_it_loses_nothing_that_was_done(stated, tmp_path, how):
+    """Also, processes end with the one that started them."""
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    stated.path.write_text(TEXT.replace("TASKS", "1000"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gwa", "simulate", str(stated.path), "-o", str(stopped), "--jobs", "2"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    while process.poll() is None and len(list(stopped.glob("runs/*.json"))) < 3:
+        time.sleep(0.005)
+    process.send_signal(how)
+    _, said = process.communicate()
+    if how == signal.SIGINT and process.returncode:
+        assert (process.returncode, said.strip()) == (130, b"gwa: stopped")
+    while any_process_of(process.pid):
+        time.sleep(0.01)
+    done = {path: path.stat().st_mtime_ns for path in stopped.glob("runs/*.json")}
+    plan = Plan(read_experiment(stated.path))
+    for folder in (stopped, whole):
+        run_all(plan, Shelf(folder), 1)
+        Results.of(plan, Shelf(folder)).write(folder)
+
+    assert len(done) >= 3
+    assert all(path.stat().st_mtime_ns == when for path, when in done.items())
+    written, wanted = folder_of(stopped), folder_of(whole)
+    assert {name: content for name, content in written.items() if name in wanted} == wanted
+    assert all(name.name.startswith((".", "report")) for name in written.keys() - wanted.keys())
+
+
+def any_process_of(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"key": "other", "rows": []}', "\xff"])
+def test_a_result_that_is_not_whole_is_done_again(stated, tmp_path, content):
+    plan = Plan(replace(stated, experiment=replace(stated.experiment, repetitions=1, loads=(0.4,))))
+    shelf = Shelf(tmp_path / "out")
+    run_all(plan, shelf, 1)
+    file = tmp_path / "out" / "runs" / f"{plan.runs[1].name}.json"
+    before = file.read_bytes()
+    file.write_text(content, encoding="latin-1")
+
+    assert run_all(plan, shelf, 1) == 1
+    assert file.read_bytes() == before
+
+
+def test_a_run_that_cannot_be_done_is_said_in_a_line(tmp_path, gwa):
+    path = tmp_path / "bad.toml"
+    trace = ROOT / "sample_traces" / "swf" / "tiny.swf"
+    path.write_text(
+        'title = "T"\npolicies = ["easy", "fcfs"]\nclusters = [{ name = "c", processors = 2 }]\n'
+        f'[[workloads]]\nname = "too wide"\ntrace = "{trace}"\n'
+    )
+    status, _, said = gwa("simulate", path, "-o", tmp_path / "out", "--jobs", "1")
+
+    assert status == 1
+    assert said.startswith(f"gwa: {path}: workload too wide: job ")
+    assert said.count("\n") == 1
+    assert not list((tmp_path / "out").glob("results*"))
+    with pytest.raises(SimulationError, match="workload too wide: job"):
+        run_all(Plan(read_experiment(path)), Shelf(tmp_path / "out"), 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("", "bad.toml:1: title: is missing"), ("[", "bad.toml:1: ")], ids=["empty", "broken"]
+)
+def test_a_bad_file_is_said_in_a_line(tmp_path, gwa, text, says):
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    status, printed, said = gwa("simulate", path, "-o", tmp_path / "out")
+
+    assert (status, printed) == (1, "")
+    assert says in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_pieces_are_all_runs_once_and_of_one_workload(stated):
+    runs = Plan(stated).runs
+    for jobs in (1, 2, 3, 8, 50):
+        parts = list(pieces(runs, jobs))
+        assert [run for part in parts for run in part] == runs
+        assert all(len({run.variant for run in part}) == 1 for part in parts)
+        assert len(parts) >= min(len(runs), jobs)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=9))
+def test_intervals_are_those_of_student(values):
+    found = Estimate.of(values)
+    assert found
+    assert found.half is not None
+    scale = stats.sem(values)
+    low, high = stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=scale) if scale else (0, 0)
+
+    assert found.mean == pytest.approx(np.mean(values), abs=1e-6)
+    assert found.half == pytest.approx((high - low) / 2, rel=1e-3, abs=1e-9)
+
+
+def test_one_repetition_tells_no_interval():
+    assert Estimate.of([3.0]) == Estimate(3.0, None, 1)
+    assert Estimate.of([]) is None
+
+
+def test_the_page_shows_what_varies(stated, tmp_path):
+    plan = Plan(stated)
+    run_all(plan, Shelf(tmp_path / "out"), 1)
+    results = Results.of(plan, Shelf(tmp_path / "out"))
+    page = report(results, gantts(plan, plan.runs[0].name[:12]))
+    ids = [block.id for section in page.sections for block in section.blocks if hasattr(block, "id")]
+
+    assert results.varied == ["load", "architecture", "scheduler"]
+    assert "results-1-nsl" in ids
+    assert "results-1-makespan-by-size" in ids
+    assert any(name.startswith("schedule-") for name in ids)
+    assert html(page).count("<svg") >= 6
+    cell = next(cell for cell in results.cells if cell.size == "bags")
+    mine = [
+        float(row["nsl"] or math.nan)
+        for row in results.rows
+        if (row["load"], row["architecture"], row["scheduler"], row["class"]) == (0.4, "csp", "FPLT", "bags")
+    ]
+    estimate = cell.estimates["nsl"]
+    assert estimate is not None
+    assert estimate.mean == pytest.approx(np.mean(mine))
+
+
+def test_a_gantt_of_an_unknown_run_is_said(stated):
+    with pytest.raises(
+        SimulationError, match="0 runs have a name that begins with 'zz', expected one, such as"
+    ):
+        gantts(Plan(stated), "zz")
+    with pytest.raises(SimulationError, match="16 runs"):
+        gantts(Plan(stated), "")
+
+
+@pytest.mark.parametrize("name", ["example", "parallel-jobs"])
+def test_the_examples_of_the_help_run(tmp_path, gwa, name):
+    words = ("simulate", ROOT / "experiments" / f"{name}.toml", "-o", tmp_path, "--json", "--jobs", "1")
+    status, printed, said = gwa(*words)
+    first = folder_of(tmp_path)
+    again = gwa(*words)
+    table = parquet.read_table(tmp_path / "results.parquet")
+
+    assert status == 0
+    assert len(json.loads(printed)) == len(set(table["run"].to_pylist()))
+    assert again[:2] == (status, printed)
+    assert "of which 0 were done now" in again[2]
+    assert folder_of(tmp_path) == first
+    assert (tmp_path / "results.csv").read_text().count("\n") == table.num_rows + 1
+    assert f"{tmp_path / 'report.html'}\n" in said
