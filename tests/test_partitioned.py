@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-call"
+# mypy: disable-error-code="no-untyped-call,union-attr"
 """Parquet by month: a folder that opens like any trace, and that other programs read by its columns."""
 
 import duckdb
