@@ -291,15 +291,21 @@ def test_without_duckdb_for_browsers_the_console_says_so(built):
 
 @pytest.mark.slow
 def test_a_build_that_is_killed_leaves_the_old_site_whole(fresh):
-    """At ten random points; each build would make the trace anew."""
+    """At ten random points between its begin and its end; each build would make the trace anew."""
     chance, out = random.Random(11), fresh / "public"
     before = contents(out)
     arguments = [sys.executable, "-m", "gwa", "site", "build", str(fresh / "site"), "-o", str(out)]
     text = (fresh / "site/archive.toml").read_text()
+    begin = time.monotonic()
+    (fresh / "site/archive.toml").write_text(text.replace("seed = 3", "seed = 9"))
+    subprocess.run(arguments, stderr=subprocess.DEVNULL, check=False)
+    takes = time.monotonic() - begin
+    assert contents(out) != before
+    before = contents(out)
     for turn in range(10):
         (fresh / "site/archive.toml").write_text(text.replace("seed = 3", f"seed = {turn + 10}"))
         process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(chance.uniform(0.2, 5))
+        time.sleep(chance.uniform(0, 1.1 * takes))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         after = contents(out)
