@@ -244,6 +244,29 @@ def test_the_catalogue_is_not_replaced_by_its_site(fresh):
         build(fresh / "site", fresh / "site")
 
 
+def test_a_picture_may_not_be_a_link_to_elsewhere(fresh, tmp_path_factory):
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret"
+    secret.write_text("x")
+    (fresh / "site" / "pictures").mkdir()
+    (fresh / "site" / "pictures" / "map.png").symlink_to(secret)
+    before = contents(fresh / "public")
+
+    with pytest.raises(DefinitionError, match=r"pictures/map.png leads out of"):
+        build(fresh / "site", fresh / "public")
+    assert contents(fresh / "public") == before
+
+
+def test_pictures_come_with_the_site(fresh):
+    (fresh / "site" / "pictures").mkdir()
+    (fresh / "site" / "pictures" / "map.png").write_bytes(b"picture")
+    (fresh / "site" / "pages" / "10-about.md").write_text("# About\n\n![A map](pictures/map.png)\n")
+    outcome = build(fresh / "site", fresh / "public")
+
+    assert outcome.kept == ("made",)
+    assert not [line for line in outcome.troubles if "map.png" in line]
+    assert (fresh / "public" / "pictures" / "map.png").read_bytes() == b"picture"
+
+
 @contextmanager
 def serving(folder):
     with server(folder, 0) as found:
