@@ -26,16 +26,16 @@ demo-%: .venv/ready
 	$(BIN)/gwa convert $(strip $(source) $(system)) -o build/demo/$*/$*.gwf
 	$(BIN)/gwa report build/demo/$*/$*.gwf --html -o build/demo/$*
 
-test: lint types ## check style and types, then run all tests but the slow ones
+test: lint types .venv/browser ## check style and types, then run all tests but the slow ones
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-slow: .venv/ready ## run the slow tests: long fuzzing, calibration, the largest logs
+slow: .venv/browser ## run the slow tests: long fuzzing, calibration, the largest logs
 	$(BIN)/python -m pytest -n 2 -m slow
 
-browser: .venv/ready ## look at the report of every sample trace and real log in a browser
+browser: .venv/browser site/node_modules ## use the pages of reports and of a site in a browser, as readers do
 	$(BIN)/python -m pytest -n 1 tests/browser
 
-coverage: .venv/ready ## run the tests and measure which branches they take
+coverage: .venv/browser ## run the tests and measure which branches they take
 	$(BIN)/python -m pytest -n 2 -m "not slow" --cov
 
 lint: .venv/ready ## check format and style
@@ -71,14 +71,19 @@ minh: .venv/ready ## compare Minh and Wolters' models, 10 seeds each, with what 
 
 setup: .venv/ready ## make .venv only
 
-site: .venv/ready ## build our archive into public/; URL= says where it will stand
-	@test -d site/node_modules || ! command -v npm >/dev/null || npm ci --prefix site --silent || \
-	    echo "site: DuckDB for browsers could not be fetched; the site will have no console"
+site: .venv/ready site/node_modules ## build our archive into public/; URL= says where it will stand
 	$(BIN)/gwa site build site -o public $(if $(URL),--url $(URL))
 
 clean: ## remove all that these tasks made
 	rm -rf .venv build dist public site/node_modules .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# DuckDB for browsers; a site without it has no console, and is whole otherwise.
+site/node_modules: site/package-lock.json
+	@npm ci --prefix site --silent || echo "site: DuckDB for browsers could not be fetched, there will be no console"
+
+.venv/browser: .venv/ready
+	.ci/setup browser
 
 .venv/ready: .ci/setup .ci/requirements.txt pyproject.toml
 	.ci/setup

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,14 +12,13 @@ from gwa.blocks import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Va
 from gwa.errors import ModelError
 from gwa.figures import cdf
 from gwa.models import Model, models
-from gwa.models._streams import Extent
-from gwa.models.workload import Order
 from gwa.statistics.sample import Floats, Sample
 from gwa.store import Store
-from gwa.studies.heldout import copied
-from gwa.studies.score import Reference, Scorecard, title
-from gwa.studies.workload import Workload
 from gwa.summary import number
+
+if TYPE_CHECKING:  # what compares workloads takes long to import, and few reports have this section
+    from gwa.studies.score import Scorecard
+    from gwa.studies.workload import Workload
 
 MOST: Final = 20_000
 """Jobs that models are fitted to; of a longer trace, the first."""
@@ -38,8 +37,8 @@ class Made:
     """A fitted *model*, the *jobs* that it makes, and how near they come (*card*)."""
 
     model: Model
-    jobs: Workload
-    card: Scorecard
+    jobs: "Workload"
+    card: "Scorecard"
 
     @property
     def floors(self) -> float:
@@ -62,6 +61,9 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     than it would to other weeks; `gwa leaderboard` tells that. Beside each number stands the noise floor, the
     distance between two halves of the trace.
     """
+    from gwa.studies.heldout import copied
+    from gwa.studies.workload import Workload
+
     with copied(store, f"select {', '.join(_known(store))} {EARLIEST}", _known(store)) as some:
         real = Workload.of(some)
         if len(real) < Model.fewest:
@@ -88,8 +90,13 @@ def _known(store: Store) -> list[str]:
     return [name for name, known in store.known.items() if known]
 
 
-def _made(some: Store, real: Workload) -> tuple[list[Made], list[str]]:
+def _made(some: Store, real: "Workload") -> tuple[list[Made], list[str]]:
     """Return the models by how near they come, and why others cannot be fitted."""
+    from gwa.models._streams import Extent
+    from gwa.models.workload import Order
+    from gwa.studies.score import Reference
+    from gwa.studies.workload import Workload
+
     reference = Reference.of(real)
     made, refused = [], []
     for kind in models().values():
@@ -104,7 +111,7 @@ def _made(some: Store, real: Workload) -> tuple[list[Made], list[str]]:
     return sorted(made, key=lambda one: one.floors), refused
 
 
-def _shown(real: Workload, made: list[Made]) -> Iterator[Block]:
+def _shown(real: "Workload", made: list[Made]) -> Iterator[Block]:
     """Yield the comparison of models, the scorecard of the nearest, curves, and parameters."""
     yield Table("models", "How near the models come", COLUMNS, tuple(map(_row, made)), NOTE)
     yield Facts(tuple(fact for one in made for fact in _facts(one)), listed=False)
@@ -143,6 +150,8 @@ def _row(one: Made) -> tuple[Value, ...]:
 
 def _facts(one: Made) -> Iterator[Fact]:
     """Yield the distances of a model as facts."""
+    from gwa.studies.score import title
+
     prefix, name = f"model.{one.model.name}", one.model.title
     yield Fact(f"{prefix}.noise_floors", number(one.floors), f"{name}: noise floors away")
     for line in one.card.lines:
@@ -152,7 +161,7 @@ def _facts(one: Made) -> Iterator[Fact]:
         )
 
 
-def _curves(real: Workload, made: list[Made]) -> Iterator[Figure]:
+def _curves(real: "Workload", made: list[Made]) -> Iterator[Figure]:
     """Yield real and synthetic distribution functions."""
     jobs = {"real": real, **{one.model.name: one.jobs for one in made}}
     for name, label, unit in CURVES:
@@ -174,7 +183,7 @@ CURVES: Final[tuple[tuple[str, str, Unit], ...]] = (
 )
 
 
-def _values(jobs: Workload, name: str) -> Floats:
+def _values(jobs: "Workload", name: str) -> Floats:
     if name == "gaps":
         return np.diff(jobs.submit)
     return jobs.run if name == "run-time" else jobs.procs.astype(np.float64)

@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from gwa.archive import console
 from gwa.archive._worker import apart, make_pair
 from gwa.archive.board import read_board
-from gwa.archive.catalogue import NAME, Catalogue, Entry, read_catalogue
+from gwa.archive.catalogue import NAME, Catalogue, Entry, read_catalogue, refuse_outside
 from gwa.archive.cite import bibtex, ris
 from gwa.archive.holding import files_of, held, hold, key
 from gwa.archive.holdings import BROKEN, WITHHELD, read_holding
@@ -116,6 +116,8 @@ def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
     catalogue = read_catalogue(site)
     catalogue = replace(catalogue, url=wishes.url or catalogue.url)
     texts, board = written(site), read_board(site)
+    if (site / PICTURES).is_dir():
+        refuse_outside(str(site / PICTURES), site, site / PICTURES)
     if out.resolve().is_relative_to(site.resolve()) and (out / NAME).exists():
         raise DefinitionError(f"{out}: is the folder of the catalogue, expected another one for the site")
     with replacing(out, MARK) as (folder, old):

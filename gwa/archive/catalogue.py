@@ -220,18 +220,22 @@ def _generated(path: Path, at: str, said: Mapping[str, object]) -> Generated:
 def _inside(path: Path, at: str, value: object) -> Path:
     """Return a file or folder below the catalogue's own; nothing in it may lead out."""
     said = _text(path, at, value, required=True)
-    home = path.parent.resolve()
     if said.startswith(("/", "~", "\\")) or ".." in re.split(r"[/\\]", said) or "\0" in said or ":" in said:
         raise DefinitionError(f"{path}: {at} is '{said[:80]}', expected a path inside of {path.parent}")
     found = path.parent / said
     if not found.exists():
         raise DefinitionError(f"{path}: {at}: there is no {said[:80]} in {path.parent}")
-    for one in (found, *(found.rglob("*") if found.is_dir() else ())):
-        if not one.resolve().is_relative_to(home):
-            raise DefinitionError(f"{path}: {at}: {one.relative_to(path.parent)} leads out of {path.parent}")
-        if not (one.is_file() or one.is_dir()):
-            raise DefinitionError(f"{path}: {at}: {one.relative_to(path.parent)} is no file")
+    refuse_outside(f"{path}: {at}", path.parent, found)
     return found
+
+
+def refuse_outside(at: str, home: Path, found: Path) -> None:
+    """Raise `DefinitionError` where *found*, or what is in it, is no file or leads out of *home*."""
+    for one in (found, *(found.rglob("*") if found.is_dir() else ())):
+        if not one.resolve().is_relative_to(home.resolve()):
+            raise DefinitionError(f"{at}: {one.relative_to(home)} leads out of {home}")
+        if not (one.is_file() or one.is_dir()):
+            raise DefinitionError(f"{at}: {one.relative_to(home)} is no file")
 
 
 def _changes(path: Path, at: str, said: object) -> tuple[Change, ...]:

@@ -244,6 +244,29 @@ def test_the_catalogue_is_not_replaced_by_its_site(fresh):
         build(fresh / "site", fresh / "site")
 
 
+def test_a_picture_may_not_be_a_link_to_elsewhere(fresh, tmp_path_factory):
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret"
+    secret.write_text("x")
+    (fresh / "site" / "pictures").mkdir()
+    (fresh / "site" / "pictures" / "map.png").symlink_to(secret)
+    before = contents(fresh / "public")
+
+    with pytest.raises(DefinitionError, match=r"pictures/map.png leads out of"):
+        build(fresh / "site", fresh / "public")
+    assert contents(fresh / "public") == before
+
+
+def test_pictures_come_with_the_site(fresh):
+    (fresh / "site" / "pictures").mkdir()
+    (fresh / "site" / "pictures" / "map.png").write_bytes(b"picture")
+    (fresh / "site" / "pages" / "10-about.md").write_text("# About\n\n![A map](pictures/map.png)\n")
+    outcome = build(fresh / "site", fresh / "public")
+
+    assert outcome.kept == ("made",)
+    assert not [line for line in outcome.troubles if "map.png" in line]
+    assert (fresh / "public" / "pictures" / "map.png").read_bytes() == b"picture"
+
+
 @contextmanager
 def serving(folder):
     with server(folder, 0) as found:
@@ -291,15 +314,21 @@ def test_without_duckdb_for_browsers_the_console_says_so(built):
 
 @pytest.mark.slow
 def test_a_build_that_is_killed_leaves_the_old_site_whole(fresh):
-    """At ten random points; each build would make the trace anew."""
+    """At ten random points between its begin and its end; each build would make the trace anew."""
     chance, out = random.Random(11), fresh / "public"
     before = contents(out)
     arguments = [sys.executable, "-m", "gwa", "site", "build", str(fresh / "site"), "-o", str(out)]
     text = (fresh / "site/archive.toml").read_text()
+    begin = time.monotonic()
+    (fresh / "site/archive.toml").write_text(text.replace("seed = 3", "seed = 9"))
+    subprocess.run(arguments, stderr=subprocess.DEVNULL, check=False)
+    takes = time.monotonic() - begin
+    assert contents(out) != before
+    before = contents(out)
     for turn in range(10):
         (fresh / "site/archive.toml").write_text(text.replace("seed = 3", f"seed = {turn + 10}"))
         process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(chance.uniform(0.2, 5))
+        time.sleep(chance.uniform(0, 1.1 * takes))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         after = contents(out)
