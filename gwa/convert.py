@@ -1,6 +1,7 @@
 """Convert: recognise a format, read the trace, write it in another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from importlib.resources.abc import Traversable
@@ -11,9 +12,11 @@ from gwa.account import Account
 from gwa.anonymize import anonymized
 from gwa.assets import asset
 from gwa.definition import definition
-from gwa.errors import DefinitionError, GwaError, UnknownFormat
+from gwa.errors import DefinitionError, GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats import Format, formats, writers
-from gwa.output import whole
+from gwa.formats._partitioned import write as write_months
+from gwa.kept import keeping
+from gwa.output import whole, writable
 from gwa.readers.compressed import plain_name
 from gwa.readers.head import SIZE, TOGETHER, Head
 from gwa.reading import Reading
@@ -112,13 +115,19 @@ def read(paths: Sequence[Path], name: str | None = None, reading: Reading | None
     All files must be of one format: the one called *name* (or defined in the file of that name), or
     the one that is recognised. In a folder, files of no known format are passed over.
     """
-    files = expand(paths)
+    return read_files(expand(paths), name, reading, patient=any(path.is_dir() for path in paths))
+
+
+def read_files(
+    files: Sequence[Path], name: str | None = None, reading: Reading | None = None, *, patient: bool = False
+) -> Store:
+    """Return a store with the jobs of *files*; *patient* passes over those of no known format."""
     heads = [Head.of(path, min(SIZE, TOGETHER // len(files))) for path in files]
-    found = _formats_of(heads, name, patient=any(path.is_dir() for path in paths))
+    found = _formats_of(heads, name, patient=patient)
     kinds = {one.name for one in found.values()}
     if len(kinds) > 1:
         mixed = ", ".join(sorted(kinds))
-        message = f"{paths[0]}: the files are of different formats ({mixed}): convert them one by one"
+        message = f"{files[0]}: the files are of different formats ({mixed}): convert them one by one"
         raise UnknownFormat(message)
     (one, *_) = found.values()
     store = one.read([head for head in heads if head in found], reading or Reading())
@@ -154,6 +163,13 @@ def writer(path: Path) -> Format:
     raise UnknownFormat(message)
 
 
+def partitioned(target: Format, out: Path) -> Format:
+    """Return the format that writes a folder of files of *target*; raise `OutputError` for others."""
+    if target.name != "parquet":
+        raise OutputError(f"{out}: only Parquet is written by month, expected a name such as trace.parquet")
+    return replace(target, write=write_months)
+
+
 def convert(
     paths: Sequence[Path],
     out: Path,
@@ -162,36 +178,72 @@ def convert(
     reading: Reading | None = None,
     command: str = "",
     key: bytes | None = None,
+    by_month: bool = False,
 ) -> Account:
     """
     Convert the trace in *paths* to *out*, whole or not at all, and return the account of its rows.
 
-    With a *key* names are replaced by pseudonyms before anything is written.
+    With a *key* names are replaced by pseudonyms before anything is written. *by_month* makes Parquet a
+    folder with a file for each month of submissions.
     """
-    target, reading = writer(out), reading or Reading()
-    if key is not None:
-        with read(paths, name, reading) as named, anonymized(named, key, reading) as store:
+    target, reading, files = writer(out), reading or Reading(), expand(paths)
+    if by_month:
+        target = partitioned(target, out)
+    patient = any(path.is_dir() for path in paths)
+    with _resumed(files, out, reading) as reading:
+        if key is not None:
+            with (
+                read_files(files, name, reading, patient=patient) as named,
+                anonymized(named, key, reading) as store,
+            ):
+                target.written(store, out)
+                return store.account
+        if target.name == "duckdb":
+            return convert_in_place(files, out, name, reading, command, patient=patient)
+        with read_files(files, name, reading, patient=patient) as store:
+            _sign(store, command)
             target.written(store, out)
             return store.account
-    if target.name == "duckdb":
-        return _convert_in_place(paths, out, name, reading, command)
-    with read(paths, name, reading) as store:
-        _sign(store, command)
-        target.written(store, out)
-        return store.account
 
 
-def _convert_in_place(
-    paths: Sequence[Path], out: Path, name: str | None, reading: Reading, command: str
+@contextmanager
+def _resumed(files: Sequence[Path], out: Path, reading: Reading) -> Iterator[Reading]:
+    """Keep the rows of many files beside *out* meanwhile: what is interrupted goes on behind them."""
+    if len(files) == 1:
+        yield reading
+        return
+    writable(out)
+    rows = rows_of(out)
+    with keeping(rows, forever=False):
+        yield replace(reading, rows=rows)
+
+
+def rows_of(out: Path) -> Path:
+    """Return the folder in which the rows of the logs are kept of which *out* is made."""
+    return out.with_name(f"{out.name}.rows")
+
+
+def convert_in_place(
+    files: Sequence[Path], out: Path, name: str | None, reading: Reading, command: str, *, patient: bool
 ) -> Account:
     """Let the store grow where it is wanted, instead of copying it there."""
     with whole(out) as part:
-        with read(paths, name, replace(reading, target=part)) as store:
+        with read_files(files, name, replace(reading, target=part), patient=patient) as store:
+            _refuse_unkept(store, files, reading)
             _sign(store, command)
             account = store.account
             if not part.exists():
                 writer(out).written(store, part)
         return account
+
+
+def _refuse_unkept(store: Store, files: Sequence[Path], reading: Reading) -> None:
+    """Raise `TraceError` where logs are to be followed by others, and their rows were not kept for that."""
+    if reading.already is None or reading.rows is None:
+        return
+    held = {digest for (digest,) in store.rows("select sha256 from sources")}
+    if not held.issuperset(reading.already) or len(held) != len(list(reading.rows.glob("[0-9]*"))):
+        raise TraceError(f"{files[0]}: only logs of text can be appended, and what they are appended to")
 
 
 def _sign(store: Store, command: str) -> None:

@@ -1,5 +1,6 @@
 """The engine under a store: DuckDB, and how much of the machine it may use."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,13 +12,46 @@ import duckdb
 MEMORY: Final = "1500MB"
 """DuckDB's memory limit where the user sets none; what does not fit is spilled to disk."""
 
+BESIDE: Final = 450_000_000
+"""Bytes that a process takes beside what DuckDB counts: libraries, fits, figures, parts of DuckDB."""
+
+LEAST: Final = 0.5
+"""The share of a small memory that is left to DuckDB whatever stands beside it."""
+
+SIZE: Final = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.IGNORECASE)
+"""How a size is written."""
+
+POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}
+
 
 @dataclass(frozen=True)
 class Engine:
-    """How much of the machine a store may use: DuckDB's *memory* limit, such as 2GB, and *threads*."""
+    """How much of the machine may be used: *memory* of all processes, such as 2GB, *threads* of DuckDB."""
 
     memory: str | None = None
     threads: int | None = None
+
+    @property
+    def limit(self) -> str:
+        """What DuckDB may count of the memory, such as 1550000000B; what does not fit is spilled to disk."""
+        if not self.memory:
+            return MEMORY
+        whole = size_of(self.memory)
+        return f"{max(whole - BESIDE, int(whole * LEAST))}B"
+
+
+def size_of(text: str) -> int:
+    """
+    Return a size in bytes.
+
+    >>> size_of("2GB"), size_of("1.5 GiB")
+    (2000000000, 1610612736)
+    """
+    found = SIZE.fullmatch(text.strip())
+    if not found:
+        raise ValueError(f"'{text}' is no size, expected one such as 2GB")
+    number, power, binary = found.groups()
+    return int(float(number) * (1024 if binary else 1000) ** POWERS[power.upper()])
 
 
 def connect(
@@ -25,7 +59,7 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """Open the database in *path*, which spills into *scratch*; nothing is ever fetched from elsewhere."""
     config: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": (engine and engine.memory) or MEMORY,
+        "memory_limit": (engine or Engine()).limit,
         "temp_directory": f"{scratch}/spill",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,

@@ -6,29 +6,26 @@ jobs. Rows flow through in parts, so memory does not grow with the files, and ev
 accounted for: job, fold, reject or comment.
 """
 
-import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import duckdb
 
 from gwa.cleaning import by_submission, insert, needs_numbers, numbered
 from gwa.engine import passing
 from gwa.errors import DefinitionError, StrictError, TraceError
-from gwa.readers.batch import Records, Shape, create, reader
-from gwa.readers.compressed import Source
+from gwa.kept import Kept, Part
+from gwa.readers.batch import create
 from gwa.readers.files import distinct, in_order, missing
 from gwa.readers.head import Head, entries
-from gwa.readers.lines import Layout, Reject
 from gwa.reading import Reading
 from gwa.recipe import Recipe
+from gwa.rows import PASSING, keep, read_all, read_file, show, watching
 from gwa.schema import NAMES
 from gwa.store import Store
 from gwa.system import Header, from_header, overridden
-from gwa.tally import SHOWN, Count, settle, tally
+from gwa.tally import SHOWN, Count, settle
 
 SIDE: Final = ("source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line")
 """
@@ -40,59 +37,104 @@ What a SELECT may yield beside the 29 fields: for tables beside ``jobs``, and fo
 ROOM: Final = {"row": 200, "trace": 300}
 """Megabytes for the engine while a source is read: a part of its rows, or all of them to be grouped."""
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
 class Mapped:
-    """A SELECT over the source, what it *yielded*, the prefix of its tables, and the title of the format."""
+    """A SELECT over the source, what it *yielded*, and the title of the format."""
 
     select: str
     yielded: Sequence[str]
-    home: str
     title: str
 
 
 def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading) -> None:
     """
-    Fill an empty *store* with the jobs of the files behind *heads*.
+    Fill an empty *store* with the jobs of the files behind *heads*, and of those whose rows are kept.
 
     Raise `StrictError` at the first bad row when *reading* is strict, `TraceError` when no job is left.
     """
-    heads = _files(store, heads)
+    kept, already = keep(store, recipe, reading), len(reading.already or ())
+    earlier = kept.parts[:already] if kept else []
+    fresh = _files(store, [part.head for part in earlier], heads)
     mark = recipe.shape.comment
-    headers = [entries(head.comments(mark)) if mark else () for head in heads]
+    headers = [
+        *(tuple(part.header) for part in earlier),
+        *(entries(head.comments(mark)) if mark else () for head in fresh),
+    ]
+    files = [*(part.head for part in earlier), *fresh]
     merged = overridden(_merged([*headers, tuple(recipe.header.items())]), reading.system or {})
     store.set_header(merged)
-    starts = _starts(heads, headers, merged) if recipe.relative else [0.0] * len(heads)
+    starts = _starts(files, headers, merged) if recipe.relative else [0.0] * len(files)
     mapping = _prepare(store, recipe, merged, reading)
     total = Count()
     with passing(store.connection, reading.engine, ROOM[recipe.scope]):
-        with _loading(store, recipe) as loader:
-            for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
-                loader.execute(f"set variable start = cast({start!r} as double)")
-                loader.execute(f"set variable file_no = {number}")
-                total.add(_file(store, loader, head, recipe, mapping, reading))
+        if kept:
+            kept.begin(fresh, already)
+            read_all(store, kept, fresh, already, recipe, reading)
+            total.add(_map_kept(store, kept, recipe, mapping, starts))
+        else:
+            total.add(_map_passing(store, fresh, recipe, mapping, starts, reading))
         if recipe.scope == "trace":
-            total.add(map_all(store, mapping, heads, strict=reading.strict))
-        settle(store, heads, recipe.title, total, recipe.steps)
+            total.add(map_all(store, mapping, files, strict=reading.strict))
+        settle(store, files, recipe.title, total, recipe.steps)
 
 
-@contextmanager
-def _loading(store: Store, recipe: Recipe) -> Iterator[duckdb.DuckDBPyConnection]:
-    """
-    Give the connection by which rows are loaded.
+def _map_passing(
+    store: Store,
+    heads: Sequence[Head],
+    recipe: Recipe,
+    mapping: Mapped,
+    starts: Sequence[float],
+    reading: Reading,
+) -> Count:
+    """Map the rows of files as they pass by, and return their account."""
+    total = Count()
 
-    Those of a whole trace are loaded by one transaction of its own: then they go to disk in full groups,
-    compressed, and not to a log first, which takes half the time.
-    """
-    if recipe.scope != "trace":
-        yield store.connection
-        return
-    with store.connection.cursor() as loader:
-        loader.begin()
-        yield loader
-        loader.commit()
+    def take(table: str) -> None:
+        del table
+        insert(store, f"({mapping.select})", mapping.yielded)
+
+    with watching(heads, [], reading) as bar:
+        for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
+            _begin(store, number, start)
+            part = read_file(store, head, recipe, reading, bar, take)
+            store.insert("sources", [_source(part)])
+            total.add(_count(part))
+    return total
+
+
+def _map_kept(store: Store, kept: Kept, recipe: Recipe, mapping: Mapped, starts: Sequence[float]) -> Count:
+    """Show the SELECT the rows that are kept, all or piece by piece, and return the account of the files."""
+    total = Count()
+    for part in kept.parts:
+        store.insert("sources", [_source(part)])
+        store.insert("rejects", [(part.file, *reject) for reject in part.rejects])
+        total.add(_count(part))
+    if recipe.scope == "trace":
+        for table in ("source", *recipe.sides):
+            show(store, table, kept.pieces(table))
+        return total
+    for number, start in enumerate(starts):
+        _begin(store, number, start)
+        for piece in kept.pieces("source", number):
+            show(store, "source", [piece])
+            insert(store, f"({mapping.select})", mapping.yielded)
+    return total
+
+
+def _begin(store: Store, number: int, start: float) -> None:
+    store.connection.execute(f"set variable start = cast({start!r} as double)")
+    store.connection.execute(f"set variable file_no = {number}")
+
+
+def _count(part: Part) -> Count:
+    """Return the account of a file; what only explains other files is folded into their jobs."""
+    folded = 0 if part.table == "source" else part.rows - part.comments - part.rejected
+    return Count(part.rows, part.comments, part.rejected, folded)
+
+
+def _source(part: Part) -> tuple[object, ...]:
+    return part.file, part.bytes, part.sha256, part.rows, part.comments, part.rejected
 
 
 def _merged(headers: Sequence[Header]) -> Header:
@@ -113,13 +155,13 @@ def _starts(heads: Sequence[Head], headers: Sequence[Header], merged: Header) ->
     return [shared if start is None or len(known) == 1 else start for start in stated]
 
 
-def _files(store: Store, heads: Sequence[Head]) -> list[Head]:
+def _files(store: Store, earlier: Sequence[Head], heads: Sequence[Head]) -> list[Head]:
     """Return the files to be read, in order; say which were given twice and which were not given."""
     kept, again = distinct(in_order(heads))
     for head, twin in again:
         same = f"{head.path.name} is the same file as {twin.path.name}; read once"
         store.repaired("duplicate file", same, 1)
-    for what, count in missing(kept).items():
+    for what, count in missing([*earlier, *kept]).items():
         store.repaired("missing part", what, count)
     return kept
 
@@ -127,14 +169,9 @@ def _files(store: Store, heads: Sequence[Head]) -> list[Head]:
 def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> Mapped:
     """Make the tables of the source and, from what the SELECT yields, the table of jobs."""
     database = store.connection
-    if recipe.scope == "trace":
-        # All rows of the source are kept for a while: on disk, where they are compressed.
-        database.execute(f"attach '{store.scratch}/stage.duckdb' as stage")
-    home = "stage.main." if recipe.scope == "trace" else ""
     for name, shape in {"source": recipe.shape, **recipe.sides}.items():
-        create(database, f"{home}{name}", shape)
-        if recipe.scope == "trace":
-            database.execute(f"create temp view {name} as select * from {home}{name}")
+        create(database, f"{PASSING}{name}", shape)
+        show(store, name, [])
     for name, value in {
         "start": 0.0,
         "file_no": 0,
@@ -153,63 +190,7 @@ def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> 
     said = dict(reversed(header))
     constants = {name: said[key] for name, key in recipe.from_header.items() if said.get(key)}
     store.begin(["job_id", *yielded], {**recipe.constants, **constants})
-    return Mapped(recipe.select, yielded, home, recipe.title)
-
-
-def _file(
-    store: Store,
-    loader: duckdb.DuckDBPyConnection,
-    head: Head,
-    recipe: Recipe,
-    mapping: Mapped,
-    reading: Reading,
-) -> Count:
-    """Read one file into the store and return its account."""
-    table, shape = _table_for(head, recipe)
-    shape = replace(shape, options={**reading.options, **shape.options})
-    source, count, seen = Source(head.path), Count(), 0
-    try:
-        with reading.progress.step(head.path.name, source.size) as bar:
-            for batch in ahead(iter(reader(recipe.reader)(source, shape))):
-                batch.load(loader, f"{mapping.home}{table}", store.scratch)
-                tally(store, head.path, batch, count, strict=reading.strict)
-                if recipe.scope == "row":
-                    insert(store, f"({mapping.select})", mapping.yielded)
-                    store.connection.execute(
-                        "create or replace temp table source as select * from source limit 0"
-                    )
-                bar.advance(source.position - seen)
-                seen = source.position
-        _broken_off(store, source, count, strict=reading.strict)
-        store.insert(
-            "sources",
-            [(head.path.name, source.size, source.sha256(), count.rows, count.comments, count.rejected)],
-        )
-    finally:
-        source.close()
-    if table != "source":
-        count.folded = count.rows - count.comments - count.rejected
-    return count
-
-
-def _table_for(head: Head, recipe: Recipe) -> tuple[str, Shape]:
-    """Return the table that a file belongs to: by a pattern of its lines, or their columns."""
-    for name, shape in recipe.sides.items():
-        if first := shape.options.get("first"):
-            rows = head.rows(shape.comment)
-            belongs = 2 * sum(bool(re.match(first, row)) for row in rows) > len(rows)
-        else:
-            belongs = head.width(Layout(shape.delimiter, shape.comment)) == len(shape.columns)
-        if belongs:
-            return name, shape
-    return "source", recipe.shape
-
-
-def _broken_off(store: Store, source: Source, count: Count, *, strict: bool) -> None:
-    """Count compressed data that breaks off as one rejected row."""
-    if source.broken:
-        lost = Records(Shape({}), total=1, rejects=[Reject(count.rows + 1, source.broken, "")])
-        tally(store, source.path, lost, count, strict=strict)
+    return Mapped(recipe.select, yielded, recipe.title)
 
 
 def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: bool) -> Count:
@@ -246,12 +227,3 @@ def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: boo
         insert(store, "mapped", yielded)
     database.execute("drop table mapped")
     return refused
-
-
-def ahead(items: Iterator[T]) -> Iterator[T]:
-    """Yield *items*, making the next one in a thread while the current one is used."""
-    with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, items, None)
-        while (item := following.result()) is not None:
-            following = pool.submit(next, items, None)
-            yield item

@@ -44,6 +44,14 @@ def whole(path: Path) -> Iterator[Path]:
         _remove(part)
 
 
+def writable(path: Path) -> None:
+    """Raise `OutputError` where a file cannot be written to *path*, before work is done for it."""
+    try:
+        _refuse_useless(path)
+    except OSError as error:
+        raise _told(path, error) from error
+
+
 def _told(path: Path, error: Exception) -> OutputError:
     """Return what is to be said of an error, in one line."""
     if isinstance(error, OutputError):
@@ -120,9 +128,10 @@ def is_running(process: int) -> bool:
 
 def _flush(part: Path) -> None:
     """Make sure that the content is on disk before its name says so."""
-    if part.is_file():
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
+    for path in part.rglob("*") if part.is_dir() else [part]:
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
 
 
 def _remove(part: Path) -> None:

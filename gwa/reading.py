@@ -14,7 +14,9 @@ class Reading:
     The wishes of a user: what a *system* file says, strictness, engine, progress, and *options*.
 
     Options are variables that a converter's SELECT may ask for. *target* is where the store is
-    made; None stands for scratch space.
+    made; None stands for scratch space. *rows* is a folder to keep the rows of logs in, for a conversion that
+    may be interrupted, or that others are to follow: then *already* are the hashes of the logs that the
+    store holds whose rows stand there.
     """
 
     system: Mapping[str, object] | None = None
@@ -22,4 +24,6 @@ class Reading:
     engine: Engine | None = None
     progress: Progress = SILENT
     target: Path | None = None
+    rows: Path | None = None
+    already: tuple[str, ...] | None = None
     options: Mapping[str, object] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 200
 """More rows than this fill a screen many times over; pipes and files get all of them."""
+
+SECONDS = 30.0
+"""How old a line of progress is before there is another."""
 
 
 class Bar(Progress):
@@ -47,6 +51,38 @@ class Bar(Progress):
         """Fill the bar further."""
         if self._bars:
             self._bars.advance(self._task, amount)
+
+
+class Lines(Progress):
+    """A line on standard error now and then, for the logs of work that takes long."""
+
+    def __init__(self) -> None:
+        """Prepare to count; the first step begins."""
+        self._label, self._done, self._total = "", 0.0, 0.0
+        self._said = 0.0
+
+    @contextmanager
+    def step(self, label: str, total: float | None = None) -> Iterator[Progress]:
+        """Say that a step begins."""
+        self._label, self._done, self._total = label, 0.0, total or 0.0
+        self._say()
+        yield self
+
+    def advance(self, amount: float = 1) -> None:
+        """Say how far it is, when the last line is half a minute old."""
+        self._done += amount
+        if monotonic() - self._said >= SECONDS:
+            self._say()
+
+    def _say(self) -> None:
+        self._said = monotonic()
+        of = f" of {self._total:g}" if self._total else ""
+        click.echo(f"{self._label}: {self._done:g}{of}", err=True)
+
+
+def progress_lines(*, quiet: bool) -> Progress:
+    """Return a bar where somebody watches, and lines elsewhere: for what takes longer than one waits."""
+    return SILENT if quiet else Bar() if sys.stderr.isatty() else Lines()
 
 
 def progress(*, quiet: bool) -> Progress:

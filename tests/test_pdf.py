@@ -42,12 +42,6 @@ def test_paper_can_be_read_aloud(printed):
     assert re.search(r"Title: +KTH-SP2 <1996>", said)
 
 
-def test_paper_is_written_where_it_is_wanted(tmp_path):
-    content = pdf(Report("t", "s", ()), tmp_path / "t.pdf")
-
-    assert (tmp_path / "t.pdf").read_bytes() == content
-
-
 def test_missing_libraries_are_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "weasyprint", None)
 

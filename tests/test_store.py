@@ -97,17 +97,17 @@ def test_lives_in_scratch_space_that_goes_with_it(make_store):
 
 def test_engine_limits_are_obeyed(written):
     for store in (
-        Store.create(None, Engine("300MB", 1)),
-        read([written], reading=Reading(engine=Engine("300MB", 1))),
+        Store.create(None, Engine("1GB", 1)),
+        read([written], reading=Reading(engine=Engine("1GB", 1))),
     ):
         with store:
             assert store.rows("select current_setting('threads')") == [(1,)]
-            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("28")
+            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("524.5 MiB")
             assert str(store.scratch) in store.rows("select current_setting('temp_directory')")[0][0]
 
 
 def test_what_it_spills_goes_to_its_scratch_space():
-    with Store.create(None, Engine("60MB", 2)) as store:
+    with Store.create(None, Engine("120MB", 2)) as store:
         store.connection.execute(
             "create table much as select range as n, md5(range::varchar) as text from range(1_000_000)"
         )

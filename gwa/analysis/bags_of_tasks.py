@@ -81,7 +81,7 @@ def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:
         Fact(f"{prefix}.size.mean", number(several.mean()), f"Mean {what}", "count"),
         Fact(f"{prefix}.size.median", number(several.median()), f"Median {what}", "count"),
         Fact(f"{prefix}.size.p95", number(several.quantile(0.95)), f"95th percentile of {what}", "count"),
-        Fact(f"{prefix}.size.max", number(several.max()), f"Greatest {what}", "count"),
+        Fact(f"{prefix}.size.max", number(several.max()), f"Most {what}", "count"),
         Fact(f"{prefix}.duration.median", number(lasting.median()), "Median submission time", "seconds"),
         Fact(f"{prefix}.gini_jobs", number(sizes.gini()), "Gini coefficient of jobs over bags"),
     )

@@ -89,9 +89,9 @@ def _facts(grid: NDArray[np.float64]) -> tuple[Fact, ...]:
 
     return (
         Fact("arrivals.cycle.busiest_hour", top, "Busiest hour of the day", text=_clock(top)),
-        share("busiest_hour_share", of_day[top], "its share of the jobs (1 of 24 hours is 4.2 %)"),
+        share("busiest_hour_share", of_day[top], "Jobs in the busiest hour (1 of 24 hours is 4.2 %)"),
         Fact("arrivals.cycle.quietest_hour", least, "Quietest hour of the day", text=_clock(least)),
-        share("quietest_hour_share", of_day[least], "its share of the jobs"),
+        share("quietest_hour_share", of_day[least], "Jobs in the quietest hour"),
         share("working_hours_share", work, "Jobs in working hours (29.8 % of the week)"),
         share("weekend_share", grid[SATURDAY:].sum(), "Jobs at weekends (28.6 % of the week)"),
     )

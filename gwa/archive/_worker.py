@@ -1,62 +1,82 @@
 """
-Make one part of a site in a process of its own: ``trace FOLDER ID`` or ``pair FOLDER ONE OTHER``.
+Make one part of a site in a process of its own, so that nothing that goes wrong there stops another part.
 
-The process that started this one holds its standard input; when that ends, so does this. What goes
-wrong is one line on standard error, and the exit status tells whether it was the gate.
+Processes are forked from one that has imported already what all of them need, which takes longer than a
+small trace does.
 """
 
-import argparse
 import os
 import sys
 import threading
+from collections.abc import Callable, Sequence
+from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
+from typing import Final, Literal, TypeAlias
 
-from gwa.archive.catalogue import read_catalogue
-from gwa.archive.holding import Withheld, hold
+from gwa.archive.catalogue import Catalogue
+from gwa.archive.holding import ONE_THREAD, Withheld, drawn
+from gwa.comparison import compare
+from gwa.convert import read
+from gwa.engine import Engine
 from gwa.errors import GwaError
+from gwa.reading import Reading
+from gwa.report.html import html
 
-WITHHELD = 3
+AnyContext: TypeAlias = ForkServerContext | SpawnContext
+Said: TypeAlias = tuple[Literal["made", "withheld", "broken"], str]
+"""How it went, and what went wrong in one line."""
 
-SAYS = "gwa: "
-"""How the line begins that says what went wrong; libraries may say more."""
+FORKS: Final = "forkserver" in get_all_start_methods()
 
 
-def main() -> int:
-    """Do what the command line says; return the exit status."""
-    threading.Thread(target=_follow, daemon=True).start()
-    parser = argparse.ArgumentParser()
-    parser.add_argument("site", type=Path)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="+")
-    parser.add_argument("--publish-names", action="store_true")
-    parser.add_argument("--memory")
-    said = parser.parse_args()
-    catalogue = read_catalogue(said.site)
+def apart(task: Callable[[], None]) -> Said:
+    """Do *task* in a process of its own, which ends with this one."""
+    context: AnyContext = get_context("forkserver") if FORKS else get_context("spawn")
+    context.set_forkserver_preload([__name__, "gwa.figures._svg"])
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_do, args=(theirs, task))
+    process.start()
+    theirs.close()
     try:
-        if len(said.names) == 1:
-            entry = catalogue.entry(said.names[0])
-            hold(catalogue, entry, said.folder, publish_names=said.publish_names, memory=said.memory)
-        else:
-            _compare(said.folder, said.names, said.memory)
+        said: Said = ours.recv()
+    except EOFError:
+        said = "broken", "its process ended before it was done"
+    finally:
+        ours.close()
+        process.join()
+    return said
+
+
+def _do(pipe: Connection, task: Callable[[], None]) -> None:
+    """Do *task* and say how it went; what libraries have to say is for nobody."""
+    threading.Thread(target=_follow, daemon=True).start()
+    with Path(os.devnull).open("wb") as nothing:
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nothing.fileno(), stream.fileno())
+    try:
+        task()
+        pipe.send(("made", ""))
     except Withheld as error:
-        sys.stderr.write(f"{SAYS}{error}\n")
-        return WITHHELD
+        pipe.send(("withheld", str(error)))
     except GwaError as error:
-        sys.stderr.write(f"{SAYS}{' '.join(str(error).split())}\n")
-        return 1
-    return 0
+        pipe.send(("broken", " ".join(str(error).split())))
+    except Exception as error:  # noqa: BLE001 - the other parts go on
+        pipe.send(("broken", f"{type(error).__name__}: {' '.join(str(error).split())}"))
 
 
-def _compare(folder: Path, names: list[str], memory: str | None) -> None:
+def _follow() -> None:
+    """End with the process that started this one."""
+    parent = parent_process()
+    if parent:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def make_pair(catalogue: Catalogue, names: Sequence[str], folder: Path, memory: str | None) -> None:
     """Write the page that compares traces of the site in *folder*."""
     from contextlib import ExitStack
-
-    from gwa.archive.holding import ONE_THREAD
-    from gwa.comparison import compare
-    from gwa.convert import read
-    from gwa.engine import Engine
-    from gwa.reading import Reading
-    from gwa.report.html import html
 
     with ExitStack() as stack:
         stores = []
@@ -65,16 +85,8 @@ def _compare(folder: Path, names: list[str], memory: str | None) -> None:
             reading = Reading(engine=Engine(memory, ONE_THREAD))
             store = stack.enter_context(read([file], reading=reading))
             stores.append((file.stem, store))
-        page = html(compare(stores))
+        report = compare(stores)
+    above = [(catalogue.title, "../index.html"), ("Compare", "../compare.html")]
+    above += [(catalogue.entry(name).title, f"../traces/{name}/index.html") for name in names]
+    page = html(report, drawings=drawn(report), above=above)
     (folder / "compare" / f"{'--'.join(names)}.html").write_text(page, encoding="utf-8")
-
-
-def _follow() -> None:
-    """End with the process that started this one."""
-    while os.read(0, 1):
-        pass
-    os._exit(1)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,21 +6,20 @@ What has not changed is taken over from the site that stands there. A broken tra
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeVar
 
 from gwa.archive import console
-from gwa.archive._worker import SAYS
-from gwa.archive._worker import WITHHELD as STATUS_WITHHELD
+from gwa.archive._worker import apart, make_pair
+from gwa.archive.board import read_board
 from gwa.archive.catalogue import NAME, Catalogue, Entry, read_catalogue
 from gwa.archive.cite import bibtex, ris
-from gwa.archive.holding import files_of, held, key
+from gwa.archive.holding import files_of, held, hold, key
 from gwa.archive.holdings import BROKEN, WITHHELD, read_holding
 from gwa.archive.links import broken_links
 from gwa.archive.machine import as_script, catalog, dataset, feed, sitemap
@@ -35,8 +34,6 @@ MARK: Final = "catalog.json"
 """By this file a folder is known as a site, which may be replaced."""
 
 PAIRS: Final = "compare"
-BOARD: Final = Path("leaderboard", "leaderboard.html")
-
 
 Result = TypeVar("Result")
 
@@ -70,39 +67,22 @@ class _Site:
     old: Path | None
     wishes: Wishes
 
-    def worker(self, folder: Path, *names: str) -> tuple[int, str]:
-        """Make a part of the site in a process of its own; return its exit status and what it said."""
-        options = ["--publish-names"] if self.wishes.publish_names else []
-        options += ["--memory", self.wishes.memory] if self.wishes.memory else []
-        command = [sys.executable, "-m", "gwa.archive._worker", str(self.catalogue.folder), str(folder)]
-        with subprocess.Popen(  # noqa: S603 - our own interpreter and module, names from a checked catalogue
-            [*command, *names, *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        ) as process:
-            # Its standard input stays open for as long as this process lives.
-            said = process.stderr.read() if process.stderr else b""
-            status = process.wait()
-        lines = said.decode(errors="replace").splitlines()
-        ours = [line.removeprefix(SAYS) for line in lines if line.startswith(SAYS)]
-        return status, [f"its process ended with status {status}", *lines[-1:], *ours][-1]
-
     def trace(self, entry: Entry) -> tuple[bool, str, str]:
         """Make or keep a trace; return whether it was kept, what its page says is wrong, and what we say."""
-        place = self.folder / "traces" / entry.id
-        wanted = key(self.catalogue, entry, publish_names=self.wishes.publish_names)
+        place, names = self.folder / "traces" / entry.id, self.wishes.publish_names
+        wanted = key(self.catalogue, entry, publish_names=names)
         before = self.old / "traces" / entry.id if self.old else None
         if before and held(before, wanted):
             _take_over(before, place)
             return True, "", ""
         place.mkdir()
-        status, said = self.worker(place, entry.id)
-        if status == 0:
+        task = partial(hold, self.catalogue, entry, place, publish_names=names, memory=self.wishes.memory)
+        became, said = apart(task)
+        if became == "made":
             return False, "", ""
         shutil.rmtree(place)
         place.mkdir()
-        return False, WITHHELD if status == STATUS_WITHHELD else BROKEN, f"{entry.id}: {said}"
+        return False, WITHHELD if became == "withheld" else BROKEN, f"{entry.id}: {said}"
 
     def pair(self, one: str, other: str) -> str:
         """Make or keep the page that compares two traces; return what went wrong."""
@@ -117,8 +97,10 @@ class _Site:
             _link(before, mark)
             _link(before.with_suffix(".html"), place)
             return ""
-        status, said = self.worker(self.folder, one, other)
-        if status:
+        became, said = apart(
+            partial(make_pair, self.catalogue, (one, other), self.folder, self.wishes.memory)
+        )
+        if became != "made":
             return f"{name}: {said}"
         mark.write_text(wanted, encoding="utf-8")
         return ""
@@ -133,7 +115,7 @@ def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
     wishes = wishes or Wishes()
     catalogue = read_catalogue(site)
     catalogue = replace(catalogue, url=wishes.url or catalogue.url)
-    texts = written(site)
+    texts, board = written(site), read_board(site)
     if out.resolve().is_relative_to(site.resolve()) and (out / NAME).exists():
         raise DefinitionError(f"{out}: is the folder of the catalogue, expected another one for the site")
     with replacing(out, MARK) as (folder, old):
@@ -148,9 +130,9 @@ def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
         good = {held.entry.id for held in holdings if not held.wrong}
         pairs = {"--".join(pair): pair for pair in catalogue.pairs if set(pair) <= good}
         compared = _each(one.pair, pairs, wishes, "comparing")
-        extras = {f"{PAIRS}/{name}.html": "" for name, said in compared.items() if not said}
-        extras |= _copied(site, folder)
-        _write(Archive(catalogue, holdings, texts, console.version(site), extras), folder)
+        compares = [name for name, said in compared.items() if not said]
+        _copy(site, folder)
+        _write(Archive(catalogue, holdings, texts, console.version(site), compares, board), folder)
         troubles = [said for _, _, said in done.values() if said] + [
             said for said in compared.values() if said
         ]
@@ -196,16 +178,12 @@ def _write(archive: Archive, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
-def _copied(site: Path, folder: Path) -> dict[str, str]:
-    """Copy style, scripts, pictures and DuckDB; return the pages among them by path, with their titles."""
+def _copy(site: Path, folder: Path) -> None:
+    """Copy style, scripts, pictures and DuckDB."""
     shutil.copytree(str(asset("templates", "site", "static")), folder / "static")
     if (site / PICTURES).is_dir():
         shutil.copytree(site / PICTURES, folder / PICTURES)
     console.copy(site, folder)
-    if not (site / BOARD).is_file():
-        return {}
-    shutil.copyfile(site / BOARD, folder / BOARD.name)
-    return {BOARD.name: "Leaderboard of models"}
 
 
 def _take_over(before: Path, place: Path) -> None:

@@ -23,11 +23,12 @@ from gwa.blocks import Report
 from gwa.convert import read, writer
 from gwa.engine import Engine
 from gwa.errors import TraceError
+from gwa.figures import draw
 from gwa.quality import completeness, problems
 from gwa.reading import Reading
 from gwa.report.build import build
 from gwa.report.data import plain
-from gwa.report.html import html, summary
+from gwa.report.html import figures, html, summary
 from gwa.store import Store
 
 ABOUT: Final = "trace.json"
@@ -116,13 +117,19 @@ def hold(
                 writer(folder / (name + suffix)).written(store, folder / (name + suffix))
         report = build(store, entry.id)
         about = _about(entry, store, report)
-    (folder / REPORT).write_text(html(report), encoding="utf-8")
+    above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
+    (folder / REPORT).write_text(html(report, drawings=drawn(report), above=above), encoding="utf-8")
     said = about | {
         "key": key(catalogue, entry, publish_names=publish_names),
         "name": name,
         "downloads": list(_downloads(folder, name)),
     }
     (folder / ABOUT).write_text(json.dumps(plain(said), indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def drawn(report: Report) -> dict[str, str]:
+    """Return the drawings of *report*, made by this process alone: others make other traces meanwhile."""
+    return {figure.id: draw(figure) for figure in figures(report)}
 
 
 def _made(entry: Entry, target: Path, engine: Engine) -> Store:

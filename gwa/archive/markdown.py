@@ -13,7 +13,9 @@ from gwa.errors import DefinitionError
 FOLDER: Final = "pages"
 PICTURES: Final = "pictures"
 LARGEST: Final = 1_000_000
-TAKEN: Final = {"index", "ranking", "compare", "models", "formats", "search", "traces", "console", "404"}
+TAKEN: Final = {
+    "404", "compare", "console", "formats", "index", "leaderboard", "models", "ranking", "search", "traces",
+}  # fmt: skip
 """The names of pages that are made of the catalogue."""
 
 ORDER: Final = re.compile(r"^\d+-")

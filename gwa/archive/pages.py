@@ -2,14 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import jinja2
 from markupsafe import Markup
 
+from gwa.archive.board import Board
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.holdings import Holding
 from gwa.archive.machine import as_script, dataset
@@ -45,18 +46,29 @@ RECORDED: Final = {
 
 @dataclass(frozen=True)
 class Archive:
-    """All that pages are made of; *engine* is the version of DuckDB for browsers, None without one."""
+    """
+    All that pages are made of.
+
+    *engine* is the version of DuckDB for browsers, None without one; *compared* names the pairs of traces
+    that have a page, such as ``one--other``.
+    """
 
     catalogue: Catalogue
     holdings: Sequence[Holding]
     written: Sequence[Written] = ()
     engine: str | None = None
-    extras: Mapping[str, str] = field(default_factory=dict)
+    compared: Sequence[str] = ()
+    board: Board | None = None
 
     @cached_property
     def ranks(self) -> dict[str, list[Rank]]:
         """The ranking by each measure."""
         return {one.id: ranking(one, self.holdings) for one in MEASURES}
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of traces that have a page of their own."""
+        return [pair for pair in self.catalogue.pairs if "--".join(pair) in self.compared]
 
     @cached_property
     def good(self) -> list[Holding]:
@@ -113,6 +125,7 @@ def _shared(archive: Archive) -> dict[str, dict[str, Any]]:
     """Return what each page that is made of all traces is given."""
     labels = {name: said for one in archive.good for name, said in one.about["labels"].items()}
     facts = [(name, *labels[name]) for name in COMPARED if name in labels]
+    board = {"leaderboard": {"board": archive.board}} if archive.board else {}
     return {
         "index": {"recorded": RECORDED},
         "ranking": {"measures": MEASURES},
@@ -121,6 +134,7 @@ def _shared(archive: Archive) -> dict[str, dict[str, Any]]:
         "formats": {"formats": all_formats(), "fields": FIELDS},
         "search": {},
         "404": {},
+        **board,
     }
 
 
@@ -137,13 +151,12 @@ def _trace(archive: Archive, one: Holding) -> dict[str, Any]:
     """Return what the page of a trace is given beside the trace."""
     name = one.entry.id
     places = [
-        (measure, rank, len(archive.ranks[measure.id]))
+        (measure, rank, sum(one.place is not None for one in archive.ranks[measure.id]))
         for measure in MEASURES
         for rank in archive.ranks[measure.id]
         if rank.holding is one
     ]
-    there = [pair for pair in archive.catalogue.pairs if f"compare/{'--'.join(pair)}.html" in archive.extras]
-    pairs = [pair for pair in there if name in pair]
+    pairs = [pair for pair in archive.pairs if name in pair]
     return {
         "places": places,
         "pairs": [("--".join(pair), pair[pair[0] == name]) for pair in pairs],
@@ -163,9 +176,11 @@ def index_of(archive: Archive) -> str:
             entry.notes,
             *(text for text, _, _ in one.about.get("findings", ())),
         )
-        label = " synthetic" if entry.synthetic else ""
-        entries.append((f"traces/{entry.id}/index.html", entry.title, f"{entry.id}{label} {' '.join(told)}"))
+        title = f"{entry.title} (synthetic)" if entry.synthetic else entry.title
+        entries.append((f"traces/{entry.id}/index.html", title, f"{entry.id} {' '.join(told)}"))
     entries += [(f"{page.name}.html", page.title, page.text) for page in archive.written]
+    if archive.board:
+        entries += [("leaderboard.html", "Leaderboard of models", archive.board.legend)]
     entries += [("ranking.html", "Ranking", " ".join(f"{one.title} {one.about}" for one in MEASURES))]
     entries += [
         ("models.html", f"Model: {one.title}", f"{one.name} {one.source} {one.about()}")

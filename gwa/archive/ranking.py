@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 from gwa.archive.holdings import Holding
 from gwa.blocks import Unit
 
-Measured: TypeAlias = tuple[float, str]
-"""The value of a measure, and why it is that."""
+Measured: TypeAlias = tuple[float | None, str]
+"""The value of a measure, and why it is that, or why there is none."""
 
 
 @dataclass(frozen=True)
@@ -23,31 +23,33 @@ class Measure:
     title: str
     about: str
     unit: Unit
-    of: Callable[[Holding], Measured | None]
+    of: Callable[[Holding], Measured]
 
 
 @dataclass(frozen=True)
 class Rank:
-    """The *place* of a trace by a measure, with its value and the reason."""
+    """The *place* of a trace by a measure, with its value and the reason; no place without a value."""
 
-    place: int
+    place: int | None
     holding: Holding
-    value: float
+    value: float | None
     why: str
 
 
 def ranking(measure: Measure, holdings: Sequence[Holding]) -> list[Rank]:
-    """Return the ranks of the traces that have the measure; equal values share the better place."""
-    known = [(one, found) for one in holdings if not one.wrong and (found := measure.of(one))]
-    known.sort(key=lambda pair: (-pair[1][0], pair[0].entry.id))
-    values = [value for _, (value, _) in known]
-    return [Rank(values.index(value) + 1, one, value, why) for one, (value, why) in known]
+    """Return the ranks of traces; equal values share the better place, and those without one come last."""
+    found = [(one, *measure.of(one)) for one in holdings if not one.wrong]
+    values = sorted((value for _, value, _ in found if value is not None), reverse=True)
+    ranks = [
+        Rank(None if value is None else values.index(value) + 1, one, value, why) for one, value, why in found
+    ]
+    return sorted(ranks, key=lambda rank: (rank.place is None, rank.place, rank.holding.entry.id))
 
 
-def _fact(name: str, why: str) -> Callable[[Holding], Measured | None]:
-    def of(one: Holding) -> Measured | None:
+def _fact(name: str, why: str) -> Callable[[Holding], Measured]:
+    def of(one: Holding) -> Measured:
         value = one.number(name)
-        return None if value is None else (value, why)
+        return value, why if value is not None else "the trace does not tell"
 
     return of
 
@@ -72,10 +74,10 @@ def _quality(one: Holding) -> Measured:
     return max(0.0, 1 - sum(count for count, _ in wrong) / jobs), why
 
 
-def _diversity(one: Holding) -> Measured | None:
+def _diversity(one: Holding) -> Measured:
     found = one.about["diversity"]
     if not found:
-        return None
+        return None, "the trace does not tell"
     product = 1.0
     for value in found.values():
         product *= value
@@ -98,7 +100,7 @@ def _fitness(fields: Sequence[str], days: int) -> Callable[[Holding], Measured]:
         share, scarce = min((one.shares.get(title, 0.0), title) for title in fields)
         long = min(1.0, (one.number("trace.span_seconds") or 0.0) / (86400 * days))
         if not share:
-            return 0.0, f"no job records {scarce}"
+            return None, f"no job records {scarce}"
         why = f"{share:.0%} of jobs record {scarce}, the scarcest field"
         return share * long, why if long == 1 else f"{why}; it is {long:.0%} of {days} days long"
 

@@ -1,6 +1,5 @@
 """Arguments and options that commands share, and how a trace is opened with them."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 PATH: Final = click.Path(path_type=Path)
-SIZE: Final = re.compile(r"\d+(\.\d+)? *[KMGT]i?B", re.IGNORECASE)
 
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 TRACE: Final = click.argument("trace", type=PATH)
@@ -77,7 +75,7 @@ def limits(command: F) -> F:
     return _with(
         command,
         click.option(
-            "--memory", metavar="SIZE", help="Memory limit of the engine, such as 2GB; else 1500MB."
+            "--memory", metavar="SIZE", help="Memory of the whole process, such as 2GB (else about 2GB)."
         ),
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
         click.option("--quiet", is_flag=True, help="Say nothing but errors."),
@@ -93,7 +91,7 @@ def _with(command: F, *added: Callable[[F], F]) -> F:
 
 def engine(said: dict[str, Any]) -> "Engine":
     """Return the limits that the shared options express; raise a usage error for nonsense."""
-    from gwa.engine import Engine
+    from gwa.engine import SIZE, Engine
 
     if said["memory"] and not SIZE.fullmatch(said["memory"]):
         message = f"'{said['memory']}' is no size, expected one such as 2GB"

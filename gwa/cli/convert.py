@@ -20,6 +20,15 @@ from gwa.cli._common import OUTPUT, PATH, SOURCES, options, reading, tell
 @click.option(
     "--key", type=PATH, metavar="FILE", help="The key of the pseudonyms, made if it does not exist."
 )
+@click.option(
+    "--append",
+    "more",
+    is_flag=True,
+    help="Join logs to a store: next month's, say; those in it change nothing.",
+)
+@click.option(
+    "--partition", type=click.Choice(["month"]), help="Make Parquet a folder with a file for each month."
+)
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @options
 def command(
@@ -28,6 +37,7 @@ def command(
     own: Path | None,
     anonymize: bool,
     key: Path | None,
+    more: bool,
     strict: bool,
     **said: Any,
 ) -> None:
@@ -42,16 +52,38 @@ def command(
     Example:
       gwa convert sample_traces/swf/tiny.swf -o tiny.gwf
     """
+    words = ["gwa", "convert", *(source.name for source in sources), "-o", out.name]
+    wishes: dict[str, Any] = {
+        "name": str(own) if own else said["name"],
+        "reading": reading(said, strict=strict),
+    }
+    if more:
+        if anonymize:
+            raise click.UsageError("--append keeps rows with their names; anonymize the store that it makes")
+        _append(sources, out, [*words, "--append"], wishes, quiet=said["quiet"])
+        return
     from gwa.anonymize import read_key
     from gwa.convert import convert as run
 
-    words = ["gwa", "convert", *(source.name for source in sources), "-o", out.name]
     account = run(
         sources,
         out,
-        name=str(own) if own else said["name"],
-        reading=reading(said, strict=strict),
-        command=shlex.join(words),
+        command=shlex.join([*words, *(["--partition", said["partition"]] if said["partition"] else [])]),
         key=read_key(key) if anonymize else None,
+        by_month=bool(said["partition"]),
+        **wishes,
     )
     tell(out, account, quiet=said["quiet"])
+
+
+def _append(
+    sources: tuple[Path, ...], out: Path, words: list[str], wishes: dict[str, Any], *, quiet: bool
+) -> None:
+    """Append to a store, and say what it held already."""
+    from gwa.append import append
+
+    account, again = append(sources, out, command=shlex.join(words), **wishes)
+    if not quiet:
+        for path in again:
+            click.echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
+    tell(out, account, quiet=quiet)

@@ -12,9 +12,12 @@ from gwa.cli._common import TRACE, opened, options, parts
 @click.command(name="facts")
 @TRACE
 @click.option("--only", default="", metavar="PREFIX", help="Only facts whose id begins so.")
+@click.option(
+    "--explain", is_flag=True, help="Print what each section costs instead: rows read, seconds, memory."
+)
 @parts
 @options
-def command(trace: Path, only: str, **said: Any) -> None:
+def command(trace: Path, only: str, explain: bool, **said: Any) -> None:
     """
     Print the facts of a trace as JSON: {"id": value}.
 
@@ -25,4 +28,10 @@ def command(trace: Path, only: str, **said: Any) -> None:
       gwa facts sample_traces/swf/tiny.swf --only utilization
     """
     with opened(trace, said) as found:
+        if explain:
+            from gwa.explain import COLUMNS, explained
+            from gwa.terminal import table
+
+            table(COLUMNS, explained(found.store, only), as_json=False)
+            return
         click.echo(json.dumps(found.facts(only), indent=1, ensure_ascii=False))

@@ -12,6 +12,8 @@ from gwa.cli._common import JSON, PATH, opened, options
 if TYPE_CHECKING:
     from gwa.store import Store
 
+SCORES = "scores.jsonl"
+
 
 @click.command(name="leaderboard")
 @click.argument("traces", nargs=-1, required=True, type=PATH)
@@ -29,20 +31,25 @@ def command(
     Compare models: each is fitted to half of the weeks of each trace, and scored on the other half.
 
     Both halves take their turns. Models are ranked by each measure of 'gwa score'; the mean rank decides.
-    Replayed and resampled training weeks are shown, but they are no models and have no rank.
+    Replayed and resampled training weeks are shown, but they are no models and have no rank. In the folder
+    scores are kept as they are found: a run that was broken off goes on where it was.
 
     \b
     Examples:
       gwa leaderboard sample_traces/swf/tiny.swf --models lublin,dacosta --seeds 2
       gwa leaderboard logs/*.swf.gz -o leaderboard
     """
+    from gwa.archive.holding import program
     from gwa.blocks import Report, Section
     from gwa.report.outputs import write
+    from gwa.studies.kept import Kept
     from gwa.studies.leaderboard import compete
     from gwa.studies.standings import COLUMNS, DETAILS, Standings
-    from gwa.terminal import progress, table
+    from gwa.terminal import progress_lines, table
 
-    results = compete(_opened(traces, said), _names(models), seeds, progress(quiet=said["quiet"]))
+    kept = Kept(folder / SCORES, program()) if folder else None
+    watched = progress_lines(quiet=said["quiet"])
+    results = compete(_opened(traces, said), _names(models), seeds, kept, watched)
     found = Standings(results)
     if folder:
         section = Section("leaderboard", "Models compared", "", tuple(found.blocks()))

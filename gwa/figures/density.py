@@ -49,8 +49,8 @@ def density(  # noqa: PLR0913 - what a figure says
     across, up, much = (_thin.array(np.asarray(part)) for part in (x, y, weights))
     keep = np.isfinite(across) & np.isfinite(up) & np.isfinite(much) & (much > 0)
     top = 10.0**DECADES
-    column = np.floor(TENTHS * np.log10(np.clip(across[keep], 1, top)) + 1e-9).astype(np.int64)
-    row = np.floor(TWOS * np.log2(np.clip(up[keep], 1, top)) + 1e-9).astype(np.int64)
+    column = np.floor(TENTHS * np.log10(np.clip(across[keep], 1, top)) + 1e-12).astype(np.int64)
+    row = np.floor(TWOS * np.log2(np.clip(up[keep], 1, top)) + 1e-12).astype(np.int64)
     places, inverse = np.unique(np.column_stack([column, row]), axis=0, return_inverse=True)
     held = np.bincount(inverse.ravel(), much[keep], len(places)).astype(np.float64)
     cells: list[Value] = [

@@ -15,7 +15,7 @@ import duckdb
 from gwa.cleaning import insert, is_clean
 from gwa.errors import TraceError
 from gwa.formats import Format
-from gwa.formats._parquet import TASKS, brief, columns_of, quoted
+from gwa.formats._parquet import TASKS, brief, columns, columns_of, quoted, relation
 from gwa.formats._tables import fields_of, refuse_packed_name, sources
 from gwa.metadata import KEY, pack, unpack
 from gwa.output import whole
@@ -173,22 +173,9 @@ def _value(field: Field, column: str, kind: str, path: Path) -> str:
 def write(store: Store, path: Path) -> None:
     """Write the jobs in order of submission, with what else is known in the metadata."""
     refuse_packed_name(path)
-    columns, joins = list(NAMES), ""
-    if store.row("select count(*) from source_ids")[0]:
-        columns.append("source_ids")
-        joins += (
-            " left join (select job_id, list(source_id order by source_id) as source_ids"
-            " from source_ids group by job_id) as s using (job_id)"
-        )
-    if store.row("select count(*) from dependencies")[0]:
-        columns.append("dependencies")
-        joins += (
-            " left join (select job_id, list(struct_pack(preceding_job, think_time) order by preceding_job)"
-            " as dependencies from dependencies group by job_id) as d using (job_id)"
-        )
     with whole(path) as part:
         store.connection.execute(
-            f"copy (select {', '.join(columns)} from jobs{joins} order by submit_time nulls first, job_id)"
+            f"copy ({relation('jobs', columns(store))})"
             f" to $part (format parquet, compression zstd, kv_metadata {{{KEY}: $note}})",
             {"part": str(part), "note": pack(store)},
         )

@@ -67,14 +67,16 @@ class Scaled(Parameters):
         return found
 
     def raw(self, logarithm: ArrayLike) -> Floats:
-        """Return quantities of their logarithms."""
+        """Return quantities of their logarithms, infinite where they are beyond all numbers."""
         x = np.asarray(logarithm, dtype=np.float64)
-        return x if self.base == 1 else np.asarray(self.base**x)
+        with np.errstate(over="ignore"):
+            return x if self.base == 1 else np.asarray(self.base**x)
 
     def quantiles(self, share: Floats) -> Floats:
         """Return the quantities below which such *share* of all draws are."""
         below = 0.0 if self.low is None else float(self.distribution.cdf_below(self.low))
-        return self.raw(self.distribution.ppf(below + share * self._inside()))
+        with np.errstate(over="ignore"):
+            return self.raw(self.distribution.ppf(below + share * self._inside()))
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
         """Return *n* draws."""

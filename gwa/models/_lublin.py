@@ -117,27 +117,42 @@ def fitted_run_times(store: Store, table: str, longest: float) -> dict[str, floa
 
 
 def _em(x: Floats, procs: Floats, weight: Floats) -> dict[str, float]:
-    """Return the parameters after rounds of EM from a cut at the median."""
-    short = np.where(x <= Sample.weighted(x, np.ones(x.size)).median(), 0.9, 0.1)
+    """
+    Return the parameters after rounds of EM from a cut at the median.
+
+    Sizes share the bins, of which there are many times fewer than of both.
+    """
+    bins, place = np.unique(x, return_inverse=True)
+    short = np.where(x <= Sample.of(x).median(), 0.9, 0.1)
     share, before = np.full(x.size, 0.5), -math.inf
     for _ in range(ROUNDS):
-        both = np.stack([weight * short, weight * (1 - short)])
-        shapes, scales = Gamma.estimate(np.broadcast_to(x, both.shape), both)
-        phases = Gamma.fit_rows(np.broadcast_to(x, both.shape), both)
+        phases = _phases(bins, *(np.bincount(place, mass) for mass in (weight * short, weight * (1 - short))))
         slope, intercept = _line(procs, short, weight / np.maximum(share * (1 - share), 0.01))
         share = np.clip(slope * procs + intercept, 0, 1)
-        density = phases.pdf(np.broadcast_to(x, both.shape)) * np.stack([share, 1 - share])
+        density = phases.pdf(np.stack([bins, bins]))[:, place] * np.stack([share, 1 - share])
         total = density.sum(axis=0)
         short = density[0] / np.maximum(total, 1e-300)
         now = dot(weight, np.log(np.maximum(total, 1e-300)))
         if now - before < ENOUGH:
             break
         before = now
-    (shape1, shape2), (scale1, scale2) = shapes.ravel().tolist(), scales.ravel().tolist()
+    (shape1, shape2), (scale1, scale2) = np.ravel(phases.shape).tolist(), np.ravel(phases.scale).tolist()
     return {
         "shape1": shape1, "scale1": scale1, "shape2": shape2, "scale2": scale2,
         "slope": slope, "intercept": intercept,
     }  # fmt: skip
+
+
+def _phases(x: Floats, *masses: "np.ndarray") -> Gamma:
+    """
+    Return a gamma for each of *masses* at the same *x*, in rows.
+
+    None is narrower than a bin: many jobs of one length would draw a phase into a point.
+    """
+    weight = np.stack(masses).astype(np.float64)
+    mean = (weight @ x / weight.sum(axis=1))[:, np.newaxis]
+    shape = np.fmin(Gamma.fit_rows(np.broadcast_to(x, weight.shape), weight).shape, (mean * BINS) ** 2)
+    return Gamma(shape, mean / shape)
 
 
 def _line(procs: Floats, short: Floats, weight: Floats) -> tuple[float, float]:

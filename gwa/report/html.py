@@ -57,15 +57,23 @@ class Row:
     blocks: tuple[Block, ...]
 
 
-def html(report: Report, *, overrides: Path | None = None) -> str:
+def html(
+    report: Report,
+    *,
+    drawings: Mapping[str, str] | None = None,
+    overrides: Path | None = None,
+    above: Sequence[tuple[str, str]] = (),
+) -> str:
     """
-    Return *report* as the text of an HTML page.
+    Return *report* as the text of an HTML page; links to pages *above* it, by title, lead out of it.
 
-    A template or style sheet in the folder *overrides* takes the place of the shipped one of that
-    name; it can extend that one as ``gwa/report.html``.
+    Its figures are drawn unless they come as *drawings*. A template or style sheet in the
+    folder *overrides* takes the place of the shipped one of that name; it can extend that one as
+    ``gwa/report.html``.
     """
-    drawings = draw_all(figures(report))
-    return page(report, {name: Markup(svg) for name, svg in drawings.items()}, overrides=overrides)  # noqa: S704
+    svgs = drawings or draw_all(figures(report))
+    marked = {name: Markup(svg) for name, svg in svgs.items()}  # noqa: S704 - drawn by us
+    return page(report, marked, overrides=overrides, above=above)
 
 
 def figures(report: Report) -> Iterator[Figure]:
@@ -85,6 +93,7 @@ def page(
     drawings: Mapping[str, Markup],
     *,
     overrides: Path | None = None,
+    above: Sequence[tuple[str, str]] = (),
     paper: bool = False,
 ) -> str:
     """Return *report* with its figures as *drawings*; on *paper* there is nothing to click."""
@@ -101,6 +110,7 @@ def page(
             styles=_source(environment, "static/report.css") + _source(environment, "static/print.css"),
             script=script,
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+            above=above,
             paper=paper,
         )
     except jinja2.TemplateSyntaxError as error:

@@ -14,6 +14,7 @@ import jinja2
 
 from gwa.blocks import Report
 from gwa.errors import DefinitionError
+from gwa.figures import draw_all
 from gwa.report.html import figures, filters, printable, summary, templates
 
 SPECIAL: Final = {
@@ -66,11 +67,14 @@ class Tex(str):
     __slots__ = ()
 
 
-def latex(report: Report, *, overrides: Path | None = None) -> Mapping[str, str | bytes]:
+def latex(
+    report: Report, *, drawings: Mapping[str, str] | None = None, overrides: Path | None = None
+) -> Mapping[str, str | bytes]:
     """
     Return *report* as the files of a folder, by their names: sections, figures, ``report.tex``.
 
-    A template in the folder *overrides*, such as ``latex/section.tex``, takes the place of ours.
+    Its figures are drawn unless they come as *drawings*. A template in the folder *overrides*, such as
+    ``latex/section.tex``, takes the place of ours.
     """
     from gwa.report.pdf import pages
 
@@ -85,7 +89,8 @@ def latex(report: Report, *, overrides: Path | None = None) -> Mapping[str, str 
         main = environment.get_template("latex/report.tex").render(report=report, summary=summary(report))
     except jinja2.TemplateError as error:
         raise DefinitionError(f"templates: {error.message}") from error
-    return files | ({"figures.pdf": pages(drawn)} if drawn else {}) | {"report.tex": main}
+    svgs = drawings or draw_all(drawn)
+    return files | ({"figures.pdf": pages(drawn, svgs)} if drawn else {}) | {"report.tex": main}
 
 
 def _environment(overrides: Path | None, zone: str | None) -> jinja2.Environment:

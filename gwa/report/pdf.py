@@ -8,7 +8,7 @@ document is tagged, so that it can be read aloud, and has bookmarks.
 import logging
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,28 +27,25 @@ SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 """Where a drawing says how large it is, in pixels."""
 
 
-def pdf(report: Report, path: Path | None = None, *, overrides: Path | None = None) -> bytes:
+def pdf(report: Report, *, drawings: Mapping[str, str] | None = None, overrides: Path | None = None) -> bytes:
     """
-    Return *report* as PDF, and write it to *path* if there is one.
+    Return *report* as PDF; its figures are drawn unless they come as *drawings*.
 
     The same report gives the same bytes. *overrides* is a folder of templates, as for the page.
     """
     weasyprint = _weasyprint()
-    svgs = draw_all(figures(report))
+    svgs = drawings or draw_all(figures(report))
     images = {figure.id: _image(figure, svgs[figure.id]) for figure in figures(report)}
     text = page(report, images, overrides=overrides, paper=True)
     with _quiet():
         document = weasyprint.HTML(string=text, url_fetcher=_own_only(weasyprint))
         content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa")
-    if path is not None:
-        path.write_bytes(content)
     return content
 
 
-def pages(drawn: Sequence[Figure]) -> bytes:
-    """Return the figures *drawn* as a PDF with a page of its own size for each."""
+def pages(drawn: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
+    """Return the figures *drawn* as *svgs* as a PDF with a page of its own size for each."""
     weasyprint = _weasyprint()
-    svgs = draw_all(drawn)
     sizes = [SIZE.search(svgs[figure.id]) for figure in drawn]
     rules = "".join(
         f"@page figure-{number} {{ size: {size[1]}px {size[2]}px; margin: 0 }}"

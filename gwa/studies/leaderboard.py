@@ -8,9 +8,11 @@ Replayed training weeks, and their jobs resampled, are references: they know no 
 ranked.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import cached_property, partial
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from gwa.models.workload import Order
 from gwa.progress import SILENT, Progress
 from gwa.store import Store
 from gwa.studies.heldout import HALVES, held_out, training
+from gwa.studies.kept import Kept, content
 from gwa.studies.score import Reference
 from gwa.studies.workload import Workload, bootstrapped
 
@@ -54,65 +57,93 @@ class Results:
 
 
 def compete(
-    traces: Iterable[tuple[str, Store]], names: Sequence[str], seeds: int, progress: Progress = SILENT
+    traces: Iterable[tuple[str, Store]],
+    names: Sequence[str],
+    seeds: int,
+    kept: Kept | None = None,
+    progress: Progress = SILENT,
 ) -> Results:
     """
     Return how far the models called *names*, fitted and scored on all *traces*, are from jobs held out.
 
     A model that cannot be fitted to a trace has no distances there, and a note says why. Traces are taken
-    one after another. Raise `TraceError` for one that is too short to hold half of it out.
+    one after another; what is *kept* is not found out again. Raise `TraceError` for a trace that is too short
+    to hold half of it out.
     """
+    kept = kept or Kept()
     entries: list[Entry] = []
     floors: dict[Case, Numbers] = {}
-    notes: list[str] = []
+    notes: dict[str, None] = {}
     for trace, store in traces:
-        with progress.step(trace, len(HALVES) * (len(names) + 1)) as bar:
+        jobs = content(store)
+        with progress.step(trace, len(HALVES) * len(REFERENCES + tuple(names))) as bar:
             for parity, half in HALVES.items():
-                case, reference = (trace, half), Reference.of(held_out(store, parity))
-                floors[case] = {name: floor.height for name, floor in reference.floors.items()}
-                with training(store, parity) as known:
-                    contest = _Contest(case, reference, known, seeds)
-                    entries += contest.references()
-                    bar.advance()
-                    for name in names:
-                        entries += contest.entries(name, notes)
+                with closing(_Contest(store, parity)) as contest:
+                    floors[trace, half] = kept.answer((jobs, half), contest.floors)
+                    for name in (*REFERENCES, *names):
+                        for seed in range(1, seeds + 1):
+                            ask = (jobs, half, name, seed)
+                            found = kept.answer(ask, partial(contest.score, name, seed))
+                            entries.append(Entry((trace, half), name, seed, found["distances"]))
+                            if "note" in found:
+                                notes[f"{trace}, fitted to {half} weeks: {found['note']}"] = None
                         bar.advance()
     return Results(tuple(entries), floors, tuple(notes))
 
 
-@dataclass(frozen=True)
 class _Contest:
-    """One case: models are fitted to the jobs *known*, and compared with a *reference*."""
+    """Models that are fitted to the weeks of one *parity* of a trace, and scored on the others."""
 
-    case: Case
-    reference: Reference
-    known: Store
-    seeds: int
+    def __init__(self, store: Store, parity: int) -> None:
+        self._store, self._parity = store, parity
+        self._fitted: tuple[str, Model | ModelError] | None = None
 
-    def references(self) -> Iterator[Entry]:
-        """Yield the entries of what is no model."""
-        past = Workload.of(self.known)
-        replayed = self._distances(past)
-        for seed in range(1, self.seeds + 1):
-            drawn = bootstrapped(past, np.random.default_rng(seed))
-            yield Entry(self.case, REPLAY, seed, replayed)
-            yield Entry(self.case, RESAMPLED, seed, self._distances(drawn))
+    def floors(self) -> Numbers:
+        """Return the noise floors of all measures."""
+        return {name: floor.height for name, floor in self._reference.floors.items()}
 
-    def entries(self, name: str, notes: list[str]) -> Iterator[Entry]:
-        """Yield the entries of a model; a note where it cannot be fitted."""
-        try:
-            fitted = models()[name].fit(self.known)
-        except ModelError as error:
-            notes.append(f"{self.case[0]}, fitted to {self.case[1]} weeks: {error}")
-            fitted = None
-        for seed in range(1, self.seeds + 1):
-            distances = self._distances(self._made(fitted, seed)) if fitted else {}
-            yield Entry(self.case, name, seed, distances)
+    def score(self, name: str, seed: int) -> dict[str, Any]:
+        """Return the *distances* of the jobs that a model or reference makes; a *note*, if it makes none."""
+        if name == REPLAY:
+            return {"distances": self._replayed}
+        if name == RESAMPLED:
+            return {"distances": self._distances(bootstrapped(self._past, np.random.default_rng(seed)))}
+        fitted = self._fit(name)
+        if isinstance(fitted, ModelError):
+            return {"distances": {}, "note": str(fitted)}
+        real = self._reference.workload
+        order = Order(fitted, Extent(jobs=len(real)), seed)
+        return {"distances": self._distances(Workload.made(order.blocks(), real.cpus))}
 
-    def _made(self, fitted: Model, seed: int) -> Workload:
-        """Return as many jobs as are held out."""
-        order = Order(fitted, Extent(jobs=len(self.reference.workload)), seed)
-        return Workload.made(order.blocks(), self.reference.workload.cpus)
+    def close(self) -> None:
+        """Close the store of the weeks that models are fitted to, if there is one."""
+        if "_known" in vars(self):
+            self._known.close()
+
+    @cached_property
+    def _reference(self) -> Reference:
+        return Reference.of(held_out(self._store, self._parity))
+
+    @cached_property
+    def _known(self) -> Store:
+        return training(self._store, self._parity)
+
+    @cached_property
+    def _past(self) -> Workload:
+        return Workload.of(self._known)
+
+    @cached_property
+    def _replayed(self) -> Numbers:
+        return self._distances(self._past)
+
+    def _fit(self, name: str) -> Model | ModelError:
+        """Return the model fitted, or why it cannot be; the last one is kept for the next seed."""
+        if self._fitted is None or self._fitted[0] != name:
+            try:
+                self._fitted = name, models()[name].fit(self._known)
+            except ModelError as error:
+                self._fitted = name, error
+        return self._fitted[1]
 
     def _distances(self, made: Workload) -> Numbers:
-        return {line.measure.id: line.distance for line in self.reference.score(made).lines}
+        return {line.measure.id: line.distance for line in self._reference.score(made).lines}

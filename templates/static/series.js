@@ -68,7 +68,7 @@ function curves(data, view, across, up, parent) {
   });
 }
 
-function exploring(figure) {
+function exploring(figure, first) {
   const data = JSON.parse(figure.dataset.series);
   const known = data.lines.flatMap((line) => line.x.filter((_, n) => line.y[n] !== null));
   const whole = [known.reduce((a, b) => Math.min(a, b), Infinity), known.reduce((a, b) => Math.max(a, b), -Infinity)];
@@ -96,7 +96,7 @@ function exploring(figure) {
     cursor = where;
     mark.replaceChildren();
     said.replaceChildren();
-    if (where === null) { said.textContent = said.dataset.help; return; }
+    if (where === null) { said.textContent = first ? said.dataset.help : ""; return; }
     const at = data.lines.map((line) => nearest(line.x, where));
     const there = data.lines[0].x[at[0]];
     const x = left + across(there);
@@ -212,5 +212,5 @@ function exploring(figure) {
 }
 
 document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll("figure[data-series]").forEach(exploring);
+  document.querySelectorAll("figure[data-series]").forEach((figure, place) => exploring(figure, place === 0));
 });

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gwa.archive.board import NAME, read_board
 from gwa.archive.catalogue import Catalogue, Change, Entry
 from gwa.archive.cite import bibtex, ris
 from gwa.archive.diversity import effective
@@ -73,7 +74,9 @@ def test_traces_are_ranked_and_equal_ones_share_a_place():
     ones = [holding(name, **{"trace.jobs": jobs}) for name, jobs in size.items()]
     ranks = ranking(BY_ID["size"], [*ones, Holding(entry("e"), {}, "broken")])
 
-    assert [(one.place, one.holding.entry.id) for one in ranks] == [(1, "b"), (2, "a"), (2, "c")]
+    assert [(one.place, one.holding.entry.id) for one in ranks] == [
+        (1, "b"), (2, "a"), (2, "c"), (None, "d"),
+    ]  # fmt: skip
 
 
 def test_each_rank_says_why():
@@ -83,7 +86,7 @@ def test_each_rank_says_why():
     assert all(rank.why for rank in found.values())
     assert found["quality"].value == pytest.approx(0.95)
     assert found["diversity"].value == pytest.approx(4)
-    assert found["fit-for-memory"].value == 0
+    assert (found["fit-for-memory"].place, found["fit-for-memory"].why) == (None, "no job records ReqMemory")
     assert found["fit-for-failures"].value == pytest.approx(0.5 * 15 / 180)
     assert found["completeness"].value == pytest.approx(3.5 / 14)
 
@@ -147,3 +150,68 @@ def test_a_page_that_cannot_be_is_named(tmp_path, name, text):
 
     with pytest.raises(DefinitionError, match=re.escape(name)):
         written(tmp_path)
+
+
+REPORTED = {
+    "subtitle": "a-log, 3 seeds each",
+    "sections": [
+        {
+            "blocks": [
+                {
+                    "kind": "table",
+                    "columns": [
+                        {"key": "model", "label": "Model", "unit": ""},
+                        {"key": "rank", "label": "Mean rank", "unit": ""},
+                    ],
+                    "rows": [["one", 1.5], [HOSTILE, None]],
+                    "note": "How to read it.",
+                },
+                {"kind": "note", "text": "One trace is too short.", "level": "warning"},
+            ]
+        }
+    ],
+}
+
+
+def test_a_leaderboard_is_read_from_either_form(tmp_path):
+    assert read_board(tmp_path) is None
+    (tmp_path / NAME).write_text(json.dumps(REPORTED))
+    whole = read_board(tmp_path)
+    (tmp_path / NAME).write_text(json.dumps([{"model": "one", "rank": 1.5, "unknown": 3}]))
+    rows = read_board(tmp_path)
+
+    assert whole
+    assert rows
+    assert whole.rows == [["one", 1.5], [HOSTILE, None]]
+    assert (whole.traces, list(whole.notes)) == ("a-log, 3 seeds each", ["One trace is too short."])
+    assert [one.label for one in rows.columns] == ["Model", "Mean rank"]
+    assert rows.rows == [["one", 1.5]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "3",
+        "[" * 100_000,
+        '[{"model": {}}]',
+        '[{"model": "x"}, {}]',
+        '{"sections": [{"blocks": []}]}',
+    ],
+)
+def test_what_is_no_leaderboard_is_named(tmp_path, text):
+    (tmp_path / NAME).write_text(text)
+
+    with pytest.raises(DefinitionError, match=r"leaderboard.json: is no leaderboard"):
+        read_board(tmp_path)
+
+
+def test_a_leaderboard_is_not_read_from_elsewhere(tmp_path):
+    (tmp_path / "secret.json").write_text("[]")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / NAME).symlink_to(tmp_path / "secret.json")
+
+    with pytest.raises(DefinitionError, match="leads out of"):
+        read_board(tmp_path / "site")

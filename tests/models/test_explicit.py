@@ -55,3 +55,19 @@ def test_a_fit_is_that_of_the_parts(store):
 def test_without_dominant_users_there_is_no_model():
     with pytest.raises(ModelError, match="dominant: is empty"):
         Explicit(dominant=(), background=PRESET.background)
+
+
+def test_no_bag_is_larger_than_any_that_was_seen(make_store):
+    """Bags of two tasks and one of two hundred leave a fitted tail without an end."""
+    rng = np.random.default_rng(1)
+    sizes = np.array([2] * 60 + [3] * 5 + [200])
+    begins = np.repeat(np.arange(sizes.size) * 9000.0, sizes)
+    submit = begins + np.concatenate([np.cumsum(rng.integers(1, 9, size)) for size in sizes])
+    run = np.rint(rng.lognormal(5, 2, submit.size)) + 1
+    n_procs = rng.choice([1, 2, 4], submit.size)
+    found = Bags.fit(
+        make_store(submit_time=submit.tolist(), run_time=run.tolist(), n_procs=n_procs.tolist(),
+                   user_id=["u"] * submit.size, group_id=["g"] * submit.size)
+    )  # fmt: skip
+
+    assert np.rint(found.bag_size.rvs(np.random.default_rng(2), 100_000)).max() <= 200

@@ -1,6 +1,7 @@
 """Lublin and Feitelson's model: against the authors' own workload, and against its formulae."""
 
 import gzip
+import math
 from typing import cast
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import stats
 
 from gwa.errors import ModelError
 from gwa.models import presets
-from gwa.models._lublin import _size_probabilities
+from gwa.models._lublin import BINS, _em, _size_probabilities
 from gwa.models._streams import Extent
 from gwa.models.lublin import Lublin, RunTimes, Sizes
 from gwa.models.workload import Order, workload
@@ -118,6 +119,18 @@ def test_impossible_parameters_are_named():
         Sizes(0.3, 0.8, 1.0, 2.0, 3.0, 0.5)
     with pytest.raises(ModelError, match="shape2 is 900"):
         RunTimes(1.0, 1.0, 900.0, 1.0, 0.0, 0.5)
+
+
+def test_many_jobs_of_one_second_draw_no_gamma_into_a_point():
+    """A quarter of all jobs runs for a second: a gamma of its own, as narrow as a bin is wide."""
+    rng = np.random.default_rng(1)
+    x = np.append(np.full(1000, math.log(1.5)), rng.gamma(9.0, 0.8, 3000))
+    bins, counts = np.unique((np.floor(x * BINS) + 0.5) / BINS, return_counts=True)
+    found = _em(bins, np.ones(bins.size), counts / counts.sum())
+
+    assert found["shape2"] * found["scale2"] == pytest.approx(7.2, rel=0.03)
+    assert found["shape1"] * found["scale1"] == pytest.approx(math.log(1.5), abs=1 / BINS)
+    assert found["intercept"] == pytest.approx(0.25, abs=0.02)
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 """
 What a report can be written as: one file for each kind of output, found by looking.
 
-A module has a ``HELP`` line and a function ``render`` from a report, and a folder of templates that
-replace ours, to what is written: text, bytes, or the files of a folder by their names. Its name is
+A module has a ``HELP`` line and a function ``render`` from an `Edition` of a report to what is
+written: text, bytes, or the files of a folder by their names. Its name is
 the flag of the command line and, where it writes one file, the suffix.
 """
 
@@ -15,17 +15,18 @@ from typing import TypeAlias
 
 from gwa.blocks import Report
 from gwa.errors import OutputError
+from gwa.report.edition import Edition
 
 Written: TypeAlias = str | bytes | Mapping[str, str | bytes]
 
 
 @dataclass(frozen=True)
 class Output:
-    """A kind of output: its *name*, a line of *help*, and what makes it of a report and a theme."""
+    """A kind of output: its *name*, a line of *help*, and what makes it of a report."""
 
     name: str
     help: str
-    render: Callable[[Report, Path | None], Written]
+    render: Callable[[Edition], Written]
 
 
 def outputs() -> dict[str, Output]:
@@ -54,9 +55,9 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be made: {error.strerror}") from error
-    written = []
+    edition, written = Edition(report, theme), []
     for kind in kinds:
-        content = outputs()[kind].render(report, theme)
+        content = outputs()[kind].render(edition)
         if isinstance(content, Mapping):
             written.append(folder / f"{name}-{kind}")
             write_folder(written[-1], content)

@@ -1,14 +1,12 @@
 """One page that needs nothing else."""
 
-from pathlib import Path
-
-from gwa.blocks import Report
+from gwa.report.edition import Edition
 
 HELP = "One self-contained page (what you get without a flag)."
 
 
-def render(report: Report, theme: Path | None) -> str:
+def render(edition: Edition) -> str:
     """Return the page."""
     from gwa.report.html import html
 
-    return html(report, overrides=theme)
+    return html(edition.report, drawings=edition.drawings, overrides=edition.theme)

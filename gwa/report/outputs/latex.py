@@ -1,15 +1,14 @@
 """A folder of LaTeX: a file for each section, to be taken into a paper."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from gwa.blocks import Report
+from gwa.report.edition import Edition
 
 HELP = "A folder of LaTeX: a .tex file for each section, and the figures."
 
 
-def render(report: Report, theme: Path | None) -> Mapping[str, str | bytes]:
+def render(edition: Edition) -> Mapping[str, str | bytes]:
     """Return the files of the folder."""
     from gwa.report.latex import latex
 
-    return latex(report, overrides=theme)
+    return latex(edition.report, drawings=edition.drawings, overrides=edition.theme)

@@ -1,14 +1,12 @@
 """A document for printing and for reading aloud."""
 
-from pathlib import Path
-
-from gwa.blocks import Report
+from gwa.report.edition import Edition
 
 HELP = "A document for printing."
 
 
-def render(report: Report, theme: Path | None) -> bytes:
+def render(edition: Edition) -> bytes:
     """Return the document."""
     from gwa.report.pdf import pdf
 
-    return pdf(report, overrides=theme)
+    return pdf(edition.report, drawings=edition.drawings, overrides=edition.theme)

@@ -15,8 +15,9 @@ function search(asked) {
 }
 
 function around(text, word) {
-  const start = Math.max(0, text.toLowerCase().indexOf(word.toLowerCase()) - 60);
-  return `${start ? "… " : ""}${text.slice(start, start + 180)}${start + 180 < text.length ? " …" : ""}`;
+  const begin = text.lastIndexOf(" ", Math.max(0, text.toLowerCase().indexOf(word.toLowerCase()) - 60)) + 1;
+  const end = begin + 180 < text.length ? text.lastIndexOf(" ", begin + 180) : text.length;
+  return `${begin ? "… " : ""}${text.slice(begin, end < begin ? begin + 180 : end)}${end < text.length ? " …" : ""}`;
 }
 
 const asked = new URLSearchParams(location.search).get("q") || "";

@@ -26,7 +26,7 @@ function theme() {
 }
 
 function valueOf(cell) {
-  return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+  return cell.dataset.value ? Number(cell.dataset.value) : null;
 }
 
 function sort(table, place, heading) {
@@ -83,17 +83,21 @@ function filters() {
 
 function compare(table) {
   const wanted = new URLSearchParams(location.search).getAll("t");
+  const boxes = [...byId("choose").elements].filter((one) => one.name === "t");
   const heads = [...table.tHead.rows[0].cells];
-  const titles = heads.filter((one) => wanted.includes(one.dataset.trace)).map((one) => one.textContent);
-  if (!titles.length) return;
-  heads.forEach((head, place) => {
-    if (!place || wanted.includes(head.dataset.trace)) return;
-    for (const row of table.rows) row.cells[place].hidden = true;
-  });
-  const all = document.createElement("a");
-  all.href = "compare.html";
-  all.textContent = "show all";
-  byId("chosen").append(`Only ${titles.join(", ")}: `, all);
+  const show = () => {
+    const ticked = boxes.filter((one) => one.checked).map((one) => one.value);
+    heads.forEach((head, place) => {
+      const gone = place > 0 && ticked.length > 0 && !ticked.includes(head.dataset.trace);
+      for (const row of table.rows) row.cells[place].hidden = gone;
+    });
+    byId("chosen").textContent = `${ticked.length || "All"} of ${boxes.length} traces are shown.`;
+    history.replaceState(null, "", `?${new URLSearchParams(ticked.map((one) => ["t", one]))}${location.hash}`);
+  };
+  for (const box of boxes) box.checked = wanted.includes(box.value);
+  byId("choose").hidden = false;
+  byId("choose").addEventListener("change", show);
+  show();
 }
 
 theme();

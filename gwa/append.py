@@ -1,0 +1,74 @@
+"""
+Append: join the logs of another month to a store, which is then the one that all its logs would have made.
+
+What is open at the end of a log is completed by the next one, in whatever order they come. For that the
+rows of the logs stay beside the store, in a folder of its name with ``.rows``, and become jobs anew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gwa.account import Account
+from gwa.convert import convert_in_place, rows_of, writer
+from gwa.errors import OutputError, TraceError
+from gwa.kept import keeping
+from gwa.output import writable
+from gwa.readers.compressed import Source
+from gwa.reading import Reading
+from gwa.sources import expand
+from gwa.store import Store
+
+
+def append(
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    name: str | None = None,
+    reading: Reading | None = None,
+    command: str = "",
+) -> tuple[Account, list[Path]]:
+    """
+    Append the logs in *paths* to the store *out*, and return its account and the logs that it held already.
+
+    Where there is none yet it is made. A log that is in the store changes nothing, whatever it is called now.
+    The old store stays as it is until the new one takes its place. Raise `OutputError` for an output that is
+    no store, `TraceError` for a store whose rows were not kept.
+    """
+    if writer(out).name != "duckdb":
+        raise OutputError(f"{out}: only a store can be appended to, expected a name such as trace.duckdb")
+    writable(out)
+    reading, files, rows = reading or Reading(), expand(paths), rows_of(out)
+    said, account, commands = _held(out, reading)
+    if said and not rows.is_dir():
+        message = f"{out}: its rows were not kept, in {rows.name}: convert all logs anew, with --append"
+        raise TraceError(message)
+    fresh = [path for path in files if not _is_in(path, said)]
+    again = [path for path in files if path not in fresh]
+    if not fresh:
+        return account, again
+    with keeping(rows, forever=True, begun=bool(said)):
+        wishes = replace(reading, rows=rows, already=tuple(said))
+        words = " && ".join([*commands, command] if command else commands)
+        account = convert_in_place(
+            fresh, out, name, wishes, words, patient=any(path.is_dir() for path in paths)
+        )
+    return account, again
+
+
+def _held(out: Path, reading: Reading) -> tuple[dict[str, int], Account, list[str]]:
+    """Return the hashes and sizes of the logs that a store holds, its account, and what made it."""
+    if not out.exists():
+        return {}, Account(0, 0, 0, 0, 0), []
+    with Store.open(out, reading.engine) as store:
+        held = dict(store.rows("select sha256, bytes from sources"))
+        return held, store.account, [store.provenance[key] for key in ("convert",) if key in store.provenance]
+
+
+def _is_in(path: Path, held: dict[str, int]) -> bool:
+    """Whether a log is one of those that are *held*."""
+    source = Source(path)
+    try:
+        return source.size in held.values() and source.sha256() in held
+    finally:
+        source.close()

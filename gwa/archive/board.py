@@ -1,0 +1,68 @@
+"""
+The leaderboard that a site shows: ``leaderboard.json`` in its folder, as `gwa leaderboard` writes it.
+
+Either the file of that name in the folder of ``-o``, which names the traces and says what could not be done,
+or what ``--json`` prints. To make one takes longer than to build a site, and needs logs that are not in it.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from gwa.blocks import Column, Value
+from gwa.errors import DefinitionError
+
+NAME: Final = "leaderboard.json"
+LARGEST: Final = 4_000_000
+
+
+@dataclass(frozen=True)
+class Board:
+    """Models from best to worst: *columns* and *rows*, the *traces* compared on, how to read it, *notes*."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Value]]
+    traces: str = ""
+    legend: str = ""
+    notes: Sequence[str] = ()
+
+
+def read_board(site: Path) -> Board | None:
+    """Return the leaderboard in the folder *site*, if any; raise `DefinitionError` for a wrong one."""
+    path = site / NAME
+    if not path.exists():
+        return None
+    try:
+        if not path.resolve().is_relative_to(site.resolve()) or path.stat().st_size > LARGEST:
+            raise DefinitionError(f"{path}: leads out of {site} or is too large for a leaderboard")
+        said = json.loads(path.read_text(encoding="utf-8"))
+        board = _of_rows(said) if isinstance(said, list) else _of_report(said)
+        if all(len(row) == len(board.columns) and all(map(_is_value, row)) for row in board.rows):
+            return board
+    except (OSError, ValueError, LookupError, TypeError, StopIteration, RecursionError) as error:
+        if isinstance(error, DefinitionError):
+            raise
+    raise DefinitionError(f"{path}: is no leaderboard, expected what 'gwa leaderboard TRACE… --json' prints")
+
+
+def _of_report(said: Any) -> Board:  # noqa: ANN401 - any JSON
+    """Return the leaderboard of a report that was written as JSON."""
+    blocks = said["sections"][0]["blocks"]
+    table = next(one for one in blocks if one["kind"] == "table")
+    columns = [Column(one["key"], str(one["label"]), str(one["unit"])) for one in table["columns"]]  # type: ignore[arg-type]
+    notes = [str(one["text"]) for one in blocks if one["kind"] == "note"]
+    return Board(columns, table["rows"], str(said["subtitle"]), str(table["note"]), notes)
+
+
+def _of_rows(said: list[dict[str, Value]]) -> Board:
+    """Return the leaderboard of rows with named cells."""
+    from gwa.studies.standings import COLUMNS, LEGEND
+
+    columns = [one for one in COLUMNS if one.key in said[0]]
+    return Board(columns, [[row[one.key] for one in columns] for row in said], legend=LEGEND)
+
+
+def _is_value(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float)

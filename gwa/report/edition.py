@@ -1,0 +1,24 @@
+"""A report on its way to its readers: what all kinds of outputs share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from gwa.blocks import Report
+
+
+@dataclass(frozen=True)
+class Edition:
+    """A *report*, and the folder with a *theme*: templates that take the place of ours."""
+
+    report: Report
+    theme: Path | None = None
+
+    @cached_property
+    def drawings(self) -> Mapping[str, str]:
+        """The figures by id, as SVG; they are drawn once, however many outputs show them."""
+        from gwa.figures import draw_all
+        from gwa.report.html import figures
+
+        return draw_all(figures(self.report))

@@ -1,0 +1,395 @@
+"""The site of an archive, as a visitor uses it: served, from a folder, and without scripts."""
+
+import csv
+import hashlib
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from gwa.archive.build import build
+from gwa.archive.serve import server
+from tests.browser.conftest import SIZES
+from tests.conftest import HOME
+
+HEAD = """
+[archive]
+title = "Archive <b>"
+about = "Traces for tests."
+compare = [["large", "middle"]]
+"""
+TRACE = """
+[[trace]]
+id = "{name}"
+title = "{title}"
+system = "A cluster of many gnus."
+provider = "An institute of <i>inventions</i>"
+licence = "CC0-1.0"
+citation = "A. Nobody, Traces (2009)."
+year = 2009
+changes = [{{ date = 2026-01-02, text = "first" }}]
+source = "{name}.swf"
+"""
+TRACES = {"large": (60, 100), "middle": (40, 200), "huge": (90, -1)}
+"""The jobs of each trace, and the memory of all its jobs; the largest tells none."""
+
+PAGES = (
+    "index.html", "ranking.html", "compare.html", "models.html", "formats.html", "leaderboard.html",
+    "search.html?q=gnus", "about.html", "404.html", "traces/large/index.html", "traces/large/console.html",
+    "traces/broken/index.html",
+)  # fmt: skip
+
+
+def swf(jobs, memory):
+    """Return a log: a job a minute, of ever more users."""
+    row = "{n} {t} 5 {run} 4 -1 {memory} 4 600 {memory} 1 {user} 1 2 1 1 -1 -1\n"
+    return "; MaxProcs: 16\n; UnixStartTime: 1000000000\n" + "".join(
+        row.format(n=n, t=60 * n, run=30 + n, memory=memory, user=n % 7 + 1) for n in range(1, jobs + 1)
+    )
+
+
+@pytest.fixture(scope="session")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a site of three traces and a broken one; with a console where DuckDB for browsers is here."""
+    home = tmp_path_factory.mktemp("site")
+    (home / "site" / "pages").mkdir(parents=True)
+    names = [*TRACES, "broken"]
+    text = HEAD + "".join(TRACE.format(name=name, title=f"{name.title()} & <u>co</u>") for name in names)
+    (home / "site" / "archive.toml").write_text(text)
+    (home / "site" / "pages" / "about.md").write_text("# About\n\nText of [traces](index.html).\n")
+    (home / "site" / "leaderboard.json").write_text('[{"model": "one", "rank": 1.5}]')
+    for name, (jobs, memory) in TRACES.items():
+        (home / "site" / f"{name}.swf").write_text(swf(jobs, memory))
+    (home / "site" / "broken.swf").write_bytes(b"\x00\xff" * 500)
+    if (HOME / "site" / "node_modules").is_dir():
+        (home / "site" / "node_modules").symlink_to(HOME / "site" / "node_modules")
+    outcome = build(home / "site", home / "public")
+    assert len(outcome.made) == len(TRACES)
+    return home / "public"
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve *folder* as `gwa site serve` does; yield its address."""
+    with server(folder, 0) as found:
+        thread = threading.Thread(target=found.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{found.server_port}/"
+        finally:
+            found.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="session")
+def address(public):
+    with serving(public) as url:
+        yield url
+
+
+def watched(context, home):
+    """Return a page, and a list that fills with errors and with requests that leave *home*."""
+    page, wrong = context.new_page(), []
+    page.on("console", lambda said: wrong.append(said.text) if said.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    own = (home, "data:", "blob:")
+    page.on("request", lambda asked: None if asked.url.startswith(own) else wrong.append(asked.url))
+    return page, wrong
+
+
+@pytest.fixture
+def site(context, address):
+    """Return a page on the front page of the site, on which nothing may go wrong."""
+    page, wrong = watched(context, address)
+    page.goto(address)
+    yield page
+    assert not wrong
+
+
+def titles(page):
+    """Return the names of the traces that the front page shows, from the top."""
+    return [name.split()[0] for name in page.locator("#traces tbody tr:visible th").all_inner_texts()]
+
+
+def test_the_largest_trace_with_all_memory_is_three_clicks_away(site):
+    site.get_by_label("Every job records").select_option("memory")
+    site.get_by_role("button", name="Jobs").click()
+
+    assert titles(site) == ["Large", "Middle"]
+    expect(site.locator("#shown")).to_have_text("2 of 4 traces")
+    expect(site.get_by_role("columnheader", name="Jobs")).to_have_attribute("aria-sort", "descending")
+
+
+def test_a_column_sorts_both_ways_with_missing_values_last(site):
+    site.get_by_role("button", name="Jobs").click()
+    assert titles(site) == ["Huge", "Large", "Middle", "Broken"]
+    site.get_by_role("button", name="Jobs").click()
+    assert titles(site) == ["Middle", "Large", "Huge", "Broken"]
+    site.get_by_role("button", name="Trace", exact=True).click()
+    assert titles(site) == ["Broken", "Huge", "Large", "Middle"]
+
+
+def test_traces_are_filtered_by_words(site):
+    site.get_by_label("Filter").fill("LARGE inst")
+    assert titles(site) == ["Large"]
+    site.get_by_label("Filter").fill("nothing at all")
+    assert titles(site) == []
+    expect(site.locator("#shown")).to_have_text("0 of 4 traces")
+
+
+def compared(page):
+    """Return the names of the traces that the comparison shows."""
+    heads = page.locator("#comparison thead th[data-trace]:visible")
+    return [text.split()[0] for text in heads.all_inner_texts()]
+
+
+def test_ticked_traces_are_compared_and_others_can_be_added_there(site):
+    expect(site.get_by_role("button", name="Compare")).to_be_disabled()
+    site.get_by_label("Compare Large").check()
+    site.get_by_label("Compare Huge").check()
+    site.get_by_role("button", name="Compare").click()
+    expect(site.locator("#chosen")).to_have_text("2 of 3 traces are shown.")
+    assert compared(site) == ["Large", "Huge"]
+    assert site.locator("#comparison tbody tr").first.locator("td:visible").all_inner_texts() == ["60", "90"]
+    site.get_by_label("Huge").uncheck()
+    site.get_by_label("Middle").check()
+    assert compared(site) == ["Large", "Middle"]
+    site.reload()
+    assert compared(site) == ["Large", "Middle"]
+
+
+def test_a_trace_is_compared_with_a_second_in_three_clicks(site):
+    site.get_by_role("link", name="Large").click()
+    site.get_by_role("link", name="Compare").last.click()
+    site.get_by_label("Middle").check()
+
+    assert compared(site) == ["Large", "Middle"]
+
+
+def test_the_search_finds_all_pages_that_have_the_words(site, address):
+    site.get_by_role("searchbox", name="Search the archive").fill("gnus inventions")
+    site.keyboard.press("Enter")
+    expect(site.locator("#found")).to_have_text("4 found.")
+    assert "Large & <u>co</u>" in site.locator("#results a").all_inner_texts()
+    site.get_by_role("link", name="Large").click()
+    expect(site.get_by_role("heading", level=1)).to_have_text("Large & <u>co</u>")
+    site.goto(f"{address}search.html?q=<img%20src=x%20onerror=alert(1)>")
+    expect(site.locator("#found")).to_have_text("Nothing has all of these words.")
+
+
+def test_the_theme_is_kept_from_page_to_page(site):
+    def paper():
+        return site.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    before = paper()
+    site.get_by_role("button", name="Dark").click()
+    dark = paper()
+    site.get_by_role("link", name="Ranking").click()
+
+    assert before != dark
+    assert paper() == dark
+    expect(site.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+
+
+def test_downloads_match_their_hashes_and_citations_come_as_files(site):
+    site.get_by_role("link", name="Large").click()
+    rows = site.locator('table:has-text("SHA-256") tbody tr')
+    assert rows.count() == 5
+    for row in rows.all():
+        with site.expect_download() as got:
+            row.get_by_role("link").click()
+        content = Path(got.value.path()).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == row.locator("code").inner_text()
+    with site.expect_download() as got:
+        site.get_by_role("link", name="BibTeX").click()
+    assert got.value.suggested_filename == "large.bib"
+    assert Path(got.value.path()).read_text().startswith("@misc{large,")
+
+
+def test_a_report_and_a_comparison_lead_back_to_the_archive(site):
+    site.get_by_role("link", name="Large").click()
+    site.get_by_role("link", name="Full report").click()
+    site.get_by_role("navigation", name="Up").get_by_role("link", name="Large").click()
+    site.get_by_role("link", name="with Middle").click()
+    expect(site.get_by_role("navigation", name="Up").get_by_role("link")).to_have_count(4)
+    site.get_by_role("navigation", name="Up").get_by_role("link", name="Archive").click()
+
+    expect(site.get_by_role("heading", level=1)).to_have_text("Archive <b>")
+
+
+@pytest.fixture
+def engine(public):
+    """Return where DuckDB for browsers stands, or skip."""
+    if not (public / "console").is_dir():
+        pytest.skip("DuckDB for browsers is not here: npm ci --prefix site fetches it")
+    return public / "console"
+
+
+@pytest.fixture
+def console(site, address, engine):
+    """Return the console of a trace, ready."""
+    assert (engine / "duckdb-eh.wasm").stat().st_size > 1e6
+    site.set_default_timeout(30_000)
+    site.goto(f"{address}traces/large/console.html")
+    expect(site.locator("#status")).to_have_text("Ready.", timeout=30_000)
+    return site
+
+
+def ask(page, query):
+    """Run *query*; return the lines of the table that comes."""
+    page.get_by_label("Query").fill(query)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator("#status")).to_contain_text("rows in", timeout=30_000)
+    return [row.split("\t") for row in page.locator("#result tbody tr").all_inner_texts()]
+
+
+def test_a_query_is_answered_drawn_and_saved(console, tmp_path):
+    rows = ask(console, "select user_id, count(*) as jobs from jobs group by 1 order by 2 desc, 1 limit 3")
+    with console.expect_download() as got:
+        console.get_by_role("button", name="CSV").click()
+    got.value.save_as(tmp_path / "result.csv")
+
+    assert rows == [["U2", "9"], ["U3", "9"], ["U4", "9"]]
+    assert console.locator("#plot rect").count() == 3
+    assert list(csv.reader((tmp_path / "result.csv").read_text().splitlines()))[1:] == rows
+
+
+def test_a_wrong_query_is_told_and_the_next_one_runs(console):
+    console.get_by_label("Query").fill("select nothing from nowhere")
+    console.get_by_role("button", name="Run", exact=True).click()
+    expect(console.locator("#status")).to_contain_text("That failed: Catalog Error")
+
+    assert ask(console, "select count(*) from jobs") == [["60"]]
+
+
+def test_formulas_do_not_come_out_of_the_console(console, tmp_path):
+    ask(console, "select '=cmd|x' as a, 'b,\"c' as b")
+    with console.expect_download() as got:
+        console.get_by_role("button", name="CSV").click()
+    got.value.save_as(tmp_path / "result.csv")
+
+    assert list(csv.reader((tmp_path / "result.csv").read_text().splitlines())) == [
+        ["a", "b"],
+        ["'=cmd|x", 'b,"c'],
+    ]
+
+
+def test_the_file_of_a_trace_cannot_be_changed(console):
+    console.get_by_label("Query").fill("delete from jobs")
+    console.get_by_role("button", name="Run", exact=True).click()
+
+    expect(console.locator("#status")).to_contain_text("That failed:")
+    assert ask(console, "select count(*) from jobs") == [["60"]]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"), [(404, b"", "404"), (200, b"\x00" * 20_000, "cannot start")]
+)
+@pytest.mark.usefixtures("engine")
+def test_a_file_that_is_missing_or_broken_is_told(context, address, status, body, said):
+    page, _ = watched(context, address)
+    page.route("**/large.duckdb", lambda route: route.fulfill(status=status, body=body))
+    page.goto(f"{address}traces/large/console.html")
+
+    expect(page.locator("#status")).to_contain_text(said, timeout=30_000)
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+
+
+def test_without_scripts_everything_but_the_console_is_there(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    assert len(titles(page)) == 4
+    expect(page.locator("#filters")).to_be_hidden()
+    page.get_by_role("link", name="Compare").click()
+    assert compared(page) == ["Large", "Middle", "Huge"]
+    expect(page.locator("#choose")).to_be_hidden()
+    page.goto(f"{address}traces/large/index.html")
+    with page.expect_download() as got:
+        page.get_by_role("link", name="large.parquet").click()
+    assert Path(got.value.path()).read_bytes()[:4] == b"PAR1"
+    context.close()
+
+
+def test_the_site_works_from_a_folder_but_for_the_console_which_says_so(context, public):
+    home = public.as_uri()
+    page, wrong = watched(context, home)
+    page.goto(f"{home}/index.html")
+    page.get_by_label("Compare Large").check()
+    page.get_by_role("button", name="Compare").click()
+    assert compared(page) == ["Large"]
+    page.get_by_role("searchbox").fill("gnus")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Middle").click()
+    page.get_by_role("link", name="Query with SQL").click()
+    if (public / "console").is_dir():
+        expect(page.locator("#status")).to_contain_text("The console needs a server")
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_everybody_can_use_every_page(site, address, name):
+    site.goto(address + name)
+    site.wait_for_load_state()
+    site.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
+    for size, theme in (("wide", "light"), ("narrow", "dark")):
+        width, height = SIZES[size]
+        site.set_viewport_size({"width": width, "height": height})
+        site.emulate_media(color_scheme=theme)
+        assert site.evaluate("document.documentElement.scrollWidth") <= width
+        assert not [
+            (rule["id"], node["html"][:200], node["failureSummary"])
+            for rule in Axe().run(site).response["violations"]
+            for node in rule["nodes"]
+            if rule["impact"] in {"serious", "critical"}
+        ]
+
+
+MILLION = """
+[archive]
+title = "Large"
+[[trace]]
+id = "million"
+title = "Million"
+system = "s"
+provider = "p"
+licence = "CC0-1.0"
+citation = "c"
+preset = "thesis-das2"
+jobs = 1000000
+"""
+
+
+@pytest.mark.slow
+def test_a_trace_of_a_million_jobs_is_asked_at_once_by_less_than_half_of_its_file(context, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "archive.toml").write_text(MILLION)
+    modules = HOME / "site" / "node_modules"
+    if not modules.is_dir():
+        pytest.skip("DuckDB for browsers is not here: npm ci --prefix site fetches it")
+    (tmp_path / "site" / "node_modules").symlink_to(modules)
+    assert build(tmp_path / "site", tmp_path / "public").troubles == ()
+    (file,) = (tmp_path / "public" / "traces" / "million").glob("*.duckdb")
+    with serving(tmp_path / "public") as address:
+        page, wrong = watched(context, address)
+        fetched = []
+        page.context.on("response", lambda got: fetched.append(got) if got.url.endswith(".duckdb") else None)
+        page.goto(f"{address}traces/million/console.html")
+        expect(page.locator("#status")).to_have_text("Ready.", timeout=60_000)
+        rows = ask(page, "select user_id, count(*) as jobs from jobs group by user_id order by jobs desc")
+        said = page.locator("#status").inner_text()
+        sizes = [int(got.headers["content-length"]) for got in fetched if got.request.method == "GET"]
+    sys.stdout.write(
+        f"{said} fetched {sum(sizes):,} of {file.stat().st_size:,} bytes in {len(sizes)} requests\n"
+    )
+
+    assert sum(int(jobs) for _, jobs in rows) == 1_000_000
+    assert sizes
+    assert {got.status for got in fetched if got.request.method == "GET"} == {206}
+    assert sum(sizes) < file.stat().st_size / 2
+    assert not wrong

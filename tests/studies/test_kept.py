@@ -1,0 +1,97 @@
+"""What a leaderboard keeps: an interrupted comparison goes on, and nothing else is believed."""
+
+import pytest
+
+import gwa
+from gwa.errors import OutputError
+from gwa.studies.kept import Kept, content
+from gwa.studies.leaderboard import compete
+from gwa.terminal import Lines
+
+
+@pytest.fixture
+def tiny(sample):
+    with gwa.open(sample / "swf" / "tiny.swf") as trace:
+        yield trace.store
+
+
+def unknown():
+    raise AssertionError("asked again")
+
+
+def test_an_answer_is_found_once(tmp_path):
+    path = tmp_path / "new" / "scores.jsonl"
+    answer = {"distances": {"a": 0.1, "b": float("inf"), "c": None}}
+
+    assert Kept(path, "p").answer(("x", 1), lambda: answer) == answer
+    assert Kept(path, "p").answer(("x", 1), unknown) == answer
+
+
+@pytest.mark.parametrize(("program", "question"), [("q", ("x", 1)), ("p", ("x", 2)), ("p", ("y", 1))])
+def test_another_program_or_question_is_asked_anew(tmp_path, program, question):
+    path = tmp_path / "scores.jsonl"
+    Kept(path, "p").answer(("x", 1), lambda: 1)
+
+    assert Kept(path, program).answer(question, lambda: 2) == 2
+    assert Kept(path, "p").answer(("x", 1), unknown) == 1
+
+
+@pytest.mark.parametrize("lost", [1, 5, 60])
+def test_a_broken_line_is_asked_again(tmp_path, lost):
+    path = tmp_path / "scores.jsonl"
+    Kept(path, "p").answer(("x", 1), lambda: 1)
+    Kept(path, "p").answer(("x", 2), lambda: 2)
+    path.write_bytes(path.read_bytes()[:-lost])
+    later = Kept(path, "p")
+
+    assert later.answer(("x", 1), unknown) == 1
+    assert later.answer(("x", 2), lambda: 3) in {2, 3}
+    assert later.answer(("x", 4), lambda: 4) == 4
+    again = Kept(path, "p")
+    assert [again.answer(("x", number), unknown) for number in (1, 4)] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    "text", [b"[]\n", b"\xff\xfe\n", b'{"question": []}\n', b"\0" * 9, b'"answer"\n', b"7\n"]
+)
+def test_what_is_no_answer_is_ignored(tmp_path, text):
+    path = tmp_path / "scores.jsonl"
+    path.write_bytes(text)
+
+    assert Kept(path, "p").answer(("x",), lambda: 1) == 1
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(OutputError, match="cannot be written"):
+        Kept(tmp_path / "file" / "scores.jsonl").answer(("x",), lambda: 1)
+
+
+def test_other_jobs_are_another_content(make_store):
+    columns = {"submit_time": [1.0, 2.0], "run_time": [3.0, 4.0], "n_procs": [1, 2]}
+    same, other = make_store(**columns), make_store(**columns | {"n_procs": [1, 3]})
+
+    assert content(make_store(**columns)) == content(same) != content(other)
+
+
+def test_a_comparison_that_was_broken_off_goes_on(tiny, tmp_path, monkeypatch):
+    path = tmp_path / "scores.jsonl"
+    whole = compete([("tiny", tiny)], ["dacosta"], 2)
+    compete([("tiny", tiny)], ["dacosta"], 2, Kept(path))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:9]) + lines[9][:20])
+
+    assert compete([("tiny", tiny)], ["dacosta"], 2, Kept(path)) == whole
+    monkeypatch.setattr("gwa.studies.leaderboard._Contest.score", unknown)
+    assert compete([("tiny", tiny)], ["dacosta"], 2, Kept(path)) == whole
+
+
+def test_long_work_is_told_in_lines(capsys, monkeypatch):
+    lines = Lines()
+    with lines.step("a log", 3) as step:
+        step.advance()
+        monkeypatch.setattr("gwa.terminal.SECONDS", 0.0)
+        step.advance()
+
+    assert capsys.readouterr().err.splitlines() == ["a log: 0 of 3", "a log: 2 of 3"]

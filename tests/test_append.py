@@ -1,0 +1,311 @@
+# mypy: disable-error-code="no-untyped-call,func-returns-value,redundant-expr"
+"""Logs that are appended to a store, and conversions that are broken off: the same jobs as in one go."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import gwa
+import gwa.rows
+from benchmarks.data import made
+from gwa.account import Account
+from gwa.append import append
+from gwa.convert import convert
+from gwa.errors import OutputError, StrictError, TraceError
+from gwa.progress import Progress
+from gwa.reading import Reading
+from gwa.store import Store
+
+ROWS = 240
+HEADERS = {"swf": 10, "sge": 0, "slurm": 1, "google": 0, "pbs": 0}
+"""Lines at the beginning of a log that each part of it has."""
+
+GOOD = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """Return a function that gives the lines of a log of a format."""
+    folder = tmp_path_factory.mktemp("logs")
+    return lambda kind: made(folder, kind, ROWS).read_text().splitlines(keepends=True)
+
+
+def cut(lines, header, places, folder):
+    """Write a log as the parts between *places*, each with its header, and return them."""
+    body = lines[header:]
+    ends = [0, *sorted(place % (len(body) + 1) for place in places), len(body)]
+    parts = []
+    for number, (begin, end) in enumerate(pairwise(ends)):
+        if end > begin:
+            parts.append(folder / f"month-{number:02}.log")
+            parts[-1].write_text("".join(lines[:header] + body[begin:end]))
+    return parts
+
+
+def content(path):
+    """Return all that a store knows of its jobs, and its account without the comments of headers."""
+    with Store.open(path) as store:
+        account = store.account
+        said = [
+            store.rows(f"from {name} order by all")
+            for name in ("jobs", "source_ids", "dependencies", "header")
+        ]
+        repairs = store.rows("from repairs where name <> 'duplicate file' order by all")
+        assert [sum(row) for row in store.rows("select rows from sources")]
+        return [
+            *said,
+            repairs,
+            account.rows - account.comments,
+            account.jobs,
+            account.folded,
+            account.rejected,
+        ]
+
+
+def name_of(kind):
+    return "google2011" if kind == "google" else kind
+
+
+def in_parts(kind, lines, places, folder):
+    """Return what is in a store to which the parts of a log were appended, and in one of the whole log."""
+    for part in cut(lines, HEADERS[kind], places, folder):
+        append([part], folder / "store.duckdb", name=name_of(kind))
+    (folder / "all.log").write_text("".join(lines))
+    convert([folder / "all.log"], folder / "whole.duckdb", name=name_of(kind))
+    return content(folder / "store.duckdb"), content(folder / "whole.duckdb")
+
+
+PLACES = st.lists(st.integers(0, 10_000), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+@settings(max_examples=2, phases=[Phase.generate])
+@given(places=PLACES)
+def test_a_log_in_parts_becomes_what_it_is_as_a_whole(kind, logs, tmp_path_factory, places):
+    store, whole = in_parts(kind, logs(kind), places, tmp_path_factory.mktemp("parts"))
+    assert store == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HEADERS)
+@settings(max_examples=40)
+@given(places=PLACES)
+def test_however_a_log_is_cut_it_becomes_what_it_is_as_a_whole(kind, logs, tmp_path_factory, places):
+    store, whole = in_parts(kind, logs(kind), places, tmp_path_factory.mktemp("parts"))
+    assert store == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HEADERS)
+def test_twelve_months_give_the_facts_of_the_year(kind, logs, tmp_path):
+    store, whole = in_parts(kind, logs(kind), range(20, 240, 20), tmp_path)
+    assert store == whole
+    with gwa.open(tmp_path / "store.duckdb") as store, gwa.open(tmp_path / "whole.duckdb") as whole:
+        assert store.facts() == whole.facts()
+
+
+def test_a_job_that_was_open_is_completed(tmp_path):
+    event = "{},,1,0,7,{},u,0,2,0.5,0.25,0.001,0\n"
+    for number, (second, kind) in enumerate([(1000, 0), (1010, 1), (1500, 4)]):
+        log = tmp_path / f"events-{number}.csv"
+        log.write_text(event.format(second * 1_000_000, kind))
+        account, again = append([log], tmp_path / "s.duckdb", name="google2011")
+        assert (account, again) == (Account(number + 1, 1, number, 0, 0), [])
+    with gwa.open(tmp_path / "s.duckdb") as trace:
+        assert trace.sql("select wait_time, run_time, status from jobs").to_numpy().tolist() == [[10, 490, 1]]
+
+
+def test_a_log_given_again_changes_nothing_and_says_so(tmp_path):
+    log, renamed, store = tmp_path / "a.swf", tmp_path / "b.swf", tmp_path / "s.duckdb"
+    log.write_text("".join(map(GOOD.format, range(1, 9))))
+    command = [sys.executable, "-m", "gwa", "convert", "a.swf", "-o", "s.duckdb", "--append"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    shutil.copy(log, renamed)
+    before = store.read_bytes()
+    done = subprocess.run([*command, "b.swf"], cwd=tmp_path, check=True, stderr=subprocess.PIPE, text=True)
+    assert done.stderr.splitlines() == [
+        "a.swf: is in s.duckdb already, and changes nothing",
+        "b.swf: is in s.duckdb already, and changes nothing",
+        "s.duckdb: 8 jobs from 8 rows (0 comments, 0 folded, 0 rejected)",
+    ]
+    assert store.read_bytes() == before
+    # One that has grown since is another one, whose first jobs are there twice: that is told, not guessed.
+    log.write_text("".join(map(GOOD.format, range(9, 12))))
+    assert append([log, renamed], store)[0] == Account(11, 11, 0, 0, 0)
+    with Store.open(store) as opened:
+        assert opened.provenance["convert"] == "gwa convert a.swf -o s.duckdb --append"
+        assert opened.rows("select file, rows from sources order by file, rows") == [
+            ("a.swf", 3),
+            ("a.swf", 8),
+        ]
+
+
+def test_what_cannot_be_appended_to_is_refused(tmp_path):
+    log, store = tmp_path / "a.swf", tmp_path / "s.duckdb"
+    log.write_text(GOOD.format(1))
+    other = tmp_path / "b.swf"
+    other.write_text(GOOD.format(2))
+    with pytest.raises(OutputError, match=r"only a store can be appended to, expected a name such as"):
+        append([log], tmp_path / "a.gwf")
+    convert([log], store)
+    with pytest.raises(TraceError, match=r"s.duckdb: its rows were not kept, in s.duckdb.rows: convert all"):
+        append([other], store)
+    store.unlink()
+    append([log], store)
+    before = store.read_bytes()
+    with pytest.raises(
+        TraceError, match=r"its rows were read with another format \(Standard Workload Format"
+    ):
+        append([made(tmp_path, "slurm", 30)], store)
+    shutil.rmtree(tmp_path / "s.duckdb.rows" / "000000")
+    with pytest.raises(TraceError, match=r"s.duckdb.rows: does not hold the rows of the logs in the store"):
+        append([other], store)
+    broken = tmp_path / "c.swf"
+    broken.write_text("broken\n" * 3)
+    with pytest.raises(TraceError, match=r"s.duckdb.rows"):
+        append([broken], store)
+    assert store.read_bytes() == before
+
+
+def test_formats_that_are_no_logs_are_not_appended(tmp_path, sample):
+    store = tmp_path / "s.duckdb"
+    convert([sample / "swf" / "tiny.swf"], tmp_path / "tiny.parquet")
+    with pytest.raises(TraceError, match=r"tiny.parquet: only logs of text can be appended"):
+        append([tmp_path / "tiny.parquet"], store)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tiny.parquet"]
+
+
+# Broken off.
+
+
+def many(folder, count=5):
+    """Return logs of ten jobs each."""
+    paths = []
+    for number in range(count):
+        paths.append(folder / f"{number}.swf")
+        paths[-1].write_text("".join(GOOD.format(10 * number + one) for one in range(1, 11)))
+    return paths
+
+
+KILLED = """
+    import os, signal, sys
+    from pathlib import Path
+    import gwa.{module}
+    whole, seen = gwa.{module}.{function}, []
+    def killed(*words, **options):
+        seen.append(words)
+        if len(seen) > {after}:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return whole(*words, **options)
+    gwa.{module}.{function} = killed
+    sys.argv = ["gwa", *{words!r}]
+    from gwa.cli import main
+    main()
+"""
+
+
+def kill(words, module, function, after):
+    """Run gwa until a function was called so many times, then kill it."""
+    code = textwrap.dedent(KILLED.format(module=module, function=function, after=after, words=words))
+    home = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(home)},
+        check=False,
+        capture_output=True,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+@pytest.mark.parametrize("kind", ["swf", "slurm"])
+@pytest.mark.parametrize("suffix", ["duckdb", "gwf"])
+def test_a_killed_conversion_goes_on_behind_the_last_file(kind, suffix, logs, tmp_path, monkeypatch):
+    paths = cut(logs(kind), HEADERS[kind], [40, 80, 120, 160], tmp_path)
+    out, whole = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+    kill(["convert", *map(str, paths), "-o", str(out), "--format", kind], "rows", "read_file", 3)
+    assert not out.exists()
+    assert (tmp_path / f"a.{suffix}.rows").is_dir()
+
+    read, told = [], []
+    original = gwa.rows.read_file
+    monkeypatch.setattr("gwa.rows.read_file", lambda *words: read.append(words[1].path) or original(*words))
+
+    class Listener(Progress):
+        def advance(self, amount=1.0):
+            told.append(amount)
+
+    convert(paths, out, name=kind, reading=Reading(progress=Listener()))
+    assert read == paths[3:]
+    assert sum(told) == sum(path.stat().st_size for path in paths)
+    convert(paths, whole, name=kind)
+    if suffix == "duckdb":
+        assert content(out) == content(whole)
+    else:
+        assert out.read_bytes() == whole.read_bytes()
+    assert not list(tmp_path.glob("*.rows")) + list(tmp_path.glob(".*"))
+
+
+def test_rows_of_files_that_changed_are_read_anew(tmp_path, monkeypatch):
+    paths = many(tmp_path)
+    out = tmp_path / "a.duckdb"
+    kill(["convert", *map(str, paths), "-o", str(out)], "rows", "read_file", 4)
+    paths[1].write_text(GOOD.format(99))
+    read = []
+    original = gwa.rows.read_file
+    monkeypatch.setattr("gwa.rows.read_file", lambda *words: read.append(words[1].path) or original(*words))
+    assert convert(paths, out).jobs == 41
+    assert read == paths[1:]
+
+
+def test_a_killed_append_leaves_the_old_store(tmp_path):
+    paths = many(tmp_path)
+    store = tmp_path / "s.duckdb"
+    append(paths[:2], store)
+    before = store.read_bytes()
+    for module, function in (("rows", "read_file"), ("ingest", "settle"), ("cli._common", "tell")):
+        kill(["convert", str(paths[2]), "-o", str(store), "--append"], module, function, 0)
+        if function == "tell":
+            break
+        assert store.read_bytes() == before
+    # It was killed when all was done: the log is in the store.
+    assert append(paths[2:3], store) == (Account(30, 30, 0, 0, 0), paths[2:3])
+    kill(["convert", str(paths[3]), "-o", str(store), "--append"], "ingest", "settle", 0)
+    # What an append that was killed had read does not come in by another one.
+    assert append(paths[4:], store)[0] == Account(40, 40, 0, 0, 0)
+    with gwa.open(store) as trace:
+        assert trace.sql("select file from sources order by file").file.tolist() == [
+            "0.swf",
+            "1.swf",
+            "2.swf",
+            "4.swf",
+        ]
+
+
+def test_two_conversions_do_not_write_the_same_output(tmp_path):
+    import fcntl
+
+    paths = many(tmp_path)
+    (tmp_path / "a.duckdb.rows").mkdir()
+    with (tmp_path / "a.duckdb.rows" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(OutputError, match="another conversion is at work on it"):
+            convert(paths, tmp_path / "a.duckdb")
+
+
+def test_an_error_leaves_no_rows(tmp_path):
+    paths = many(tmp_path)
+    paths[3].write_text("broken\n" + GOOD.format(7))
+    with pytest.raises(StrictError, match=r"3.swf:1"):
+        convert(paths, tmp_path / "a.duckdb", reading=Reading(strict=True))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in paths]
+    with pytest.raises(OutputError, match="there is no directory"):
+        convert(paths, tmp_path / "nowhere" / "a.duckdb")

@@ -1,0 +1,73 @@
+# mypy: disable-error-code="no-untyped-call,union-attr"
+"""Parquet by month: a folder that opens like any trace, and that other programs read by its columns."""
+
+import duckdb
+import pytest
+
+import gwa
+from gwa.convert import convert, read
+from gwa.errors import OutputError
+from gwa.formats._partitioned import write
+
+TABLES = ("jobs", "header", "sources", "rejects", "repairs", "source_ids", "dependencies", "provenance")
+
+
+def content(store):
+    return {name: store.rows(f"from {name} order by all") for name in TABLES}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "swf/tiny.swf",
+        "sge/accounting",
+        "google2011/task_events-part-00000-of-00001.csv",
+        "condor/history",
+        "slurm/sacct-2015.log",
+        "gwf/three-trees.gwf",
+    ],
+)
+def test_a_folder_by_month_holds_what_one_file_holds(source, sample, tmp_path):
+    one, folder = tmp_path / "one.parquet", tmp_path / "folder.parquet"
+    account = convert([sample / source], one)
+    assert convert([sample / source], folder, by_month=True) == account
+    with read([one]) as whole, read([folder]) as parts:
+        assert content(parts) == content(whole)
+        assert parts.account == account
+        # The jobs stand where they are: nothing was copied.
+        assert parts.row("select count(*) from duckdb_tables() where table_name = 'recorded'") == (0,)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.parquet", "one.parquet"]
+
+
+def test_it_has_all_facts(sample, tmp_path):
+    folder = tmp_path / "tiny.parquet"
+    convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
+    with gwa.open(sample / "swf" / "tiny.swf") as whole, gwa.open(folder) as parts:
+        assert parts.facts("jobs") == whole.facts("jobs")
+        assert parts.facts("conversion") == whole.facts("conversion")
+
+
+def test_other_programs_read_a_month_alone(make_store, tmp_path):
+    days = [None, -1e17, 0.0, 1_172_707_199.0, 1_172_707_200.0, 1_175_385_599.5]
+    store = make_store(submit_time=days, n_procs=[1, 2, 3, 4, 5, 6], header=(("Computer", "Heron"),))
+    folder = tmp_path / "a.parquet"
+    write(store, folder)
+    found = duckdb.sql(
+        "select year, month, array_agg(n_procs order by n_procs) from"
+        f" read_parquet('{folder}/**/*.parquet', hive_partitioning = true) group by all order by 1, 2"
+    ).fetchall()
+    assert found == [(0, "00", [1, 2]), (1970, "01", [3]), (2007, "02", [4]), (2007, "03", [5, 6])]
+    with gwa.open(folder / "year=2007" / "month=03") as month:
+        assert (len(month), month.account.jobs) == (2, 2)
+        assert ("Computer", "Heron") in month.store.header
+
+
+def test_it_takes_no_place_that_is_taken(sample, tmp_path):
+    folder = tmp_path / "a.parquet"
+    convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(OutputError, match=r"a.parquet: is there already, expected the name of a new folder"):
+        convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
+    with pytest.raises(OutputError, match=r"b.gwf: only Parquet is written by month"):
+        convert([sample / "swf" / "tiny.swf"], tmp_path / "b.gwf", by_month=True)
+    assert sorted(tmp_path.rglob("*")) == before
