@@ -35,7 +35,7 @@ MEASURES: Final = (
     Column("nsl", "NSL"),
     Column("tasks", "Tasks", "count"),
     Column("finished", "Tasks finished", "fraction"),
-    Column("in_time", "Finished before submissions end", "fraction"),
+    Column("in_time", "Finished in time", "fraction"),
     Column("wait", "Wait", "seconds"),
     Column("response", "Response", "seconds"),
     Column("slowdown", "Slowdown"),
@@ -49,7 +49,8 @@ MEASURES: Final = (
 HELP: Final = (
     "Make-span: from the first submission of a task of a bag to the last end of one. NSL: that over the sum"
     " of its tasks' run times on a processor of speed 1. Both are means over bags of two tasks or more that"
-    " finished. Fairness is Jain's index of the users' mean bounded slowdowns: 1 where all fare alike."
+    " finished. In time is before the last submission. Fairness is Jain's index of the users' mean bounded"
+    " slowdowns: 1 where all fare alike."
 )
 
 
