@@ -7,7 +7,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test slow browser coverage lint types format lock bench fidelity leaderboard calibration minh \
-    clean setup site
+    clean setup site thesis
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -68,6 +68,9 @@ calibration: .venv/ready ## print how often the tests of fits reject the truth, 
 
 minh: .venv/ready ## compare Minh and Wolters' models, 10 seeds each, with what their papers print
 	$(BIN)/python -m benchmarks.minh $(SEEDS)
+
+thesis: .venv/ready ## run chapter 6 of the thesis, over 1,300 simulations, and write a page of its figures and findings
+	$(BIN)/python -m benchmarks.chapter6 build/thesis
 
 setup: .venv/ready ## make .venv only
 

@@ -123,6 +123,16 @@ def write_reals(path: Path, rows: int) -> None:
     np.save(path, 3600 * np.random.default_rng(2011).weibull(0.6, rows) + 1e-9)
 
 
+def write_tasks(path: Path, rows: int) -> None:
+    """Write submissions and run times of *rows* tasks in bags, as a NumPy file: 4,800 processors' work."""
+    rng = np.random.default_rng(2011)
+    run = np.maximum(run_times(rng, rows), 1).astype(np.float64)
+    size = np.maximum(rng.lognormal(1, 1.2, rows), 1).astype(np.int64)
+    bag = np.repeat(np.arange(rows), size)[:rows]
+    submit = np.sort(rng.uniform(0, run.sum() / 4800, rows))[bag]
+    np.save(path, np.stack([submit, run]))
+
+
 def _tuples(block: Jobs) -> Iterator[tuple[int, ...]]:
     return zip(*(column.tolist() for column in block.values()), strict=True)
 
@@ -132,6 +142,7 @@ MAKERS: Final[dict[str, Callable[[Path, int], None]]] = {
     "gwf": write_gwf,
     "seconds.npy": write_seconds,
     "reals.npy": write_reals,
+    "tasks.npy": write_tasks,
 }
 """What writes each kind of file, by suffix; accounting logs have a file each in ``logs/``."""
 

@@ -14,12 +14,14 @@ PROGRAMS: Final = Path(__file__).parent / "programs"
 ROOT: Final = Path(__file__).parent.parent
 MILLION: Final = 1_000_000
 
-FILES: Final = {
+FILES: Final[dict[str, tuple[str, float]]] = {
     "swf": ("swf", 1),
     "gwf": ("gwf", 1),
     "big_swf": ("swf", 10),
     "seconds": ("seconds.npy", 1),
     "reals": ("reals.npy", 1),
+    "tasks": ("tasks.npy", 1),
+    "small_swf": ("swf", 0.005),
     **{name: (name, 1) for name in LOGS},
     **{f"big_{name}": (name, 10) for name in LOGS},
 }
@@ -66,7 +68,7 @@ class Session:
         for need in work.needs:
             kind, times = FILES[need]
             # In a process of its own: ours must stay small, see `measure.run`.
-            command = (sys.executable, "-m", "benchmarks.data", self.folder, kind, str(times * self.rows))
+            command = (sys.executable, "-m", "benchmarks.data", self.folder, kind, str(self._rows(times)))
             run(command, ROOT)
         if work.prepare:
             run(self._command(work.prepare), self.folder)
@@ -79,8 +81,11 @@ class Session:
                 trouble = f"no {work.beside.title}: {reason}"
         return in_turn(ours, beside, self.folder, self.runs), trouble
 
+    def _rows(self, times: float) -> int:
+        return max(round(self.rows * times), 1)
+
     def _filled(self, text: str) -> str:
-        files = {name: self.folder / f"{self.rows * times}.{kind}" for name, (kind, times) in FILES.items()}
+        files = {name: self.folder / f"{self._rows(times)}.{kind}" for name, (kind, times) in FILES.items()}
         return text.format(**files, out=self.out, rows=self.rows)
 
     def _command(self, line: str, python: Path = Path(sys.executable)) -> list[str]:

@@ -40,7 +40,8 @@ def test_the_table_of_fields_is_the_schema(request):
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readme")
-    shutil.copytree(ROOT / "sample_traces", folder / "sample_traces")
+    for name in ("sample_traces", "experiments"):
+        shutil.copytree(ROOT / name, folder / name)
     subprocess.run(
         [sys.executable, "-m", "gwa", "convert", "sample_traces/swf/tiny.swf", "-o", "tiny.gwf"],
         cwd=folder, check=True, capture_output=True,

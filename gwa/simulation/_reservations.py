@@ -23,11 +23,11 @@ def from_reservations(submit: Floats, run: Floats, estimate: Floats, procs: Inte
     running = [(np.inf, NOBODY)]
     waiting = [NOBODY]
     waiting.pop()
-    arrived = 0
+    arrived, due = 0, np.inf
     while arrived < n or len(running) > 1 or len(waiting) > 0:
-        now = running[0][0] if arrived == n else min(submit[arrived], running[0][0])
-        for job in waiting:
-            now = min(now, start[job])
+        now = min(running[0][0], due)
+        if arrived < n:
+            now = min(now, submit[arrived])
         early = False
         while running[0][0] <= now:
             job = heappop(running)[1]
@@ -36,31 +36,35 @@ def from_reservations(submit: Floats, run: Floats, estimate: Floats, procs: Inte
                 _add(times, free, now, end, procs[job])
                 early = True
         _forget(times, free, now)
-        if early:
+        if early and len(waiting) > 0:
             _move_up(times, free, waiting, start, estimate, procs, now)
         while arrived < n and submit[arrived] <= now:
             start[arrived] = _earliest(times, free, now, estimate[arrived], procs[arrived])
             _add(times, free, start[arrived], start[arrived] + estimate[arrived], -procs[arrived])
             waiting.append(arrived)
+            due = min(due, start[arrived])
             arrived += 1
-        _start_due(waiting, running, start, run, now)
+        if early or due <= now:
+            due = _start_due(waiting, running, start, run, now)
     return start
 
 
 @njit(cache=True)
 def _start_due(
     waiting: list[int], running: list[tuple[float, int]], start: Floats, run: Floats, now: float
-) -> None:
-    """Let those run whose time has come."""
-    left = 0
+) -> float:
+    """Let those run whose time has come, and return when the next one's comes."""
+    left, due = 0, np.inf
     for job in waiting:
         if start[job] <= now:
             heappush(running, (now + run[job], job))
         else:
             waiting[left] = job
             left += 1
+            due = min(due, start[job])
     while len(waiting) > left:
         waiting.pop()
+    return due
 
 
 @njit(cache=True)
@@ -82,27 +86,44 @@ def _move_up(
     now: float,
 ) -> None:
     """Give each waiting job the earliest place that delays nobody; its own is always one."""
-    most = _most_free(free)
+    first = _first_free(times, free, now)
     for job in waiting:
+        need, length, booked = procs[job], estimate[job], start[job]
         # Most jobs find nothing before their place that is wide enough, which is soon seen.
-        if most[max(0, _step_at(times, start[job]) - 1)] < procs[job]:
+        if first[need] >= booked:
             continue
-        before = start[job]
-        _add(times, free, before, before + estimate[job], procs[job])
-        start[job] = _earliest(times, free, now, estimate[job], procs[job])
-        _add(times, free, start[job], start[job] + estimate[job], -procs[job])
-        if start[job] < before:
-            most = _most_free(free)
+        begin = _earlier(times, free, first[need], booked, length, need)
+        if begin < booked:
+            _add(times, free, booked, booked + length, need)
+            _add(times, free, begin, begin + length, -need)
+            start[job] = begin
+            first = _first_free(times, free, now)
 
 
 @njit(cache=True)
-def _most_free(free: list[int]) -> Integers:
-    """Return the most processors that are free up to each step."""
-    most = np.empty(len(free), np.int64)
-    most[0] = free[0]
-    for step in range(1, len(free)):
-        most[step] = max(most[step - 1], free[step])
-    return most
+def _first_free(times: list[float], free: list[int], now: float) -> Floats:
+    """Return from when on 0, 1, 2, … processors are free for some time."""
+    first = np.full(max(free) + 1, now)
+    most = -1
+    for step in range(len(free)):
+        if free[step] > most:
+            first[most + 1 : free[step] + 1] = max(times[step], now)
+            most = free[step]
+    return first
+
+
+@njit(cache=True)
+def _earlier(
+    times: list[float], free: list[int], begin: float, booked: float, length: float, need: int
+) -> float:
+    """Return from when on a job fits that may give up its place, between *begin* and where it is *booked*."""
+    for step in range(_step_at(times, begin), len(times)):
+        if begin >= booked or times[step] >= begin + length:
+            break
+        own = need if booked <= times[step] < booked + length else 0
+        if free[step] + own < need:
+            begin = times[step + 1]
+    return min(begin, booked)
 
 
 @njit(cache=True)
@@ -138,8 +159,11 @@ def _add(times: list[float], free: list[int], begin: float, end: float, procs: i
     """Let *procs* more processors be free from *begin* to *end*."""
     if end > begin:
         first = _split(times, free, begin)
-        for step in range(first, _split(times, free, end)):
+        last = _split(times, free, end)
+        for step in range(first, last):
             free[step] += procs
+        _join(times, free, last)
+        _join(times, free, first)
 
 
 @njit(cache=True)
@@ -151,3 +175,11 @@ def _split(times: list[float], free: list[int], time: float) -> int:
     times.insert(step + 1, time)
     free.insert(step + 1, free[step])
     return step + 1
+
+
+@njit(cache=True)
+def _join(times: list[float], free: list[int], step: int) -> None:
+    """Drop a step that changes nothing."""
+    if step > 0 and free[step] == free[step - 1]:
+        times.pop(step)
+        free.pop(step)

@@ -2,7 +2,12 @@
 Who schedules for whom: the resource management architectures.
 
 Each resource manager has a queue, from which it schedules tasks to its own clusters. Source: the thesis,
-section 5.2.2.
+section 5.2.2. Of the six architectures that its section 2.5 counts, three more could be here. With job pull,
+a cluster with an idle processor asks the central queue for a task, as in AliEn (Saiz et al. 2003): who
+places tasks is the cluster that asks, and clusters ask in turn. Independent clusters with matchmaking
+(Raman, Livny and Solomon 1998) are sep-c, since in one cluster any sequential task matches any processor.
+Delegated matchmaking (Iosup et al. 2007) is left out: its hierarchy of sites, its thresholds and the time for
+which processors are delegated are parameters that the thesis does not give.
 """
 
 from dataclasses import dataclass
@@ -17,12 +22,14 @@ class Architecture:
     What an architecture is.
 
     It has one manager for all clusters if it is *central*, else one for each. Users *flock* if they turn to
-    the next manager when one does not start a task at once.
+    the next manager when one does not start a task at once. If clusters *pull*, a policy has no say in where
+    tasks go.
     """
 
     meaning: str
     central: bool = False
     flocks: bool = False
+    pulls: bool = False
 
 
 _ARCHITECTURES: Final = {
@@ -31,6 +38,11 @@ _ARCHITECTURES: Final = {
     "fcondor": Architecture(
         "flocking as in Condor: whose task is queued at one cluster submits the next task to the next one",
         flocks=True,
+    ),
+    "pull": Architecture(
+        "one central queue, from which clusters with idle processors pull tasks in turn",
+        central=True,
+        pulls=True,
     ),
 }
 

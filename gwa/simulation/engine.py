@@ -18,7 +18,7 @@ from gwa.simulation._state import TASK, Rules, State, new_state
 from gwa.simulation.architectures import architecture as architecture_called
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers
-from gwa.simulation.scheduling import Information, Scheduler, scheduler
+from gwa.simulation.scheduling import Information, Place, Scheduler, scheduler
 from gwa.simulation.selection import selection as selection_called
 from gwa.simulation.tasks import Tasks
 
@@ -54,9 +54,9 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
     """
     Return what becomes of *tasks* in a *grid* up to the *horizon*, in seconds.
 
-    Policies are named as in `ARCHITECTURES`, `SELECTIONS` and `SCHEDULERS`. Under csp the manager sees the
-    processors that became free at multiples of a *period* of seconds, or at once if it is 0; a local
-    manager always sees them at once. The *seed* draws the priorities of the users for S-U-Prio: nothing
+    Policies are named as in `ARCHITECTURES`, `SELECTIONS` and `SCHEDULERS`. Under csp and pull the manager
+    sees the processors that became free at multiples of a *period* of seconds, or at once if it is 0; a
+    local manager always sees them at once. The *seed* draws the priorities of the users for S-U-Prio: nothing
     else is left to chance. Raise `SimulationError` for what is unknown or impossible.
 
     >>> tasks = Tasks.of(submit=[0, 0, 0], run=[4, 8, 6])
@@ -78,7 +78,7 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
         structure.flocks,
         int(choice.whose),
         int(choice.which),
-        int(policy.place),
+        int(Place.IN_TURN if structure.pulls else policy.place),
         policy.replicas,
         policy.resources is Information.HISTORICAL,
     )

@@ -234,3 +234,11 @@ def test_lines_are_those_on_which_a_statement_begins(tmp_path_factory, statement
     file = Located.read(path)
 
     assert {name: file.line(f"{name}: is wrong") for name in wanted} == wanted
+
+
+def test_the_example_in_the_readme_is_good(tmp_path):
+    (example,) = re.findall(r"```toml\n(title = .*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    path = tmp_path / "readme.toml"
+    path.write_text(example)
+
+    assert len(Plan(read_experiment(path)).runs) == 90

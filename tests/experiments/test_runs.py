@@ -134,7 +134,7 @@ def test_one_process_or_several_write_the_same_bytes(stated, tmp_path):
     assert len(folder_of(folders[0])) == 2 * 16 + 2
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_who_stops_it_loses_nothing_that_was_done(stated, tmp_path, how):
     """Also, processes end with the one that started them."""
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
@@ -198,8 +198,14 @@ def test_a_run_that_cannot_be_done_is_said_in_a_line(tmp_path, gwa):
     assert said.startswith(f"gwa: {path}: workload too wide: job ")
     assert said.count("\n") == 1
     assert not list((tmp_path / "out").glob("results*"))
-    with pytest.raises(SimulationError, match="workload too wide: job"):
-        run_all(Plan(read_experiment(path)), Shelf(tmp_path / "out"), 2)
+
+
+@pytest.mark.slow
+def test_a_process_says_what_cannot_be_done(stated, tmp_path):
+    text = stated.path.read_text().replace("tasks = 400", "days = 0.0001")
+    stated.path.write_text(text)
+    with pytest.raises(SimulationError, match="workload w: "):
+        run_all(Plan(read_experiment(stated.path)), Shelf(tmp_path / "out"), 2)
 
 
 @pytest.mark.parametrize(

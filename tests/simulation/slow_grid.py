@@ -73,14 +73,16 @@ class SlowGrid:
     def __init__(self, tasks, sizes, speeds, policies, priority, period):
         self.architecture, self.selection, self.scheduling = policies
         self.tasks, self.priority = tasks, priority
-        self.period = period if self.architecture == "csp" else 0
+        self.central = self.architecture in {"csp", "pull"}
+        self.pushes_to_queues = "ECT" in self.scheduling and self.architecture != "pull"
+        self.period = period if self.central else 0
         self.clusters = [Cluster(number, speed) for number, speed in enumerate(speeds)]
         for cluster, size in zip(self.clusters, sizes, strict=True):
             first = sum(sizes[: cluster.number])
             cluster.processors = [Processor(first + n, cluster) for n in range(size)]
             cluster.seen = size
         alone = [Manager([cluster]) for cluster in self.clusters]
-        self.managers = [Manager(self.clusters)] if self.architecture == "csp" else alone
+        self.managers = [Manager(self.clusters)] if self.central else alone
         self.at: dict[int, Manager] = {}
         self.order_of_bags = list(dict.fromkeys(task.bag for task in tasks))
         self.to_come = list(tasks)
@@ -140,7 +142,7 @@ class SlowGrid:
                 cluster.seen = len(cluster.idle())
 
     def arrive(self, task):
-        if self.architecture == "csp":
+        if self.central:
             self.managers[0].waiting.append(task)
         elif self.architecture == "sep-c":
             self.managers[task.site].waiting.append(task)
@@ -164,7 +166,7 @@ class SlowGrid:
 
     def give_away(self):
         for manager in self.managers:
-            while "ECT" in self.scheduling or any(cluster.seen for cluster in manager.clusters):
+            while self.pushes_to_queues or any(cluster.seen for cluster in manager.clusters):
                 if self.selection == "S-T" or not manager.eligible:
                     self.select(manager)
                 if not manager.eligible:
@@ -249,7 +251,7 @@ class SlowGrid:
 
     def choose(self, manager, task):
         idle = [cluster for cluster in manager.clusters if cluster.seen]
-        match self.scheduling:
+        match self.scheduling if self.architecture != "pull" else "by who asks":
             case "FPLT" | "FPF":
                 return max(idle, key=lambda one: (one.speed, -one.number))
             case "DFPLT":

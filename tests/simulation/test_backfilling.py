@@ -76,6 +76,37 @@ def test_with_true_estimates_conservative_backfilling_delays_nobody(rows):
     assert (schedule(jobs, CPUS, "conservative") <= schedule(jobs, CPUS, "fcfs")).all()
 
 
+@settings(max_examples=300)
+@given(rows=MANY)
+def test_easy_never_delays_the_head_of_the_queue(rows):
+    jobs = jobs_of(rows)
+    start = schedule(jobs, CPUS, "easy")
+    number = np.arange(len(jobs))
+    for job in number:
+        heads = max(jobs.submit[job], start[:job].max(initial=-np.inf))
+        if start[job] > heads:
+            before = (start < heads) | ((start == heads) & (number < job))
+            runs = before & ((start + jobs.run > heads) | (start == heads))
+            ends = np.maximum((start + jobs.estimate)[runs], heads)
+            promised = min(
+                end for end in [heads, *ends] if jobs.procs[runs][ends > end].sum() + jobs.procs[job] <= CPUS
+            )
+            assert start[job] <= promised
+
+
+@settings(max_examples=200)
+@given(rows=MANY)
+def test_conservative_backfilling_delays_no_reservation(rows):
+    """What was promised to the last of some jobs is when it starts if from then on none ends early."""
+    jobs = jobs_of(rows)
+    start = schedule(jobs, CPUS, "conservative")
+    for job, now in enumerate(jobs.submit):
+        past = start[: job + 1] + jobs.run[: job + 1] <= now
+        run = np.where(past, jobs.run[: job + 1], jobs.estimate[: job + 1])
+        known = Jobs(jobs.submit[: job + 1], run, jobs.procs[: job + 1], jobs.estimate[: job + 1])
+        assert start[job] <= schedule(known, CPUS, "conservative")[job]
+
+
 @EVERY
 def test_no_jobs_need_no_time(policy):
     jobs = Jobs.of([], [], [])

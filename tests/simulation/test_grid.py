@@ -1,5 +1,6 @@
 """Bags of tasks in a grid: the fast simulator against a slow one, and what each policy promises."""
 
+import re
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -210,3 +211,26 @@ def test_a_run_can_be_repeated_and_leaves_its_tasks_alone(case):
     first, second = (case.run("csp", "S-U-Prio", "ECT-P") for _ in range(2))
     np.testing.assert_array_equal(first.end, second.end)
     np.testing.assert_array_equal(case.tasks.predicted, before)
+
+
+def first_choices(case, scheduling, run=None, speeds=None):
+    """Return where the tasks of the first instant are put, with other run times or other speeds."""
+    tasks, count = case.tasks, len(case.tasks)
+    known = Tasks.of(np.zeros(count), tasks.run + UNIT if run is None else run, predicted=tasks.predicted)
+    grid = Grid.of(case.grid.processors, case.grid.speeds if speeds is None else speeds)
+    return simulate(known, grid, scheduling=scheduling, horizon=0).processor.tolist()
+
+
+@pytest.mark.parametrize("scheduling", SCHEDULING)
+@settings(max_examples=30)
+@given(case=cases(), data=st.data())
+def test_a_policy_decides_by_nothing_but_what_it_may_know(scheduling, case, data):
+    said = SCHEDULERS[re.sub(r"\d+", "x", scheduling)]
+    resources, tasks = re.findall("resources (.), tasks (.)", said)[0]
+    chosen = first_choices(case, scheduling)
+    if tasks != "K":
+        others = data.draw(st.lists(st.integers(1, 9), min_size=len(case.tasks), max_size=len(case.tasks)))
+        assert first_choices(case, scheduling, run=others) == chosen
+    if resources != "K":
+        speeds = data.draw(st.permutations([0.5 + place for place in range(len(case.grid))]))
+        assert first_choices(case, scheduling, speeds=speeds) == chosen

@@ -46,8 +46,13 @@ def _blocks(plan: Plan, run: Run) -> Iterator[Block]:
     if not bars:
         yield Note("No task of this run has ended.")
         return
-    said = (*vars(run.variant).values(), *vars(run.policies).values())
-    title = " · ".join(str(one) for one in said if one is not None)
+    said = {**vars(run.variant), **vars(run.policies)}
+    words = [
+        one if isinstance(one, str) else f"{name.replace('_', ' ')} {one:g}"
+        for name, one in said.items()
+        if one
+    ]
+    title = " · ".join(words)
     period = (min(bar[0] for bar in bars), max(bar[1] for bar in bars))
     alt = f"{len(bars)} tasks on their processors within {(period[1] - period[0]) / 3600:.3g} h."
     yield gantt(f"schedule-{run.name}", title, bars, period, "Processors", alt, note=note)

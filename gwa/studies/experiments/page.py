@@ -8,7 +8,7 @@ from gwa.blocks import Block, Column, Fact, Facts, Figure, Report, Section, Tabl
 from gwa.figures import groups
 from gwa.numbers import brief
 from gwa.studies.experiments.results import Cell, Estimate, Results
-from gwa.studies.experiments.simulated import BAGS, CLASSES, HELP, JOBS, MEASURES
+from gwa.studies.experiments.simulated import ALONE, BAGS, CLASSES, HELP, JOBS, MEASURES
 
 ACROSS: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
 """What stands on the x axis of figures: the first of these along which anything differs."""
@@ -28,13 +28,22 @@ LABELS: Final = {
 
 UNITS: Final[Mapping[str, Unit]] = {"load": "fraction", "run_time": "seconds"}
 
-DRAWN: Final = {BAGS: ("makespan", "nsl", "in_time"), JOBS: ("wait", "bounded_slowdown", "utilization")}
-"""The measures that are drawn."""
+DRAWN: Final = {
+    BAGS: ("makespan", "nsl", "in_time"),
+    ALONE: ("wait", "bounded_slowdown", "in_time"),
+    JOBS: ("wait", "bounded_slowdown", "utilization"),
+}
+"""The measures that are drawn, by the class of sizes that sums up a run."""
 
 SHOWN: Final = {
-    BAGS: ("makespan", "nsl", "in_time", "finished", "wait", "slowdown", "utilization", "goodput"),
+    BAGS: (
+        "makespan", "nsl", "in_time", "finished", "wait", "slowdown", "utilization", "goodput", "fairness",
+    ),
+    ALONE: (
+        "in_time", "finished", "wait", "slowdown", "bounded_slowdown", "utilization", "goodput", "fairness",
+    ),
     JOBS: ("wait", "response", "slowdown", "bounded_slowdown", "utilization"),
-}
+}  # fmt: skip
 """The measures in tables of a page; files have all."""
 
 COLUMNS: Final = {one.key: one for one in MEASURES}
@@ -54,7 +63,7 @@ class Panel:
     @property
     def whole(self) -> str:
         """The class of sizes that sums up a run."""
-        return JOBS if any(cell.size == JOBS for cell in self.cells) else BAGS
+        return _whole(self.cells)
 
     def label(self, cell: Cell) -> str:
         """Return what the series of a cell is called."""
@@ -146,7 +155,7 @@ def _about(results: Results) -> Iterator[Block]:
     """Yield what was simulated, on what system."""
     plan = results.plan
     machines = plan.stated.machines
-    tasks = sum(row["tasks"] or 0 for row in results.rows if row["class"] in {BAGS, "1", JOBS})  # type: ignore[misc]
+    tasks = sum(row["tasks"] or 0 for row in results.rows if row["class"] in {BAGS, ALONE, JOBS})  # type: ignore[misc]
     yield Facts(
         (
             Fact("simulation.runs", len(plan.runs), "Runs", "count"),
@@ -169,7 +178,7 @@ def _about(results: Results) -> Iterator[Block]:
 def summary(results: Results) -> tuple[list[str], list[tuple[Value, ...]]]:
     """Return the names and the rows of a table of the means that the page shows."""
     axes = results.varied or ["scheduler"]
-    whole = JOBS if results.plan.stated.experiment.policies else BAGS
+    whole = _whole(results.cells)
     names = list(axes)
     for name in SHOWN[whole]:
         names += [name, f"{name}_half"]
@@ -180,6 +189,12 @@ def summary(results: Results) -> tuple[list[str], list[tuple[Value, ...]]]:
             cells += _point(cell.estimates[name])
         rows.append(tuple(cells))
     return names, rows
+
+
+def _whole(cells: Sequence[Cell]) -> str:
+    """Return the class of sizes that sums up a run: bags, where there are any."""
+    found = {cell.size for cell in cells}
+    return next(name for name in (JOBS, BAGS, ALONE) if name in found)
 
 
 def word(axis: str, place: Value) -> str:

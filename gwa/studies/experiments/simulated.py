@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.blocks import Column
-from gwa.simulation import bags, engine, metrics
+from gwa.simulation import bags, engine, metrics, performance
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Jobs
@@ -35,20 +35,22 @@ MEASURES: Final = (
     Column("nsl", "NSL"),
     Column("tasks", "Tasks", "count"),
     Column("finished", "Tasks finished", "fraction"),
-    Column("in_time", "Finished before submissions end", "fraction"),
+    Column("in_time", "Finished in time", "fraction"),
     Column("wait", "Wait", "seconds"),
     Column("response", "Response", "seconds"),
     Column("slowdown", "Slowdown"),
     Column("bounded_slowdown", "Bounded slowdown"),
     Column("utilization", "Utilisation", "fraction"),
-    Column("goodput", "Of it for tasks that finished", "fraction"),
+    Column("goodput", "Of that useful", "fraction"),
+    Column("fairness", "Fairness"),
 )
-"""What is measured, in means over bags or tasks: make-span and NSL over bags that finished."""
+"""What is measured, in means over bags or tasks; what is of the whole run stands in its first row."""
 
 HELP: Final = (
     "Make-span: from the first submission of a task of a bag to the last end of one. NSL: that over the sum"
     " of its tasks' run times on a processor of speed 1. Both are means over bags of two tasks or more that"
-    " finished."
+    " finished. In time is before the last submission. Fairness is Jain's index of the users' mean bounded"
+    " slowdowns: 1 where all fare alike."
 )
 
 
@@ -58,17 +60,19 @@ def simulated(stated: Stated, made: Made, policies: Policies) -> tuple[list[Row]
         return _parallel(stated.machines, made, policies.scheduler)
     said = stated.experiment
     tasks = Tasks.of(made.submit, made.run, made.bag, made.user, made.site)
+    system = grid(stated.machines)
+    horizon = inf if said.horizon is None else said.horizon * made.length
     run = engine.simulate(
         tasks,
-        grid(stated.machines),
+        system,
         policies.architecture,
         policies.selection or "",
         policies.scheduler,
-        horizon=inf if said.horizon is None else said.horizon * made.length,
+        horizon=horizon,
         seed=said.seed,
         period=said.period,
     )
-    return list(_rows(stated.machines, made, tasks, run)), {**vars(tasks), **vars(run)}
+    return list(_rows(made, tasks, run, system, horizon)), {**vars(tasks), **vars(run)}
 
 
 def grid(machines: Machines) -> Grid:
@@ -78,16 +82,20 @@ def grid(machines: Machines) -> Grid:
     return Grid.of([one.processors for one in clusters], [one.speed for one in clusters], names)
 
 
-def _rows(machines: Machines, made: Made, tasks: Tasks, run: engine.Run) -> Iterator[Row]:
+def _rows(made: Made, tasks: Tasks, run: engine.Run, system: Grid, horizon: float) -> Iterator[Row]:
     """Yield a row for each class of sizes that has bags."""
-    with np.errstate(invalid="ignore"):  # where tasks have not ended
-        found = bags.Bags.of(tasks, run)
+    found = bags.Bags.of(tasks, run)
     _, bag = np.unique(tasks.bag, return_inverse=True)
-    size_class = found.size_class
-    finished = np.isfinite(run.end)
-    speed = np.array([one.speed for one in machines.clusters])[run.cluster]
-    for place, name in enumerate(CLASSES, -len(CLASSES) + len(bags.CLASSES)):
-        mine = size_class >= 0 if name == BAGS else size_class == (-1 if name == ALONE else place)
+    ended = np.isfinite(run.end)
+    each = {
+        "wait": np.where(ended, performance.wait(tasks, run), np.nan),
+        "response": performance.response(tasks, run),
+        "slowdown": performance.slowdown(tasks, run),
+        "bounded_slowdown": performance.bounded_slowdown(tasks, run),
+    }
+    of_system = _of_system(tasks, run, system, horizon)
+    for name in CLASSES:
+        mine = _of_class(found, name)
         if not mine.any():
             continue
         which = mine[bag]
@@ -98,26 +106,31 @@ def _rows(machines: Machines, made: Made, tasks: Tasks, run: engine.Run) -> Iter
             "makespan": _mean(found.makespan[mine]),
             "nsl": _mean(found.nsl[mine]),
             "tasks": int(which.sum()),
-            "finished": float(finished[which].mean()),
+            "finished": float(ended[which].mean()),
             "in_time": float((run.end[which] <= made.length).mean()),
+            **{key: _mean(values[which]) for key, values in each.items()},
         }
-        response = (run.end - tasks.submit)[which]
-        row |= {"wait": _mean((run.start - tasks.submit)[which & finished]), "response": _mean(response)}
-        row |= _slowdowns(response, tasks.run[which])
-        if name == BAGS:
-            until = float(np.nanmax(run.end, initial=0.0))
-            consumed = float(run.consumed.sum())
-            useful = float((tasks.run / speed)[finished].sum())
-            row["utilization"] = consumed / (machines.processors * until) if until else 0.0
-            row["goodput"] = useful / consumed if consumed else None
-        yield row
+        yield row | of_system
+        of_system = {}
 
 
-def _slowdowns(response: Floats, run: Floats) -> Row:
-    """Return mean slowdowns: the response over the run time on a processor of speed 1."""
-    known = run > 0
-    bounded = np.maximum(response / np.maximum(run, metrics.TAU), 1.0)
-    return {"slowdown": _mean(response[known] / run[known]), "bounded_slowdown": _mean(bounded)}
+def _of_class(found: bags.Bags, name: str) -> NDArray[np.bool_]:
+    """Return which bags are of a class."""
+    if name == BAGS:
+        return found.size_class >= 0
+    mine: NDArray[np.bool_] = found.size_class == (-1 if name == ALONE else bags.CLASSES.index(name))
+    return mine
+
+
+def _of_system(tasks: Tasks, run: engine.Run, system: Grid, horizon: float) -> Row:
+    """Return what all tasks together do to the system and to their users."""
+    consumed, speed = float(run.consumed.sum()), system.speeds[run.cluster]
+    useful = float((tasks.run / speed)[np.isfinite(run.end)].sum())
+    return {
+        "utilization": performance.utilization(tasks, run, system, horizon),
+        "goodput": useful / consumed if consumed else None,
+        "fairness": _mean(np.array([performance.fairness(tasks, run)])),
+    }
 
 
 def _parallel(machines: Machines, made: Made, policy: str) -> tuple[list[Row], Schedule]:
