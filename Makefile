@@ -6,8 +6,8 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow browser coverage lint types format lock bench fidelity leaderboard calibration minh \
-    clean setup site thesis
+.PHONY: help demo test slow browser coverage lint types format lock bench big instructions fidelity leaderboard \
+    calibration minh clean setup site thesis
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -55,6 +55,13 @@ lock: .venv/ready ## lock the dependencies; OPTIONS=--upgrade takes their newest
 
 bench: .venv/ready ## compare with peers and with the performance targets
 	$(BIN)/python -m benchmarks
+
+big: .venv/ready ## measure how time and memory grow with the size of a trace: hours, and 30 GB of disk in build/big
+	for rows in 1000000 10000000 44000000; do $(BIN)/python -m benchmarks.scale decade $$rows || exit; done
+	for rows in 1000000 10000000 100000000; do $(BIN)/python -m benchmarks.scale google $$rows || exit; done
+
+instructions: .venv/ready ## count the instructions of the core paths: more than 1.3 times those kept fail
+	$(BIN)/python -m benchmarks.instructions $(OPTIONS)
 
 fidelity: .venv/ready ## compare our numbers with those that the papers print; LOGS= names other logs
 	$(BIN)/python -m benchmarks.fidelity $(LOGS)

@@ -2,8 +2,8 @@
 How time and memory grow with the size of a trace: ``python -m benchmarks.scale google 10000000``.
 
 Each stage is a program of its own: logs to store, store to Parquet, facts, fits and report. Printed are
-seconds on the clock, CPU seconds and the peak of resident memory of all processes together, shared pages
-counted once. What was measured before is kept in ``build/big/scale.json`` and printed with it.
+seconds on the clock, CPU seconds and the peak of resident memory of all processes together, pages that they
+share counted for each. What was measured before is kept in ``build/big/scale.json`` and printed with it.
 """
 
 import argparse
@@ -50,14 +50,14 @@ def _tree(process: int) -> Iterator[int]:
 
 
 def _resident(process: int) -> int:
-    """Return the resident memory of a process tree in KB, shared pages counted once."""
+    """Return the resident memory of a process tree in KB."""
     total = 0
     for one in _tree(process):
         try:
-            lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
+            lines = Path(f"/proc/{one}/status").read_text().splitlines()
         except OSError:
             continue
-        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
     return total
 
 

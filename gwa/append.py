@@ -62,6 +62,8 @@ def _held(out: Path, reading: Reading) -> tuple[dict[str, int], Account, list[st
         return {}, Account(0, 0, 0, 0, 0), []
     with Store.open(out, reading.engine) as store:
         held = dict(store.rows("select sha256, bytes from sources"))
+        if not held:
+            raise TraceError(f"{out}: was not made of logs, which others could follow")
         return held, store.account, [store.provenance[key] for key in ("convert",) if key in store.provenance]
 
 

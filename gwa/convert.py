@@ -15,6 +15,8 @@ from gwa.definition import definition
 from gwa.errors import DefinitionError, GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats import Format, formats, writers
 from gwa.formats._partitioned import write as write_months
+from gwa.formats._remote import is_remote
+from gwa.formats.parquet import read_remote
 from gwa.kept import keeping
 from gwa.output import whole, writable
 from gwa.readers.compressed import plain_name
@@ -110,7 +112,7 @@ def _explain(head: Head, refusals: Mapping[Format, str | None], claims: Sequence
 
 def read(paths: Sequence[Path], name: str | None = None, reading: Reading | None = None) -> Store:
     """
-    Return a store with the jobs of the trace in *paths*: files, folders, patterns, or ``-``.
+    Return a store with the jobs of the trace in *paths*: files, folders, patterns, ``-``, an address.
 
     All files must be of one format: the one called *name* (or defined in the file of that name), or
     the one that is recognised. In a folder, files of no known format are passed over.
@@ -122,6 +124,8 @@ def read_files(
     files: Sequence[Path], name: str | None = None, reading: Reading | None = None, *, patient: bool = False
 ) -> Store:
     """Return a store with the jobs of *files*; *patient* passes over those of no known format."""
+    if len(files) == 1 and is_remote(files[0]):
+        return read_remote(files[0], reading or Reading())
     heads = [Head.of(path, min(SIZE, TOGETHER // len(files))) for path in files]
     found = _formats_of(heads, name, patient=patient)
     kinds = {one.name for one in found.values()}

@@ -148,7 +148,7 @@ def _parts(folder: Path) -> Iterator[Part]:
     while (path := folder / f"{number:06}").is_dir():
         try:
             yield _read(path)
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, KeyError):
             return
         number += 1
 

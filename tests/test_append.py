@@ -19,7 +19,7 @@ import gwa.rows
 from benchmarks.data import made
 from gwa.account import Account
 from gwa.append import append
-from gwa.convert import convert
+from gwa.convert import convert, writer
 from gwa.errors import OutputError, StrictError, TraceError
 from gwa.progress import Progress
 from gwa.reading import Reading
@@ -176,6 +176,16 @@ def test_what_cannot_be_appended_to_is_refused(tmp_path):
     assert store.read_bytes() == before
 
 
+def test_a_store_that_was_not_made_of_logs_is_left_alone(make_store, tmp_path):
+    log, store = tmp_path / "a.swf", tmp_path / "s.duckdb"
+    log.write_text(GOOD.format(1))
+    writer(store).written(make_store(run_time=[1.0]), store)
+    before = store.read_bytes()
+    with pytest.raises(TraceError, match=r"s.duckdb: was not made of logs"):
+        append([log], store)
+    assert store.read_bytes() == before
+
+
 def test_formats_that_are_no_logs_are_not_appended(tmp_path, sample):
     store = tmp_path / "s.duckdb"
     convert([sample / "swf" / "tiny.swf"], tmp_path / "tiny.parquet")
@@ -288,6 +298,16 @@ def test_a_killed_append_leaves_the_old_store(tmp_path):
             "2.swf",
             "4.swf",
         ]
+
+
+@pytest.mark.parametrize("damage", ["key.json", "000001/part.json", "000000/part.json"])
+def test_damaged_rows_are_read_anew(damage, tmp_path):
+    paths = many(tmp_path)
+    out = tmp_path / "a.duckdb"
+    kill(["convert", *map(str, paths), "-o", str(out)], "rows", "read_file", 3)
+    (tmp_path / "a.duckdb.rows" / damage).write_text('{"rows": 1}')
+    assert convert(paths, out) == Account(50, 50, 0, 0, 0)
+    assert not (tmp_path / "a.duckdb.rows").exists()
 
 
 def test_two_conversions_do_not_write_the_same_output(tmp_path):

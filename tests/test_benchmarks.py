@@ -1,6 +1,9 @@
 """The benchmarks: the data they make, and the table they print. Nothing is timed here."""
 
+import gzip
 import shlex
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,7 +11,10 @@ import pytest
 import gwa
 from benchmarks.__main__ import arguments
 from benchmarks.data import MAKERS, jobs, made
+from benchmarks.make_big import main as make_big
 from benchmarks.measure import Cost, Failed, Measured, run
+from benchmarks.scale import measured as measured_tree
+from benchmarks.scale import table as scale_table
 from benchmarks.session import FILES, PROGRAMS, Outcome, Session
 from benchmarks.table import HEAD, as_data, machine, table
 from benchmarks.works import LOGS, WORKS, Kind, Target
@@ -160,3 +166,59 @@ def test_options_have_the_defaults_of_make_bench():
     asked = arguments([])
 
     assert (asked.rows, asked.runs, asked.big, asked.only) == (1_000_000, 3, False, None)
+
+
+# Large logs.
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("google", 30_000), ("decade", 3_000)])
+def test_large_logs_are_the_same_each_time_and_read_without_a_reject(tmp_path, kind, rows):
+    for folder in ("a", "b"):
+        make_big([kind, str(tmp_path / folder), "--rows", str(rows), "--parts", "3"])
+    parts = sorted((tmp_path / "a").iterdir())
+    assert len(parts) == 3
+    assert [part.read_bytes() for part in parts] == [
+        part.read_bytes() for part in sorted((tmp_path / "b").iterdir())
+    ]
+    with gwa.open(tmp_path / "a") as trace:
+        account = trace.account
+        assert (account.rows - account.comments, account.rejected) == (rows, 0)
+        assert trace.sql("select count(*) as n from jobs where run_time is not null").n[0] > rows / 20
+
+
+def test_large_parts_of_the_trace_are_in_order_and_have_its_shape(tmp_path):
+    make_big(["google", str(tmp_path), "--rows", "60000", "--parts", "2"])
+    lines = [
+        line.split(",")
+        for part in sorted(tmp_path.iterdir())
+        for line in gzip.decompress(part.read_bytes()).decode().splitlines()
+    ]
+    times = [int(line[0]) for line in lines]
+    assert times == sorted(times)
+    assert {len(line) for line in lines} == {13}
+    assert 0 < times.count(0) < len(times) / 2
+    assert {line[5] for line in lines} == {"0", "1", "2", "3", "4", "5"}
+    tasks = Counter(line[2] for line in lines if line[5] == "0" and line[0] != "0")
+    alone = sum(count == 1 for count in tasks.values()) / len(tasks)
+    assert alone > 0.5
+    assert max(tasks.values()) > 1000
+
+
+def test_memory_is_that_of_a_program_and_of_those_it_starts():
+    child = "import time; block = bytearray(b'x') * 60_000_000; time.sleep(1)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    found = measured_tree([sys.executable, "-c", parent])
+    assert 60 < found["peak_mb"] < 200
+    assert found["cpu"] > 0
+
+
+def test_measurements_of_scale_stand_in_order_in_a_table():
+    one = {"kind": "google", "limits": "", "seconds": 1.0, "cpu": 2.0, "peak_mb": 3.0}
+    stages = [one | {"rows": rows, "stage": stage} for rows in (2000, 1000) for stage in ("facts", "convert")]
+    rows = [line.split(" | ")[:3] for line in scale_table(stages).splitlines()[2:]]
+    assert [(row[0].strip("| "), row[2]) for row in rows] == [
+        ("1,000", "convert"),
+        ("1,000", "facts"),
+        ("2,000", "convert"),
+        ("2,000", "facts"),
+    ]

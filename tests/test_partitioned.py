@@ -1,12 +1,14 @@
 # mypy: disable-error-code="no-untyped-call,union-attr"
 """Parquet by month: a folder that opens like any trace, and that other programs read by its columns."""
 
+from pathlib import Path
+
 import duckdb
 import pytest
 
 import gwa
 from gwa.convert import convert, read
-from gwa.errors import OutputError
+from gwa.errors import OutputError, TraceError
 from gwa.formats._partitioned import write
 
 TABLES = ("jobs", "header", "sources", "rejects", "repairs", "source_ids", "dependencies", "provenance")
@@ -71,3 +73,33 @@ def test_it_takes_no_place_that_is_taken(sample, tmp_path):
     with pytest.raises(OutputError, match=r"b.gwf: only Parquet is written by month"):
         convert([sample / "swf" / "tiny.swf"], tmp_path / "b.gwf", by_month=True)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+# Elsewhere.
+
+
+@pytest.mark.parametrize("name", ["folder.parquet", "one.parquet"])
+def test_an_address_is_read_where_it_is(name, sample, tmp_path):
+    convert([sample / "swf" / "tiny.swf"], tmp_path / name, by_month=name.startswith("folder"))
+    with read([tmp_path / name]) as here, read([Path(f"file://{tmp_path}/{name}")]) as there:
+        assert content(there) == content(here)
+        assert there.account == here.account
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/a.parquet", "https://localhost/a.parquet"])
+def test_without_the_extension_a_message_says_how_to_get_it(address, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(
+        TraceError, match="DuckDB's extension httpfs, which reads there, is not installed"
+    ) as told:
+        read([Path(address)])
+    assert str(told.value).startswith(address)
+    assert "\n" not in str(told.value)
+
+
+def test_what_is_not_there_or_of_others_is_an_error_in_a_line(tmp_path):
+    with pytest.raises(TraceError, match=r"nowhere.parquet: cannot be read: No files found"):
+        read([Path(f"file://{tmp_path}/nowhere.parquet")])
+    duckdb.sql("select 1 as submit_time, 2 as run_time").write_parquet(str(tmp_path / "a.parquet"))
+    with pytest.raises(TraceError, match=r"a.parquet: was not written by gwa: fetch it"):
+        read([Path(f"file://{tmp_path}/a.parquet")])

@@ -1,11 +1,11 @@
 """What formats share that are kept in Parquet files."""
 
 from collections.abc import Sequence
-from glob import escape
 from typing import Final
 
 import duckdb
 
+from gwa.formats._remote import address
 from gwa.formats._tables import is_packed
 from gwa.readers.head import Head
 from gwa.schema import NAMES
@@ -42,7 +42,7 @@ def columns_of(head: Head) -> Sequence[str]:
 
 def quoted(head: Head) -> str:
     """Return the path of *head* such that DuckDB takes no sign in it for a pattern."""
-    return escape(str(head.path))
+    return address(head.path)
 
 
 def brief(error: duckdb.Error) -> str:

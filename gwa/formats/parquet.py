@@ -16,6 +16,7 @@ from gwa.cleaning import insert, is_clean
 from gwa.errors import TraceError
 from gwa.formats import Format
 from gwa.formats._parquet import TASKS, brief, columns, columns_of, quoted, relation
+from gwa.formats._remote import is_remote, reach
 from gwa.formats._tables import fields_of, refuse_packed_name, sources
 from gwa.metadata import KEY, pack, unpack
 from gwa.output import whole
@@ -54,7 +55,22 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
         if reason := refuses(head):
             message = f"{head.path}: {reason}"
             raise TraceError(message)
+    return _opened(Store.create(reading.target, reading.engine), heads, reading)
+
+
+def read_remote(path: Path, reading: Reading) -> Store:
+    """Return a store with the jobs of the Parquet at the address *path*, which gwa must have written."""
     store = Store.create(reading.target, reading.engine)
+    try:
+        heads = [Head(file, file.name, b"") for file in reach(store.connection, path)]
+    except BaseException:
+        store.close()
+        raise
+    return _opened(store, heads, reading)
+
+
+def _opened(store: Store, heads: Sequence[Head], reading: Reading) -> Store:
+    """Return *store* with the jobs of *heads*, or close it."""
     try:
         _open(store, heads, reading)
     except (duckdb.Error, ValueError) as error:
@@ -76,6 +92,8 @@ def _open(store: Store, heads: Sequence[Head], reading: Reading) -> None:
     notes = [note for head in heads for note in _notes(store, head)]
     types = {row[0]: row[1] for row in store.rows("describe from file")}
     ours = len(notes) == len(heads)
+    if not ours and is_remote(heads[0].path):
+        raise TraceError(f"{heads[0].path}: was not written by gwa: fetch it, and convert it here")
     if not ours:
         types |= _durations(heads[0])
     if ours and not reading.target and all(types.get(field.name) == field.sql for field in FIELDS):
