@@ -26,10 +26,20 @@ POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}
 
 @dataclass(frozen=True)
 class Engine:
-    """How much of the machine may be used: *memory* of all processes, such as 2GB, *threads* of DuckDB."""
+    """
+    What answers queries, and how much of the machine may be used: *memory* of all processes, *threads*.
+
+    Its *name* is ``duckdb``, ``spark`` for Spark on this machine, or the ``spark://host:port`` of a cluster.
+    """
 
     memory: str | None = None
     threads: int | None = None
+    name: str = "duckdb"
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether Spark answers."""
+        return self.name.startswith("spark")
 
     @property
     def limit(self) -> str:

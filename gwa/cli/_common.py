@@ -19,6 +19,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 PATH: Final = click.Path(path_type=Path)
 
+ENGINE: Final = re.compile(r"duckdb|spark|spark://[^\s/]+:\d{1,5}")
+
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 TRACE: Final = click.argument("trace", type=PATH)
 OUTPUT: Final = click.option(
@@ -70,6 +72,25 @@ def parts(command: F) -> F:
     )
 
 
+def engines(command: F) -> F:
+    """Add the option that chooses what answers the queries."""
+    return click.option(
+        "--engine",
+        "engine_name",
+        metavar="NAME",
+        callback=_engine_name,
+        default="duckdb",
+        help="What answers queries: duckdb (the default), spark on this machine, or spark://HOST:PORT.",
+    )(command)
+
+
+def _engine_name(_: click.Context, __: click.Parameter, name: str) -> str:
+    if not ENGINE.fullmatch(name):
+        message = f"'{name}' is no engine, expected duckdb, spark or spark://HOST:PORT"
+        raise click.BadParameter(message)
+    return name
+
+
 def limits(command: F) -> F:
     """Add the options of every command that fills a store."""
     return _with(
@@ -96,7 +117,7 @@ def engine(said: dict[str, Any]) -> "Engine":
     if said["memory"] and not SIZE.fullmatch(said["memory"]):
         message = f"'{said['memory']}' is no size, expected one such as 2GB"
         raise click.BadParameter(message, param_hint="--memory")
-    return Engine(said["memory"], said["threads"])
+    return Engine(said["memory"], said["threads"], said.get("engine_name", "duckdb"))
 
 
 def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
