@@ -5,6 +5,7 @@ Only what a query yields comes back, as Arrow; the tables beside the jobs stay i
 job then. pyspark and sqlglot are optional: ``pip install 'gwa[spark]'``.
 """
 
+import atexit
 import importlib.util
 import os
 import re
@@ -12,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -101,16 +103,16 @@ def connect(engine: Engine, connection: duckdb.DuckDBPyConnection, beside: Colle
     """Return a Spark of its own views; raise `EngineError` where there is no pyspark, Java or cluster."""
     if lacking := lacks():
         raise EngineError(lacking)
+    return Spark(_started(engine).newSession(), connection, beside)
+
+
+@cache
+def _started(engine: Engine) -> "SparkSession":
+    """Return the session that all others share, which ends with the program."""
     from pyspark.sql import SparkSession
 
-    is_local = engine.name == "spark"
-    master = f"local[{engine.threads or '*'}]" if is_local else engine.name
-    settings = {**SETTINGS, **(LOCAL if is_local else {}), "spark.driver.memory": _memory(engine)}
-    if is_local:
-        # The 200 parts that Spark makes of a table are for a cluster.
-        settings["spark.sql.shuffle.partitions"] = str(2 * (engine.threads or os.cpu_count() or 1))
-    builder = SparkSession.builder.master(master).appName("gwa")
-    for key, value in settings.items():
+    builder = SparkSession.builder.appName("gwa")
+    for key, value in _settings(engine).items():
         builder = builder.config(key, value)
     with tempfile.TemporaryFile() as said:
         try:
@@ -118,7 +120,28 @@ def connect(engine: Engine, connection: duckdb.DuckDBPyConnection, beside: Colle
                 session = builder.getOrCreate()
         except EngineError as error:
             raise EngineError(f"{engine.name} does not start: {_last(said) or error}") from error
-    return Spark(session.newSession(), connection, beside)
+    atexit.register(_end, session)
+    return session
+
+
+def _settings(engine: Engine) -> dict[str, str]:
+    """Return what Spark is told of an *engine*; a cluster's own settings say the rest."""
+    settings = {**SETTINGS, "spark.driver.memory": _memory(engine)}
+    if engine.name != "spark":
+        return {**settings, "spark.master": engine.name}
+    threads = engine.threads or os.cpu_count() or 1
+    # The 200 parts that Spark makes of a table are for a cluster.
+    parts = {"spark.sql.shuffle.partitions": str(2 * threads)}
+    return {**settings, **LOCAL, **parts, "spark.master": f"local[{threads}]"}
+
+
+def _end(session: "SparkSession") -> None:
+    """Take leave of the cluster, and wait until Java has cleaned up."""
+    process = getattr(session.sparkContext._gateway, "proc", None)  # noqa: SLF001 - nothing else knows it
+    session.stop()
+    if process:
+        process.stdin.close()
+        process.wait()
 
 
 def lacks() -> str | None:
