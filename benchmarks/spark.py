@@ -12,7 +12,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.data import made
 from benchmarks.measure import Cost, run
@@ -32,7 +32,10 @@ HEAD: Final = (
 )
 
 
-def differences(one: Any, other: Any, where: str = "") -> Iterator[str]:
+Json = Mapping[str, "Json"] | list["Json"] | str | float | bool | None
+
+
+def differences(one: Json, other: Json, where: str = "") -> Iterator[str]:
     """
     Yield where two JSON values differ, and how.
 
@@ -81,7 +84,7 @@ def main() -> int:
     for trace in traces:
         parquet = FOLDER / f"{trace.name.partition('.swf')[0]}.parquet"
         if not parquet.exists():
-            run([*GWA, "convert", trace.absolute(), "-o", parquet], FOLDER)
+            run([*GWA, "convert", trace.absolute(), "-o", parquet, "--partition", "month"], FOLDER)
         facts, found, duck, spark = compared(parquet, FOLDER)
         figures = f"{duck.seconds:9.1f} {duck.cpu:7.1f} {spark.seconds:9.1f} {spark.cpu:7.1f}"
         print(f"{parquet.stem:32} {facts:6} {len(found):7} {figures}", *found[:20], sep="\n    ", flush=True)

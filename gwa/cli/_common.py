@@ -1,5 +1,6 @@
 """Arguments and options that commands share, and how a trace is opened with them."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar

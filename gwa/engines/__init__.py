@@ -31,6 +31,8 @@ class Answer(Protocol):
 class Database(Protocol):
     """An engine with the jobs of one trace; `Store` asks it, and analyses ask the store."""
 
+    name: str
+
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
         """Return the answer to a query in DuckDB's dialect."""
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 class Duck:
     """The database behind a connection of DuckDB."""
 
+    name = "duckdb"
+
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Wrap an open *connection*, which stays its owner's to close."""
         self._connection = connection

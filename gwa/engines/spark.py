@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from gwa.engine import MEMORY, Engine
+from gwa.engine import MEMORY, Engine, size_of
 from gwa.engines import Answer, Parameters
 from gwa.errors import EngineError
 from gwa.schema import FIELDS
@@ -38,14 +38,23 @@ SETTINGS: Final = {
     "spark.log.level": "OFF",  # what goes wrong is said once, by us
 }
 
-LOCAL: Final = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1"}
-"""On one machine, nobody else is to be heard."""
+LOCAL: Final = {
+    # Nobody else is to be heard on one machine.
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # A report is many short queries: to compile each thoroughly takes longer than to run it.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+"""What Spark is told on one machine."""
 
-MEGABYTES: Final = {"K": 1e-3, "M": 1.0, "G": 1e3, "T": 1e6}
+LEAST: Final = 512
+"""Megabytes without which Spark does not start."""
 
 
 class Spark:
     """The jobs of one trace in Spark; its views are seen by nobody else who shares the program."""
+
+    name = "spark"
 
     def __init__(
         self, session: "SparkSession", connection: duckdb.DuckDBPyConnection, beside: Collection[str]
@@ -164,8 +173,7 @@ def _memory(engine: Engine) -> str:
     >>> _memory(Engine("2GB"))
     '2000m'
     """
-    number, unit = re.fullmatch(r"([\d.]+) *([KMGT])i?B", engine.memory or MEMORY, re.IGNORECASE).groups()  # type: ignore[union-attr]
-    return f"{max(float(number) * MEGABYTES[unit.upper()], 512):.0f}m"
+    return f"{max(size_of(engine.memory or MEMORY) // 10**6, LEAST)}m"
 
 
 @contextmanager
