@@ -1,13 +1,12 @@
 """Arguments and options that commands share, and how a trace is opened with them."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from gwa.errors import GwaError
+from gwa.errors import EngineError, GwaError
 from gwa.report.outputs import outputs
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 PATH: Final = click.Path(path_type=Path)
-
-ENGINE: Final = re.compile(r"duckdb|spark|spark://[^\s/]+:\d{1,5}")
 
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 TRACE: Final = click.argument("trace", type=PATH)
@@ -86,10 +83,12 @@ def engines(command: F) -> F:
 
 
 def _engine_name(_: click.Context, __: click.Parameter, name: str) -> str:
-    if not ENGINE.fullmatch(name):
-        message = f"'{name}' is no engine, expected duckdb, spark or spark://HOST:PORT"
-        raise click.BadParameter(message)
-    return name
+    from gwa.engine import Engine
+
+    try:
+        return Engine(name=name).name
+    except EngineError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def limits(command: F) -> F:

@@ -118,8 +118,10 @@ def connect(engine: Engine, connection: duckdb.DuckDBPyConnection, beside: Colle
 @cache
 def _started(engine: Engine) -> "SparkSession":
     """Return the session that all others share, which ends with the program."""
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True  # the error itself says as much
     builder = SparkSession.builder.appName("gwa")
     for key, value in _settings(engine).items():
         builder = builder.config(key, value)
