@@ -7,7 +7,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test slow browser coverage lint types format lock bench big instructions fidelity leaderboard \
-    calibration minh clean setup site thesis
+    calibration minh clean setup site spark thesis
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -72,6 +72,11 @@ leaderboard: .venv/ready ## compare all models on real logs, which takes a while
 
 calibration: .venv/ready ## print how often the tests of fits reject the truth, and how far Hurst estimates are off
 	$(BIN)/python -m pytest -n 0 -q -s -m slow tests/statistics
+
+spark: .venv/ready ## check that Spark gives what DuckDB gives, and what it takes; LOGS= names other traces
+	$(BIN)/uv pip install --quiet --requirement pyproject.toml --extra spark
+	$(BIN)/python -m pytest -n 0 -m slow tests/test_spark.py
+	$(BIN)/python -m benchmarks.spark $(LOGS)
 
 minh: .venv/ready ## compare Minh and Wolters' models, 10 seeds each, with what their papers print
 	$(BIN)/python -m benchmarks.minh $(SEEDS)

@@ -12,7 +12,7 @@ from gwa.account import Account
 from gwa.anonymize import anonymized
 from gwa.assets import asset
 from gwa.definition import definition
-from gwa.errors import DefinitionError, GwaError, OutputError, TraceError, UnknownFormat
+from gwa.errors import DefinitionError, EngineError, GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats import Format, formats, writers
 from gwa.formats._partitioned import write as write_months
 from gwa.formats._remote import is_remote
@@ -134,7 +134,12 @@ def read_files(
         message = f"{files[0]}: the files are of different formats ({mixed}): convert them one by one"
         raise UnknownFormat(message)
     (one, *_) = found.values()
-    store = one.read([head for head in heads if head in found], reading or Reading())
+    reading = reading or Reading()
+    if reading.on_spark and one.name != "parquet":
+        raise EngineError(
+            f"{files[0]}: is {one.title}, Spark reads Parquet: gwa convert it to .parquet first"
+        )
+    store = one.read([head for head in heads if head in found], reading)
     if "format" not in store.provenance and not store.is_read_only:
         store.note({"format": one.name, "gwa": __version__})
     return store

@@ -9,6 +9,8 @@ from typing import Final
 
 import duckdb
 
+from gwa.errors import EngineError
+
 MEMORY: Final = "1500MB"
 """DuckDB's memory limit where the user sets none; what does not fit is spilled to disk."""
 
@@ -21,15 +23,33 @@ LEAST: Final = 0.5
 SIZE: Final = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.IGNORECASE)
 """How a size is written."""
 
+NAMES: Final = re.compile(r"duckdb|spark|spark://[^\s/:]+:\d{1,5}")
+"""How an engine is named."""
+
 POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}
 
 
 @dataclass(frozen=True)
 class Engine:
-    """How much of the machine may be used: *memory* of all processes, such as 2GB, *threads* of DuckDB."""
+    """
+    What answers queries, and how much of the machine may be used: *memory* of all processes, *threads*.
+
+    Its *name* is ``duckdb``, ``spark`` for Spark on this machine, or the ``spark://host:port`` of a cluster.
+    """
 
     memory: str | None = None
     threads: int | None = None
+    name: str = "duckdb"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no engine."""
+        if not NAMES.fullmatch(self.name):
+            raise EngineError(f"'{self.name}' is no engine, expected duckdb, spark or spark://HOST:PORT")
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether Spark answers."""
+        return self.name.startswith("spark")
 
     @property
     def limit(self) -> str:

@@ -10,6 +10,7 @@ The exceptions that gwa raises on purpose.
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
     ├── ModelError (ValueError)         a model's parameters are wrong, or a trace determines none
     ├── SimulationError (ValueError)    jobs, a system or an experiment that cannot be simulated
+    ├── EngineError (RuntimeError)      an engine is not there, or cannot answer
     ├── OutputError (OSError)           an output cannot be written
     └── MissingAsset (FileNotFoundError)  gwa was installed without one of its files
 
@@ -44,6 +45,10 @@ class ModelError(GwaError, ValueError):
 
 class SimulationError(GwaError, ValueError):
     """Jobs, a system or an experiment cannot be simulated."""
+
+
+class EngineError(GwaError, RuntimeError):
+    """The engine that is asked for is not there, or cannot answer a query."""
 
 
 class OutputError(GwaError, OSError):

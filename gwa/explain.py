@@ -81,5 +81,9 @@ def explained(store: Store, prefix: str = "") -> list[tuple[object, ...]]:
             with watched(store) as cost:
                 one.section(store)
             seconds = round(time.perf_counter() - begin, 3)
-            found.append((one.id, cost.queries, cost.rows, seconds, round(cost.bytes / 1e6, 1), "duckdb"))
+            # What its workers read and hold, Spark tells nobody here.
+            counted = (
+                (None, None) if store.database.name == "spark" else (cost.rows, round(cost.bytes / 1e6, 1))
+            )
+            found.append((one.id, cost.queries, counted[0], seconds, counted[1], store.database.name))
     return found

@@ -13,7 +13,7 @@ from typing import Final
 import duckdb
 
 from gwa.engine import literal
-from gwa.errors import DefinitionError, TraceError
+from gwa.errors import DefinitionError, EngineError, TraceError
 from gwa.store import Store
 from gwa.system import System
 
@@ -77,7 +77,7 @@ def narrow(store: Store, part: Part) -> None:
     try:
         one = len(store.connection.extract_statements(f"select count(*) from jobs where {condition}")) == 1
         found = store.row(f"select count(*) from jobs where {condition}")[0] if one else None
-    except duckdb.Error as error:
+    except (duckdb.Error, EngineError) as error:
         raise TraceError(f"'{part.where}' is no condition on jobs: {str(error).splitlines()[0]}") from error
     if found is None:
         raise TraceError(f"'{part.where}' is no condition on jobs, expected one such as run_time > 3600")

@@ -27,3 +27,8 @@ class Reading:
     rows: Path | None = None
     already: tuple[str, ...] | None = None
     options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def on_spark(self) -> bool:
+        """Whether Spark is to answer what is asked of the jobs."""
+        return self.engine is not None and self.engine.is_spark

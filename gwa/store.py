@@ -2,8 +2,8 @@
 The store: the jobs of a trace in DuckDB, and what is known of where they come from.
 
 One file holds ``jobs`` (the 29 fields), ``header``, ``sources``, ``rejects``, ``repairs``,
-``source_ids`` and ``provenance``. All queries pass through `Store.rows` and its siblings, written in
-DuckDB's dialect, in the part of it that other engines understand after translation.
+``source_ids`` and ``provenance``. What is asked of the jobs passes through `Seam`; where they stand in
+Parquet, another engine than DuckDB may answer.
 """
 
 import tempfile
@@ -11,22 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Final, Self
 
 import duckdb
-import numpy as np
 
 from gwa.account import Account
 from gwa.engine import Engine, connect, literal
+from gwa.engines.duck import Duck
 from gwa.errors import TraceError
 from gwa.schema import FIELDS, NAMES, PEAK, RAN
-from gwa.statistics.sample import Sample
+from gwa.seam import Seam
 from gwa.system import Header, System, from_header, with_inferred
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-    from numpy.typing import NDArray
 
 TABLES: Final = {
     "header": "position integer, key varchar, value varchar",
@@ -46,20 +41,19 @@ MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
 
 
-class Store:
+class Store(Seam):
     """The jobs of one trace, with header, rejects, repairs and provenance, behind one seam for queries."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, folder: tempfile.TemporaryDirectory[str]
     ) -> None:
         """Wrap an open *connection*; *folder* is scratch space that goes when the store is closed."""
+        super().__init__(Duck(connection))
         self.connection = connection
         self.is_read_only = False
         self.top = 10
         """So many users, groups and the like does a list of the largest name."""
         self._folder = folder
-        self._kept: set[str] = set()
-        self._jobs = ""
 
     @classmethod
     def create(cls, path: Path | None = None, engine: Engine | None = None) -> Self:
@@ -133,64 +127,6 @@ class Store:
         """A folder for files that nobody needs later."""
         return Path(self._folder.name)
 
-    # The seam: every query of an analysis passes here.
-
-    def rows(
-        self, sql: str, parameters: Sequence[object] | Mapping[str, object] | None = None
-    ) -> list[tuple[Any, ...]]:
-        """Return the rows that *sql* yields."""
-        return self.connection.execute(sql, parameters).fetchall()
-
-    def keep(self, name: str, select: str) -> str:
-        """Run *select* the first time, keep what it yields as table *name* until closing; return the name."""
-        if name not in self._kept:
-            self.rows(f"create temp table {name} as {select}")
-            self._kept.add(name)
-        return name
-
-    def drop(self, *names: str) -> None:
-        """Give up tables that `keep` made."""
-        for name in self._kept.intersection(names):
-            self.rows(f"drop table {name}")
-            self._kept.remove(name)
-
-    def row(self, sql: str) -> tuple[Any, ...]:
-        """Return the one row that *sql* yields."""
-        (row,) = self.rows(sql)
-        return row
-
-    def arrays(self, sql: str) -> "dict[str, NDArray[Any]]":
-        """Return the columns that *sql* yields as NumPy arrays; missing values are masked."""
-        found: dict[str, NDArray[Any]] = self.connection.execute(sql).fetchnumpy()  # type: ignore[assignment]
-        return found
-
-    def frame(self, sql: str = "select * from jobs") -> "pd.DataFrame":
-        """Return what *sql* yields as a pandas DataFrame."""
-        return self.connection.execute(sql).df()
-
-    def arrow(self, sql: str = "select * from jobs") -> "pa.Table":
-        """Return what *sql* yields as an Arrow table."""
-        return self.connection.sql(sql).to_arrow_table()
-
-    def sample(self, expression: str, table: str = "jobs") -> Sample:
-        """Return the distinct values of *expression* over *table*, with counts: always small."""
-        found = self.arrays(
-            "select value, count(*) as n from"
-            f" (select cast({expression} as double) as value from {table}) as v"
-            " where value is not null group by value order by value"
-        )
-        return Sample(np.asarray(found["value"], np.float64), np.asarray(found["n"], np.int64))
-
-    @cached_property
-    def known(self) -> dict[str, int]:
-        """How many jobs record each field."""
-        counts = ", ".join(f"count({name}) as {name}" for name in NAMES)
-        return dict(zip(NAMES, self.row(f"select {counts} from jobs"), strict=True))
-
-    def has(self, field: str) -> bool:
-        """Whether any job records *field*."""
-        return self.known[field] > 0
-
     # What is known of the trace.
 
     @property
@@ -262,25 +198,20 @@ class Store:
         self.view(f"select {_all_fields(recorded, constants or {})} from recorded")
         self.note({f"constant.{name}": value for name, value in (constants or {}).items()})
 
+    def over(self, files: Sequence[str], engine: Engine) -> None:
+        """Let *engine*, which is not DuckDB, answer on the jobs in Parquet *files* that have all fields."""
+        from gwa.engines.spark import connect as connect_spark
+
+        spark = connect_spark(engine, self.connection, TABLES)
+        spark.read("file", files)
+        self.database = spark
+        self.show(f"select {', '.join(NAMES)} from file")
+
     def view(self, jobs: str) -> None:
         """Make ``jobs`` the view of all 29 fields that the query *jobs* yields, wherever they are kept."""
         self._jobs = jobs
         self.connection.execute(f"create view jobs as {jobs}")
         self.connection.execute(f"create temp view ran as {RAN}")
-
-    def narrow(self, condition: str) -> str:
-        """Leave only the jobs of which *condition* is true; return what lets `show` undo that."""
-        before = self._jobs
-        self.show(f"select * from ({before}) as whole where ({condition}\n)")
-        return before
-
-    def show(self, jobs: str) -> None:
-        """Let ``jobs`` be what the query *jobs* yields, until the store is closed."""
-        self.drop(*self._kept)
-        self.__dict__.pop("known", None)
-        self._jobs = jobs
-        self.connection.execute(f"create or replace temp view jobs as {self._jobs}")
-        self.connection.execute(f"create or replace temp view ran as {RAN}")
 
 
 def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:

@@ -164,7 +164,7 @@ class Trace:
         return f"<table><caption>{escape(self.name)}</caption>{rows}</table>"
 
 
-def open(  # noqa: A001 - gwa.open reads as what it does
+def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the paths go by name
     paths: Paths,
     *,
     format: str | None = None,  # noqa: A002 - the word for it
@@ -172,20 +172,22 @@ def open(  # noqa: A001 - gwa.open reads as what it does
     strict: bool = False,
     memory: str | None = None,
     threads: int | None = None,
+    engine: str = "duckdb",
     progress: Progress = SILENT,
 ) -> Trace:
     """
     Open a trace: a store, a ``.gwf``, or any log that a converter knows; several files are one trace.
 
     *system* is a system file, or what would stand in it; *memory* (such as ``2GB``) and *threads*
-    limit the engine. Raise `TraceError` where the trace cannot be read.
+    limit the *engine*: ``duckdb``, or for Parquet ``spark`` or ``spark://host:port``. Raise `TraceError`
+    where the trace cannot be read.
     """
     several = [paths] if isinstance(paths, str | PathLike) else list(paths)
     files = [Path(path) for path in several]
     if not files:
         raise TraceError("no file was given, expected a trace")
     said = system if isinstance(system, dict | None) else read_system(Path(system))
-    reading = Reading(said, strict, Engine(memory, threads), progress)
+    reading = Reading(said, strict, Engine(memory, threads, engine), progress)
     return Trace(read(files, format, reading), title(files))
 
 

@@ -14,8 +14,8 @@ PACKAGE = Path(__file__).parent.parent / "gwa"
 LAYERS = (
     "errors assets schema blocks account engine numbers",
     "statistics simulation",
-    "figures readers output progress summary",
-    "system",
+    "figures readers output progress summary engines",
+    "seam system",
     "store",
     "recipe reading kept gwftext metadata timeline ranking quality part",
     "cleaning",

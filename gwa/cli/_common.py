@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from gwa.errors import GwaError
+from gwa.errors import EngineError, GwaError
 from gwa.report.outputs import outputs
 
 if TYPE_CHECKING:
@@ -70,6 +70,27 @@ def parts(command: F) -> F:
     )
 
 
+def engines(command: F) -> F:
+    """Add the option that chooses what answers the queries."""
+    return click.option(
+        "--engine",
+        "engine_name",
+        metavar="NAME",
+        callback=_engine_name,
+        default="duckdb",
+        help="What answers queries: duckdb (the default), spark on this machine, or spark://HOST:PORT.",
+    )(command)
+
+
+def _engine_name(_: click.Context, __: click.Parameter, name: str) -> str:
+    from gwa.engine import Engine
+
+    try:
+        return Engine(name=name).name
+    except EngineError as error:
+        raise click.BadParameter(str(error)) from error
+
+
 def limits(command: F) -> F:
     """Add the options of every command that fills a store."""
     return _with(
@@ -96,7 +117,7 @@ def engine(said: dict[str, Any]) -> "Engine":
     if said["memory"] and not SIZE.fullmatch(said["memory"]):
         message = f"'{said['memory']}' is no size, expected one such as 2GB"
         raise click.BadParameter(message, param_hint="--memory")
-    return Engine(said["memory"], said["threads"])
+    return Engine(said["memory"], said["threads"], said.get("engine_name", "duckdb"))
 
 
 def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, flags, opened, options, parts, reading
+from gwa.cli._common import PATH, engines, flags, opened, options, parts, reading
 
 
 @click.command(name="compare")
@@ -28,6 +28,7 @@ from gwa.cli._common import PATH, flags, opened, options, parts, reading
     "--theme", type=PATH, metavar="DIR", help="Folder of templates and style sheets that replace ours."
 )
 @parts
+@engines
 @options
 def command(
     traces: tuple[Path, ...],

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import TRACE, opened, options, parts
+from gwa.cli._common import TRACE, engines, opened, options, parts
 
 
 @click.command(name="facts")
@@ -16,6 +16,7 @@ from gwa.cli._common import TRACE, opened, options, parts
     "--explain", is_flag=True, help="Print what each section costs instead: rows read, seconds, memory."
 )
 @parts
+@engines
 @options
 def command(trace: Path, only: str, explain: bool, **said: Any) -> None:
     """

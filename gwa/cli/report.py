@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, TRACE, flags, opened, options, parts, reading
+from gwa.cli._common import PATH, TRACE, engines, flags, opened, options, parts, reading
 
 
 @click.command(name="report")
@@ -33,6 +33,7 @@ from gwa.cli._common import PATH, TRACE, flags, opened, options, parts, reading
     "--theme", type=PATH, metavar="DIR", help="Folder of templates and style sheets that replace ours."
 )
 @parts
+@engines
 @options
 @click.pass_context
 def command(

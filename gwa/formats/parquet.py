@@ -96,21 +96,30 @@ def _open(store: Store, heads: Sequence[Head], reading: Reading) -> None:
         raise TraceError(f"{heads[0].path}: was not written by gwa: fetch it, and convert it here")
     if not ours:
         types |= _durations(heads[0])
-    if ours and not reading.target and all(types.get(field.name) == field.sql for field in FIELDS):
-        store.view(f"select {', '.join(NAMES)} from file")
-        if not is_clean(store):
-            store.connection.execute("drop view ran")
-            store.connection.execute("drop view jobs")
-            _copy(store, heads, types, ours=ours)
-    else:
+    in_place = ours and not reading.target and all(types.get(field.name) == field.sql for field in FIELDS)
+    if not in_place or not _is_view(store, heads, reading):
+        if reading.on_spark:
+            raise TraceError(f"{heads[0].path}: is not as gwa writes it, which Spark needs: convert it first")
         _copy(store, heads, types, ours=ours)
     if notes:
         unpack(store, notes)
     if reading.system:
         store.set_header(overridden(store.header, reading.system))
     for name, sql in SIDES.items():
-        if ours and name in types:
+        if ours and name in types and not reading.on_spark:
             store.connection.execute(f"insert into {name} {sql}")
+
+
+def _is_view(store: Store, heads: Sequence[Head], reading: Reading) -> bool:
+    """Use the jobs where they stand; False, and nothing done, where they are not clean."""
+    store.view(f"select {', '.join(NAMES)} from file")
+    if reading.engine and reading.on_spark:
+        store.over([str(head.path.absolute()) for head in heads], reading.engine)
+    if is_clean(store):
+        return True
+    store.connection.execute("drop view ran")
+    store.connection.execute("drop view jobs")
+    return False
 
 
 def _notes(store: Store, head: Head) -> list[str]:

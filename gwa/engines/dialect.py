@@ -1,0 +1,50 @@
+"""From DuckDB's dialect to Spark SQL, by sqlglot, and a rule for each place where the two differ."""
+
+from collections.abc import Callable
+from typing import Final
+
+import sqlglot
+from sqlglot import exp
+
+from gwa.errors import EngineError
+
+
+def spark(sql: str) -> str:
+    """
+    Return a query in Spark SQL; raise `EngineError` for what is no query, or has no counterpart there.
+
+    >>> spark("select user_id, 7 // 2 from jobs order by 1")
+    'SELECT user_id, 7 DIV 2 FROM jobs ORDER BY 1 NULLS LAST'
+    """
+    try:
+        (parsed,) = sqlglot.parse(sql, read="duckdb")
+        if not isinstance(parsed, exp.Query):
+            raise EngineError(f"Spark is asked '{sql}', expected a query")
+        for rule in RULES:
+            parsed = parsed.transform(rule)
+        return parsed.sql("spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
+    except (sqlglot.ParseError, sqlglot.UnsupportedError, sqlglot.TokenError, ValueError) as error:
+        raise EngineError(f"has no counterpart in Spark: {sql}") from error
+
+
+def tables(sql: str) -> set[str]:
+    """
+    Return the names of the tables that a query reads, without those that it defines itself.
+
+    >>> sorted(tables("with a as (from jobs) select * from a join ran using (job_id)"))
+    ['jobs', 'ran']
+    """
+    parsed = sqlglot.parse_one(sql, read="duckdb")
+    return {table.name for table in parsed.find_all(exp.Table)} - {
+        one.alias for one in parsed.find_all(exp.CTE)
+    }
+
+
+def _apart(node: exp.Expression) -> exp.Expression:
+    """Put brackets around what stands over a named window: Spark reads ``over w - x`` as one name."""
+    if isinstance(node, exp.Window) and node.args.get("alias") and isinstance(node.parent, exp.Binary):
+        return exp.paren(node.copy())
+    return node
+
+
+RULES: Final[tuple[Callable[[exp.Expression], exp.Expression], ...]] = (_apart,)

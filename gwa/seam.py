@@ -1,0 +1,98 @@
+"""
+The seam: every query of an analysis passes here, and one engine or another answers it.
+
+Queries are in DuckDB's dialect, in the part of it that `gwa.engines.dialect` translates without changing
+a result: no quantiles, skewness or kurtosis (they come from value counts), and a total order where rows
+are numbered or cut off.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gwa.engines import Database, Parameters
+from gwa.schema import NAMES, RAN
+from gwa.statistics.sample import Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+class Seam:
+    """The jobs of a trace behind an engine: the views ``jobs`` and ``ran``, and what is asked of them."""
+
+    def __init__(self, database: Database) -> None:
+        """Ask *database*, which may have no jobs yet."""
+        self.database = database
+        self._kept: set[str] = set()
+        self._jobs = ""
+
+    def rows(self, sql: str, parameters: Parameters = None) -> list[tuple[Any, ...]]:
+        """Return the rows that *sql* yields."""
+        return self.database.ask(sql, parameters).fetchall()
+
+    def row(self, sql: str) -> tuple[Any, ...]:
+        """Return the one row that *sql* yields."""
+        (row,) = self.rows(sql)
+        return row
+
+    def arrays(self, sql: str) -> "dict[str, NDArray[Any]]":
+        """Return the columns that *sql* yields as NumPy arrays; missing values are masked."""
+        return self.database.ask(sql).fetchnumpy()
+
+    def frame(self, sql: str = "select * from jobs") -> "pd.DataFrame":
+        """Return what *sql* yields as a pandas DataFrame."""
+        return self.database.ask(sql).df()
+
+    def arrow(self, sql: str = "select * from jobs") -> "pa.Table":
+        """Return what *sql* yields as an Arrow table."""
+        return self.database.arrow(sql)
+
+    def sample(self, expression: str, table: str = "jobs") -> Sample:
+        """Return the distinct values of *expression* over *table*, with counts: always small."""
+        found = self.arrays(
+            "select value, count(*) as n from"
+            f" (select cast({expression} as double) as value from {table}) as v"
+            " where value is not null group by value order by value"
+        )
+        return Sample(np.asarray(found["value"], np.float64), np.asarray(found["n"], np.int64))
+
+    def keep(self, name: str, select: str) -> str:
+        """Run *select* the first time, keep what it yields as table *name* until closing; return the name."""
+        if name not in self._kept:
+            self.database.keep(name, select)
+            self._kept.add(name)
+        return name
+
+    def drop(self, *names: str) -> None:
+        """Give up tables that `keep` made."""
+        for name in self._kept.intersection(names):
+            self.database.drop(name)
+            self._kept.remove(name)
+
+    @cached_property
+    def known(self) -> dict[str, int]:
+        """How many jobs record each field."""
+        counts = ", ".join(f"count({name}) as {name}" for name in NAMES)
+        return dict(zip(NAMES, self.row(f"select {counts} from jobs"), strict=True))
+
+    def has(self, field: str) -> bool:
+        """Whether any job records *field*."""
+        return self.known[field] > 0
+
+    def narrow(self, condition: str) -> str:
+        """Leave only the jobs of which *condition* is true; return what lets `show` undo that."""
+        before = self._jobs
+        self.show(f"select * from ({before}) as whole where ({condition}\n)")
+        return before
+
+    def show(self, jobs: str) -> None:
+        """Let ``jobs`` be what the query *jobs* yields, until the store is closed."""
+        self.drop(*self._kept)
+        self.__dict__.pop("known", None)
+        self._jobs = jobs
+        self.database.view("jobs", jobs)
+        self.database.view("ran", RAN)
