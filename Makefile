@@ -7,7 +7,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test slow browser coverage lint types format lock bench big instructions fidelity leaderboard \
-    calibration minh clean setup site spark thesis
+    calibration minh generation clean setup site spark thesis
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -83,6 +83,9 @@ minh: .venv/ready ## compare Minh and Wolters' models, 10 seeds each, with what 
 
 thesis: .venv/ready ## run chapter 6 of the thesis, over 1,300 simulations, and write a page of its figures and findings
 	$(BIN)/python -m benchmarks.chapter6 build/thesis
+
+generation: .venv/ready ## time how long each model takes for 10 million jobs; JOBS= and PRESETS= choose others
+	$(BIN)/python -m benchmarks.generation $(or $(JOBS),10000000) $(PRESETS)
 
 setup: .venv/ready ## make .venv only
 

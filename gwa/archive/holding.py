@@ -75,7 +75,7 @@ def program() -> str:
 
 
 def _hashed(folder: Path) -> bytes:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     texts = (f"{path.relative_to(folder)}\0{sha256(path)}\n" for path in paths)
     return hashlib.sha256("".join(texts).encode()).digest()
 

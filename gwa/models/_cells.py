@@ -100,9 +100,9 @@ def ends(group: Ints, weight: Ints) -> Floats:
 
 def found(line: Floats, group: Ints, share: Floats) -> Ints:
     """Return the places at such *share* of groups; rounding leads out of none."""
+    last = np.searchsorted(line, np.arange(int(line[-1]) + 1) + 1.0 - 1e-9, side="left")
     place = np.searchsorted(line, group + share, side="right")
-    last = np.searchsorted(line, group + 1.0 - 1e-9, side="left")
-    return np.minimum(place, last).astype(np.int64)
+    return np.minimum(place, last[group]).astype(np.int64)
 
 
 class Spread:

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from gwa import __version__
 from gwa.account import Account
@@ -31,8 +33,8 @@ from gwa.system import Header
 PREFIXES: Final = {"user_id": "U", "group_id": "G", "executable_id": "A", "job_structure_params": "B"}
 """What the number that stands for a text is written behind."""
 
-STRUCTURES: Final = "case when job_structure = 1 then 'BoT' else 'UNITARY' end"
-"""The text of 1 and 0 in ``job_structure``."""
+STRUCTURES: Final = ("UNITARY", "BoT")
+"""The text of 0 and 1 in ``job_structure``."""
 
 OWN: Final = 50_000
 """A model's own jobs to which another process is fitted."""
@@ -136,19 +138,34 @@ def _append(store: Store, block: Block, before: int) -> None:
     """Append a block to the store; jobs are numbered from 1 in the order of submission."""
     size = block["submit_time"].size
     columns = {"job_id": np.arange(before + 1, before + size + 1), **block}
-    batch = pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
+    batch = pa.table({name: _column(name, column) for name, column in columns.items()})
     store.connection.register("batch", batch)
     try:
-        selected = ", ".join(f"{_text(name)} as {name}" for name in columns)
-        store.connection.execute(f"insert into recorded by name select {selected} from batch")
+        store.connection.execute("insert into recorded by name select * from batch")
     finally:
         store.connection.unregister("batch")
 
 
-def _text(name: str) -> str:
-    """Return the SQL for a field of a block: texts are built of the numbers that stand for them."""
+def _column(name: str, column: NDArray[Any]) -> pa.Array:
+    """Return a field of a block: texts are looked up by the numbers that stand for them, each built once."""
+    if name not in BY_NAME or not BY_NAME[name].is_text:
+        return pa.array(column, from_pandas=True)
+    known = column >= 0
+    if not known.any():
+        return pa.nulls(column.size, pa.string())
+    least = int(column[known].min())
+    numbers = np.arange(least, int(column.max()) + 1)
+    if numbers.size > column.size:
+        numbers, place = np.unique(column[known], return_inverse=True)
+    else:
+        place = column[known] - least
+    index = np.zeros(column.size, np.int32)
+    index[known] = place
+    return pa.DictionaryArray.from_arrays(pa.array(index, mask=~known), _texts(name, numbers))
+
+
+def _texts(name: str, numbers: NDArray[Any]) -> pa.Array:
+    """Return what numbers stand for."""
     if name == "job_structure":
-        return STRUCTURES
-    if name in BY_NAME and BY_NAME[name].is_text:
-        return f"case when {name} >= 0 then '{PREFIXES.get(name, '')}' || {name} end"
-    return name
+        return pa.array([STRUCTURES[number] for number in numbers.tolist()], pa.string())
+    return pc.binary_join_element_wise(PREFIXES.get(name, ""), pa.array(numbers).cast(pa.string()), "")

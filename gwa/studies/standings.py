@@ -86,14 +86,17 @@ class Standings:
         """
         Return how many noise floors away the jobs of *name* are, in the median over measures and cases.
 
-        Distance and floor are means over seeds; *aspect* and *trace* narrow what is looked at.
+        Distance and floor are means over seeds; *aspect* and *trace* narrow what is looked at. No distance is
+        one floor away where there is none between halves either, as of waits where nobody waits.
         """
         rows = [place for place, case in enumerate(self.cases) if trace in {None, case[0]}]
         columns = [place for place, one in enumerate(measures()) if aspect in {None, one.aspect}]
         floors = self.floors[np.ix_(rows, columns)]
-        known = floors > 0
-        distances = self.distances[name].mean(axis=1)[np.ix_(rows, columns)]
-        return float(np.median(distances[known] / floors[known])) if known.any() else float("nan")
+        known = ~np.isnan(floors)
+        distances, floors = self.distances[name].mean(axis=1)[np.ix_(rows, columns)][known], floors[known]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            away = np.where(distances == floors, 1.0, distances / floors)
+        return float(np.median(away)) if known.any() else float("nan")
 
     def scheduled(self, name: str) -> int:
         """Return on how many traces *name* is within the noise floor in what a scheduler sees."""

@@ -158,6 +158,7 @@ def test_work_and_sizes_are_those_of_the_cells_whatever_the_seed():
         assert jobs["n_procs"].mean() == pytest.approx(share @ sizes, rel=0.02)
 
 
+@pytest.mark.slow
 def test_the_improved_model_gives_its_parameters_back():
     with workload(Order(IMPROVED, Extent(jobs=60_000), 1)) as store:
         found = Minh2009.fit(store)
@@ -187,6 +188,7 @@ def test_rows_and_repeats_are_given_back_by_labels_that_are_known(make_store):
         assert means[0] == pytest.approx(means[1], rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_printed_model_gives_its_parameters_back():
     with workload(Order(PRINTED, Extent(jobs=60_000), 1)) as store:
         found = Minh2009Printed.fit(store)

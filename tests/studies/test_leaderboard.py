@@ -92,6 +92,16 @@ def test_who_makes_nothing_is_last_and_equals_share_a_rank():
     json.dumps(found.details(), allow_nan=False)
 
 
+def test_where_halves_are_no_distance_apart_none_is_within_noise_and_any_is_off():
+    """Nobody waits on a system that is large enough, in either half."""
+    none = standings(
+        entries("same", dict.fromkeys(IDS, 0.0)), entries("off", dict.fromkeys(IDS, 0.1)), floor=0.0
+    )
+
+    assert (none.noise_floors("same"), none.noise_floors("off")) == (1.0, np.inf)
+    assert (none.scheduled("same"), none.scheduled("off")) == (1, 0)
+
+
 def test_what_the_real_jobs_do_not_tell_does_not_count():
     known = {"run-time"}
     found = standings(entries("one", dict.fromkeys(IDS, 0.1)), entries("two", dict.fromkeys(IDS, 0.2)))

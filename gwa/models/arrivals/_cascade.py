@@ -55,12 +55,20 @@ def batched(times: Iterator[Floats]) -> Iterator[Floats]:
 
 
 def _split(rng: np.random.Generator, counts: Ints, shapes: Sequence[float]) -> Ints:
-    """Return the last pieces in which arrivals fall, in order, numbered from the first of all."""
+    """
+    Return the last pieces in which arrivals fall, in order, numbered from the first of all.
+
+    Who is alone is in each half as probably, however often it is halved: anywhere.
+    """
     place = np.flatnonzero(counts)
     count = counts[place]
-    for shape in shapes:
-        place, count = halved(rng, place, count, shape)
-    return np.repeat(place, count)
+    found = []
+    for level, shape in enumerate(shapes):
+        alone, pieces = count == 1, 1 << (len(shapes) - level)
+        single = place[alone] * pieces
+        found.append(single + rng.integers(pieces, size=single.size))
+        place, count = halved(rng, place[~alone], count[~alone], shape)
+    return np.sort(np.concatenate([*found, np.repeat(place, count)]))
 
 
 def halved(rng: np.random.Generator, place: Ints, count: Ints, shape: float) -> tuple[Ints, Ints]:

@@ -23,8 +23,11 @@ HOUR, DAY, HOURS, DAYS = 3600.0, 86400.0, 24, 7
 TIMES: Final = tuple(900.0 * 4.0**k for k in range(7))
 """How long the parts of the noise remember: from a quarter of an hour to six weeks."""
 
-PIECE: Final = 1 << 12
-"""Slots that are drawn at a time."""
+PIECE, LARGEST_PIECE = 1 << 12, 1 << 16
+"""Slots that are drawn at a time, first and at most: more where few arrive, for flat memory elsewhere."""
+
+FEW: Final = 1 << 14
+"""Arrivals of a piece after which the next is twice as long."""
 
 LAGS: Final = 60
 """How many lags, from one slot up to a quarter of the trace, the noise is fitted to."""
@@ -101,14 +104,15 @@ class Modulated(Arrivals):
         week = hours[_calendar(np.arange(7 * 288))[0]] * days[_calendar(np.arange(7 * 288))[1]]
         base = SLOT / self.gap / week.mean() * math.exp(-sum(self.memory) / 2)
         noise = _Noise(np.array(self.memory), rng)
-        begin = 0
+        begin, size = 0, PIECE
         while True:
-            slots = begin + np.arange(PIECE)
-            hour, day = _calendar(slots)
-            rate = base * hours[hour] * days[day] * np.exp(noise.next(PIECE))
+            slots = begin + np.arange(size)
+            rate = base * week[slots % week.size] * np.exp(noise.next(size))
             number = rng.poisson(np.minimum(rate, 1e6))
             moments = (np.repeat(slots, number) + rng.random(int(number.sum()))) * SLOT
-            begin += PIECE
+            begin += size
+            if moments.size < FEW:
+                size = min(2 * size, LARGEST_PIECE)
             if moments.size:
                 yield np.floor(np.sort(moments) * self.pace)
 
@@ -129,6 +133,8 @@ class _Noise:
         """Return the sum in the next *n* slots."""
         total = np.zeros(n)
         for place, (deviation, keeps) in enumerate(zip(self.deviations, self.keeps, strict=True)):
+            if not deviation:
+                continue
             news = deviation * math.sqrt(1 - keeps**2) * self.rng.standard_normal(n)
             series, _ = lfilter([1.0], [1.0, -keeps], news, zi=[keeps * self.last[place]])
             self.last[place] = series[-1]
