@@ -142,8 +142,8 @@ def _outages(store: Store, busy: Level, period: tuple[float, float]) -> tuple[tu
     facts = (
         Fact("capacity.idle", idle, "Time in which nothing ran", "fraction"),
         Fact("capacity.stretches", len(begins), "Stretches of an hour or more without any job", "count"),
-        Fact("capacity.outages.count", found.n, "of which look like outages", "count"),
-        Fact("capacity.outages.seconds", number(found.total()), "their time", "seconds"),
+        Fact("capacity.outages.count", found.n, "Stretches that look like outages", "count"),
+        Fact("capacity.outages.seconds", number(found.total()), "Time of likely outages", "seconds"),
     )
     order = np.argsort(-lengths[is_outage], kind="stable")[:SHOWN]
     rows = list(zip(*(part[is_outage][order].tolist() for part in (begins, lengths, least)), strict=True))

@@ -138,7 +138,7 @@ def _row(fit: Fit) -> tuple[Value, ...]:
 
 def _small(p: float) -> Value:
     """Return a p-value; what is below the last digit that anyone reads is said to be."""
-    return number(p) if p >= LEAST else f"< {LEAST}"
+    return number(p) if p >= LEAST else f"<\N{NO-BREAK SPACE}{LEAST}"
 
 
 def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> Figure:
