@@ -90,6 +90,8 @@ def main() -> None:
     asked = parser.parse_args()
     if not shutil.which("valgrind"):
         sys.exit("valgrind is not installed: on Debian, apt-get install valgrind")
+    if not asked.keep and not KEPT.exists():
+        sys.exit(f"{KEPT.name} is not there: --keep writes it")
     found = paths()
     if asked.keep:
         KEPT.write_text(json.dumps(found, indent=1) + "\n")
