@@ -35,12 +35,13 @@ def happen(state: State, rules: Rules, period: float, horizon: float) -> None:
         if rules.place == Place.EARLIEST:
             start_sent(state, rules, now, events)
         look = _look(state, period, look, now)
-        if rules.flocks:
-            _serve_all(state, rules, now, events)
+        before = arrived
         while arrived < len(tasks) and tasks[arrived].submit <= now:
-            _arrive(state, rules, arrived, now, events)
+            _arrive(state, rules, arrived)
             arrived += 1
         _serve_all(state, rules, now, events)
+        if rules.flocks:
+            _flock(state, before, arrived)
         if rules.replicas:
             _replicate(state, rules, now, events)
 
@@ -69,22 +70,15 @@ def _look(state: State, period: float, look: float, now: float) -> float:
 
 
 @njit()
-def _arrive(state: State, rules: Rules, number: int, now: float, events: Events) -> None:
-    """Put a task in the queue of a manager; with flocking, watch whether it starts at once."""
-    task, managers = state.tasks[number], len(state.managers)
-    chosen = task.site if managers > 1 else 0
-    if rules.flocks and state.at[task.user] != NOBODY:
-        chosen = state.at[task.user]
-    _enqueue(state, rules, chosen, number)
+def _arrive(state: State, rules: Rules, number: int) -> None:
+    """Put a task in the queue of a manager: its site's, or the one to which its user has turned."""
+    task = state.tasks[number]
     if rules.flocks:
-        _serve(state, rules, chosen, now, events)
-        state.at[task.user] = (chosen + 1) % managers if np.isnan(task.start) else chosen
-
-
-@njit()
-def _enqueue(state: State, rules: Rules, chosen: int, number: int) -> None:
-    """Put a task in the queue of the *chosen* manager."""
-    task, manager = state.tasks[number], state.managers[chosen]
+        if state.at[task.user] == NOBODY:
+            state.at[task.user] = task.site
+        task.site = state.at[task.user]
+    chosen = task.site if len(state.managers) > 1 else 0
+    manager = state.managers[chosen]
     if rules.which == Which.EVER:
         manager.eligible = put(state.tasks, manager.eligible, number, task.order)
         return
@@ -94,6 +88,15 @@ def _enqueue(state: State, rules: Rules, chosen: int, number: int) -> None:
         state.members[chosen, manager.many] = user
         manager.many += 1
     account.waiting = put(state.tasks, account.waiting, number, task.bag if rules.which == Which.BAG else 0)
+
+
+@njit()
+def _flock(state: State, first: int, last: int) -> None:
+    """Let users turn to the next manager if one of their tasks from *first* up to *last* was queued."""
+    for number in range(first, last):
+        task = state.tasks[number]
+        if np.isnan(task.start):
+            state.at[task.user] = (task.site + 1) % len(state.managers)
 
 
 @njit()

@@ -1,8 +1,11 @@
 """
 Who schedules for whom: the resource management architectures.
 
-Each resource manager has a queue, from which it schedules tasks to its own clusters. Source: the thesis,
-section 5.2.2. Of the six architectures that its section 2.5 counts, three more could be here. With job pull,
+Each resource manager has a queue, from which it schedules tasks to its own clusters. Under fcondor, what a
+user submits at one instant goes to one manager, since nobody can see before whether it starts at once; if a
+part of it is queued, the user's next submission goes to the next one. Source: the thesis, section 5.2.2.
+
+Of the six architectures that its section 2.5 counts, three more could be here. With job pull,
 a cluster with an idle processor asks the central queue for a task, as in AliEn (Saiz et al. 2003): who
 places tasks is the cluster that asks, and clusters ask in turn. Independent clusters with matchmaking
 (Raman, Livny and Solomon 1998) are sep-c, since in one cluster any sequential task matches any processor.
@@ -36,7 +39,7 @@ _ARCHITECTURES: Final = {
     "sep-c": Architecture("separated clusters: each user submits to one cluster, and each cluster is alone"),
     "csp": Architecture("one central scheduler, which monitors the processors of all clusters", central=True),
     "fcondor": Architecture(
-        "flocking as in Condor: whose task is queued at one cluster submits the next task to the next one",
+        "flocking as in Condor: whose tasks are queued at one cluster submits the next ones to the next one",
         flocks=True,
     ),
     "pull": Architecture(

@@ -98,11 +98,14 @@ class SlowGrid:
             for cluster in self.clusters:
                 self.start_queued(cluster)
             self.monitor()
-            if self.architecture == "fcondor":
-                self.give_away()
-            while self.to_come and self.to_come[0].submit <= instant:
-                self.arrive(self.to_come.pop(0))
+            new = [task for task in self.to_come if task.submit <= instant]
+            self.to_come = self.to_come[len(new) :]
+            went_to = [self.arrive(task) for task in new]
             self.give_away()
+            for task, manager in zip(new, went_to, strict=True):
+                if not task.ran:
+                    place = self.managers.index(manager) + 1
+                    self.at[task.user] = self.managers[place % len(self.managers)]
             self.replicate()
         for task in self.tasks:
             for copy in task.running():
@@ -142,17 +145,11 @@ class SlowGrid:
                 cluster.seen = len(cluster.idle())
 
     def arrive(self, task):
-        if self.central:
-            self.managers[0].waiting.append(task)
-        elif self.architecture == "sep-c":
-            self.managers[task.site].waiting.append(task)
-        else:
-            manager = self.at.get(task.user, self.managers[task.site])
-            manager.waiting.append(task)
-            self.give_away()
-            if not task.ran:
-                manager = self.managers[(self.managers.index(manager) + 1) % len(self.managers)]
-            self.at[task.user] = manager
+        manager = self.managers[0 if self.central else task.site]
+        if self.architecture == "fcondor":
+            manager = self.at.setdefault(task.user, manager)
+        manager.waiting.append(task)
+        return manager
 
     def start(self, task, cluster):
         processor = min(cluster.idle(), key=lambda one: one.number)
