@@ -68,6 +68,11 @@ class Finding:
     judge: Judge
 
     @property
+    def why(self) -> str:
+        """Why ours may differ."""
+        return WHY.get(self.judge.__name__, "")
+
+    @property
     def says(self) -> str:
         """What the thesis says."""
         return " ".join(cleandoc(self.judge.__doc__ or "").split())
@@ -293,6 +298,21 @@ def unfinished(table: Table) -> tuple[str, bool]:
     share = table.by("architecture", "in_time", load=table.loads()[-1])
     ours = f"finished before the last submission: {_list(share)}"
     return ours, share["csp"] > ALL > HALF > max(share["sep-c"], share["fcondor"])
+
+
+WHY: Final = {
+    "medium_bags_suffer": "No task waits at 25 % here, and then NSL falls with the size of a bag.",
+    "extremes_benefit": "As above: without waits the smallest bags have the highest NSL.",
+    "makespan_grows": "Run times and sizes of bags are independent in the model; few bags are large.",
+    "fplt_makespan": "S-T never closes its set: at high load the largest tasks go first, others starve.",
+    "wqr_is_poor": "At 95 % those that take the largest task first, FPLT and DFPLT, fall behind it.",
+    "selection_when_busy": "Nobody waits up to 60 %; a set is done when its tasks have started, not ended.",
+    "fairness_costs": "As above: a round of a task for each user idles processors only if it must end.",
+    "guarantees_cost": "As above.",
+    "flocking": "Users leave a cluster as soon as a task is queued, and find idle processors elsewhere.",
+    "unfinished": "As above; sep-c is near.",
+}
+"""Why ours differs where it does, as far as we can tell, by the name of the finding's function."""
 
 
 def judged(tables: Mapping[str, Results]) -> Iterator[tuple[Finding, str, bool]]:
