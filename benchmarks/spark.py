@@ -67,7 +67,7 @@ def compared(trace: Path, folder: Path) -> tuple[int, list[str], Cost, Cost]:
         reports.append(json.loads(path.read_text()))
         path.unlink()
     facts = json.dumps(reports[0]).count('"id": ')
-    return facts, list(differences(*reports)), *costs
+    return facts, list(differences(reports[0], reports[1])), costs[0], costs[1]
 
 
 def main() -> int:

@@ -114,6 +114,15 @@ def test_spark_reads_parquet_of_gwa_only(tmp_path):
         gwa.open(tmp_path / "other.parquet", engine="spark")
 
 
+def test_spark_reads_no_addresses():
+    done = gwa_says("facts", "s3://bucket/trace.parquet", "--engine", "spark")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "gwa: s3://bucket/trace.parquet: is an address, Spark reads what its workers see in a folder\n"
+    )
+
+
 @pytest.mark.parametrize("name", ["mysql", "spark:", "spark://host", "spark://a b:7077", "spark://h:7077/x"])
 def test_refuses_what_is_no_engine(name):
     done = gwa_says("facts", TINY, "--engine", name)

@@ -131,6 +131,10 @@ def _started(engine: Engine) -> "SparkSession":
                 session = builder.getOrCreate()
         except EngineError as error:
             raise EngineError(f"{engine.name} does not start: {_last(said) or error}") from error
+    master = session.sparkContext.master or ""
+    if not master.startswith("local" if engine.name == "spark" else engine.name):
+        raise EngineError(f"{engine.name} was asked for, but this program is already at {master}")
+    atexit.unregister(_end)
     atexit.register(_end, session)
     return session
 

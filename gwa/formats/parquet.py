@@ -16,7 +16,7 @@ from gwa.cleaning import insert, is_clean
 from gwa.errors import TraceError
 from gwa.formats import Format
 from gwa.formats._parquet import TASKS, brief, columns, columns_of, quoted, relation
-from gwa.formats._remote import is_remote, reach
+from gwa.formats._remote import address, is_remote, reach
 from gwa.formats._tables import fields_of, refuse_packed_name, sources
 from gwa.metadata import KEY, pack, unpack
 from gwa.output import whole
@@ -60,6 +60,8 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
 
 def read_remote(path: Path, reading: Reading) -> Store:
     """Return a store with the jobs of the Parquet at the address *path*, which gwa must have written."""
+    if reading.on_spark:
+        raise TraceError(f"{address(path)}: is an address, Spark reads what its workers see in a folder")
     store = Store.create(reading.target, reading.engine)
     try:
         heads = [Head(file, file.name, b"") for file in reach(store.connection, path)]
