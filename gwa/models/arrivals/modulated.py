@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 import numpy as np
+import scipy  # loads its signal part, which is slow, when it is first used
 from scipy.optimize import nnls
-from scipy.signal import lfilter
 
 from gwa.errors import ModelError
 from gwa.models._parameters import Quantity, positive
@@ -136,7 +136,7 @@ class _Noise:
             if not deviation:
                 continue
             news = deviation * math.sqrt(1 - keeps**2) * self.rng.standard_normal(n)
-            series, _ = lfilter([1.0], [1.0, -keeps], news, zi=[keeps * self.last[place]])
+            series, _ = scipy.signal.lfilter([1.0], [1.0, -keeps], news, zi=[keeps * self.last[place]])
             self.last[place] = series[-1]
             total += series
         return total
