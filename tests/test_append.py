@@ -26,7 +26,7 @@ from gwa.reading import Reading
 from gwa.store import Store
 
 ROWS = 240
-HEADERS = {"swf": 10, "sge": 0, "slurm": 1, "google": 0, "pbs": 0}
+HEADERS = {"swf": 10, "sge": 4, "slurm": 1, "google": 0, "pbs": 0}
 """Lines at the beginning of a log that each part of it has."""
 
 GOOD = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
