@@ -79,7 +79,7 @@ def test_with_true_estimates_conservative_backfilling_delays_nobody(rows):
 @settings(max_examples=300)
 @given(rows=MANY)
 def test_easy_never_delays_the_head_of_the_queue(rows):
-    """No run is of no length: each would have the scheduler look again, and others become the head, at once."""
+    """Every run has a length: others look again at the same instant, and change the head at once."""
     jobs = jobs_of([(submit, run + 1, procs, estimate) for submit, run, procs, estimate in rows])
     start = schedule(jobs, CPUS, "easy")
     number = np.arange(len(jobs))
