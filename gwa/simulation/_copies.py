@@ -93,6 +93,7 @@ def send(state: State, rules: Rules, number: int, place: int, now: float, events
         start(state, rules, number, place, now, events)
         if rules.place == Place.EARLIEST:
             state.processors[task.processor].ready = now + task.believed / cluster.believed
+            cluster.row = NOBODY
         return
     manager = state.managers[cluster.manager]
     manager.ticket += 1
