@@ -64,7 +64,8 @@ def _held(out: Path, reading: Reading) -> tuple[dict[str, int], Account, list[st
         held = dict(store.rows("select sha256, bytes from sources"))
         if not held:
             raise TraceError(f"{out}: was not made of logs, which others could follow")
-        return held, store.account, [store.provenance[key] for key in ("convert",) if key in store.provenance]
+        command = store.provenance.get("convert")
+        return held, store.account, [command] if command else []
 
 
 def _is_in(path: Path, held: dict[str, int]) -> bool:

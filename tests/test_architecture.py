@@ -91,6 +91,13 @@ def test_pure_parts_import_numbers_only(module: str) -> None:
     assert others | units_used(module) <= PURE[unit_of(module)]
 
 
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE.parent / "benchmarks").rglob("*.py")), ids=lambda path: path.stem
+)
+def test_benchmarks_are_small(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= MOST_LINES
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_everything_is_small_and_finished(module: str) -> None:
     text = MODULES[module]

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from benchmarks.chapter6.findings import FINDINGS, judged
+from benchmarks.chapter6.findings import WHY
+from benchmarks.chapter6.judging import FINDINGS, judged
 from gwa.blocks import Column, Note, Report, Section, Table
 from gwa.report.outputs import write
 from gwa.studies.experiments.experiment import read_experiment
@@ -85,7 +86,13 @@ def page(tables: Mapping[str, Results]) -> Report:
 
 def _rows(tables: Mapping[str, Results]) -> list[tuple[str, ...]]:
     return [
-        (one.figure, one.says, ours, "" if holds else one.why, "yes" if holds else "no")
+        (
+            one.figure,
+            one.says,
+            ours,
+            "" if holds else WHY.get(one.judge.__name__, ""),
+            "yes" if holds else "no",
+        )
         for one, ours, holds in judged(tables)
     ]
 

@@ -5,23 +5,12 @@ Each finding is a function of the results of one experiment that returns our fig
 the finding holds; its docstring is the finding. Where the thesis gives no bound, the function does.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from inspect import cleandoc
 from itertools import pairwise
 from math import log
 from typing import Final
 
-from gwa.studies.experiments.results import Results
+from benchmarks.chapter6.judging import CLEARLY, Table, count, finding, first, listed, place, rank, spread
 from gwa.studies.experiments.simulated import BAGS
-
-Numbers = Mapping[str, float]
-"""A measure by policy."""
-
-Judge = Callable[["Table"], tuple[str, bool]]
-
-CLEARLY: Final = 1.05
-"""What differs by a smaller factor is called alike."""
 
 MUCH: Final = 1.5
 """What differs by a greater factor differs much."""
@@ -38,71 +27,18 @@ SIMILAR: Final = 0.3
 CLASSES: Final = ("2-4", "5-9", "10-19", "20-49", "50-99", "100-199", "200+")
 
 
-@dataclass(frozen=True)
-class Table:
-    """Means over repetitions, to be asked for by where they are on the axes."""
-
-    results: Results
-
-    def by(self, axis: str, measure: str, size: str = BAGS, **where: object) -> dict[str, float]:
-        """Return a measure for each place on an *axis*, as a mean over all that is left open."""
-        found: dict[str, list[float]] = {}
-        for cell in self.results.cells:
-            if cell.size == size and all(cell.axis(name) == value for name, value in where.items()):
-                estimate = cell.estimates[measure]
-                if estimate is not None:
-                    found.setdefault(str(cell.axis(axis)), []).append(estimate.mean)
-        return {place: sum(values) / len(values) for place, values in found.items()}
-
-    def loads(self) -> list[float]:
-        """Return the loads."""
-        return [load for load in self.results.values("load") if isinstance(load, float)]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A finding of a *section*, shown in a *figure*, of an *experiment*."""
-
-    experiment: str
-    figure: str
-    judge: Judge
-
-    @property
-    def why(self) -> str:
-        """Why ours may differ."""
-        return WHY.get(self.judge.__name__, "")
-
-    @property
-    def says(self) -> str:
-        """What the thesis says."""
-        return " ".join(cleandoc(self.judge.__doc__ or "").split())
-
-
-FINDINGS: Final[list[Finding]] = []
-
-
-def finding(experiment: str, figure: str) -> Callable[[Judge], Judge]:
-    """Register a finding."""
-
-    def register(judge: Judge) -> Judge:
-        FINDINGS.append(Finding(experiment, figure, judge))
-        return judge
-
-    return register
-
-
 @finding("real-load", "6.1")
 def medium_bags_suffer(table: Table) -> tuple[str, bool]:
     """At a real load of 25 %, bags of 5-9 and 10-19 tasks have a higher NSL than the average bag."""
     mean, small, medium = (table.by("scheduler", "nsl", size) for size in (BAGS, "5-9", "10-19"))
-    return _count({name: min(small[name], medium[name]) / mean[name] for name in mean}, above=1.0)
+    return count({name: min(small[name], medium[name]) / mean[name] for name in mean}, above=1.0)
 
 
 @finding("real-load", "6.1")
 def extremes_benefit(table: Table) -> tuple[str, bool]:
     """At a real load of 25 %, bags of 2-4 and of over 200 tasks have a lower NSL than the average bag."""
     mean, small, large = (table.by("scheduler", "nsl", size) for size in (BAGS, "2-4", "200+"))
-    return _count({name: mean[name] / max(small[name], large[name]) for name in mean}, above=1.0)
+    return count({name: mean[name] / max(small[name], large[name]) for name in mean}, above=1.0)
 
 
 @finding("real-load", "6.1")
@@ -113,34 +49,34 @@ def makespan_grows(table: Table) -> tuple[str, bool]:
         name: sum(after[name] > before[name] for before, after in pairwise(by_class)) for name in by_class[0]
     }
     steps = len(CLASSES) - 1
-    return f"rises in {_spread(rises, '.0f')} of {steps} steps", min(rises.values()) == steps
+    return f"rises in {spread(rises, '.0f')} of {steps} steps", min(rises.values()) == steps
 
 
 @finding("task-scheduling", "6.2")
 def fplt_makespan(table: Table) -> tuple[str, bool]:
     """FPLT has the lowest make-span over all loads."""
-    return _first(table.by("scheduler", "makespan"), "FPLT", "s")
+    return first(table.by("scheduler", "makespan"), "FPLT", "s")
 
 
 @finding("task-scheduling", "6.2")
 def fpf_makespan(table: Table) -> tuple[str, bool]:
     """FPF has the lowest make-span over all loads, too, but a poor NSL."""
     spans, nsl = table.by("scheduler", "makespan"), table.by("scheduler", "nsl")
-    ours = f"make-span {_rank(spans, 'FPF')}, NSL {_rank(nsl, 'FPF')}"
-    return ours, spans["FPF"] <= CLEARLY * min(spans.values()) and _place(nsl, "FPF") > len(nsl) / 2
+    ours = f"make-span {rank(spans, 'FPF')}, NSL {rank(nsl, 'FPF')}"
+    return ours, spans["FPF"] <= CLEARLY * min(spans.values()) and place(nsl, "FPF") > len(nsl) / 2
 
 
 @finding("task-scheduling", "6.2")
 def stfr_nsl(table: Table) -> tuple[str, bool]:
     """STFR has the best NSL over all loads."""
-    return _first(table.by("scheduler", "nsl"), "STFR", "")
+    return first(table.by("scheduler", "nsl"), "STFR", "")
 
 
 @finding("task-scheduling", "6.2")
 def ect_nsl(table: Table) -> tuple[str, bool]:
     """ECT has the second best NSL over all loads."""
     nsl = table.by("scheduler", "nsl")
-    return f"{_rank(nsl, 'ECT')}: {_list(nsl)}", _place(nsl, "ECT") == 2  # noqa: PLR2004 - second
+    return f"{rank(nsl, 'ECT')}: {listed(nsl)}", place(nsl, "ECT") == 2  # noqa: PLR2004 - second
 
 
 @finding("task-scheduling", "6.2")
@@ -148,8 +84,8 @@ def wqr_is_poor(table: Table) -> tuple[str, bool]:
     """WQR-4 has a poor make-span and a poor NSL, at high load above all."""
     top = table.loads()[-1]
     spans, nsl = (table.by("scheduler", measure, load=top) for measure in ("makespan", "nsl"))
-    ours = f"at {top:.0%}: make-span {_rank(spans, 'WQR-4')}, NSL {_rank(nsl, 'WQR-4')}"
-    return ours, min(_place(spans, "WQR-4"), _place(nsl, "WQR-4")) > len(nsl) / 2
+    ours = f"at {top:.0%}: make-span {rank(spans, 'WQR-4')}, NSL {rank(nsl, 'WQR-4')}"
+    return ours, min(place(spans, "WQR-4"), place(nsl, "WQR-4")) > len(nsl) / 2
 
 
 @finding("task-scheduling", "6.2")
@@ -161,7 +97,7 @@ def history_costs(table: Table) -> tuple[str, bool]:
         for ratio in [table.by("scheduler", measure)]
         for known, historical in (("FPLT", "DFPLT"), ("ECT", "ECT-P"))
     }
-    return _list(worse), min(worse.values()) > 1
+    return listed(worse), min(worse.values()) > CLEARLY
 
 
 @finding("arrivals", "6.3")
@@ -174,7 +110,7 @@ def bursts_hurt(table: Table) -> tuple[str, bool]:
             (_arriving(table, measure, "all at once"), _arriving(table, measure, "as modelled"))
         ]
     ]
-    ours = f"make-span × {_spread(ratios[0])}, NSL × {_spread(ratios[1])}"
+    ours = f"make-span × {spread(ratios[0])}, NSL × {spread(ratios[1])}"
     return ours, min(*ratios[0].values(), *ratios[1].values()) > MUCH
 
 
@@ -182,14 +118,14 @@ def bursts_hurt(table: Table) -> tuple[str, bool]:
 def evenness_helps(table: Table) -> tuple[str, bool]:
     """Evenly spread bags fare better than realistic ones, by about 10 % for most policies."""
     usual, even = (_arriving(table, "makespan", name) for name in ("as modelled", "evenly spread"))
-    return _count({name: usual[name] / even[name] for name in usual}, above=1.0)
+    return count({name: usual[name] / even[name] for name in usual}, above=CLEARLY)
 
 
 @finding("bag-sizes", "6.4")
 def bags_lengthen(table: Table) -> tuple[str, bool]:
     """From a median bag of 10 tasks to one of 50, make-spans rise by 37 % (ECT) to over 80 % (WQR-4)."""
     small, large = (table.by("scheduler", "makespan", bag_size=size) for size in (10.0, 50.0))
-    return _count({name: large[name] / small[name] for name in small}, above=1.0)
+    return count({name: large[name] / small[name] for name in small}, above=CLEARLY)
 
 
 @finding("bag-sizes", "6.4")
@@ -204,7 +140,7 @@ def bags_and_nsl(table: Table) -> tuple[str, bool]:
 def long_tasks_fare_better(table: Table) -> tuple[str, bool]:
     """From mean run times of 3 minutes to 3 hours, NSL falls."""
     short, long = (table.by("scheduler", "nsl", run_time=time) for time in (180.0, 10800.0))
-    return _count({name: short[name] / long[name] for name in short}, above=1.0)
+    return count({name: short[name] / long[name] for name in short}, above=1.0)
 
 
 @finding("task-selection", "6.6")
@@ -244,7 +180,7 @@ def bags_first_for_small(table: Table) -> tuple[str, bool]:
         for size in CLASSES
         for found in [table.by("selection", "nsl", size, load=top)]
     }
-    return f"S-T over S-B: {_list(ratios)}", ratios["2-4"] > MUCH
+    return f"S-T over S-B: {listed(ratios)}", ratios["2-4"] > MUCH
 
 
 @finding("task-selection", "6.6")
@@ -252,7 +188,7 @@ def fairness_costs(table: Table) -> tuple[str, bool]:
     """Of the fair policies, S-U-T has the lowest NSL; S-U-GRR up to 15 % more, S-U-RR up to 45 % more."""
     nsl = table.by("selection", "nsl", load=table.loads()[-1])
     grr, rr = nsl["S-U-GRR"] / nsl["S-U-T"] - 1, nsl["S-U-RR"] / nsl["S-U-T"] - 1
-    return f"at 95 %: S-U-GRR {grr:+.0%}, S-U-RR {rr:+.0%}; {_list(nsl)}", 0 < grr < rr
+    return f"at 95 %: S-U-GRR {grr:+.0%}, S-U-RR {rr:+.0%}; {listed(nsl)}", 0 < grr < rr
 
 
 @finding("task-selection", "6.6")
@@ -296,59 +232,24 @@ def flocking(table: Table) -> tuple[str, bool]:
 def unfinished(table: Table) -> tuple[str, bool]:
     """At a load of 95 %, fcondor completes only 44 % and sep-c 53 % of all tasks; csp completes them."""
     share = table.by("architecture", "in_time", load=table.loads()[-1])
-    ours = f"finished before the last submission: {_list(share)}"
+    ours = f"finished before the last submission: {listed(share)}"
     return ours, share["csp"] > ALL > HALF > max(share["sep-c"], share["fcondor"])
-
-
-WHY: Final = {
-    "medium_bags_suffer": "No task waits at 25 % here, and then NSL falls with the size of a bag.",
-    "extremes_benefit": "As above: without waits the smallest bags have the highest NSL.",
-    "makespan_grows": "Run times and sizes of bags are independent in the model; few bags are large.",
-    "fplt_makespan": "S-T never closes its set: at high load the largest tasks go first, others starve.",
-    "wqr_is_poor": "At 95 % those that take the largest task first, FPLT and DFPLT, fall behind it.",
-    "selection_when_busy": "Nobody waits up to 60 %. Were a set closed only when its tasks end, as the "
-    "thesis may be read, all but S-B would wait for a day or more at 25 %: tried, and ruled out.",
-    "fairness_costs": "Tasks in turn let small bags pass, and nothing idles: no round waits for its tasks.",
-    "guarantees_cost": "As above.",
-    "flocking": "Users leave a cluster as soon as a task is queued, and find idle processors elsewhere.",
-    "unfinished": "As above; sep-c is near.",
-}
-"""Why ours differs where it does, as far as we can tell, by the name of the finding's function."""
-
-
-def judged(tables: Mapping[str, Results]) -> Iterator[tuple[Finding, str, bool]]:
-    """Yield every finding with our figures, and whether it holds."""
-    for one in FINDINGS:
-        yield one, *one.judge(Table(tables[one.experiment]))
 
 
 def _arriving(table: Table, measure: str, pattern: str) -> dict[str, float]:
     return table.by("scheduler", measure, arrivals=pattern)
 
 
-def _count(ratios: Numbers, *, above: float) -> tuple[str, bool]:
-    """Return for how many policies a ratio is above a bound; it holds where most are."""
-    meets = sum(ratio > above for ratio in ratios.values())
-    return f"for {meets} of {len(ratios)} policies; ratios {_list(ratios)}", meets > len(ratios) / 2
-
-
-def _first(values: Numbers, name: str, unit: str) -> tuple[str, bool]:
-    ours = f"{_rank(values, name)}: {_list(values)} {unit}".rstrip()
-    return ours, _place(values, name) == 1
-
-
-def _rank(values: Numbers, name: str) -> str:
-    return f"{name} is {_place(values, name)} of {len(values)}"
-
-
-def _place(values: Numbers, name: str) -> int:
-    return 1 + sum(other < values[name] for other in values.values())
-
-
-def _list(values: Numbers) -> str:
-    return ", ".join(f"{name} {value:.3g}" for name, value in sorted(values.items(), key=lambda one: one[1]))
-
-
-def _spread(values: Numbers, form: str = ".3g") -> str:
-    low, high = min(values.values()), max(values.values())
-    return f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"
+WHY: Final = {
+    "medium_bags_suffer": "Hardly a task waits at 25 % here, and then NSL falls with the size of a bag.",
+    "extremes_benefit": "As above: without waits the smallest bags have the highest NSL.",
+    "makespan_grows": "Run times and sizes of bags are independent in the model; few bags are large.",
+    "fplt_makespan": "S-T never closes its set: at high load the largest tasks go first, others starve.",
+    "history_costs": "DFPLT soon knows the speeds, which do not change, and then does as FPLT does.",
+    "fairness_costs": "Tasks in turn let small bags pass, and nothing idles: no round waits for its tasks to "
+    "end. If it did, as the thesis may be read, nearly all would wait for a day at 25 %: tried, ruled out.",
+    "guarantees_cost": "As above.",
+    "flocking": "Users leave a cluster as soon as a task is queued, and find idle processors elsewhere.",
+    "unfinished": "As above for fcondor; sep-c is near. Under csp FPLT lets the shortest tasks starve.",
+}
+"""Why ours differs where it does, as far as we can tell, by the name of the finding's function."""
