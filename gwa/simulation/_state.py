@@ -1,8 +1,10 @@
 """What the event loop reads, and what it writes down: tables of records, which numba compiles."""
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numba import njit
+from numba.extending import intrinsic
 
 from gwa.simulation._heaps import NOBODY, Table
 from gwa.simulation.grid import Grid
@@ -113,6 +115,40 @@ class State(NamedTuple):
     members: Integers
     priority: Integers
     at: Integers
+
+
+def _uncounted(_: Any, array: Any) -> Any:  # noqa: ANN401 - as numba has it
+    """Say what numba makes of an array that does not count who holds it; its owner must live longer."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
+        found = context.make_array(signature.args[0])(context, builder, arguments[0])
+        found.meminfo = found.meminfo.type(None)
+        found.parent = found.parent.type(None)
+        return found._getvalue()  # noqa: SLF001
+
+    return array(array), generated
+
+
+_lent: Final[Any] = intrinsic(_uncounted)
+
+
+@njit()
+def lent(state: State) -> State:
+    """
+    Return the tables without counts of who holds them, which doubles the speed of the event loop.
+
+    Each of its functions takes all of them, and numba would count each up and down again, atomically.
+    """
+    return State(
+        _lent(state.tasks),
+        _lent(state.processors),
+        _lent(state.clusters),
+        _lent(state.managers),
+        _lent(state.accounts),
+        _lent(state.members),
+        _lent(state.priority),
+        _lent(state.at),
+    )
 
 
 def new_state(tasks: Table, grid: Grid, believed: Floats, priority: Integers, *, central: bool) -> State:

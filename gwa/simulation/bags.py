@@ -35,7 +35,7 @@ class Bags:
     @classmethod
     def of(cls, tasks: Tasks, run: Run) -> Self:
         """Return the bags of *tasks* as they went in *run*."""
-        number, first, bag = np.unique(tasks.bag, return_index=True, return_inverse=True)
+        number, first, bag = tasks.bags
         size = np.bincount(bag, minlength=len(number))
         last = np.full(len(number), -np.inf)
         np.maximum.at(last, bag, np.where(np.isnan(run.end), np.inf, run.end))

@@ -14,7 +14,7 @@ from gwa.errors import SimulationError
 from gwa.simulation._copies import charge_the_rest
 from gwa.simulation._heaps import Table
 from gwa.simulation._loop import happen
-from gwa.simulation._state import TASK, Rules, State, new_state
+from gwa.simulation._state import TASK, Rules, State, lent, new_state
 from gwa.simulation.architectures import architecture as architecture_called
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers
@@ -90,9 +90,8 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
 def _table(tasks: Tasks, policy: Scheduler) -> Table:
     """Return the tasks as a manager with a *policy* sees them."""
     table = np.zeros(len(tasks), TASK).view(np.recarray)
-    _, first, bag = np.unique(tasks.bag, return_index=True, return_inverse=True)
-    table.submit, table.run, table.site, table.bag = tasks.submit, tasks.run, tasks.site, first[bag]
-    _, table.user = np.unique(tasks.user, return_inverse=True)
+    table.submit, table.run, table.site = tasks.submit, tasks.run, tasks.site
+    table.bag, table.user = tasks.bags.first[tasks.bags.of], tasks.users.of
     table.believed = _told(policy.tasks, tasks.run, tasks.predicted, 0.0)
     table.order = policy.order(table.believed.copy())
     return table
@@ -109,8 +108,9 @@ def _compiled(sources: str) -> Callable[[State, Rules, float, float], None]:
     @njit(cache=True)
     def simulated(state: State, rules: Rules, period: float, horizon: float) -> None:
         sources  # noqa: B018
-        happen(state, rules, period, horizon)
-        charge_the_rest(state, horizon)
+        tables = lent(state)
+        happen(tables, rules, period, horizon)
+        charge_the_rest(tables, horizon)
 
     return simulated
 

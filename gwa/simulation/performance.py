@@ -81,7 +81,7 @@ def jain(values: Floats) -> float:
 
 def by_user(tasks: Tasks, values: Floats) -> Floats:
     """Return the mean of each user's known *values*, by rising number of the user; NaN for who has none."""
-    users, user = np.unique(tasks.user, return_inverse=True)
+    users, _, user = tasks.users
     known = np.isfinite(values)
     total = np.bincount(user[known], values[known], len(users))
     count = np.bincount(user[known], minlength=len(users))

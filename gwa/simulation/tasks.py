@@ -1,7 +1,8 @@
 """Sequential tasks in bags, as a grid's schedulers see them."""
 
 from dataclasses import dataclass
-from typing import Final, Self
+from functools import cached_property
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numba import njit
@@ -12,6 +13,14 @@ from gwa.simulation.jobs import Floats, Integers
 
 NOTHING_KNOWN: Final = 1.0
 """Seconds predicted before any task has ended."""
+
+
+class Groups(NamedTuple):
+    """Tasks by a number: the *numbers*, rising, the *first* task of each, the place *of* each task's own."""
+
+    numbers: Integers
+    first: Integers
+    of: Integers
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,16 @@ class Tasks:
     def __len__(self) -> int:
         """Return the number of tasks."""
         return len(self.submit)
+
+    @cached_property
+    def bags(self) -> Groups:
+        """The tasks by bag; what many runs of the same tasks need is worked out once."""
+        return Groups(*np.unique(self.bag, return_index=True, return_inverse=True))
+
+    @cached_property
+    def users(self) -> Groups:
+        """The tasks by user."""
+        return Groups(*np.unique(self.user, return_index=True, return_inverse=True))
 
 
 def _column(name: str, values: ArrayLike, *, least: float = -np.inf, whole: bool = False) -> Floats:

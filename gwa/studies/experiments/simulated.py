@@ -1,6 +1,7 @@
 """One run: a workload under a combination of policies, and what that does to bags, tasks and processors."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from math import inf
 from typing import Final, TypeAlias
 
@@ -11,7 +12,7 @@ from gwa.blocks import Column
 from gwa.simulation import bags, engine, metrics, performance
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.grid import Grid
-from gwa.simulation.jobs import Floats, Jobs
+from gwa.simulation.jobs import Floats, Integers, Jobs
 from gwa.simulation.tasks import Tasks
 from gwa.studies.experiments.experiment import Machines, Stated
 from gwa.studies.experiments.plan import Policies
@@ -59,8 +60,7 @@ def simulated(stated: Stated, made: Made, policies: Policies) -> tuple[list[Row]
     if policies.architecture is None:
         return _parallel(stated.machines, made, policies.scheduler)
     said = stated.experiment
-    tasks = Tasks.of(made.submit, made.run, made.bag, made.user, made.site)
-    system = grid(stated.machines)
+    tasks, system = made.tasks, grid(stated.machines)
     horizon = inf if said.horizon is None else said.horizon * made.length
     run = engine.simulate(
         tasks,
@@ -72,7 +72,8 @@ def simulated(stated: Stated, made: Made, policies: Policies) -> tuple[list[Row]
         seed=said.seed,
         period=said.period,
     )
-    return list(_rows(made, tasks, run, system, horizon)), {**vars(tasks), **vars(run)}
+    rows = list(_rows(tasks, run, made.length, _of_system(tasks, run, system, horizon)))
+    return rows, {field.name: getattr(tasks, field.name) for field in fields(tasks)} | vars(run)
 
 
 def grid(machines: Machines) -> Grid:
@@ -82,44 +83,45 @@ def grid(machines: Machines) -> Grid:
     return Grid.of([one.processors for one in clusters], [one.speed for one in clusters], names)
 
 
-def _rows(made: Made, tasks: Tasks, run: engine.Run, system: Grid, horizon: float) -> Iterator[Row]:
-    """Yield a row for each class of sizes that has bags."""
-    found = bags.Bags.of(tasks, run)
-    _, bag = np.unique(tasks.bag, return_inverse=True)
-    ended = np.isfinite(run.end)
-    each = {
-        "wait": np.where(ended, performance.wait(tasks, run), np.nan),
-        "response": performance.response(tasks, run),
-        "slowdown": performance.slowdown(tasks, run),
-        "bounded_slowdown": performance.bounded_slowdown(tasks, run),
+def _rows(tasks: Tasks, run: engine.Run, length: float, of_system: Row) -> Iterator[Row]:
+    """Yield a row for each class of sizes that has bags; the first has what is of the whole system."""
+    found, ended = bags.Bags.of(tasks, run), np.isfinite(run.end)
+    bag = found.size_class + 1
+    task = bag[tasks.bags.of]
+    counts = {
+        "bags": _totals(bag),
+        "bags_finished": _totals(bag[np.isfinite(found.makespan)]),
+        "tasks": _totals(task),
     }
-    of_system = _of_system(tasks, run, system, horizon)
-    for name in CLASSES:
-        mine = _of_class(found, name)
-        if not mine.any():
-            continue
-        which = mine[bag]
-        row: Row = {
-            "class": name,
-            "bags": int(mine.sum()),
-            "bags_finished": int(np.isfinite(found.makespan[mine]).sum()),
-            "makespan": _mean(found.makespan[mine]),
-            "nsl": _mean(found.nsl[mine]),
-            "tasks": int(which.sum()),
-            "finished": float(ended[which].mean()),
-            "in_time": float((run.end[which] <= made.length).mean()),
-            **{key: _mean(values[which]) for key, values in each.items()},
-        }
+    means = {
+        "makespan": _means(found.makespan, bag),
+        "nsl": _means(found.nsl, bag),
+        "finished": _means(ended, task),
+        "in_time": _means(run.end <= length, task),
+        "wait": _means(np.where(ended, performance.wait(tasks, run), np.nan), task),
+        "response": _means(performance.response(tasks, run), task),
+        "slowdown": _means(performance.slowdown(tasks, run), task),
+        "bounded_slowdown": _means(performance.bounded_slowdown(tasks, run), task),
+    }
+    for place in np.flatnonzero(counts["bags"]):
+        row: Row = {"class": CLASSES[place], **{key: int(count[place]) for key, count in counts.items()}}
+        row |= {key: float(mean[place]) if np.isfinite(mean[place]) else None for key, mean in means.items()}
         yield row | of_system
         of_system = {}
 
 
-def _of_class(found: bags.Bags, name: str) -> NDArray[np.bool_]:
-    """Return which bags are of a class."""
-    if name == BAGS:
-        return found.size_class >= 0
-    mine: NDArray[np.bool_] = found.size_class == (-1 if name == ALONE else bags.CLASSES.index(name))
-    return mine
+def _means(values: Floats | NDArray[np.bool_], group: Integers) -> Floats:
+    """Return the mean of what is known in each of `CLASSES`, NaN where nothing is."""
+    known = np.isfinite(values)
+    total, count = _totals(group[known], values[known].astype(np.float64)), _totals(group[known])
+    means: Floats = np.divide(total, count, out=np.full(len(CLASSES), np.nan), where=count > 0)
+    return means
+
+
+def _totals(group: Integers, values: Floats | None = None) -> Floats:
+    """Return how many are in each of `CLASSES`, or the sum of their *values*; group 0 is what is alone."""
+    totals = np.bincount(group, values, len(CLASSES) - 1)
+    return np.concatenate([[totals[1:].sum()], totals])
 
 
 def _of_system(tasks: Tasks, run: engine.Run, system: Grid, horizon: float) -> Row:

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,6 +18,7 @@ from gwa.models._parameters import positive
 from gwa.models._streams import DAY, Block, Extent, cut, joined, merged
 from gwa.models.thesis import Bags
 from gwa.schema import LONGEST
+from gwa.simulation.tasks import Tasks
 from gwa.statistics.sample import Floats, Ints
 from gwa.store import Store
 from gwa.studies.experiments.experiment import AT_ONCE, EVENLY, Stated, Workload
@@ -60,6 +61,11 @@ class Made:
         """Return the number of tasks."""
         return self.submit.size
 
+    @cached_property
+    def tasks(self) -> Tasks:
+        """The tasks as schedulers of bags see them."""
+        return Tasks.of(self.submit, self.run, self.bag, self.user, self.site)
+
     def load(self, capacity: float) -> float:
         """Return the share of *capacity* that the tasks keep busy in their length."""
         return float((self.run * self.procs).sum()) / (capacity * self.length)
@@ -75,7 +81,7 @@ class Made:
             moved[np.argsort(starts, kind="stable")] = np.arange(starts.size) * (self.length / starts.size)
         submit = self.submit - starts[self.bag] + moved[self.bag]
         order = np.argsort(submit, kind="stable")
-        columns = {name: column[order] for name, column in vars(self).items() if name != "length"}
+        columns = {field.name: getattr(self, field.name)[order] for field in fields(self)[:-1]}
         return replace(self, **{**columns, "submit": submit[order]})
 
 
