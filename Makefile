@@ -26,16 +26,16 @@ demo-%: .venv/ready
 	$(BIN)/gwa convert $(strip $(source) $(system)) -o build/demo/$*/$*.gwf
 	$(BIN)/gwa report build/demo/$*/$*.gwf --html -o build/demo/$*
 
-test: lint types .venv/browser ## check style and types, then run all tests but the slow ones
+test: lint types .venv/tests ## check style and types, then run all tests but the slow ones
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-slow: .venv/browser ## run the slow tests: long fuzzing, calibration, the largest logs
+slow: .venv/tests ## run the slow tests: long fuzzing, calibration, the largest logs
 	$(BIN)/python -m pytest -n 2 -m slow
 
-browser: .venv/browser site/node_modules ## use the pages of reports and of a site in a browser, as readers do
+browser: .venv/tests site/node_modules ## use the pages of reports and of a site in a browser, as readers do
 	$(BIN)/python -m pytest -n 1 tests/browser
 
-coverage: .venv/browser ## run the tests and measure which branches they take
+coverage: .venv/tests ## run the tests and measure which branches they take
 	$(BIN)/python -m pytest -n 2 -m "not slow" --cov
 
 lint: .venv/ready ## check format and style
@@ -100,8 +100,8 @@ clean: ## remove all that these tasks made
 site/node_modules: site/package-lock.json
 	@npm ci --prefix site --silent || echo "site: DuckDB for browsers could not be fetched, there will be no console"
 
-.venv/browser: .venv/ready
-	.ci/setup browser
+.venv/tests: .venv/ready
+	.ci/setup tests
 
 .venv/ready: .ci/setup .ci/requirements.txt pyproject.toml
 	.ci/setup
