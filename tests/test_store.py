@@ -97,12 +97,12 @@ def test_lives_in_scratch_space_that_goes_with_it(make_store):
 
 def test_engine_limits_are_obeyed(written):
     for store in (
-        Store.create(None, Engine("1GB", 1)),
-        read([written], reading=Reading(engine=Engine("1GB", 1))),
+        Store.create(None, Engine("4GB", 1)),
+        read([written], reading=Reading(engine=Engine("4GB", 1))),
     ):
         with store:
             assert store.rows("select current_setting('threads')") == [(1,)]
-            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("524.5 MiB")
+            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("2.9 GiB")
             assert str(store.scratch) in store.rows("select current_setting('temp_directory')")[0][0]
 
 
