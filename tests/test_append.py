@@ -110,7 +110,11 @@ def test_twelve_months_give_the_facts_of_the_year(kind, logs, tmp_path):
     store, whole = in_parts(kind, logs(kind), range(20, 240, 20), tmp_path)
     assert store == whole
     with gwa.open(tmp_path / "store.duckdb") as store, gwa.open(tmp_path / "whole.duckdb") as whole:
-        assert store.facts() == whole.facts()
+        ours, theirs = dict(store.facts()), dict(whole.facts())
+    # Each month's log begins with the lines that the year's begins with once.
+    read, comments = "conversion.rows", "conversion.comments"
+    assert ours.pop(read) - ours.pop(comments) == theirs.pop(read) - theirs.pop(comments)
+    assert ours == theirs
 
 
 def test_a_job_that_was_open_is_completed(tmp_path):
