@@ -73,9 +73,11 @@ class Parameters:
     """What a member of a family is called in JSON; others need none."""
 
     def __post_init__(self) -> None:
-        """Raise `ModelError` for the first number out of its range."""
+        """Raise `ModelError` for the first number out of its range, and for parts of which there are none."""
         for name, (_, quantity) in described(type(self)).items():
             value = getattr(self, name)
+            if value == () and not quantity:
+                raise ModelError(f"{name} is empty, expected one at least")
             for one in value if isinstance(value, tuple) else (value,):
                 if quantity and one is not None and not quantity.admits(one):
                     raise ModelError(f"{name} is {one!r}, expected {quantity.range}: {quantity}")
