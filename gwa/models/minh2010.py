@@ -49,6 +49,9 @@ SOURCE = "T. N. Minh and L. Wolters, the integrated model of parallel workloads 
 PROBE: Final = 200_000
 """Arrivals with which probabilities are calibrated."""
 
+APPLICATIONS: Final = 256
+"""Applications whose bags take turns, so that a bag differs from the next one, of the same user or not."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Minh2010Printed(Clustered):
@@ -127,7 +130,7 @@ class Minh2010(Model):
     The next job joins a bag with a probability *joins* that depends on the size so far and on the gap, and
     is calibrated for the model's arrivals. Run times and processors are drawn together, from the jobs in bags
     of such a size; within a bag the normal scores of run times correlate by *likeness*. Users are drawn for
-    each bag by Zipf's law, and each bag is an application of its own.
+    each bag by Zipf's law, and the applications of bags that follow each other differ.
     """
 
     arrivals: Arrivals
@@ -193,7 +196,7 @@ class Minh2010(Model):
                 "submit_time": times,
                 **self.jobs(what, size, spread),
                 "user_id": user[bag],
-                "executable_id": number + 1 + bag,
+                "executable_id": 1 + (number + bag) % APPLICATIONS,
                 "job_structure": (size > 1).astype(np.int64)[bag],
                 "job_structure_params": number + 1 + bag,
             }

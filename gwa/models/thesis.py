@@ -12,7 +12,7 @@ from gwa.bags import ARRAYS, THESIS, Definition, bags
 from gwa.characteristics.users import ranked_users
 from gwa.errors import ModelError
 from gwa.models import Model
-from gwa.models._bags import alike, in_time, lognormal, normal_reject, offsets, pieces
+from gwa.models._bags import BAGS, alike, in_time, lognormal, normal_reject, offsets, pieces
 from gwa.models._draws import Scaled
 from gwa.models._parameters import Quantity, share
 from gwa.models._rounded import at_most, rounded, sizes
@@ -189,7 +189,7 @@ class Bags(Tasks):
     def _chunks(self, when: np.random.Generator, what: np.random.Generator) -> Iterator[tuple[float, Block]]:
         """Yield blocks of bags with the arrival of the last one."""
         number = 0
-        for starts in pieces(self.arrivals.times(when)):
+        for starts in pieces(self.arrivals.times(when), BAGS):
             size = self._sizes(what, starts.size)
             bag = np.repeat(np.arange(starts.size), size)
             centre, variance = alike(what, starts.size, self.run_time, self.variance, self.correlation)
