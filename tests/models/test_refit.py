@@ -350,6 +350,7 @@ GWA = {
     "rhythm.pause.values": (curve, 0.05),
     "rhythm.gap.values": (curve, 0.05),
     "rhythm.bags.likeness": (common, 0.1),
+    # Most bags have one job: equal numbers tell less of what a user's bags have in common.
     "rhythm.jobs.likeness": (common, 0.2),
     "rhythm.pause.likeness": (common, 0.05),
     "rhythm.gap.likeness": (common, 0.05),
