@@ -23,7 +23,7 @@ SESSIONS: Final = (1, 2, 5, 20, 100)
 ENOUGH: Final = 100
 """Jobs that a class has at least."""
 
-PART: Final = 0.1
+PART: Final = 0.25
 """Sizes are put together until they have such a share of the jobs of a class of sessions."""
 
 PROCS, RUN, REQUEST = 4, 5, 6

@@ -50,6 +50,11 @@ class Gwa(Model):
     much of it is common to the jobs of one user, one session and one bag. Processors depend on the number of
     jobs in the session, run times and requested times on both. Users hold back large sessions while much is
     submitted: who comes next is often the one there is room for. No job of the trace is kept.
+
+    Most numbers are knots of curves: 730 to 1040 numbers for the logs of KTH, SDSC's Paragon and NASA. Fitted
+    to half of their weeks and scored on the others, twice as many (24 knots a curve, ten classes of sizes)
+    come no nearer; with 12 knots a curve workloads are 8 % farther in the mean over measures, with 8 knots
+    24 %, with two classes of sessions 6 %.
     """
 
     arrivals: Modulated
