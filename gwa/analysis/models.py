@@ -63,8 +63,8 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     """
     Every model fitted to the first 20,000 jobs that ran, and how far the jobs that it makes are from them.
 
-    Distances are those of `gwa score`, in-sample, so that a model with more parameters may come nearer
-    than it would to other weeks; `gwa leaderboard` tells that. Beside each number stands the noise floor, the
+    Distances are those of 'gwa score', in-sample, so that a model with more parameters may come nearer
+    than it would to other weeks; 'gwa leaderboard' tells that. Beside each number stands the noise floor, the
     distance between two halves of the trace.
     """
     from gwa.studies.heldout import copied
