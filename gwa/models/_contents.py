@@ -17,13 +17,13 @@ from gwa.models._streams import Block
 from gwa.schema import LONGEST
 from gwa.statistics.sample import Floats, Ints, Sample
 
-SESSIONS: Final = (1, 2, 5, 20, 100)
-"""The fewest jobs of the classes of sessions: a job alone, some jobs, many."""
+SESSIONS: Final = (1, 5)
+"""The fewest jobs of the classes of sessions: a few jobs, and many."""
 
 ENOUGH: Final = 100
 """Jobs that a class has at least."""
 
-PART: Final = 0.25
+PART: Final = 0.1
 """Sizes are put together until they have such a share of the jobs of a class of sessions."""
 
 PROCS, RUN, REQUEST = 4, 5, 6

@@ -14,7 +14,7 @@ from gwa.statistics.sample import Floats, Sample
 NEAR: Final = 0.005
 """How near a curve comes to the data, as a part of the width and the height of the whole."""
 
-MOST: Final = 16
+MOST: Final = 24
 """Knots of a curve at most, those of the tail among them."""
 
 TAIL: Final = (0.9, 0.97, 0.99, 0.997, 0.999, 0.9997, 0.9999)

@@ -51,10 +51,10 @@ class Gwa(Model):
     jobs in the session, run times and requested times on both. Users hold back large sessions while much is
     submitted: who comes next is often the one there is room for. No job of the trace is kept.
 
-    Most numbers are knots of curves: 730 to 1040 numbers for the logs of KTH, SDSC's Paragon and NASA. Fitted
-    to half of their weeks and scored on the others, twice as many (24 knots a curve, ten classes of sizes)
-    come no nearer; with 12 knots a curve workloads are 8 % farther in the mean over measures, with 8 knots
-    24 %, with two classes of sessions 6 %.
+    Most numbers are knots of curves: 1298, 768 and 734 numbers for the logs of KTH, SDSC's Paragon and NASA.
+    Fitted to half of their weeks and scored on the others, twice as many (five classes of sessions) come half
+    a percent nearer in the mean over measures. Of fewer knots a curve, 12 cost 6 % and 8 cost 22 %; with
+    16 it is waits on KTH that are beyond the noise floor.
     """
 
     arrivals: Modulated
