@@ -126,24 +126,6 @@ def test_meets_a_utilization_within_two_percent(preset):
     assert max(block["n_procs"].max() for block in order.blocks()) <= max(cpus, 4)
 
 
-@MODELS
-def test_says_which_field_a_trace_lacks(kind, make_store):
-    columns = {name: [1.0] * 200 for name in ("submit_time", "run_time")} | {"n_procs": [1] * 200}
-    for name in {"submit_time", "n_procs"} & set(kind.needs):
-        store = make_store(**{key: values for key, values in columns.items() if key != name})
-        with pytest.raises(ModelError, match=r"expected at least"):
-            kind.fit(store)
-
-
-@MODELS
-def test_refuses_too_few_jobs(kind, make_store):
-    columns = {"submit_time": [1.0, 2.0, 3.0], "run_time": [5.0, 6.0, 7.0], "n_procs": [1, 2, 1]}
-    few = make_store(**columns, user_id=["a", "b", "c"])
-
-    with pytest.raises(ModelError, match=f"^{kind.name}: 3 jobs .*expected at least {kind.fewest}"):
-        kind.fit(few)
-
-
 SAME = {"submit_time": [5.0] * 300, "run_time": [60.0] * 300, "n_procs": [1] * 300, "user_id": ["u"] * 300}
 
 

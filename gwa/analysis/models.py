@@ -1,9 +1,9 @@
 """How well models describe the workload."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from gwa.blocks import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Va
 from gwa.errors import ModelError
 from gwa.figures import cdf
 from gwa.models import Model, models
+from gwa.models._knots import Knots
+from gwa.models._parameters import Parameters, described
+from gwa.statistics.distribution import Distribution
 from gwa.statistics.sample import Floats, Sample
 from gwa.store import Store
 from gwa.summary import number
@@ -28,8 +31,11 @@ SEED: Final = 1
 SHOWN: Final = 3
 """Models that are drawn: those that come nearest."""
 
-LONG: Final = 8
-"""Parameters that are longer lists are not printed, but counted."""
+MANY, LONG = 5, 8
+"""So many parts, such as clusters, and so many numbers are not printed, but counted."""
+
+GREAT: Final = 10_000
+"""Numbers from which on the fraction does not matter."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,8 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     """
     Every model fitted to the first 20,000 jobs that ran, and how far the jobs that it makes are from them.
 
-    Distances are those of `gwa score`, in-sample, so that a model with more parameters may come nearer
-    than it would to other weeks; `gwa leaderboard` tells that. Beside each number stands the noise floor, the
+    Distances are those of 'gwa score', in-sample, so that a model with more parameters may come nearer
+    than it would to other weeks; 'gwa leaderboard' tells that. Beside each number stands the noise floor, the
     distance between two halves of the trace.
     """
     from gwa.studies.heldout import copied
@@ -74,15 +80,9 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     yield from (Note(reason) for reason in refused)
     if made:
         yield from _shown(real, made)
-    yield Note(COMMANDS)
 
 
 EARLIEST: Final = f"from ran where submit_time is not null order by submit_time, job_id limit {MOST}"
-
-COMMANDS: Final = (
-    "To make more: gwa model fit TRACE gwa -o gwa.json, then gwa generate gwa.json --days 30 --seed 1 -o"
-    " synthetic.gwf, and gwa score TRACE synthetic.gwf. Other models are listed by gwa model list."
-)
 
 
 def _known(store: Store) -> list[str]:
@@ -118,15 +118,24 @@ def _shown(real: "Workload", made: list[Made]) -> Iterator[Block]:
     yield Note(f"The nearest is {made[0].model.title}; its scorecard follows.")
     yield from made[0].card.blocks()
     yield from _curves(real, made[:SHOWN])
-    rows = [row for one in made for row in _parameters(one.model)]
-    yield Table(
-        "model-parameters",
-        "Fitted parameters",
-        (Column("model", "Model"), Column("parameter", "Parameter"), Column("value", "Value")),
-        tuple(rows),
-        "Curves of knots and other long lists stand in what gwa model fit writes.",
-    )
+    rows = tuple((one.model.title, *row) for one in made for row in _parameters(one.model))
+    yield Table("model-parameters", "Fitted parameters", PARAMETERS, rows, WHOLE)
+    yield Note(COMMANDS.format(name=made[0].model.name))
 
+
+PARAMETERS: Final = (
+    Column("model", "Model"),
+    Column("parameter", "Parameter"),
+    Column("value", "Value"),
+    Column("meaning", "Meaning"),
+)
+
+WHOLE: Final = "Of long lists the length is told; they stand in what gwa model fit writes."
+
+COMMANDS: Final = (
+    "To make more such jobs: gwa model fit TRACE {name} -o {name}.json, then gwa generate {name}.json"
+    " --days 30 --seed 1 -o synthetic.gwf, and gwa score TRACE synthetic.gwf. All models: gwa model list."
+)
 
 COLUMNS: Final = (
     Column("model", "Model"),
@@ -189,22 +198,31 @@ def _values(jobs: "Workload", name: str) -> Floats:
     return jobs.run if name == "run-time" else jobs.procs.astype(np.float64)
 
 
-def _parameters(model: Model) -> Iterator[tuple[Value, ...]]:
-    """Yield a row for each number of a model."""
-    for path, value in _flat(model.plain(), ""):
-        yield model.title, path, f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _flat(said: Mapping[str, Any], path: str) -> Iterator[tuple[str, Value]]:
-    """Yield the path and the value of each parameter; lists that are long, by their length."""
-    for name, value in said.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}{name}.")
-        elif isinstance(value, list) and not all(isinstance(one, float | int) for one in value):
+def _parameters(said: Parameters, path: str = "") -> Iterator[tuple[Value, ...]]:
+    """Yield the path, the value and the meaning of each parameter; of long lists only how long they are."""
+    for name, (_, quantity) in described(type(said)).items():
+        value, at = getattr(said, name), path + name
+        parts = isinstance(value, tuple) and isinstance(value[0], Parameters)
+        if isinstance(value, Parameters) and not isinstance(value, Knots):
+            yield from _parameters(value, f"{at}.")
+        elif parts and len(value) < MANY:
             for place, one in enumerate(value):
-                yield from _flat(one, f"{path}{name}[{place}].")
-        elif isinstance(value, list):
-            if len(value) < LONG:
-                yield path + name, ", ".join(f"{one:.4g}" for one in value)
-        else:
-            yield path + name, value
+                yield from _parameters(one, f"{at}[{place}].")
+        elif value is not None:
+            yield at, _in_words(value), str(quantity) if quantity else ""
+
+
+def _in_words(value: object) -> str:
+    """Return a number, numbers, a curve or a distribution in words."""
+    if isinstance(value, Knots):
+        least, median, most = (_in_words(one) for one in value.quantiles(np.array([0.0, 0.5, 1.0])).tolist())
+        return f"{least} to {most}, median {median} ({len(value.values)} knots)"
+    if isinstance(value, Distribution):
+        known = [f"{name} {_in_words(number)}" for name, number in value.values().items()]
+        return f"{value.title}: {', '.join(known)}"
+    if isinstance(value, tuple):
+        some = not isinstance(value[0], Parameters) and len(value) < LONG
+        return ", ".join(map(_in_words, value)) if some else f"{len(value)} of them"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= GREAT else f"{value:.4g}"
+    return str(value)

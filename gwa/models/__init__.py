@@ -53,6 +53,10 @@ class Model(Parameters, ABC):
 
         Raise `ModelError` for a trace that lacks a field or has too few jobs, naming what is missing.
         """
+        for name in cls.needs:
+            if not store.has(name):
+                message = f"{cls.name}: no job records {name} ({BY_NAME[name].meaning})"
+                raise ModelError(f"{message}, expected at least {cls.fewest}")
         jobs, *known = store.row(
             f"select count(*), {', '.join(f'count({name})' for name in cls.needs)} from ran"
         )

@@ -12,14 +12,17 @@ from gwa.models._streams import Block, in_order, joined
 from gwa.statistics.sample import Floats, Ints
 
 MOST: Final = 1 << 14
-"""Bags that are drawn at a time."""
+"""Jobs that are drawn at a time, where they come one by one."""
+
+BAGS: Final = 1 << 11
+"""Bags that are drawn at a time: some users' have a hundred tasks each."""
 
 
-def pieces(times: Iterator[Floats]) -> Iterator[Floats]:
-    """Yield arrivals in blocks of at most `MOST`."""
+def pieces(times: Iterator[Floats], most: int = MOST) -> Iterator[Floats]:
+    """Yield arrivals in blocks of at most so many."""
     for block in times:
-        for start in range(0, block.size, MOST):
-            yield block[start : start + MOST]
+        for start in range(0, block.size, most):
+            yield block[start : start + most]
 
 
 def in_time(bags: Iterator[tuple[float, Block]]) -> Iterator[Block]:

@@ -15,7 +15,7 @@ NEAR: Final = 0.005
 """How near a curve comes to the data, as a part of the width and the height of the whole."""
 
 MOST: Final = 24
-"""Knots of a curve at most."""
+"""Knots of a curve at most, those of the tail among them."""
 
 TAIL: Final = (0.9, 0.97, 0.99, 0.997, 0.999, 0.9997, 0.9999)
 """Shares at which there is a knot, for a few great values are much of the whole."""

@@ -1,6 +1,7 @@
 """How the sizes and run times of Lublin and Feitelson's model are estimated."""
 
 import math
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -15,8 +16,11 @@ from gwa.store import Store
 LOWEST: Final = math.log2(1.5)
 """The least draw that becomes two processors."""
 
-STARTS: Final = (0.3, 0.45, 0.6, 0.75, 0.85)
-"""Where the second stage may begin, as shares of the greatest draw: the likelihood has several peaks."""
+GRID: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""Where the search for each of four unknowns may begin, from its least to its greatest value."""
+
+STARTS: Final = 4
+"""Points of the grid from which the likelihood, which has several peaks, is climbed."""
 
 BINS: Final = 50
 """Parts of a unit of ln s in which run times are counted for EM."""
@@ -46,8 +50,8 @@ def fitted_sizes(store: Store, table: str) -> dict[str, float]:
             likely = np.log(_size_probabilities(parallel.values, high, *_bounded(x, high)))
         return -dot(parallel.weights, likely) if np.isfinite(likely).all() else math.inf
 
-    starts = [_free(high, 0.5, 0.8, part * high, part) for part in STARTS]
-    found = min((_least(loss, start) for start in starts), key=loss)
+    grid = [np.log(np.array(one) / (1 - np.array(one))) for one in product(GRID, repeat=4)]
+    found = min((_least(loss, start) for start in sorted(grid, key=loss)[:STARTS]), key=loss)
     powers, low, middle, first = _bounded(_least(loss, found), high)
     return {
         "serial": serial, "powers_of_two": powers * (1 - serial), "low": low,
@@ -67,15 +71,6 @@ def _bounded(x: Floats, high: float) -> tuple[float, float, float, float]:
     powers, low, middle, first = (1 / (1 + np.exp(-np.clip(x, -30, 30)))).tolist()
     least = LOWEST + low * (min(math.log2(2.5), high) - LOWEST)
     return powers, least, least + middle * (high - least), first
-
-
-def _free(high: float, powers: float, low: float, middle: float, first: float) -> Floats:
-    """Return the numbers that `_bounded` turns into these, all kept off the bounds."""
-    top = min(math.log2(2.5), high)
-    shares = np.array([powers, (low - LOWEST) / (top - LOWEST), (middle - low) / (high - low), first])
-    inside = np.clip(shares, 0.05, 0.95)
-    free: Floats = np.log(inside / (1 - inside))
-    return free
 
 
 def _size_probabilities(

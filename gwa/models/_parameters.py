@@ -73,9 +73,12 @@ class Parameters:
     """What a member of a family is called in JSON; others need none."""
 
     def __post_init__(self) -> None:
-        """Raise `ModelError` for the first number out of its range."""
+        """Raise `ModelError` for the first number out of its range, and for parts that are none."""
+        needed = _required(type(self))
         for name, (_, quantity) in described(type(self)).items():
             value = getattr(self, name)
+            if value == () and name in needed and not quantity:
+                raise ModelError(f"{name} is empty, expected one at least")
             for one in value if isinstance(value, tuple) else (value,):
                 if quantity and one is not None and not quantity.admits(one):
                     raise ModelError(f"{name} is {one!r}, expected {quantity.range}: {quantity}")
@@ -128,6 +131,11 @@ def described(kind: Kind) -> dict[str, tuple[Any, Quantity | None]]:
     return found
 
 
+def _required(cls: type[Parameters]) -> set[str]:
+    """Return the names of the parameters that have no default."""
+    return {field.name for field in fields(cls) if field.default is MISSING}  # type: ignore[arg-type]
+
+
 def _plain(value: Value) -> Value:
     if isinstance(value, Parameters):
         tag = {"kind": value.name} if _is_member(type(value)) else {}
@@ -149,11 +157,10 @@ def _arguments(cls: type[Parameters], said: object, path: str) -> dict[str, Any]
             f"{path or 'parameters'}: is {said!r}, expected {cls.__name__}, a table of parameters"
         )
     known = described(cls)
-    required = {field.name for field in fields(cls) if field.default is MISSING}  # type: ignore[arg-type]
     for name in said:
         if name not in known:
             raise ModelError(f"{path}{name}: there is no such parameter, expected one of {', '.join(known)}")
-    for name in sorted(required - set(said), key=list(known).index):
+    for name in sorted(_required(cls) - set(said), key=list(known).index):
         raise ModelError(f"{path}{name}: is missing")
     return {name: _value(known[name][0], value, path + str(name)) for name, value in said.items()}
 

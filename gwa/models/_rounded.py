@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -74,6 +75,11 @@ def _groups(sample: Sample) -> tuple[Floats, Floats]:
     ends = np.append(starts[1:], n) - 1
     counts = np.add.reduceat(sample.counts, starts).astype(np.float64)
     return np.stack([sample.values[starts] - 0.5, sample.values[ends] + 0.5]), counts
+
+
+def at_most(size: Scaled, largest: float) -> Scaled:
+    """Return *size* without what is larger than any that was seen: fitted tails may have no end."""
+    return replace(size, high=math.log(largest + 0.5) / math.log(size.base))
 
 
 def sizes(sample: Sample) -> tuple[float, Scaled]:

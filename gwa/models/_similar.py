@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.bags import MINH, bagged
+from gwa.errors import ModelError
 from gwa.models._parameters import Parameters, share
 from gwa.models.arrivals import Arrivals
 from gwa.statistics.sample import Floats, Ints
@@ -36,6 +37,11 @@ class Joins(Parameters):
     """How probably the next job is one more of a bag of some class of size, for each class of gaps."""
 
     shares: Annotated[tuple[float, ...], share("of next jobs that join the bag, by the gap before them")]
+
+    def check(self) -> None:
+        """Refuse another number of classes of gaps."""
+        if len(self.shares) != len(GAPS):
+            raise ModelError(f"shares has {len(self.shares)} numbers, expected {len(GAPS)}, by the gap")
 
 
 def size_class(sizes: Ints) -> Ints:

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from gwa.errors import ModelError
 from gwa.models import Model
@@ -61,11 +62,11 @@ class TaskClass(Parameters):
         return math.sqrt(2 * math.log(self.disparity))
 
     @classmethod
-    def of(cls, run_times: Sample, total: int, status: int | None = None) -> Self:
+    def of(cls, run_times: Sample, total: int, rate: float | None, status: int | None) -> Self:
         """Return the class of the most likely lognormal of *run_times*, of a *total* of tasks."""
         found = Lognormal.fit(run_times)
         half = found.sigma**2 / 2
-        return cls(run_times.n / total, math.exp(found.mu + half), math.exp(half), status=status)
+        return cls(run_times.n / total, math.exp(found.mu + half), math.exp(half), rate, status)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class DaCosta(Model):
 
     As printed, tasks arrive one by one, with Pareto gaps. A trace that records how its tasks ended
     is fitted with the paper's two classes, tasks that finished and services that were stopped; any other
-    with the classes that k-means finds among the logarithms of run times, two to four by silhouette.
+    with the classes that k-means finds among the logarithms of run times, two to four by silhouette. Where
+    queues are 0 to 3, as those of this model are, they count as scheduling classes.
     """
 
     arrivals: Arrivals
@@ -103,7 +105,8 @@ class DaCosta(Model):
         ended = _ended(store)
         found = ended if len(ended) > 1 else _clusters(every)
         total = sum(sample.n for sample, _ in found)
-        classes = tuple(TaskClass.of(sample, total, status) for sample, status in found)
+        rate = _rate(store)
+        classes = tuple(TaskClass.of(sample, total, rate, status) for sample, status in found)
         return cls(Bursts.fit(store), classes, every.max())
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
@@ -172,6 +175,20 @@ def _ended(store: Store) -> list[tuple[Sample, int | None]]:
         if sample.n > LEAST_SHARE * total and sample.values.size > 1:
             found.append((sample, int(status)))
     return found
+
+
+def _rate(store: Store) -> float | None:
+    """Return the most likely rate of scheduling classes, None where the queues are no such classes."""
+    counts = dict(store.rows("select queue_id, count(*) as n from ran group by queue_id order by queue_id"))
+    if counts.keys() != set(map(str, range(SCHEDULING_CLASSES))):
+        return None
+    place = np.arange(SCHEDULING_CLASSES)
+    excess = place - np.average(place, weights=[counts[str(one)] for one in place])
+    # Each quarter has the same part of the one before it, less than all of it.
+    if not float(excess.sum()) > 0:
+        return None
+    part = brentq(lambda part: float((excess * part**place).sum()), 0.0, 1.0)
+    return -SCHEDULING_CLASSES * math.log(part)
 
 
 def _clusters(every: Sample) -> list[tuple[Sample, int | None]]:

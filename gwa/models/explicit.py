@@ -40,11 +40,6 @@ class Explicit(Model):
     source = SOURCE
     needs = ("submit_time", "run_time", "n_procs", "user_id")
 
-    def check(self) -> None:
-        """Refuse a model without dominant users."""
-        if not self.dominant:
-            raise ModelError("dominant: is empty, expected the models of one user or more")
-
     @classmethod
     def fitted(cls, store: Store) -> Self:
         """Return the model: that of each dominant user, fitted to its jobs only, and that of all others."""

@@ -50,6 +50,11 @@ class Gwa(Model):
     much of it is common to the jobs of one user, one session and one bag. Processors depend on the number of
     jobs in the session, run times and requested times on both. Users hold back large sessions while much is
     submitted: who comes next is often the one there is room for. No job of the trace is kept.
+
+    Most numbers are knots of curves: 1298, 768 and 734 numbers for the logs of KTH, SDSC's Paragon and NASA.
+    Fitted to half of their weeks and scored on the others, twice as many (five classes of sessions) come half
+    a percent nearer in the mean over measures. Of fewer knots a curve, 12 cost 6 % and 8 cost 22 %; with
+    16 it is waits on KTH that are beyond the noise floor.
     """
 
     arrivals: Modulated

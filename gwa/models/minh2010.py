@@ -38,6 +38,7 @@ from gwa.models._streams import Block
 from gwa.models.arrivals import Arrivals
 from gwa.models.arrivals.spectral import Spectral
 from gwa.models.arrivals.wavelet import Wavelet
+from gwa.models.thesis import RECORDED
 from gwa.statistics.distribution import FitError
 from gwa.statistics.sample import Floats, Ints
 from gwa.statistics.zipf import Zipf
@@ -47,6 +48,9 @@ SOURCE = "T. N. Minh and L. Wolters, the integrated model of parallel workloads 
 
 PROBE: Final = 200_000
 """Arrivals with which probabilities are calibrated."""
+
+APPLICATIONS: Final = 256
+"""Applications whose bags take turns, so that a bag differs from the next one, of the same user or not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +70,20 @@ class Minh2010Printed(Clustered):
     name = "minh2010-printed"
     title = "Minh and Wolters 2010 as printed"
     source = SOURCE
-    needs = ("submit_time", "run_time", "n_procs", "user_id")
 
     @classmethod
     def fitted(cls, store: Store) -> Self:
-        """Return the model of the completed jobs, or of all that ran."""
+        """
+        Return the model of the completed jobs, or of all that ran.
+
+        Bags are the paper's; of a trace without users, such as this model makes, those that it records.
+        """
         enough = jobs(store, YEAR_2010) >= cls.fewest
         selection, definition = (YEAR_2010, MINH) if enough else (YEAR_2009, SIMILAR)
+        if not store.has("user_id"):
+            definition = RECORDED
+        if not store.has(definition.key[0]):
+            raise ModelError(f"{cls.name}: no job records user_id, expected users or bags")
         labels = Labelled.of(store, selection, logarithm=False)
         return cls(
             arrivals=Wavelet.fit(store, labels.table),
@@ -119,7 +130,7 @@ class Minh2010(Model):
     The next job joins a bag with a probability *joins* that depends on the size so far and on the gap, and
     is calibrated for the model's arrivals. Run times and processors are drawn together, from the jobs in bags
     of such a size; within a bag the normal scores of run times correlate by *likeness*. Users are drawn for
-    each bag by Zipf's law, and each bag is an application of its own.
+    each bag by Zipf's law, and the applications of bags that follow each other differ.
     """
 
     arrivals: Arrivals
@@ -132,12 +143,12 @@ class Minh2010(Model):
     name = "minh2010"
     title = "Minh and Wolters 2010 improved"
     source = f"After {SOURCE}"
-    needs = Minh2010Printed.needs
+    needs = ("submit_time", "run_time", "n_procs", "user_id")
 
     def check(self) -> None:
         """Refuse classes of sizes that are not all there."""
-        if len(self.joins) != CLASSES or len({len(one.shares) for one in self.joins}) != 1:
-            raise ModelError(f"joins has {len(self.joins)} rows, expected {CLASSES} of equal length")
+        if len(self.joins) != CLASSES:
+            raise ModelError(f"joins has {len(self.joins)} rows, expected {CLASSES}")
 
     @classmethod
     def fitted(cls, store: Store) -> Self:
@@ -185,7 +196,7 @@ class Minh2010(Model):
                 "submit_time": times,
                 **self.jobs(what, size, spread),
                 "user_id": user[bag],
-                "executable_id": number + 1 + bag,
+                "executable_id": 1 + (number + bag) % APPLICATIONS,
                 "job_structure": (size > 1).astype(np.int64)[bag],
                 "job_structure_params": number + 1 + bag,
             }

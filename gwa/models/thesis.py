@@ -12,10 +12,10 @@ from gwa.bags import ARRAYS, THESIS, Definition, bags
 from gwa.characteristics.users import ranked_users
 from gwa.errors import ModelError
 from gwa.models import Model
-from gwa.models._bags import alike, in_time, lognormal, normal_reject, offsets, pieces
+from gwa.models._bags import BAGS, alike, in_time, lognormal, normal_reject, offsets, pieces
 from gwa.models._draws import Scaled
 from gwa.models._parameters import Quantity, share
-from gwa.models._rounded import rounded, sizes
+from gwa.models._rounded import at_most, rounded, sizes
 from gwa.models._streams import Block
 from gwa.models._thesis import centres, correlation, gaps_in_bags, simultaneous, variances
 from gwa.models.arrivals import Arrivals
@@ -174,7 +174,7 @@ class Bags(Tasks):
         return cls.tasks(store) | {
             "arrivals": Slots.fit(store, bags(store, found), "start"),
             "singles": 1 - several.n / all_bags.n,
-            "bag_size": _at_most(rounded(several, "bag_size", math.e, low=SMALLEST_BAG), several.max()),
+            "bag_size": at_most(rounded(several, "bag_size", math.e, low=SMALLEST_BAG), several.max()),
             "task_gap": rounded(gaps.restrict(high=120.0), "task_gap", 2.0, high=LONGEST_GAP),
             "simultaneous": simultaneous(gaps),
             "run_time": rounded(centres(store, found), "run_time", math.e),
@@ -189,7 +189,7 @@ class Bags(Tasks):
     def _chunks(self, when: np.random.Generator, what: np.random.Generator) -> Iterator[tuple[float, Block]]:
         """Yield blocks of bags with the arrival of the last one."""
         number = 0
-        for starts in pieces(self.arrivals.times(when)):
+        for starts in pieces(self.arrivals.times(when), BAGS):
             size = self._sizes(what, starts.size)
             bag = np.repeat(np.arange(starts.size), size)
             centre, variance = alike(what, starts.size, self.run_time, self.variance, self.correlation)
@@ -245,8 +245,3 @@ class Users(Bags):
     def owners(self, rng: np.random.Generator, n: int) -> Block:
         """Return the ranks of the users who submit *n* bags."""
         return {"user_id": Zipf(self.exponent, self.users).rvs(rng, n).astype(np.int64)}
-
-
-def _at_most(size: Scaled, largest: float) -> Scaled:
-    """Return *size* without what is larger than any that was seen: fitted tails may have no end."""
-    return replace(size, high=math.log(largest + 0.5))

@@ -128,13 +128,13 @@ class Scorecard:
 COLUMNS: Final = (
     Column("aspect", "Aspect"),
     Column("measure", "Measure"),
+    Column("verdict", "Verdict"),
     Column("real", "Real"),
     Column("synthetic", "Synthetic"),
     Column("by", "Compared by"),
     Column("distance", "Distance"),
     Column("halves", "Two halves"),
     Column("bootstrap", "Resampled"),
-    Column("verdict", "Verdict"),
 )
 
 LEGEND: Final = (
@@ -155,13 +155,13 @@ def row(line: Line) -> tuple[Value, ...]:
     return (
         line.measure.aspect.value,
         line.measure.title,
+        line.verdict,
         _number(_shown(line.real)),
         _number(_shown(line.synthetic)),
         line.measure.distance.name,
         _number(line.distance),
         _number(line.floor.halves),
         _number(line.floor.bootstrap),
-        line.verdict,
     )
 
 

@@ -53,7 +53,7 @@ def test_a_fit_is_that_of_the_parts(store):
 
 
 def test_without_dominant_users_there_is_no_model():
-    with pytest.raises(ModelError, match="dominant: is empty"):
+    with pytest.raises(ModelError, match="dominant is empty"):
         Explicit(dominant=(), background=PRESET.background)
 
 

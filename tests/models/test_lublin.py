@@ -13,7 +13,7 @@ from gwa.models import presets
 from gwa.models._lublin import BINS, _em, _size_probabilities
 from gwa.models._streams import Extent
 from gwa.models.lublin import Lublin, RunTimes, Sizes
-from gwa.models.workload import Order, workload
+from gwa.models.workload import Order
 
 ALL, BOTH = (cast("Lublin", presets()[name].model) for name in ("lublin-all", "lublin"))
 
@@ -21,52 +21,6 @@ ALL, BOTH = (cast("Lublin", presets()[name].model) for name in ("lublin-all", "l
 def made(one, jobs, seed=1):
     blocks = list(Order(one, Extent(jobs=jobs), seed).blocks())
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-
-
-@pytest.fixture(scope="module")
-def again():
-    """The presets, and what a fit to 40 000 of their own jobs finds."""
-    found = {}
-    for one in (ALL, BOTH):
-        with workload(Order(one, Extent(jobs=40_000), 5)) as store:
-            found[one] = type(one).fit(store)
-    return found
-
-
-def pairs(again):
-    for one, fitted in again.items():
-        assert one.types().keys() == fitted.types().keys()
-        for name, jobs in one.types().items():
-            yield jobs, fitted.types()[name]
-
-
-def test_sizes_come_back(again):
-    for jobs, fitted in pairs(again):
-        for name in ("serial", "powers_of_two", "first"):
-            assert getattr(fitted.sizes, name) == pytest.approx(getattr(jobs.sizes, name), abs=0.03)
-        for name in ("low", "middle", "high"):
-            assert getattr(fitted.sizes, name) == pytest.approx(getattr(jobs.sizes, name), abs=0.15)
-
-
-def test_run_times_come_back(again):
-    """Both gammas overlap, so that their shapes are loose; what they are together is not."""
-    for jobs, fitted in pairs(again):
-        one, two = jobs.run_times, fitted.run_times
-        assert two.intercept == pytest.approx(one.intercept, abs=0.04)
-        assert two.slope == pytest.approx(one.slope, abs=0.003)
-        for n in (1, 2):
-            means = [getattr(x, f"shape{n}") * getattr(x, f"scale{n}") for x in (one, two)]
-            assert means[1] == pytest.approx(means[0], rel=0.08)
-        draws = [x.draw(np.random.default_rng(1), np.full(20_000, 8)) for x in (one, two)]
-        assert stats.ks_2samp(*draws).statistic < 0.025
-
-
-def test_arrivals_come_back(again):
-    for jobs, fitted in pairs(again):
-        one, two = jobs.arrivals, fitted.arrivals
-        assert two.gap.distribution.mean() == pytest.approx(one.gap.distribution.mean(), rel=0.02)
-        assert two.gap.distribution.shape == pytest.approx(one.gap.distribution.shape, rel=0.05)
-        assert two.day.shares == pytest.approx(one.day.shares, abs=0.005)
 
 
 def test_sizes_are_drawn_as_their_probabilities_say():

@@ -18,7 +18,7 @@ from gwa.models._draws import Scaled
 from gwa.models._rounded import rounded, sizes
 from gwa.models._streams import Extent
 from gwa.models.thesis import Bags, Tasks, Users
-from gwa.models.workload import Order, workload
+from gwa.models.workload import Order
 from gwa.statistics.distributions import Normal
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull
@@ -64,7 +64,9 @@ def test_a_workload_has_the_medians_of_the_inverted_table(jobs):
     gaps = bags["submit_time"].diff().dropna()
     single = jobs[jobs.job_structure == 0]
 
-    assert several.median() == 5
+    # The median is 5 by a hair; four standard errors of some 14 000 bags are 0.017.
+    least, five = stats.weibull_min(1.763, scale=1.987).cdf(np.log([1.5, 5.5]))
+    assert (several <= 5).mean() == pytest.approx((five - least) / (1 - least), abs=0.017)
     assert gaps.median() == pytest.approx(8.6, abs=1)
     assert single.run_time.median() == pytest.approx(448, rel=0.05)
     assert jobs.run_time.median() == pytest.approx(448, rel=0.08)
@@ -115,61 +117,6 @@ ASKED = np.array([0.1, 0.5, 0.9])
 def quantiles(one):
     """Return what a quantity is at 10, 50 and 90 %, whatever its base and kind; at least a second."""
     return np.maximum(one.quantiles(ASKED), 1.0)
-
-
-def near(found, one, error, longest=math.inf):
-    """Whether *found* has nearly the quantiles of *one* at the same shares; clipped ones are left out."""
-    values = one.quantiles(ASKED)
-    below = 0.0 if found.low is None else float(found.distribution.cdf(found.low))
-    shares = (found.distribution.cdf(np.log(values) / math.log(found.base)) - below) / (1 - below)
-    inside = (values > 1) & (values < longest)
-    return bool((np.abs(shares - ASKED)[inside] <= error).all())
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.slow
-def test_a_fit_gives_the_parameters_back(name):
-    """
-    Each parameter comes back within what so many independent bags can tell.
-
-    What all tasks of a bag share is known to four standard errors of the bags that the tasks are worth
-    (the largest have thousands), and 0.02 for rounding. Run times and their variance are not compared for
-    the printed algorithm, whose repeated draws lengthen them.
-    """
-    one = cast("Any", presets()[name].model)
-    with workload(Order(one, Extent(jobs=400_000), 3)) as store:
-        found = cast("Any", type(one).fit(store))
-        counts = store.sample("n", "(select count(*) as n from jobs group by job_structure_params)").expand()
-    worth = counts.sum() ** 2 / (counts**2).sum() if counts.size > 1 else 400_000
-    error = 0.02 + 4 * 0.5 / math.sqrt(worth)
-
-    assert quantiles(found.arrivals.gap) * found.arrivals.pace == pytest.approx(
-        quantiles(one.arrivals.gap) * one.arrivals.pace, rel=0.12, abs=1.0
-    )
-    assert found.arrivals.day.shares == pytest.approx(one.arrivals.day.shares, abs=0.004)
-    assert found.sequential == pytest.approx(one.sequential, abs=error)
-    if one.requested:
-        assert near(found.requested, one.requested, error)
-    if one.size and one.sequential < 0.9:
-        assert near(found.size, one.size, error / math.sqrt(1 - one.sequential))
-        assert found.powers_of_two == pytest.approx(one.powers_of_two, abs=error)
-    if name != "thesis-average-printed":
-        assert near(found.run_time, one.run_time, error, one.longest)
-    if isinstance(one, Bags):
-        check_bags(one, found, printed=name == "thesis-average-printed")
-    if isinstance(one, Users):
-        assert found.exponent == pytest.approx(one.exponent, abs=0.06 + error)
-        assert found.users == pytest.approx(one.users, rel=0.05)
-
-
-def check_bags(one, found, *, printed):
-    assert found.singles == pytest.approx(one.singles, abs=0.02)
-    assert quantiles(found.bag_size) == pytest.approx(quantiles(one.bag_size), rel=0.05)
-    assert quantiles(found.task_gap) == pytest.approx(quantiles(one.task_gap), rel=0.05, abs=0.1)
-    if not printed:
-        deviations = [np.log(np.maximum(quantiles(x.variance), 1.0)) for x in (found, one)]
-        assert deviations[0] == pytest.approx(deviations[1], rel=0.12, abs=0.7)
-        assert found.correlation == pytest.approx(one.correlation, abs=0.15)
 
 
 def test_the_bags_of_a_trace_are_those_it_records_or_those_of_the_thesis(make_store):

@@ -8,7 +8,7 @@ import numpy as np
 
 from gwa.models._draws import Scaled, sizes
 from gwa.models._parameters import Quantity, positive
-from gwa.models._rounded import rounded
+from gwa.models._rounded import at_most, rounded
 from gwa.models.arrivals import Arrivals, gaps
 from gwa.statistics.pareto import GeneralizedPareto
 from gwa.statistics.sample import Floats, Ints
@@ -48,7 +48,8 @@ class Bursts(Arrivals):
             "n",
             f"(select count(*) as n from {moments} where {column} is not null group by {column}) as batches",
         )
-        batch = rounded(batches, "batch", np.e) if batches.values.size > 1 else None
+        several = batches.values.size > 1
+        batch = at_most(rounded(batches, "batch", np.e), batches.max()) if several else None
         return cls(found.mean(), tail, batch)
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
