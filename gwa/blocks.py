@@ -21,6 +21,12 @@ Level: TypeAlias = Literal["info", "warning", "error"]
 """How much a note matters."""
 
 
+class Name(str):
+    """What somebody or something is called, where words stand else: no language changes it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Fact:
     """One number of a trace, with an id that does not change between versions."""

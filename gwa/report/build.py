@@ -9,7 +9,7 @@ import duckdb
 
 from gwa import __version__
 from gwa.analysis import Analysis, analyses
-from gwa.blocks import Note, Report, Section, Value
+from gwa.blocks import Name, Note, Report, Section, Value
 from gwa.findings import findings
 from gwa.part import Part
 from gwa.progress import SILENT, Progress
@@ -48,7 +48,7 @@ def build(
     if part and sections:
         sections[0] = replace(sections[0], blocks=(Note(PARTIAL.format(part)), *sections[0].blocks))
         said["part"] = str(part)
-    made = Report(store.system.name or name, _subtitle(store, name), tuple(sections), zone, said)
+    made = Report(Name(store.system.name or name), Name(_subtitle(store, name)), tuple(sections), zone, said)
     return replace(made, findings=findings({fact.id: fact.value for fact in made.facts()}))
 
 

@@ -19,6 +19,7 @@ from gwa.blocks import Figure, Report
 from gwa.errors import OutputError
 from gwa.figures import draw_all
 from gwa.report.html import figures, page
+from gwa.report.language import Language
 
 PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core"
 """What Debian calls the libraries and letters that WeasyPrint needs."""
@@ -27,16 +28,23 @@ SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 """Where a drawing says how large it is, in pixels."""
 
 
-def pdf(report: Report, *, drawings: Mapping[str, str] | None = None, overrides: Path | None = None) -> bytes:
+def pdf(
+    report: Report,
+    *,
+    drawings: Mapping[str, str] | None = None,
+    overrides: Path | None = None,
+    language: Language | None = None,
+) -> bytes:
     """
     Return *report* as PDF; its figures are drawn unless they come as *drawings*.
 
-    The same report gives the same bytes. *overrides* is a folder of templates, as for the page.
+    The same report gives the same bytes. *overrides* is a folder of templates and *language* that of
+    their words, as for the page.
     """
     weasyprint = _weasyprint()
     svgs = drawings or draw_all(figures(report))
     images = {figure.id: _image(figure, svgs[figure.id]) for figure in figures(report)}
-    text = page(report, images, overrides=overrides, paper=True)
+    text = page(report, images, overrides=overrides, language=language, paper=True)
     with _quiet():
         document = weasyprint.HTML(string=text, url_fetcher=_own_only(weasyprint))
         content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa")

@@ -167,7 +167,7 @@ def test_weeks_of_the_same_load_are_left(make_store):
 def test_among_the_traces_of_the_thesis_lcg_is_most_like_itself(make_store):
     side = look("x", made(make_store, 1, jobs=300))
     facts = {name: Fact(name, value, name) for name, value in thesis()["LCG"].items()}
-    itself = type(side)("x", {**side.facts, **facts}, {}, {}, {}, {})
+    itself = type(side)(side.name, {**side.facts, **facts}, {}, {}, {}, {})
     first, second = (block for block in standing([itself], thesis()) if isinstance(block, Table))
     assert (first.rows[0][0], first.rows[0][2]) == ("LCG", 0)
     places: Any = [row[-2] for row in second.rows]
