@@ -22,7 +22,7 @@ OTHERS = "others"
 
 DAY = 86400
 HEIGHT = 300
-MARGINS = {"left": 58, "bottom": 48, "top": 28}
+MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 28}
 
 
 def gantt(  # noqa: PLR0913 - what a figure says

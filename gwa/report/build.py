@@ -20,6 +20,9 @@ PARTIAL: Final = (
     " beside those of the part; only the size of the system and the account of the rows are of the whole."
 )
 
+VAGUE: Final = {"various", "unknown", "none", "n/a", "-"}
+"""What headers of logs call a system that they do not name."""
+
 
 def build(
     store: Store,
@@ -48,7 +51,7 @@ def build(
     if part and sections:
         sections[0] = replace(sections[0], blocks=(Note(PARTIAL.format(part)), *sections[0].blocks))
         said["part"] = str(part)
-    made = Report(Name(store.system.name or name), Name(_subtitle(store, name)), tuple(sections), zone, said)
+    made = Report(*_titles(store, name), tuple(sections), zone, said)
     return replace(made, findings=findings({fact.id: fact.value for fact in made.facts()}))
 
 
@@ -62,9 +65,11 @@ def _section(one: Analysis, store: Store, *, strict: bool) -> Section:
         return Section(one.id, one.title, one.help, (note,), one.chapter.value, failed=True)
 
 
-def _subtitle(store: Store, name: str) -> str:
-    site = store.system.site
-    return f"{site} · {name}" if site else name
+def _titles(store: Store, name: str) -> tuple[Name, Name]:
+    """Return the names of the system and of its place; that of the trace, where a header says nothing."""
+    system, site = store.system.name, store.system.site
+    title = system if system and system.lower() not in VAGUE else name
+    return Name(title), Name(f"{site} · {name}" if site else name)
 
 
 def reproduction(store: Store) -> dict[str, Value]:
