@@ -17,7 +17,7 @@ DAY = 86400
     section="week",
 )
 def daily_cycle(facts: Facts) -> tuple[float, str] | None:
-    """Said where, in three days or more, the busiest hour has at least three times the jobs of the quietest."""
+    """Said where, in three days or more, the busiest hour has three times the jobs of the quietest."""
     busiest, most, quietest, least, span = (facts[name] for name in daily_cycle.needs)
     if span < DAYS * DAY or most < STRONG * least or not most:
         return None
