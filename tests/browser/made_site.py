@@ -26,6 +26,8 @@ source = "{name}.swf"
 TRACES = {"large": (60, 100), "middle": (40, 200), "huge": (90, -1)}
 """The jobs of each trace, and the memory of all its jobs; the largest tells none."""
 
+WIDE = "|a very wide heading of a table" * 9 + "|\n" + "|-" * 9 + "|\n" + "|words" * 9 + "|\n"
+
 
 def swf(jobs, memory):
     """Return a log: a job a minute, of ever more users."""
@@ -41,7 +43,7 @@ def make_public(home: Path) -> Path:
     names = [*TRACES, "broken"]
     text = HEAD + "".join(TRACE.format(name=name, title=f"{name.title()} & <u>co</u>") for name in names)
     (home / "site" / "archive.toml").write_text(text)
-    (home / "site" / "pages" / "about.md").write_text("# About\n\nText of [traces](index.html).\n")
+    (home / "site" / "pages" / "about.md").write_text("# About\n\nText of [traces](index.html).\n\n" + WIDE)
     (home / "site" / "leaderboard.json").write_text('[{"model": "one", "rank": 1.5}]')
     for name, (jobs, memory) in TRACES.items():
         (home / "site" / f"{name}.swf").write_text(swf(jobs, memory))
