@@ -155,7 +155,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report on a trace; *findings* are its summary, the most remarkable first."""
+    """
+    A whole report on a trace; *findings* are its summary, the most remarkable first.
+
+    *overline* says what kind of report it is, where the title does not.
+    """
 
     title: str
     subtitle: str
@@ -164,6 +168,7 @@ class Report:
     """The time zone of time stamps; None where times count from an unknown start."""
     reproduction: Mapping[str, Value] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    overline: str = ""
 
     def facts(self) -> Iterator[Fact]:
         """Return every fact of the report, in order."""

@@ -49,11 +49,12 @@ def compare(
     }
     names = [side.name for side in sides]
     return Report(
-        "Comparison" if len(sides) > 1 else names[0],
         Name(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"),  # noqa: PLR2004 - fits
+        "",
         tuple(_sections(sides, found, archive, remarks)),
         reproduction=said,
         findings=sentences(found),
+        overline="Comparison",
     )
 
 

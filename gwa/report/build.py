@@ -52,7 +52,8 @@ def build(
         sections[0] = replace(sections[0], blocks=(Note(PARTIAL.format(part)), *sections[0].blocks))
         said["part"] = str(part)
     made = Report(*_titles(store, name), tuple(sections), zone, said)
-    return replace(made, findings=findings({fact.id: fact.value for fact in made.facts()}))
+    found = findings({fact.id: fact.value for fact in made.facts()})
+    return replace(made, findings=found, overline="Workload report")
 
 
 def _section(one: Analysis, store: Store, *, strict: bool) -> Section:
@@ -88,10 +89,11 @@ def reproduction(store: Store) -> dict[str, Value]:
         )
     ]
     said = store.provenance
+    commands: list[Value] = [said[key] for key in ("convert", "report") if key in said]
     return {
         "sources": sources,
         "account": dict(vars(store.account)),
-        "commands": [said[key] for key in ("convert", "report") if key in said],
+        **({"commands": commands} if commands else {}),
         "versions": {
             "gwa": __version__,
             "converted by gwa": said.get("gwa", __version__),

@@ -168,7 +168,12 @@ def translated(report: Report, say: Callable[[str], str]) -> Report:
     )
     sections = tuple(_section(one, say) for one in report.sections)
     return replace(
-        report, title=say(report.title), subtitle=say(report.subtitle), sections=sections, findings=findings
+        report,
+        title=say(report.title),
+        subtitle=say(report.subtitle),
+        sections=sections,
+        findings=findings,
+        overline=say(report.overline),
     )
 
 
