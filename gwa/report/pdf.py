@@ -47,7 +47,7 @@ def pdf(
     text = page(report, images, overrides=overrides, language=language, paper=True)
     with _quiet():
         document = weasyprint.HTML(string=text, url_fetcher=_own_only(weasyprint))
-        content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa")
+        content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa", finisher=_lists)
     return content
 
 
@@ -72,6 +72,24 @@ def pages(drawn: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
         document = weasyprint.HTML(string=f"{style}{images}", url_fetcher=_own_only(weasyprint))
         content: bytes = document.write_pdf(pdf_identifier=b"gwa")
     return content
+
+
+def _lists(_: object, pdf: Any) -> None:  # noqa: ANN401 - as above
+    """
+    Tag a term and what is told of it as the label and the body of one item of a list.
+
+    WeasyPrint makes an item of either, and leaves the element around both between the list and its items,
+    where PDF/UA-1 (ISO 32000-1, 14.8.4.3.3) has no place for it.
+    """
+    objects = {one.reference: one for one in pdf.objects if isinstance(one, dict)}  # type: ignore[attr-defined]
+    elements = {name: one for name, one in objects.items() if one.get("Type") == "/StructElem"}
+    for group in elements.values():
+        if group["S"] == "/Div" and elements.get(group["P"], group)["S"] == "/L":
+            group["S"] = "/LI"
+            for place, part in enumerate(elements[kid] for kid in group["K"] if kid in elements):
+                part["S"] = "/LBody" if place else "/Lbl"
+                for body in (elements[kid] for kid in part["K"] if kid in elements):
+                    body["S"] = "/Div" if body["S"] == "/LBody" else body["S"]
 
 
 def _weasyprint() -> Any:  # noqa: ANN401 - it has no types
