@@ -32,7 +32,7 @@ test: lint types .venv/tests ## check style and types, then run all tests but th
 slow: .venv/tests ## run the slow tests: long fuzzing, calibration, the largest logs
 	$(BIN)/python -m pytest -n 2 -m slow
 
-browser: .venv/tests site/node_modules ## use the pages of reports and of a site in a browser, as readers do
+browser: .venv/tests site/node_modules tests/browser/node_modules ## use all pages in a browser, as readers do
 	$(BIN)/python -m pytest -n 1 tests/browser
 
 coverage: .venv/tests ## run the tests and measure which branches they take
@@ -93,12 +93,16 @@ site: .venv/ready site/node_modules ## build our archive into public/; URL= says
 	$(BIN)/gwa site build site -o public $(if $(URL),--url $(URL))
 
 clean: ## remove all that these tasks made
-	rm -rf .venv build dist public site/node_modules .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist public site/node_modules tests/browser/node_modules .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # DuckDB for browsers; a site without it has no console, and is whole otherwise.
 site/node_modules: site/package-lock.json
 	@npm ci --prefix site --silent || echo "site: DuckDB for browsers could not be fetched, there will be no console"
+
+# The checker of HTML, which needs Java; without it those tests are skipped.
+tests/browser/node_modules: tests/browser/package-lock.json
+	@npm ci --prefix tests/browser --silent || echo "browser: the checker of HTML could not be fetched"
 
 .venv/tests: .venv/ready
 	.ci/setup tests

@@ -21,6 +21,12 @@ Level: TypeAlias = Literal["info", "warning", "error"]
 """How much a note matters."""
 
 
+class Name(str):
+    """What somebody or something is called, where words stand else: no language changes it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Fact:
     """One number of a trace, with an id that does not change between versions."""
@@ -149,7 +155,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report on a trace; *findings* are its summary, the most remarkable first."""
+    """
+    A whole report on a trace; *findings* are its summary, the most remarkable first.
+
+    *overline* says what kind of report it is, where the title does not.
+    """
 
     title: str
     subtitle: str
@@ -158,6 +168,7 @@ class Report:
     """The time zone of time stamps; None where times count from an unknown start."""
     reproduction: Mapping[str, Value] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    overline: str = ""
 
     def facts(self) -> Iterator[Fact]:
         """Return every fact of the report, in order."""

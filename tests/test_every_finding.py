@@ -106,6 +106,12 @@ def test_of_an_ordinary_trace_nothing_is_said():
     assert findings(ORDINARY) == ()
 
 
+def test_hours_without_days_have_no_daily_cycle():
+    assert (
+        findings(ORDINARY | {"arrivals.cycle.quietest_hour_share": 0.0, "trace.span_seconds": 20_000}) == ()
+    )
+
+
 @pytest.mark.parametrize(("name", "change", "said"), REMARKABLE)
 def test_what_is_remarkable_is_said_with_its_figures(name, change, said):
     (found,) = findings(ORDINARY | change)

@@ -338,6 +338,16 @@ def test_what_is_rounded_is_small_and_what_is_missing_is_none():
     assert _thin.rounded(np.array([1 / 3, 2.0, np.inf]), 3) == [0.333, 2, None]
 
 
+def test_a_density_is_as_high_as_it_has_rows():
+    drawn = [
+        draw(density("d", "t", [1, 9], sizes, [1, 2], "alt", xlabel="x", ylabel="y"))
+        for sizes in ([1, 1], [1, 2], [1, 500])
+    ]
+    heights = [float(svg.partition('height="')[2].partition('"')[0]) for svg in drawn]
+
+    assert heights == sorted(set(heights))
+
+
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(1, 10**6), st.integers(1, 1000)), max_size=50))
 def test_a_density_holds_all_its_weights_each_where_it_belongs(points):
     x, y, weights = ([point[place] for point in points] for place in range(3))

@@ -15,6 +15,7 @@ from gwa import blocks
 from gwa.assets import asset
 from gwa.blocks import Column, Fact, Facts, Note, Report, Section, Table
 from gwa.errors import DefinitionError
+from gwa.report.build import build
 from gwa.report.html import UNPRINTABLE, chapters, html, layout, numeric, summary
 from tests.made_report import HOSTILE, make_figures, make_report
 
@@ -29,6 +30,13 @@ def report():
 def text(report):
     """Return its page."""
     return html(report)
+
+
+@pytest.mark.parametrize(("computer", "title"), [("IBM SP2", "IBM SP2"), ("various", "kth"), ("", "kth")])
+def test_a_report_is_called_by_what_says_something(make_store, computer, title):
+    store = make_store((("Computer", computer),), submit_time=[1.0])
+
+    assert build(store, "kth", only=["overview"]).title == title
 
 
 class Page(HTMLParser):

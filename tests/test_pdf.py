@@ -95,7 +95,28 @@ def test_everything_on_paper_can_be_read_aloud(objects):
     assert fonts
     assert all(any(name.startswith("/FontFile") for name in font) for font in fonts)
     assert len(dictionaries(objects, S="H1")) == 1
-    assert all("/A" in head for head in dictionaries(objects, S="TH")), "a scope for each heading"
+    headings = {head["/ID"] for head in dictionaries(objects, S="TH")}
+    assert all(set(cell["/A"]["/Headers"]) <= headings for cell in dictionaries(objects, S="TD"))
+
+
+WITHIN = {
+    "/LI": {"/L"}, "/Lbl": {"/LI"}, "/LBody": {"/LI"}, "/THead": {"/Table"}, "/TBody": {"/Table"},
+    "/TR": {"/Table", "/THead", "/TBody"}, "/TH": {"/TR"}, "/TD": {"/TR"},
+}  # fmt: skip
+"""What each tag may stand in (ISO 32000-1, 14.8.4.3)."""
+
+HOLDS = {"/L": {"/LI", "/Caption"}, "/LI": {"/Lbl", "/LBody"}, "/TR": {"/TH", "/TD"}}
+HOLDS["/Table"] = {"/TR", "/THead", "/TBody", "/Caption"}
+"""What some tags may hold, and nothing else."""
+
+
+def test_lists_and_tables_are_tagged_as_such(objects):
+    parts = dictionaries(objects, Type="StructElem")
+    pairs = {(objects[f"obj:{one['/P']}"]["value"].get("/S"), one["/S"]) for one in parts}
+
+    assert {inner for _, inner in pairs} >= WITHIN.keys() | HOLDS.keys()
+    assert not {(outer, inner) for outer, inner in pairs if outer not in WITHIN.get(inner, {outer})}
+    assert not {(outer, inner) for outer, inner in pairs if inner not in HOLDS.get(outer, {inner})}
 
 
 def test_sections_are_bookmarks(objects, report):

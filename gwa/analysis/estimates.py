@@ -67,7 +67,7 @@ def estimates(store: Store) -> Iterator[Block]:
     shares = {name: sample for name, sample in shares.items() if sample.n}
     lacking = [label for name, (label, *_) in RATIOS.items() if name not in shares]
     if lacking:
-        yield Note(f"Not known of any job of this trace: {', '.join(lacking).lower()}.")
+        yield Note(f"Not known of any job of this trace: {', '.join(map(_inside, lacking))}.")
     if not shares:
         return
     rows = {
@@ -173,3 +173,8 @@ def _modal(store: Store) -> Iterator[Block]:
         tuple(tuple(row.values()) for row in top),
         note=f"Of {total:,} jobs that ask for a time.",
     )
+
+
+def _inside(label: str) -> str:
+    """Return *label* as it stands within a sentence; CPU stays CPU."""
+    return label if label[:2].isupper() else label[:1].lower() + label[1:]

@@ -11,6 +11,7 @@ from gwa.blocks import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Va
 from gwa.characteristics.published import cells
 from gwa.characteristics.thesis import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
 from gwa.figures import cdf, lines
+from gwa.numbers import fraction
 from gwa.schema import BY_NAME
 from gwa.statistics.distribution import NONNEGATIVE, POSITIVE
 from gwa.statistics.fit import Fit, Fits, with_p_values
@@ -93,8 +94,8 @@ def _blocks(characteristic: Characteristic, measured: Measured, found: Fits) -> 
         f"{characteristic.title}{scale}",
         COLUMNS,
         tuple(_row(fit) for fit in found),
-        f"{measured.x.n:,} values; {measured.dropped:.1%} of the raw ones are below 1 and dropped,"
-        f" {measured.zeros:.1%} of the rest are 0 on this scale.{refused}",
+        f"{measured.x.n:,} values; {fraction(measured.dropped)} of the raw ones are below 1 and dropped,"
+        f" {fraction(measured.zeros)} of the rest are 0 on this scale.{refused}",
     )
     yield Note(f"{characteristic.title}: {found.verdict()}")
     yield _figure(characteristic, measured, found)

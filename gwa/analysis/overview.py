@@ -61,7 +61,7 @@ def _remarks(store: Store) -> Iterator[Note]:
     system = store.system
     if system.cpus_inferred:
         yield Note(
-            f"Nobody says how many processors the system had: {system.cpus} is the most that were ever busy"
+            f"Nobody says how many processors the system had: {system.cpus:,} is the most that were ever busy"
             " at once, and utilisation is relative to that. A system file (--system) can state the number."
         )
     elif system.cpus is not None and "MaxNodes" in system.cpus_from:
@@ -75,6 +75,7 @@ def _remarks(store: Store) -> Iterator[Note]:
     missing = store.row("select count(*) from jobs where submit_time is null")[0]
     if missing:
         yield Note(
-            f"{missing} jobs have no submit time. They are in all counts, but not in what changes over time.",
+            f"{missing:,} jobs have no submit time. They are in all counts, but not in what changes over"
+            " time.",
             "warning",
         )

@@ -51,11 +51,16 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a build: traces *made* and *kept*, and what went wrong: *troubles*, a line each."""
+    """
+    What became of a build: traces *made* and *kept*, and what went wrong: *troubles*, a line each.
+
+    *url* is where the site will stand, empty where nobody says.
+    """
 
     made: tuple[str, ...]
     kept: tuple[str, ...]
     troubles: tuple[str, ...]
+    url: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,10 +143,10 @@ def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
         troubles = [said for _, _, said in done.values() if said] + [
             said for said in compared.values() if said
         ]
-        troubles += list(broken_links(folder))
+        troubles += list(broken_links(folder, catalogue.url))
     kept = tuple(name for name, (was, _, _) in done.items() if was)
     made = tuple(name for name, (was, wrong, _) in done.items() if not was and not wrong)
-    return Outcome(made, kept, tuple(troubles))
+    return Outcome(made, kept, tuple(troubles), catalogue.url)
 
 
 def _each(

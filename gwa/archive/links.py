@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 FETCHED: Final = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("form", "action")}
 FOLLOWED: Final = {("a", "href")}
+LOST: Final = "404.html"
 
 
 class _Page(HTMLParser):
@@ -27,12 +28,18 @@ class _Page(HTMLParser):
                 self.places.add(value)
 
 
-def broken_links(folder: Path) -> Iterator[str]:
-    """Yield a line for each link of the site in *folder* that leads nowhere, or fetches from elsewhere."""
+def broken_links(folder: Path, url: str = "") -> Iterator[str]:
+    """
+    Yield a line for each link of the site in *folder* that leads nowhere, or fetches from elsewhere.
+
+    Where the *url* of the site is known, its page for what is not there links from the top of the server.
+    """
+    top = urlsplit(url).path
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
     for path, page in pages.items():
         for link, fetched in page.links:
-            if reason := _wrong(path, link, pages, fetched=fetched):
+            inner = link.removeprefix(top) if path == folder / LOST else link
+            if reason := _wrong(path, inner, pages, fetched=fetched):
                 yield f"{path.relative_to(folder)}: {link[:200]}: {reason}"
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -60,4 +61,13 @@ def _page(path: Path, name: str) -> Written:
     if not first.startswith("# "):
         raise DefinitionError(f"{path}: begins with '{first[:40]}', expected a title such as '# About'")
     made = MarkdownIt("commonmark", {"html": False}).enable("table").render(rest)
-    return Written(name, first.removeprefix("# ").strip(), Markup(made), rest)  # noqa: S704 - escaped by the library
+    body = Markup(_scrolling(made))  # noqa: S704 - escaped by the library
+    return Written(name, first.removeprefix("# ").strip(), body, rest)
+
+
+def _scrolling(body: str) -> str:
+    """Return *body* with each table in a box of its own, so that no page is wider than a phone."""
+    numbers = count(1)
+    box = '<div class="scroll" role="region" aria-label="Table {}" tabindex="0"><table>'
+    wrapped = re.sub("<table>", lambda _: box.format(next(numbers)), body)
+    return wrapped.replace("</table>", "</table></div>")

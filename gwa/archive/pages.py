@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import jinja2
 from markupsafe import Markup
@@ -42,6 +43,10 @@ RECORDED: Final = {
     "ExecutableID": "programs",
 }
 """What the front page tells of a trace's fields, where every job has them."""
+
+
+LOST: Final = "404"
+"""The page that servers show under any address, however deep: its links begin at the top of the server."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,11 @@ def pages(archive: Archive) -> Iterator[tuple[str, str]]:
         "nav": [(f"{page.name}.html", page.title) for page in archive.written],
     }
     for name, given in _shared(archive).items():
-        yield f"{name}.html", jinja.get_template(f"{name}.html").render(root="", here=name, **shared, **given)
+        root = urlsplit(archive.catalogue.url).path if name == LOST else ""
+        yield (
+            f"{name}.html",
+            jinja.get_template(f"{name}.html").render(root=root, here=name, **shared, **given),
+        )
     for page in archive.written:
         yield (
             f"{page.name}.html",
@@ -133,7 +142,7 @@ def _shared(archive: Archive) -> dict[str, dict[str, Any]]:
         "models": {"models": models(), "presets": presets(), "made": _made(archive)},
         "formats": {"formats": all_formats(), "fields": FIELDS},
         "search": {},
-        "404": {},
+        LOST: {},
         **board,
     }
 

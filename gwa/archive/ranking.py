@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from gwa.archive.holdings import Holding
 from gwa.blocks import Unit
+from gwa.numbers import fraction
 
 Measured: TypeAlias = tuple[float | None, str]
 """The value of a measure, and why it is that, or why there is none."""
@@ -101,8 +102,8 @@ def _fitness(fields: Sequence[str], days: int) -> Callable[[Holding], Measured]:
         long = min(1.0, (one.number("trace.span_seconds") or 0.0) / (86400 * days))
         if not share:
             return None, f"no job records {scarce}"
-        why = f"{share:.0%} of jobs record {scarce}, the scarcest field"
-        return share * long, why if long == 1 else f"{why}; it is {long:.0%} of {days} days long"
+        why = f"{fraction(share)} of jobs record {scarce}, the scarcest field"
+        return share * long, why if long == 1 else f"{why}; it is {fraction(long)} of {days} days long"
 
     return of
 

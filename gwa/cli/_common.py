@@ -49,6 +49,31 @@ def flags(command: F) -> F:
     return command
 
 
+def looks(command: F) -> F:
+    """Add the options that say how an output looks and which language it speaks."""
+    return _with(
+        command,
+        click.option(
+            "--theme",
+            type=PATH,
+            metavar="DIR",
+            help="Folder of templates, style sheets and languages that replace ours.",
+        ),
+        click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.toml has it."),
+        click.option(
+            "--strings", type=PATH, metavar="FILE.toml", help="Write all texts there, to be translated."
+        ),
+    )
+
+
+def looking(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what those options express, as what writes a report takes it."""
+    from gwa.report.language import read_language
+
+    language = read_language(said["lang"], said["theme"])
+    return {"theme": said["theme"], "language": language, "strings": said["strings"]}
+
+
 def parts(command: F) -> F:
     """Add the options that leave a part of a trace."""
     return _with(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, engines, flags, opened, options, parts, reading
+from gwa.cli._common import PATH, engines, flags, looking, looks, opened, options, parts, reading
 
 
 @click.command(name="compare")
@@ -24,9 +24,7 @@ from gwa.cli._common import PATH, engines, flags, opened, options, parts, readin
     metavar="DIR",
     help="Place each trace among those of a folder of facts, or of the thesis with the word archive.",
 )
-@click.option(
-    "--theme", type=PATH, metavar="DIR", help="Folder of templates and style sheets that replace ours."
-)
+@looks
 @parts
 @engines
 @options
@@ -35,7 +33,6 @@ def command(
     folder: Path,
     like: str | None,
     against: Path | None,
-    theme: Path | None,
     **said: Any,
 ) -> None:
     """
@@ -53,6 +50,7 @@ def command(
     from gwa.comparison.likeness import LIKE
     from gwa.report.outputs import outputs, write
 
+    look = looking(said)
     archive = read_archive(against) if against else None
     kinds = [name for name in outputs() if said[name]] or ["html"]
     with ExitStack() as stack:
@@ -60,5 +58,5 @@ def command(
         stores = [(trace.name, trace.store) for trace in found]
         remarks = [LIKE[like](stores)] if like else []
         made = compare(stores, archive, remarks, reading(said).progress)
-        for path in write(made, folder, "comparison", kinds, theme=theme):
+        for path in write(made, folder, "comparison", kinds, **look):
             click.echo(path)

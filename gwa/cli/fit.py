@@ -102,6 +102,7 @@ def _fits(store: Any, name: str, said: dict[str, Any]) -> tuple[Any, str]:
     from dataclasses import replace
 
     from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS, fitted
+    from gwa.numbers import fraction
     from gwa.statistics.distribution import NONNEGATIVE, POSITIVE, distributions
     from gwa.statistics.fit import SIX, with_p_values
     from gwa.statistics.goodness import Bootstrap
@@ -119,8 +120,8 @@ def _fits(store: Any, name: str, said: dict[str, Any]) -> tuple[Any, str]:
         rng = np.random.default_rng(said["seed"])
         fits = with_p_values(fits, measured.x.restrict(above=0.0), rng, plan)
     scale = f"log base {measured.base}" if measured.base else "no logarithm"
-    about = f"{measured.x.n:,} values ({scale}); {measured.dropped:.1%} below 1 dropped"
-    return fits, f"{about}, {measured.zeros:.1%} zeros. {fits.verdict()}"
+    about = f"{measured.x.n:,} values ({scale}); {fraction(measured.dropped)} below 1 dropped"
+    return fits, f"{about}, {fraction(measured.zeros)} zeros. {fits.verdict()}"
 
 
 def _row(fit: Any, fits: Any) -> dict[str, object]:

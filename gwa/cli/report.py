@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, TRACE, engines, flags, opened, options, parts, reading
+from gwa.cli._common import PATH, TRACE, engines, flags, looking, looks, opened, options, parts, reading
 
 
 @click.command(name="report")
@@ -29,9 +29,7 @@ from gwa.cli._common import PATH, TRACE, engines, flags, opened, options, parts,
     show_default=True,
     help="Lists of the largest name so many.",
 )
-@click.option(
-    "--theme", type=PATH, metavar="DIR", help="Folder of templates and style sheets that replace ours."
-)
+@looks
 @parts
 @engines
 @options
@@ -44,7 +42,6 @@ def command(
     sections: str | None,
     every: bool,
     top: int,
-    theme: Path | None,
     **said: Any,
 ) -> None:
     """
@@ -54,6 +51,8 @@ def command(
     Examples:
       gwa report sample_traces/swf/tiny.swf --html
       gwa report sample_traces/swf/tiny.swf --where 'n_procs > 1' --sections users,waits
+      gwa report sample_traces/swf/tiny.swf --strings mine/languages/de.toml
+      gwa report sample_traces/swf/tiny.swf --theme mine --lang de
     """
     from gwa.analysis import analyses
     from gwa.report.outputs import outputs, write
@@ -62,10 +61,11 @@ def command(
     only = sections.replace(" ", "").split(",") if sections else None
     if every and not only:
         only = [one.id for one in analyses()]
+    look = looking(said)
     with opened(trace, said) as found:
         found.store.top = top
         made = found.report(only, reading(said).progress)
-        for path in write(made, folder, found.name, kinds, theme=theme):
+        for path in write(made, folder, found.name, kinds, **look):
             click.echo(path)
     if made.failed:
         click.echo("gwa: some sections could not be made: they say so in their place", err=True)

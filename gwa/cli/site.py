@@ -26,7 +26,9 @@ def command() -> None:
 @click.option(
     "-o", "--output", "out", required=True, type=PATH, metavar="OUT_DIR", help="Folder of the site."
 )
-@click.option("--url", default="", help="Where the site will stand, for feeds; else as archive.toml says.")
+@click.option(
+    "--url", default="", help="Where the site will stand, for feeds and 404.html; else as archive.toml says."
+)
 @click.option(
     "--jobs", type=click.IntRange(1, 64), metavar="N", help="Traces at a time; else one a processor."
 )
@@ -66,6 +68,10 @@ def build(
         click.echo(f"gwa: {trouble}", err=True)
     if not said["quiet"]:
         click.echo(f"{out}: {len(outcome.made)} traces made, {len(outcome.kept)} unchanged", err=True)
+        if not outcome.url:
+            click.echo(
+                f"{out}: without --url there is no feed, and 404.html has no style in subfolders", err=True
+            )
     if outcome.troubles:
         ctx.exit(1)
 

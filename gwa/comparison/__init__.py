@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gwa.analysis import paragraphs
-from gwa.blocks import Block, Report, Section, Value
+from gwa.blocks import Block, Name, Report, Section, Value
 from gwa.comparison.aligned import aligned
 from gwa.comparison.archive import Archive, standing
 from gwa.comparison.curves import curves, small_multiples
@@ -49,11 +49,12 @@ def compare(
     }
     names = [side.name for side in sides]
     return Report(
-        "Comparison" if len(sides) > 1 else names[0],
-        " and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more",  # noqa: PLR2004 - fits
+        Name(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"),  # noqa: PLR2004 - fits
+        "",
         tuple(_sections(sides, found, archive, remarks)),
         reproduction=said,
         findings=sentences(found),
+        overline="Comparison",
     )
 
 

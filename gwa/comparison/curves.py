@@ -4,16 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gwa.blocks import Block, Note, Unit
-from gwa.comparison.differences import compared
+from gwa.blocks import Block, Note
+from gwa.comparison.differences import UNITS, compared
 from gwa.comparison.side import Side
 from gwa.figures import cdf
 from gwa.statistics.sample import Sample
 
 TOGETHER: Final = 6
 """So many curves can be told apart in one figure."""
-
-UNITS: Final[dict[str, Unit]] = {"run-time": "seconds", "requested": "seconds", "gaps": "seconds"}
 
 SERIES: Final = ("utilization", "week")
 
@@ -33,7 +31,7 @@ def curves(sides: Sequence[Side]) -> Iterator[Block]:
                 f"compare-{one.id}-{start // TOGETHER + 1}",
                 one.title,
                 {name: found.ecdf() for name, found in some.items()},
-                one.title.lower(),
+                one.title,
                 f"{one.title}, cumulative, of {len(some)} traces: the median is {medians}.",
                 unit=UNITS.get(one.id, "count"),
                 ylabel="Fraction",

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from gwa.blocks import Block, Column, Finding, Note, Table, Value
+from gwa.blocks import Block, Column, Finding, Note, Table, Unit, Value
 from gwa.comparison.side import Side
-from gwa.numbers import number as shown
+from gwa.numbers import show
 from gwa.statistics.sample import Sample
 from gwa.studies.measures import WASSERSTEIN, Aspect, Measure, Statistic, measures
 from gwa.summary import number
@@ -17,6 +17,9 @@ COLUMNS_SHOWN: Final = 6
 
 FEW: Final = 3
 """So many differences are said in the summary."""
+
+UNITS: Final[dict[str, Unit]] = {"run-time": "seconds", "requested": "seconds", "gaps": "seconds"}
+"""What has a unit; the table says it beside the name, since its columns hold all kinds of values."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ def table(sides: Sequence[Side], found: Sequence[Difference], remarks: Sequence[
 
 def _cells(one: Difference, sides: Sequence[Side], *, few: bool) -> Iterator[Value]:
     """Yield a row of the table."""
-    yield one.measure.title
+    unit = UNITS.get(one.measure.id)
+    yield f"{one.measure.title}, {unit}" if unit else one.measure.title
     if few:
         yield from (_value(side.statistics[one.measure.id]) for side in sides)
     if len(sides) > 2:  # noqa: PLR2004 - as above
@@ -147,9 +151,9 @@ def _sentence(one: Difference) -> str:
     values = [_value(side.statistics[one.measure.id]) for side in (one.one, one.other)]
     what = "median " if isinstance(one.one.statistics[one.measure.id], Sample) else ""
     beside = ", ".join(
-        f"{what}{shown(value)} in {side.name}"
+        f"{what}{show(value, UNITS.get(one.measure.id, ''))} in {side.name}"
         for value, side in zip(values, (one.one, one.other), strict=True)
         if value is not None
     )
-    by = f"{one.measure.distance.name} {shown(round(one.distance, 3))}"
-    return f"{one.measure.title}: {beside} ({by}, {shown(round(one.times or 0, 1))} times what chance does)."
+    by = f"{one.measure.distance.name} {show(round(one.distance, 3))}"
+    return f"{one.measure.title}: {beside} ({by}, {show(round(one.times or 0, 1))} times what chance does)."

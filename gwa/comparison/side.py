@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.analysis import analyses
-from gwa.blocks import Fact, Figure, Report
+from gwa.blocks import Fact, Figure, Name, Report
 from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS
 from gwa.store import Store
 from gwa.studies.measures import Statistics
@@ -53,7 +53,7 @@ class Side:
     `gwa.studies.measures`, and what share of jobs and CPU time each user has.
     """
 
-    name: str
+    name: Name
     facts: Mapping[str, Fact]
     figures: Mapping[str, Figure]
     statistics: Statistics
@@ -68,7 +68,7 @@ def look(name: str, store: Store) -> Side:
     drawn = {block.id: block for section in sections for block in section.blocks if isinstance(block, Figure)}
     seen = Reference.of(Workload.of(store))
     facts = {fact.id: fact for fact in (*report.facts(), *_normal(store))}
-    return Side(name, facts, drawn, seen.statistics, seen.floors, _users(store))
+    return Side(Name(name), facts, drawn, seen.statistics, seen.floors, _users(store))
 
 
 def _normal(store: Store) -> Iterator[Fact]:

@@ -23,7 +23,9 @@ TWOS = 1
 DECADES = 40
 """Values are taken to be at most so many powers of ten above 1."""
 
-HEIGHT = 270
+ROW, HIGHEST = 36, 182
+"""How high a row of cells is, and all of them at most."""
+
 MARGINS = {"left": 48, "bottom": 44, "top": 44}
 
 
@@ -64,9 +66,10 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the cells as one colour, the darker the more they hold, and a scale over them."""
     from gwa.figures import _cells, _style
 
-    axes = _style.axes(canvas, height=HEIGHT, right=14, **MARGINS)
     cells = data["cells"]
     columns, rows = [cell[0] for cell in cells] or [0], [cell[1] for cell in cells] or [0]
+    inside = min(HIGHEST, ROW * (max(rows) - min(rows) + 1))
+    axes = _style.axes(canvas, height=MARGINS["top"] + inside + MARGINS["bottom"], right=14, **MARGINS)
     most = max([1.0, *(cell[2] for cell in cells)])
     for column, row, held in cells:
         strength = np.log(max(held, 1.0)) / np.log(most) if most > 1 else 1.0
@@ -80,9 +83,9 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
 
 def _span(axes: "Axes", columns: list[int], rows: list[int]) -> None:
-    """Let the axes hold all cells, and not be all of a single one."""
+    """Let the axes hold all cells, and a single one not be as wide as they are."""
     axes.set_xlim(min(columns), max(*columns, min(columns) + TENTHS) + 1)
-    axes.set_ylim(min(rows), max(*rows, min(rows) + 2) + 1)
+    axes.set_ylim(min(rows), max(rows) + 1)
 
 
 def _log_ticks(axis: "Axis", places: list[int], base: float, unit: str, room: float) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gwa.blocks import Figure, Value
+from gwa.blocks import Figure, Name, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ OTHERS = "others"
 
 DAY = 86400
 HEIGHT = 300
-MARGINS = {"left": 58, "bottom": 48, "top": 28}
+MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 28}
 
 
 def gantt(  # noqa: PLR0913 - what a figure says
@@ -50,7 +50,9 @@ def gantt(  # noqa: PLR0913 - what a figure says
         if end > first and begin < last:
             kept = owner if owner in named else OTHERS
             drawn.setdefault(kept, []).append([max(begin, first), min(end, last), low, high])
-    groups: list[Value] = [{"label": name, "bars": drawn[name]} for name in [*named, OTHERS] if name in drawn]
+    groups: list[Value] = [
+        {"label": Name(name), "bars": drawn[name]} for name in [*named, OTHERS] if name in drawn
+    ]
     data: dict[str, Value] = {"groups": groups, "period": list(period), "ylabel": ylabel, "zone": zone}
     return Figure(id=id, title=title, plot="gantt", data=data, alt=alt, note=note)
 

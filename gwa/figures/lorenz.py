@@ -37,7 +37,9 @@ def lorenz(
         x, y = x / (x[-1] or 1.0), y / (y[-1] or 1.0)
         keep = _thin.monotone(x, y)
         curves.append({"label": label, "x": _thin.rounded(x[keep], 5), "y": _thin.rounded(y[keep], 5)})
-    data: dict[str, Value] = {"curves": curves, "xlabel": xlabel, "ylabel": ylabel}
+    data: dict[str, Value] = {
+        "curves": curves, "even": {"label": "even shares"}, "xlabel": xlabel, "ylabel": ylabel,
+    }  # fmt: skip
     return Figure(id=id, title=title, plot="lorenz", data=data, alt=alt, note=note)
 
 
@@ -52,7 +54,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _style.set_ticks(axes.xaxis, quarters)
     _style.set_ticks(axes.yaxis, quarters)
     axes.plot([0, 1], [0, 1], color=_style.MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
-    lines = [_labels.Line("even shares", _style.MUTED, np.array([0.0, 1.0]), np.array([0.0, 1.0]))]
+    lines = [_labels.Line(data["even"]["label"], _style.MUTED, np.array([0.0, 1.0]), np.array([0.0, 1.0]))]
     for place, curve in enumerate(data["curves"]):
         look = _style.line(place)
         axes.plot(curve["x"], curve["y"], **look)

@@ -4,7 +4,8 @@ from gwa.findings import Facts, finding
 from gwa.numbers import fraction
 
 STRONG = 3
-AVERAGE = 1 / 24
+DAYS = 3
+DAY = 86400
 
 
 @finding(
@@ -12,12 +13,13 @@ AVERAGE = 1 / 24
     "arrivals.cycle.busiest_hour_share",
     "arrivals.cycle.quietest_hour",
     "arrivals.cycle.quietest_hour_share",
+    "trace.span_seconds",
     section="week",
 )
 def daily_cycle(facts: Facts) -> tuple[float, str] | None:
-    """Said where the busiest hour of the day has at least three times as many jobs as the quietest."""
-    busiest, most, quietest, least = (facts[name] for name in daily_cycle.needs)
-    if most < STRONG * least or not most:
+    """Said where, in three days or more, the busiest hour has three times the jobs of the quietest."""
+    busiest, most, quietest, least, span = (facts[name] for name in daily_cycle.needs)
+    if span < DAYS * DAY or most < STRONG * least or not most:
         return None
     times = f"{most / least:.0f} times as many as" if least else "while none come"
     hour = f"from {busiest:02}:00 to {(busiest + 1) % 24:02}:00"

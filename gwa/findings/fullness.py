@@ -11,9 +11,9 @@ IDLE = 0.3
 def fullness(facts: Facts) -> tuple[float, str] | None:
     """Said where processors are busy at least 80 %, or at most 30 %, of the time on average."""
     mean = facts["utilization.mean"]
-    share = fraction(mean) + (" of the most ever busy at once" if facts["trace.cpus_inferred"] else "")
+    all_ = "the most processors ever busy at once" if facts["trace.cpus_inferred"] else "its processors"
     if mean >= FULL:
-        return 0.3 + mean / 2, f"The system is nearly full: on average {share} of its processors are busy."
+        return 0.3 + mean / 2, f"The system is nearly full: on average {fraction(mean)} of {all_} are busy."
     if mean <= IDLE:
-        return 0.6 - mean, f"The system is mostly idle: on average {share} of its processors are busy."
+        return 0.6 - mean, f"The system is mostly idle: on average {fraction(mean)} of {all_} are busy."
     return None

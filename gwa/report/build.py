@@ -9,7 +9,7 @@ import duckdb
 
 from gwa import __version__
 from gwa.analysis import Analysis, analyses
-from gwa.blocks import Note, Report, Section, Value
+from gwa.blocks import Name, Note, Report, Section, Value
 from gwa.findings import findings
 from gwa.part import Part
 from gwa.progress import SILENT, Progress
@@ -19,6 +19,9 @@ PARTIAL: Final = (
     "This is a report on a part of the trace: {}. Jobs outside of it count nowhere, not even where they ran"
     " beside those of the part; only the size of the system and the account of the rows are of the whole."
 )
+
+VAGUE: Final = {"various", "unknown", "none", "n/a", "-"}
+"""What headers of logs call a system that they do not name."""
 
 
 def build(
@@ -48,8 +51,9 @@ def build(
     if part and sections:
         sections[0] = replace(sections[0], blocks=(Note(PARTIAL.format(part)), *sections[0].blocks))
         said["part"] = str(part)
-    made = Report(store.system.name or name, _subtitle(store, name), tuple(sections), zone, said)
-    return replace(made, findings=findings({fact.id: fact.value for fact in made.facts()}))
+    made = Report(*_titles(store, name), tuple(sections), zone, said)
+    found = findings({fact.id: fact.value for fact in made.facts()})
+    return replace(made, findings=found, overline="Workload report")
 
 
 def _section(one: Analysis, store: Store, *, strict: bool) -> Section:
@@ -62,9 +66,11 @@ def _section(one: Analysis, store: Store, *, strict: bool) -> Section:
         return Section(one.id, one.title, one.help, (note,), one.chapter.value, failed=True)
 
 
-def _subtitle(store: Store, name: str) -> str:
-    site = store.system.site
-    return f"{site} · {name}" if site else name
+def _titles(store: Store, name: str) -> tuple[Name, Name]:
+    """Return the names of the system and of its place; that of the trace, where a header says nothing."""
+    system, site = store.system.name, store.system.site
+    title = system if system and system.lower() not in VAGUE else name
+    return Name(title), Name(f"{site} · {name}" if site else name)
 
 
 def reproduction(store: Store) -> dict[str, Value]:
@@ -83,10 +89,11 @@ def reproduction(store: Store) -> dict[str, Value]:
         )
     ]
     said = store.provenance
+    commands: list[Value] = [said[key] for key in ("convert", "report") if key in said]
     return {
         "sources": sources,
         "account": dict(vars(store.account)),
-        "commands": [said[key] for key in ("convert", "report") if key in said],
+        **({"commands": commands} if commands else {}),
         "versions": {
             "gwa": __version__,
             "converted by gwa": said.get("gwa", __version__),

@@ -1,19 +1,21 @@
 """A report on its way to its readers: what all kinds of outputs share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from gwa.blocks import Report
+from gwa.report.language import Language
 
 
 @dataclass(frozen=True)
 class Edition:
-    """A *report*, and the folder with a *theme*: templates that take the place of ours."""
+    """A *report* in its *language*, and the folder with a *theme*: templates that take the place of ours."""
 
     report: Report
     theme: Path | None = None
+    language: Language = field(default_factory=Language)
 
     @cached_property
     def drawings(self) -> Mapping[str, str]:

@@ -20,12 +20,13 @@ import jinja2
 from markupsafe import Markup
 
 from gwa.assets import asset
-from gwa.blocks import Block, Fact, Facts, Figure, Report, Section, Table, Value
+from gwa.blocks import Block, Fact, Facts, Figure, Report, Section, Table, Unit, Value
 from gwa.errors import DefinitionError
 from gwa.figures import draw_all
 from gwa.figures.series import reading
 from gwa.numbers import brief, show
 from gwa.report.data import plain
+from gwa.report.language import Language
 
 HEADLINES = (
     "trace.jobs",
@@ -63,17 +64,18 @@ def html(
     drawings: Mapping[str, str] | None = None,
     overrides: Path | None = None,
     above: Sequence[tuple[str, str]] = (),
+    language: Language | None = None,
 ) -> str:
     """
     Return *report* as the text of an HTML page; links to pages *above* it, by title, lead out of it.
 
     Its figures are drawn unless they come as *drawings*. A template or style sheet in the
     folder *overrides* takes the place of the shipped one of that name; it can extend that one as
-    ``gwa/report.html``.
+    ``gwa/report.html``. The words of templates are those of a *language*, else English.
     """
     svgs = drawings or draw_all(figures(report))
     marked = {name: Markup(svg) for name, svg in svgs.items()}  # noqa: S704 - drawn by us
-    return page(report, marked, overrides=overrides, above=above)
+    return page(report, marked, overrides=overrides, above=above, language=language)
 
 
 def figures(report: Report) -> Iterator[Figure]:
@@ -94,10 +96,12 @@ def page(
     *,
     overrides: Path | None = None,
     above: Sequence[tuple[str, str]] = (),
+    language: Language | None = None,
     paper: bool = False,
 ) -> str:
     """Return *report* with its figures as *drawings*; on *paper* there is nothing to click."""
-    environment = _environment(overrides, report.zone, paper=paper)
+    say = language or Language()
+    environment = _environment(overrides, words(report.zone, say), paper=paper)
     try:
         script = _source(environment, "static/report.js") + _source(environment, "static/series.js")
         return environment.get_template("report.html").render(
@@ -111,6 +115,7 @@ def page(
             script=script,
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
             above=above,
+            language=say.code,
             paper=paper,
         )
     except jinja2.TemplateSyntaxError as error:
@@ -165,19 +170,34 @@ def templates(overrides: Path | None) -> jinja2.BaseLoader:
     )
 
 
-def filters(zone: str | None) -> dict[str, Callable[..., Any]]:
-    """Return what templates may ask for to write a value; times of day are those of *zone*."""
+def words(zone: str | None, say: Language) -> dict[str, Callable[..., Any]]:
+    """
+    Return what templates ask for to write something: ``_`` for words of their own, filters for values.
+
+    Times of day are those of *zone*, and words those of the language that says them.
+    """
     return {
-        "brief": partial(brief, zone=zone),
+        "_": say,
+        "brief": partial(_written, partial(brief, zone=zone), say),
         "exact": exact,
         "numeric": numeric,
         "paragraphs": lambda text: text.split("\n\n"),
-        "show": partial(show, zone=zone),
+        "show": partial(_written, partial(show, zone=zone), say),
     }
 
 
-def _environment(overrides: Path | None, zone: str | None, *, paper: bool) -> jinja2.Environment:
-    """Return a Jinja environment that escapes everything and knows our filters."""
+def _written(write: Callable[[Value, Unit], str], say: Language, value: Value, unit: Unit = "") -> str:
+    """Return *value* as *write* writes it; what is a word of ours there, as the language says it."""
+    text = write(value, unit)
+    if value is None or isinstance(value, bool):
+        return say(text)
+    return say.number(text) if _is_number(value) else text
+
+
+def _environment(
+    overrides: Path | None, known: Mapping[str, Callable[..., Any]], *, paper: bool
+) -> jinja2.Environment:
+    """Return a Jinja environment that escapes everything and has what is *known* as filters."""
     environment = jinja2.Environment(
         loader=templates(overrides),
         autoescape=True,
@@ -186,7 +206,8 @@ def _environment(overrides: Path | None, zone: str | None, *, paper: bool) -> ji
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= filters(zone)
+    environment.filters |= known
+    environment.globals |= known
     return environment
 
 

@@ -6,16 +6,17 @@ written as on the page, and tables break over pages.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import jinja2
 
 from gwa.blocks import Report
 from gwa.errors import DefinitionError
 from gwa.figures import draw_all
-from gwa.report.html import figures, filters, printable, summary, templates
+from gwa.report.html import figures, printable, summary, templates, words
+from gwa.report.language import Language
 
 SPECIAL: Final = {
     "\\": r"\textbackslash{}",
@@ -68,18 +69,22 @@ class Tex(str):
 
 
 def latex(
-    report: Report, *, drawings: Mapping[str, str] | None = None, overrides: Path | None = None
+    report: Report,
+    *,
+    drawings: Mapping[str, str] | None = None,
+    overrides: Path | None = None,
+    language: Language | None = None,
 ) -> Mapping[str, str | bytes]:
     """
     Return *report* as the files of a folder, by their names: sections, figures, ``report.tex``.
 
     Its figures are drawn unless they come as *drawings*. A template in the folder *overrides*, such as
-    ``latex/section.tex``, takes the place of ours.
+    ``latex/section.tex``, takes the place of ours; their words are those of a *language*, else English.
     """
     from gwa.report.pdf import pages
 
     drawn = list(figures(report))
-    environment = _environment(overrides, report.zone)
+    environment = _environment(overrides, words(report.zone, language or Language()))
     place = {figure.id: number for number, figure in enumerate(drawn, 1)}
     try:
         section = environment.get_template("latex/section.tex")
@@ -93,7 +98,7 @@ def latex(
     return files | ({"figures.pdf": pages(drawn, svgs)} if drawn else {}) | {"report.tex": main}
 
 
-def _environment(overrides: Path | None, zone: str | None) -> jinja2.Environment:
+def _environment(overrides: Path | None, known: Mapping[str, Callable[..., Any]]) -> jinja2.Environment:
     """Return what fills in the templates; whatever is placed is escaped unless it is LaTeX already."""
     environment = jinja2.Environment(  # noqa: S701 - there is no HTML in it; *finalize* escapes
         loader=templates(overrides),
@@ -108,7 +113,8 @@ def _environment(overrides: Path | None, zone: str | None) -> jinja2.Environment
         comment_start_string="<#",
         comment_end_string="#>",
     )
-    environment.filters |= filters(zone) | {"tex": Tex}
+    environment.filters |= {**known, "tex": Tex}
+    environment.globals |= known
     return environment
 
 

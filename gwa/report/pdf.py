@@ -19,6 +19,7 @@ from gwa.blocks import Figure, Report
 from gwa.errors import OutputError
 from gwa.figures import draw_all
 from gwa.report.html import figures, page
+from gwa.report.language import Language
 
 PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core"
 """What Debian calls the libraries and letters that WeasyPrint needs."""
@@ -27,19 +28,26 @@ SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 """Where a drawing says how large it is, in pixels."""
 
 
-def pdf(report: Report, *, drawings: Mapping[str, str] | None = None, overrides: Path | None = None) -> bytes:
+def pdf(
+    report: Report,
+    *,
+    drawings: Mapping[str, str] | None = None,
+    overrides: Path | None = None,
+    language: Language | None = None,
+) -> bytes:
     """
     Return *report* as PDF; its figures are drawn unless they come as *drawings*.
 
-    The same report gives the same bytes. *overrides* is a folder of templates, as for the page.
+    The same report gives the same bytes. *overrides* is a folder of templates and *language* that of
+    their words, as for the page.
     """
     weasyprint = _weasyprint()
     svgs = drawings or draw_all(figures(report))
     images = {figure.id: _image(figure, svgs[figure.id]) for figure in figures(report)}
-    text = page(report, images, overrides=overrides, paper=True)
+    text = page(report, images, overrides=overrides, language=language, paper=True)
     with _quiet():
         document = weasyprint.HTML(string=text, url_fetcher=_own_only(weasyprint))
-        content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa")
+        content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa", finisher=_lists)
     return content
 
 
@@ -64,6 +72,24 @@ def pages(drawn: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
         document = weasyprint.HTML(string=f"{style}{images}", url_fetcher=_own_only(weasyprint))
         content: bytes = document.write_pdf(pdf_identifier=b"gwa")
     return content
+
+
+def _lists(_: object, pdf: Any) -> None:  # noqa: ANN401 - as above
+    """
+    Tag a term and what is told of it as the label and the body of one item of a list.
+
+    WeasyPrint makes an item of either, and leaves the element around both between the list and its items,
+    where PDF/UA-1 (ISO 32000-1, 14.8.4.3.3) has no place for it.
+    """
+    objects = {one.reference: one for one in pdf.objects if isinstance(one, dict)}  # type: ignore[attr-defined]
+    elements = {name: one for name, one in objects.items() if one.get("Type") == "/StructElem"}
+    for group in elements.values():
+        if group["S"] == "/Div" and elements.get(group["P"], group)["S"] == "/L":
+            group["S"] = "/LI"
+            for place, part in enumerate(elements[kid] for kid in group["K"] if kid in elements):
+                part["S"] = "/LBody" if place else "/Lbl"
+                for body in (elements[kid] for kid in part["K"] if kid in elements):
+                    body["S"] = "/Div" if body["S"] == "/LBody" else body["S"]
 
 
 def _weasyprint() -> Any:  # noqa: ANN401 - it has no types

@@ -99,6 +99,10 @@ class Distribution(ABC):
         """Return P(X > x), accurate in the upper tail where a member knows how."""
         return 1 - self.cdf(x)
 
+    def halves(self, x: ArrayLike) -> tuple[Floats, Floats]:
+        """Return P(X <= x) and P(X > x), for less than both where a member knows how."""
+        return self.cdf(x), self.sf(x)
+
     def cdf_below(self, x: ArrayLike) -> Floats:
         """Return P(X < x), which differs from `cdf` for discrete distributions only."""
         return self.cdf(x)

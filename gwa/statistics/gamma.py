@@ -55,13 +55,18 @@ class Gamma(Batched):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
+        return self.halves(x)[1]
+
+    def halves(self, x: ArrayLike) -> tuple[Floats, Floats]:
+        """Return P(X <= x) and P(X > x)."""
         z = at_least_zero(x) / self.scale
-        left = np.asarray(1 - gammainc(self.shape, z), dtype=np.float64)
+        reached = floats(gammainc(self.shape, z))
+        left = np.asarray(1 - reached, dtype=np.float64)
         # The complement is several times slower, and needed only where 1 - cdf loses digits. By indices,
         # not by where=, with which scipy 1.17's own ufuncs overwrite memory (scipy pull request 25127).
         far = left < 0.01
         left[far] = gammaincc(np.broadcast_to(self.shape, z.shape)[far], z[far])
-        return left
+        return reached, left
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density; a shape below 1 has none at 0."""

@@ -94,9 +94,8 @@ class Rounded:
         """Return the log of the probability of each interval, exact in both tails."""
         low, high = self.grid.cells(x)
         whole = self.distribution.sf(np.array([self.grid.least(self.supports)]))
-        below, above = self.distribution.cdf(low), self.distribution.sf(low)
-        lower = self.distribution.cdf(high) - below
-        return log(np.where(below < above, lower, above - self.distribution.sf(high))) - np.log(whole)
+        (below, above), (upto, beyond) = self.distribution.halves(low), self.distribution.halves(high)
+        return log(np.where(below < above, upto - below, above - beyond)) - np.log(whole)
 
 
 def fit_rounded(

@@ -27,11 +27,12 @@ from gwa.cli.site import command
 from gwa.errors import DefinitionError
 
 HOSTILE = "<b onclick=alert(1)>&amp; \\N{x}"
+URL = "https://archive.example/here/"
 CATALOGUE = f"""
 [archive]
 title = 'Archive {HOSTILE}'
 about = "Traces for tests."
-url = "https://archive.example/here/"
+url = "{URL}"
 
 [[trace]]
 id = "made"
@@ -176,7 +177,21 @@ def test_pages_are_safe_small_and_fetch_nothing_from_elsewhere(built):
         inline = [attrs for tag, attrs in page.tags if tag == "script" and "src" not in attrs]
         assert all(attrs == {"type": "application/ld+json"} for attrs in inline)
         assert path.stat().st_size < (150_000 if path.name == "index.html" else 300_000)
-    assert list(broken_links(home / "public")) == []
+    assert list(broken_links(home / "public", URL)) == []
+
+
+def test_the_page_for_what_is_not_there_is_whole_under_any_address(built):
+    home, _ = built
+    page = Page((home / "public/404.html").read_text())
+    links = [
+        attrs.get("href") or attrs.get("src", "")
+        for tag, attrs in page.tags
+        if tag in {"a", "link", "script"}
+    ]
+
+    assert "/here/static/site.css" in links
+    assert all(link.startswith(("/here/", "#", "data:")) for link in links)
+    assert any("404.html: /here/" in line for line in broken_links(home / "public"))
 
 
 def test_the_data_of_a_page_is_croissant(built):
@@ -237,6 +252,16 @@ def test_the_command_says_what_went_wrong_and_its_status_is_1(fresh):
     assert done.exit_code == 1
     assert "named: orig_site_id holds names: 'Institute of Invented Measurements'" in done.output
     assert "0 traces made, 1 unchanged" in done.output
+    assert "without --url" not in done.output
+
+
+def test_without_its_address_a_site_says_what_it_lacks(fresh):
+    text = CATALOGUE.replace(f'url = "{URL}"', "")
+    (fresh / "site/archive.toml").write_text(text)
+    done = CliRunner().invoke(command, ["build", str(fresh / "site"), "-o", str(fresh / "public")])
+
+    assert "without --url there is no feed" in done.output
+    assert 'href="static/site.css"' in (fresh / "public/404.html").read_text()
 
 
 def test_the_catalogue_is_not_replaced_by_its_site(fresh):
@@ -335,7 +360,7 @@ def test_a_build_that_is_killed_leaves_the_old_site_whole(fresh):
         if after != before:  # it was done already
             said = json.loads((out / "catalog.json").read_text())["traces"][0]["downloads"]
             assert all(after[one["file"]] == one["sha256"] for one in said)
-            assert list(broken_links(out)) == []
+            assert list(broken_links(out, URL)) == []
             before = after
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
 

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from gwa.report.html import html
+from tests.browser.made_site import make_public
 from tests.made_report import make_report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -36,6 +37,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(html(make_report()), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the site of a small archive."""
+    return make_public(tmp_path_factory.mktemp("site"))
 
 
 def visit(context: BrowserContext, file: Path) -> tuple[Page, list[str]]:

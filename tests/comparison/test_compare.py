@@ -61,9 +61,9 @@ def test_what_was_changed_is_told_first_and_measured_as_scipy_does(make_store):
     rows = {row["measure"]: row for row in cells(report, "differences")}
     short, long = (store.frame("select run_time from ran").run_time.to_numpy() for _, store in stores)
     expected: Any = ks_2samp(short, long).statistic
-    assert rows["Run time"]["distance"] == pytest.approx(expected)
-    assert rows["Run time"]["verdict"] == "differs"
-    assert next(iter(rows)) in {"Run time", "Squashed area of a job"}
+    assert rows["Run time, seconds"]["distance"] == pytest.approx(expected)
+    assert rows["Run time, seconds"]["verdict"] == "differs"
+    assert next(iter(rows)) in {"Run time, seconds", "Squashed area of a job"}
     assert any(found.id == "differs-run-time" for found in report.findings)
     times = [row["times"] for row in rows.values() if row["times"] is not None]
     assert times == sorted(times, reverse=True)
@@ -167,7 +167,7 @@ def test_weeks_of_the_same_load_are_left(make_store):
 def test_among_the_traces_of_the_thesis_lcg_is_most_like_itself(make_store):
     side = look("x", made(make_store, 1, jobs=300))
     facts = {name: Fact(name, value, name) for name, value in thesis()["LCG"].items()}
-    itself = type(side)("x", {**side.facts, **facts}, {}, {}, {}, {})
+    itself = type(side)(side.name, {**side.facts, **facts}, {}, {}, {}, {})
     first, second = (block for block in standing([itself], thesis()) if isinstance(block, Table))
     assert (first.rows[0][0], first.rows[0][2]) == ("LCG", 0)
     places: Any = [row[-2] for row in second.rows]

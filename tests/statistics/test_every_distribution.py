@@ -95,6 +95,7 @@ class TestEvery:
         assert share[-1] == pytest.approx(1, abs=1e-9)
         np.testing.assert_allclose(known.sf(x), 1 - known.cdf(x), atol=1e-12)
         assert np.all(known.cdf_below(x) <= known.cdf(x))
+        np.testing.assert_array_equal(known.halves(x), (known.cdf(x), known.sf(x)))
 
     def test_quantiles_undo_the_cdf(self, name):
         known, q = KNOWN[name], np.linspace(0.01, 0.99, 37)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from gwa.blocks import Report
 from gwa.errors import OutputError
 from gwa.report.edition import Edition
+from gwa.report.language import Language, translated
 
 Written: TypeAlias = str | bytes | Mapping[str, str | bytes]
 
@@ -42,12 +43,20 @@ def outputs() -> dict[str, Output]:
 
 
 def write(
-    report: Report, folder: Path, name: str, kinds: Sequence[str], *, theme: Path | None = None
+    report: Report,
+    folder: Path,
+    name: str,
+    kinds: Sequence[str],
+    *,
+    theme: Path | None = None,
+    language: Language | None = None,
+    strings: Path | None = None,
 ) -> list[Path]:
     """
     Write *report* into *folder* as each of *kinds* and return the paths.
 
-    Templates and style sheets in the folder *theme* take the place of ours.
+    Templates and style sheets in the folder *theme* take the place of ours. Without a *language* the report
+    is English. All texts that it took, for a translator, go into the file *strings*.
     """
     from gwa.output import write_folder, write_whole
 
@@ -55,7 +64,8 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be made: {error.strerror}") from error
-    edition, written = Edition(report, theme), []
+    say = language or Language()
+    edition, written = Edition(translated(report, say), theme, say), []
     for kind in kinds:
         content = outputs()[kind].render(edition)
         if isinstance(content, Mapping):
@@ -64,4 +74,7 @@ def write(
         else:
             written.append(folder / f"{name}.{kind}")
             write_whole(written[-1], content)
+    if strings:
+        write_folder(strings.parent, {strings.name: say.toml()})
+        written.append(strings)
     return written

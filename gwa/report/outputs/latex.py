@@ -11,4 +11,6 @@ def render(edition: Edition) -> Mapping[str, str | bytes]:
     """Return the files of the folder."""
     from gwa.report.latex import latex
 
-    return latex(edition.report, drawings=edition.drawings, overrides=edition.theme)
+    return latex(
+        edition.report, drawings=edition.drawings, overrides=edition.theme, language=edition.language
+    )

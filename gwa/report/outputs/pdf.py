@@ -9,4 +9,4 @@ def render(edition: Edition) -> bytes:
     """Return the document."""
     from gwa.report.pdf import pdf
 
-    return pdf(edition.report, drawings=edition.drawings, overrides=edition.theme)
+    return pdf(edition.report, drawings=edition.drawings, overrides=edition.theme, language=edition.language)
