@@ -17,8 +17,8 @@ from gwa.models._streams import Block
 from gwa.schema import LONGEST
 from gwa.statistics.sample import Floats, Ints, Sample
 
-SESSIONS: Final = (1, 5)
-"""The fewest jobs of the classes of sessions: a few jobs, and many."""
+SESSIONS: Final = (1, 2, 5, 20, 100)
+"""The fewest jobs of the classes of sessions: a job alone, some jobs, many."""
 
 ENOUGH: Final = 100
 """Jobs that a class has at least."""

@@ -51,10 +51,10 @@ class Gwa(Model):
     jobs in the session, run times and requested times on both. Users hold back large sessions while much is
     submitted: who comes next is often the one there is room for. No job of the trace is kept.
 
-    Most numbers are knots of curves: 1298, 768 and 734 numbers for the logs of KTH, SDSC's Paragon and NASA.
-    Fitted to half of their weeks and scored on the others, twice as many (five classes of sessions) come half
-    a percent nearer in the mean over measures. Of fewer knots a curve, 12 cost 6 % and 8 cost 22 %; with
-    16 it is waits on KTH that are beyond the noise floor.
+    Most numbers are knots of curves: 2346, 1540 and 1183 for the logs of KTH, SDSC's Paragon and NASA.
+    Fitted to half of the weeks and scored on the others, half as many, by two classes of sessions instead of
+    five, come nearly as close; what a scheduler sees is then within noise on one log less of eight.
+    Of fewer knots a curve, 12 cost 6 % of the mean distance and 8 cost 22 %.
     """
 
     arrivals: Modulated

@@ -446,12 +446,11 @@ TABLE = {
         },
         quick=True,
     ),
-    # Sizes of sessions, and with them the classes of contents, are drawn, not written down. Half of what
-    # processors are is the user's, of whom a few have most jobs: one draw of users differs from another.
+    # Sizes of sessions, and with them the classes of contents, are drawn, not written down.
     "gwa-kth-sp2": Refit(
         40_000,
         GWA,
-        {"run_time": 0.05, "n_procs": 0.05, "req_time": 0.05},
+        {"run_time": 0.03, "n_procs": 0.03, "req_time": 0.05},
         instead=("contents.classes",),
         quick=True,
     ),
