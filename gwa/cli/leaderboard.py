@@ -53,7 +53,9 @@ def command(
     found = Standings(results)
     if folder:
         section = Section("leaderboard", "Models compared", "", tuple(found.blocks()))
-        made = Report("Leaderboard of models", ", ".join(found.traces), (section,))
+        made = Report(
+            "Leaderboard of models", ", ".join(found.traces), (section,), overline="Model comparison"
+        )
         for path in write(made, folder, "leaderboard", ["html", "json"]):
             click.echo(path, err=True)
     names, rows = (DETAILS, found.details()) if details else ([one.key for one in COLUMNS], found.rows())

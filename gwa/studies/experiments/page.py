@@ -148,7 +148,7 @@ def report(results: Results, more: Sequence[Section] = ()) -> Report:
         title = panel.title[:1].upper() + panel.title[1:] or "Results"
         sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "Results"))
     machines = results.plan.stated.machines
-    return Report(said.title, machines.title, (*sections, *more))
+    return Report(said.title, machines.title, (*sections, *more), overline="Simulation")
 
 
 def _about(results: Results) -> Iterator[Block]:
