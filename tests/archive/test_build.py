@@ -362,6 +362,7 @@ def test_a_build_that_is_killed_leaves_the_old_site_whole(fresh):
             assert all(after[one["file"]] == one["sha256"] for one in said)
             assert list(broken_links(out, URL)) == []
             before = after
+    (fresh / "site/archive.toml").write_text(text.replace("seed = 3", "seed = 20"))
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
 
     assert "1 traces made" in done.stderr
