@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -62,41 +63,45 @@ def site(context, address):
     assert not wrong
 
 
-def titles(page):
-    """Return the names of the traces that the front page shows, from the top."""
-    return [name.split()[0] for name in page.locator("#traces tbody tr:visible th").all_inner_texts()]
+def expect_heads(heads, names):
+    """Wait until the visible ones of *heads* begin with *names*, in this order: pages load after a click."""
+    expect(heads.locator("visible=true")).to_have_text([re.compile(rf"^\s*{name}\b") for name in names])
+
+
+def expect_titles(page, *names):
+    """Wait until the front page shows the traces of *names*, from the top."""
+    expect_heads(page.locator("#traces tbody th"), names)
 
 
 def test_the_largest_trace_with_all_memory_is_three_clicks_away(site):
     site.get_by_label("Every job records").select_option("memory")
     site.get_by_role("button", name="Jobs").click()
 
-    assert titles(site) == ["Large", "Middle"]
+    expect_titles(site, "Large", "Middle")
     expect(site.locator("#shown")).to_have_text("2 of 4 traces")
     expect(site.get_by_role("columnheader", name="Jobs")).to_have_attribute("aria-sort", "descending")
 
 
 def test_a_column_sorts_both_ways_with_missing_values_last(site):
     site.get_by_role("button", name="Jobs").click()
-    assert titles(site) == ["Huge", "Large", "Middle", "Broken"]
+    expect_titles(site, "Huge", "Large", "Middle", "Broken")
     site.get_by_role("button", name="Jobs").click()
-    assert titles(site) == ["Middle", "Large", "Huge", "Broken"]
+    expect_titles(site, "Middle", "Large", "Huge", "Broken")
     site.get_by_role("button", name="Trace", exact=True).click()
-    assert titles(site) == ["Broken", "Huge", "Large", "Middle"]
+    expect_titles(site, "Broken", "Huge", "Large", "Middle")
 
 
 def test_traces_are_filtered_by_words(site):
     site.get_by_label("Filter").fill("LARGE inst")
-    assert titles(site) == ["Large"]
+    expect_titles(site, "Large")
     site.get_by_label("Filter").fill("nothing at all")
-    assert titles(site) == []
+    expect_titles(site)
     expect(site.locator("#shown")).to_have_text("0 of 4 traces")
 
 
-def compared(page):
-    """Return the names of the traces that the comparison shows."""
-    heads = page.locator("#comparison thead th[data-trace]:visible")
-    return [text.split()[0] for text in heads.all_inner_texts()]
+def expect_compared(page, *names):
+    """Wait until the comparison shows the traces of *names*."""
+    expect_heads(page.locator("#comparison thead th[data-trace]"), names)
 
 
 def test_ticked_traces_are_compared_and_others_can_be_added_there(site):
@@ -105,13 +110,13 @@ def test_ticked_traces_are_compared_and_others_can_be_added_there(site):
     site.get_by_label("Compare Huge").check()
     site.get_by_role("button", name="Compare").click()
     expect(site.locator("#chosen")).to_have_text("2 of 3 traces are shown.")
-    assert compared(site) == ["Large", "Huge"]
-    assert site.locator("#comparison tbody tr").first.locator("td:visible").all_inner_texts() == ["60", "90"]
+    expect_compared(site, "Large", "Huge")
+    expect(site.locator("#comparison tbody tr").first.locator("td:visible")).to_have_text(["60", "90"])
     site.get_by_label("Huge").uncheck()
     site.get_by_label("Middle").check()
-    assert compared(site) == ["Large", "Middle"]
+    expect_compared(site, "Large", "Middle")
     site.reload()
-    assert compared(site) == ["Large", "Middle"]
+    expect_compared(site, "Large", "Middle")
 
 
 def test_a_trace_is_compared_with_a_second_in_three_clicks(site):
@@ -119,14 +124,14 @@ def test_a_trace_is_compared_with_a_second_in_three_clicks(site):
     site.get_by_role("link", name="Compare").last.click()
     site.get_by_label("Middle").check()
 
-    assert compared(site) == ["Large", "Middle"]
+    expect_compared(site, "Large", "Middle")
 
 
 def test_the_search_finds_all_pages_that_have_the_words(site, address):
     site.get_by_role("searchbox", name="Search the archive").fill("gnus inventions")
     site.keyboard.press("Enter")
     expect(site.locator("#found")).to_have_text("4 found.")
-    assert "Large & <u>co</u>" in site.locator("#results a").all_inner_texts()
+    expect(site.locator("#results a", has_text="Large & <u>co</u>")).to_have_count(1)
     site.get_by_role("link", name="Large").click()
     expect(site.get_by_role("heading", level=1)).to_have_text("Large & <u>co</u>")
     site.goto(f"{address}search.html?q=<img%20src=x%20onerror=alert(1)>")
@@ -134,23 +139,22 @@ def test_the_search_finds_all_pages_that_have_the_words(site, address):
 
 
 def test_the_theme_is_kept_from_page_to_page(site):
-    def paper():
-        return site.evaluate("getComputedStyle(document.body).backgroundColor")
-
-    before = paper()
+    light, dark = "rgb(255, 255, 255)", "rgb(20, 24, 29)"
+    paper = site.locator("body")
+    expect(paper).to_have_css("background-color", light)
     site.get_by_role("button", name="Dark").click()
-    dark = paper()
+    expect(paper).to_have_css("background-color", dark)
     site.get_by_role("link", name="Ranking").click()
 
-    assert before != dark
-    assert paper() == dark
+    expect(site.get_by_role("heading", level=1)).to_have_text("Ranking")
+    expect(paper).to_have_css("background-color", dark)
     expect(site.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
 
 
 def test_downloads_match_their_hashes_and_citations_come_as_files(site):
     site.get_by_role("link", name="Large").click()
     rows = site.locator('table:has-text("SHA-256") tbody tr')
-    assert rows.count() == 5
+    expect(rows).to_have_count(5)
     for row in rows.all():
         with site.expect_download() as got:
             row.get_by_role("link").click()
@@ -255,10 +259,10 @@ def test_without_scripts_everything_but_the_console_is_there(browser, address):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
-    assert len(titles(page)) == 4
+    expect(page.locator("#traces tbody th").locator("visible=true")).to_have_count(4)
     expect(page.locator("#filters")).to_be_hidden()
     page.get_by_role("link", name="Compare").click()
-    assert compared(page) == ["Large", "Middle", "Huge"]
+    expect_compared(page, "Large", "Middle", "Huge")
     expect(page.locator("#choose")).to_be_hidden()
     page.goto(f"{address}traces/large/index.html")
     with page.expect_download() as got:
@@ -273,7 +277,7 @@ def test_the_site_works_from_a_folder_but_for_the_console_which_says_so(context,
     page.goto(f"{home}/index.html")
     page.get_by_label("Compare Large").check()
     page.get_by_role("button", name="Compare").click()
-    assert compared(page) == ["Large"]
+    expect_compared(page, "Large")
     page.get_by_role("searchbox").fill("gnus")
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Middle").click()
