@@ -21,7 +21,7 @@ from gwa.assets import asset
 from gwa.convert import all_formats
 from gwa.models import models, presets
 from gwa.numbers import show
-from gwa.report.html import exact, printable
+from gwa.report.html import exact, printable, prose
 from gwa.schema import FIELDS
 
 COMPARED: Final = (
@@ -214,7 +214,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"show": show, "exact": exact, "size": size}
+    environment.filters |= {"show": show, "exact": exact, "prose": prose, "size": size}
     return environment
 
 

@@ -1,6 +1,7 @@
 """Write the name of each line beside it, or of all above the drawing where there is no room."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88, 0.95)
 
 OFFSETS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1), (1, 1), (-1, -1))
 """To which side of its line a name is tried, best first."""
+
+FARTHER = ((0, 2), (0, -2))
+"""Where it is tried when there is no room so near: one line of text farther away."""
 
 
 class Line(NamedTuple):
@@ -131,9 +135,9 @@ def _arrange(axes: "Axes", lines: Sequence[Line], points: Array, paths: Sequence
 def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequence[Box]) -> Box | None:
     """Return the first box beside *path* that no line and no other name crosses."""
     frame: Any = axes.bbox
-    for place in PLACES if len(path) else ():
+    for offsets, place in product((OFFSETS, FARTHER), PLACES if len(path) else ()):
         x, y = path[int(place * (len(path) - 1))]
-        for right, up in OFFSETS:
+        for right, up in offsets:
             middle, level = x + right * (width / 2 + 6), y + up * (HEIGHT / 2 + 4)
             box = Box(middle - width / 2, level - HEIGHT / 2, middle + width / 2, level + HEIGHT / 2)
             inside = box.left > frame.x0 and box.right < frame.x1 + 8

@@ -145,6 +145,7 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
         return f"{'hours' if hours else 'days'} since the start"
     clock = ZoneInfo(zone)
     locator = dates.AutoDateLocator(tz=clock, minticks=4, maxticks=9)
+    locator.intervald[dates.MICROSECONDLY] = [1_000_000]  # no ticks between seconds, however brief the time
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(
         dates.ConciseDateFormatter(
@@ -155,6 +156,7 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
             show_offset=False,
         )
     )
-    first, last = (dates.num2date(moment, tz=clock) for moment in (low, high))
+    first, last = (dates.num2date(moment, tz=clock) for moment in axes.get_xlim())
+    days = f"{first:%-d %b %Y}" if first.date() == last.date() else ""
     years = f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"
-    return f"{years}, time in {zone}"
+    return f"{days or years}, time in {zone}"

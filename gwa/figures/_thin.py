@@ -67,12 +67,16 @@ def columns(x: Array, count: int = COLUMNS) -> NDArray[np.intp]:
     return np.unique(np.searchsorted(x, edges))
 
 
-def envelope(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return the least and the greatest point of each column, in the order in which they came."""
+def envelope(x: Array, y: Array, *, log: bool = False) -> tuple[Array, Array]:
+    """
+    Return the least and the greatest point of each column, in the order in which they came.
+
+    With *log* columns are equally wide on a logarithmic axis, where all x are positive.
+    """
     if len(x) <= 2 * COLUMNS:
         return x, y
     keep: list[int] = []
-    starts = columns(x)
+    starts = columns(np.log(x) if log else x)
     for start, end in zip(starts, [*starts[1:], len(x)], strict=True):
         part = y[start:end]
         known = np.flatnonzero(np.isfinite(part))

@@ -3,6 +3,8 @@
 from math import ceil, floor, log10
 from typing import NamedTuple
 
+from gwa.numbers import SMALLEST, number
+
 MINUTE, HOUR, DAY = 60, 3600, 86400
 YEAR = 365 * DAY
 
@@ -56,13 +58,18 @@ def compact(value: float, unit: str = "") -> str:
 
 
 def _plain(value: float) -> str:
-    """Return a number with three or more significant digits, thousands parted, millions as M."""
+    """
+    Return a number with three or more significant digits, thousands parted, millions as M.
+
+    >>> _plain(0.0003), _plain(1e-5), _plain(-25e5)
+    ('0.0003', '10⁻⁵', '-2.5 M')
+    """
     for scale, name in ((1e12, " T"), (1e9, " G"), (1e6, " M")):
         if abs(value) >= scale:
             return f"{value / scale:,.4g}{name}"
     if value == int(value) or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
         return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return f"{value:.3g}" if abs(value) >= SMALLEST else number(value).removeprefix("1 × ")
 
 
 def _time(seconds: float) -> str:

@@ -52,7 +52,7 @@ def _line(x: Any, y: Any, *, log: tuple[bool, bool]) -> dict[str, Value]:  # noq
     keep = np.isfinite(across) & np.isfinite(up)
     for values, is_log in zip((across, up), log, strict=True):
         keep &= (values > 0) | (not is_log)
-    across, up = _thin.envelope(across[keep], up[keep])
+    across, up = _thin.envelope(across[keep], up[keep], log=log[0])
     return {"x": _thin.rounded(across), "y": _thin.rounded(up, 5)}
 
 

@@ -21,5 +21,5 @@ def odd_run_times(facts: Facts) -> tuple[float, str] | None:
         return None
     best = min(found, key=lambda name: (found[name], name))
     off = f"the best, {best.replace('_', ' ')}, is off by {fraction(found[best])} of the jobs"
-    text = f"No usual distribution describes the run times: {off}."
+    text = f"No usual distribution describes the logarithm of the run times: {off}."
     return 0.2 + found[best], text

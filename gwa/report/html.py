@@ -47,6 +47,9 @@ ENDLESS = 80
 CONTROLS = (set(range(32)) - set(b"\t\n\r")) | set(range(127, 160)) | set(range(0xD800, 0xE000))
 """What a name in a log may hold but a page may not: signals to machines, and halves of letters."""
 
+PERCENT = re.compile(r"(?<=\d) (?=%)")
+"""The space between a number and its percent sign."""
+
 UNPRINTABLE = dict.fromkeys(CONTROLS, "\N{REPLACEMENT CHARACTER}")
 
 
@@ -182,8 +185,19 @@ def words(zone: str | None, say: Language) -> dict[str, Callable[..., Any]]:
         "exact": exact,
         "numeric": numeric,
         "paragraphs": lambda text: text.split("\n\n"),
+        "prose": prose,
         "show": partial(_written, partial(show, zone=zone), say),
     }
+
+
+def prose(text: str) -> str:
+    r"""
+    Return *text* with percent signs that stay on the line of their number.
+
+    >>> prose("half of 5 % of them")
+    'half of 5\xa0% of them'
+    """
+    return PERCENT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def _written(write: Callable[[Value, Unit], str], say: Language, value: Value, unit: Unit = "") -> str:

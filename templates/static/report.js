@@ -33,13 +33,18 @@ function pageTools() {
     button.setAttribute("aria-pressed", dark());
   });
   const box = tools.querySelector("input");
-  box.addEventListener("input", () => search(box.value.trim().toLowerCase(), tools.querySelector(".found")));
+  box.addEventListener("input", () => search(plain(box.value), tools.querySelector(".found")));
+}
+
+// Text as it is searched: in small letters, with one kind of space.
+function plain(text) {
+  return text.toLowerCase().replace(/\s+/g, " ").trim();
 }
 
 function search(words, found) {
   let shown = 0;
   for (const section of document.querySelectorAll("main > section")) {
-    const hit = section.textContent.toLowerCase().includes(words);
+    const hit = plain(section.textContent).includes(words);
     section.hidden = !hit;
     document.querySelector(`.contents a[href="#${CSS.escape(section.id)}"]`).parentElement.hidden = !hit;
     shown += hit;
