@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow browser coverage lint types format lock bench big instructions fidelity leaderboard \
+.PHONY: help demo test slow browser coverage lint types format lock bench ratios big instructions fidelity leaderboard \
     calibration minh generation clean setup site spark thesis
 .DELETE_ON_ERROR:
 
@@ -55,6 +55,9 @@ lock: .venv/ready ## lock the dependencies; OPTIONS=--upgrade takes their newest
 
 bench: .venv/ready ## compare with peers and with the performance targets
 	$(BIN)/python -m benchmarks
+
+ratios: .venv/ready ## measure what has another program beside it, and put the ratios into the README
+	$(BIN)/python -m benchmarks --readme --json build/ratios.json
 
 big: .venv/ready ## measure how time and memory grow with the size of a trace: hours, and 30 GB of disk in build/big
 	for rows in 1000000 10000000 44000000; do $(BIN)/python -m benchmarks.scale decade $$rows || exit; done

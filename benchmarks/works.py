@@ -86,6 +86,11 @@ class Work:
     big: bool = False
     page: str = ""
 
+    @property
+    def is_comparison(self) -> bool:
+        """Whether another program stands beside ours, not ours at other work."""
+        return self.beside is not None and not self.beside.command.startswith("gwa ")
+
 
 def _fits(values: str, title: str) -> tuple[Work, ...]:
     """Return the comparisons of fits to one kind of values."""

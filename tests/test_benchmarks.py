@@ -13,6 +13,7 @@ from benchmarks.__main__ import arguments
 from benchmarks.data import MAKERS, jobs, made
 from benchmarks.make_big import main as make_big
 from benchmarks.measure import Cost, Failed, Measured, run
+from benchmarks.readme import BEGIN, END, README, ratios, replaced
 from benchmarks.scale import measured as measured_tree
 from benchmarks.scale import table as scale_table
 from benchmarks.session import FILES, PROGRAMS, Outcome, Session
@@ -111,6 +112,28 @@ def test_the_targets_are_those_of_the_design():
     }
 
     assert asked <= {(work.name, str(target)) for work in WORKS for target in work.targets}
+
+
+def test_the_readme_has_a_row_for_each_other_program():
+    compared = [(work.title, work.beside.title) for work in WORKS if work.beside and work.is_comparison]
+    text = README.read_text()
+    (table,) = (part for part in text.split(BEGIN)[1:] if END in part)
+
+    assert {beside for _, beside in compared} >= {"evalys 4.0.7", "AccaSim", "fitter", "powerlaw"}
+    for title, beside in compared:
+        assert any(f"| {title} |" in row and f"| {beside} |" in row for row in table.splitlines())
+
+
+def test_ratios_take_the_place_of_those_before():
+    shown = ratios(outcomes()).splitlines()
+
+    assert len(shown) == 2 + sum(work.is_comparison for work in WORKS)
+    assert all(row.endswith("| 4.00 | 2.00 |") for row in shown[2:])
+    assert replaced(f"a\n{BEGIN}\nold\n{END}\nz\n", "new\n", "1 \\1") == (
+        f"a\n{BEGIN}\n1 \\1\n\nnew\n{END}\nz\n"
+    )
+    with pytest.raises(ValueError, match="expected"):
+        replaced("no marks", "", "")
 
 
 def test_a_target_is_judged_by_its_kind():
