@@ -224,6 +224,14 @@ def test_cumulative_counts_do_as_well_as_fractions():
     assert cdf("c", "t", {"x": ([1, 2, 3], [10, 20, 40])}, "x", "alt") == fractions
 
 
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=60), st.data())
+def test_the_greatest_are_those_that_sorting_puts_first(values, data):
+    count = data.draw(st.integers(1, len(values) - 1))
+    steps = np.array(values, float)
+
+    assert sorted(_thin.greatest(steps, count)) == sorted(np.argsort(-steps, kind="stable")[:count])
+
+
 def test_a_thinned_series_keeps_its_extremes():
     rng = np.random.default_rng(7)
     x, y = np.arange(60_000) * 600.0, rng.normal(size=60_000)

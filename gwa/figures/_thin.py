@@ -56,13 +56,13 @@ def monotone(x: Array, y: Array, points: int = POINTS) -> NDArray[np.intp]:
     sideways, up = np.diff(x, prepend=x[0]), np.diff(y, prepend=y[0])
     way = np.cumsum(sideways / ((x[-1] - x[0]) or 1.0) + up / ((y[-1] - y[0]) or 1.0))
     even = np.searchsorted(way, np.linspace(0.0, way[-1], points - 2 * JUMPS))
-    steep = _greatest(up, JUMPS)
+    steep = greatest(up, JUMPS)
     keep = np.concatenate([[0, len(x) - 1], np.minimum(even, len(x) - 1), steep, np.maximum(steep - 1, 0)])
     return np.unique(keep)
 
 
-def _greatest(values: Array, count: int) -> NDArray[np.intp]:
-    """Return where the *count* greatest of more *values* stand, the first of equal ones; without sorting all."""
+def greatest(values: Array, count: int) -> NDArray[np.intp]:
+    """Return where the *count* greatest of more *values* stand, of equal ones the first."""
     least = np.partition(values, -count)[-count]
     above = np.flatnonzero(values > least)
     return np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])
