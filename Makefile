@@ -30,7 +30,7 @@ test: lint types .venv/tests ## check style and types, then run all tests but th
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 slow: .venv/tests ## run the slow tests: long fuzzing, calibration, the largest logs
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 -m slow --hypothesis-profile search
 
 browser: .venv/tests site/node_modules tests/browser/node_modules ## use all pages in a browser, as readers do
 	$(BIN)/python -m pytest -n 1 tests/browser

@@ -8,13 +8,17 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from gwa.account import Account
 from gwa.store import Store
 
-# A test never times: what takes long on a busy machine is not wrong.
-settings.register_profile("gwa", deadline=None)
+# A test never times: what takes long on a busy machine is not wrong. The same code passes each time: new
+# examples are looked for by `make slow`.
+settings.register_profile(
+    "gwa", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.register_profile("search", settings.get_profile("gwa"), derandomize=False)
 settings.load_profile("gwa")
 
 HOME = Path(__file__).parent.parent

@@ -5,13 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from gwa.report.html import html
 from tests.browser.made_site import make_public
 from tests.made_report import make_report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 20_000
+"""Milliseconds after which what a page should show has not come, on however busy a machine."""
+
 SIZES = {"wide": (1280, 800), "narrow": (380, 800)}
 
 
@@ -66,7 +69,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
         reduced_motion="reduce",
         permissions=["clipboard-read", "clipboard-write"],
     )
-    made.set_default_timeout(5000)
+    made.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
     yield made
     made.close()
 
