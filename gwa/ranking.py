@@ -73,12 +73,15 @@ def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
     ):
         top = store.rows(RANKED.format(held=table, order=order, top=store.top))
         rows = [_row(row, medians, totals, store.system.cpus) for row in top]
+        columns = [
+            column for column in COLUMNS if any(row[column.key] is not None for row in rows) or not rows
+        ]
         yield Facts((Fact(f"{family}.{name}", rows, f"Top {family} by {title}"),), listed=False)
         yield Table(
             f"{family}-{name.replace('_', '-')}",
             f"Top {len(rows)} {family} by {title}",
-            (Column("id", one), *COLUMNS[1:]),
-            tuple(tuple(row[column.key] for column in COLUMNS) for row in rows),
+            (Column("id", one), *columns[1:]),
+            tuple(tuple(row[column.key] for column in columns) for row in rows),
         )
 
 

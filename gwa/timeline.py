@@ -21,9 +21,13 @@ from gwa.store import Store
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+HOUR: Final = 3600.0
 DAY: Final = 86400.0
 QUARTER: Final = 900.0
 """Every time zone of today is a multiple of 15 minutes from UTC."""
+
+FEW: Final = 4
+"""Fewer points make no curve."""
 
 MOST_DAYS: Final = 40_000
 """Beyond a century of days, daylight saving is left out of account."""
@@ -217,6 +221,19 @@ class Calendar:
         labels = tuple(date.date().isoformat() for date in dates[:-1])
         return cls(edges, labels, np.array([date.weekday() for date in dates[:-1]], np.int64))
 
+    def shown(self, first: float, last: float) -> tuple[str, Floats]:
+        """
+        Return what to draw from *first* to *last* by, and the edges: days, or less where those are few.
+
+        >>> Calendar.of(0.0, 7000.0, ZoneInfo("UTC"), relative=False).shown(0.0, 7000.0)[0]
+        'quarter of an hour'
+        """
+        if len(self.labels) >= FEW:
+            return "day", self.edges
+        hours = int(last // HOUR) - int(first // HOUR) + 1
+        name, width = ("hour", HOUR) if hours >= FEW else ("quarter of an hour", QUARTER)
+        return name, np.arange(first // width, last // width + 2) * width
+
     def weeks(self) -> tuple[Floats, tuple[str, ...]]:
         """Return the edges and names of the weeks, from Monday on."""
         return self._grouped(
@@ -237,6 +254,16 @@ class Calendar:
     def _grouped(self, starts: Sequence[int], prefix: str) -> tuple[Floats, tuple[str, ...]]:
         edges = np.append(self.edges[list(starts)], self.edges[-1])
         return edges, tuple(f"{prefix}{self.labels[index]}" for index in starts)
+
+
+def article(name: str) -> str:
+    """
+    Return the *name* of an interval after its article.
+
+    >>> article("hour"), article("day")
+    ('an hour', 'a day')
+    """
+    return f"an {name}" if name == "hour" else f"a {name}"
 
 
 def _midnight(date: datetime, zone: tzinfo) -> float:

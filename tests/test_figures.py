@@ -31,6 +31,8 @@ from gwa.figures import (
     lorenz,
     series,
 )
+from gwa.figures._labels import Box
+from gwa.figures.series import reading
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -276,9 +278,53 @@ def test_without_a_zone_days_count_from_the_start():
 
 
 def test_a_level_is_drawn_with_its_name():
-    figure = series("s", "t", [0, 1e6], {"y": [1, 2]}, "y", "alt", reference=(100, "100 CPUs"))
+    figure = series("s", "t", [0, 1e6], {"y": [1, 2]}, "y", "alt", reference=(8, "8 CPUs"))
 
-    assert "100 CPUs" in words(draw(figure))
+    read: Any = reading(figure)
+
+    assert "8 CPUs" in words(draw(figure))
+    assert read["reference"] == [8, "8 CPUs"]
+
+
+def test_a_level_far_above_all_values_leaves_them_the_drawing():
+    figure = series("s", "t", [0, 1e6], {"y": [1, 2]}, "y", "alt", unit="count", reference=(9000, "all"))
+
+    shown = words(draw(figure))
+    read: Any = reading(figure)
+
+    assert "↑ all: 9,000" in shown
+    assert read["reference"] is None
+    assert read["high"] < 3
+
+
+@pytest.mark.parametrize("values", [[0, 0], [], [None, None]])
+def test_a_level_over_nothing_is_drawn(values):
+    x = [0, 1e6][: len(values)]
+    values = [np.nan if value is None else value for value in values]
+
+    assert "all" in words(draw(series("s", "t", x, {"y": values}, "y", "alt", reference=(9000, "all"))))
+
+
+def test_names_beside_each_other_do_not_read_as_one():
+    one, other = Box(0, 0, 40, 13), Box(46, 0, 60, 13)
+
+    assert not one.apart(other)
+    assert not other.apart(one)
+    assert one.apart(other._replace(left=60, right=80))
+    assert one.apart(other._replace(bottom=14, top=27))
+
+
+def test_hours_of_two_days_say_which_days():
+    moments = 852_076_800 + 80_000 + np.arange(10) * 3600.0  # from 1997-01-01 22:13 in London
+    shown = words(draw(series("s", "t", moments, {"y": np.ones(10)}, "y", "alt", zone="Europe/London")))
+
+    assert "1 Jan to 2 Jan 1997, time in Europe/London" in shown
+
+
+def test_minutes_stand_at_an_axis_of_less_than_an_hour():
+    ticks = [tick.label for tick in _ticks.logarithmic(900, 3600, "seconds", 300)]
+
+    assert ticks == ["15 min", "30 min", "1 h"]
 
 
 def test_names_of_lines_stand_beside_them_unless_one_is_enough():

@@ -30,7 +30,7 @@ VALUES = {"td", "dd", "code", "style", "script", "text", "bdi.name", "dl.reprodu
 VOID = {"meta", "input", "link", "img", "br"}
 
 ALIKE = {"CSV", "JSON", "+", "−"}
-SIZE = re.compile(r"[\d.]+ ?(%|h|min)?")
+SIZE = re.compile(r"[\d.]+[ \xa0]?(%|h|min)?")
 """What is the same in all languages: names of formats, signs, and numbers with units that are no words."""
 
 

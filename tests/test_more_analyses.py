@@ -117,6 +117,40 @@ def test_a_cell_is_the_mean_over_the_weeks(section, make_store):
     assert facts(made)["arrivals.cycle.working_hours_share"] == pytest.approx(5 / 6)
 
 
+def test_of_hours_that_a_short_trace_does_not_reach_nothing_is_said(section, make_store):
+    times = [START + 9 * 3600] * 3 + [START + 10 * 3600] + [START + 11 * 3600] * 2
+    made = section("week", make_store(ABSOLUTE, submit_time=times))
+
+    assert facts(made) == {"arrivals.cycle.busiest_hour": 9, "arrivals.cycle.quietest_hour": 10}
+    assert "nothing is known of 165 of the 168 hours" in notes(made)
+
+
+def test_the_days_of_a_short_trace_are_drawn_as_hours(section, make_store):
+    store = make_store(
+        ABSOLUTE, submit_time=[START + n * 1200 for n in range(30)], run_time=[3600.0] * 30,
+        wait_time=[0.0] * 30, n_procs=[1] * 30, status=[1] * 30,
+    )  # fmt: skip
+    arrived = figures(section("arrivals", store))["arrivals"]
+    done = figures(section("performance", store))
+
+    assert arrived.title == "Jobs submitted in an hour"
+    assert arrived.data["lines"][0]["y"] == [3] * 10
+    assert done["throughput"].title == "Jobs ended and completed in an hour"
+    assert done["throughput"].data["lines"][0]["y"] == [0, *[3] * 10]
+    assert done["queue"].data["lines"][0]["y"] == pytest.approx([2, *[3] * 9, 1.5], abs=1e-4)
+
+
+def test_a_column_that_would_be_empty_is_left_out(section, make_store):
+    brief = make_store(submit_time=[START, START + 60.0], user_id=["a", "b"], run_time=[5.0, 6.0])
+    long = make_store(submit_time=[START, START + 2 * DAY], user_id=["a", "a"], run_time=[5.0, 6.0])
+
+    columns = [
+        [c.key for c in tables(section("users", store))["users-by-jobs"].columns] for store in (brief, long)
+    ]
+    assert "arrivals_per_day" not in columns[0]
+    assert "arrivals_per_day" in columns[1]
+
+
 def test_hours_of_a_relative_trace_are_not_known(section, make_store):
     assert "unknown start" in notes(section("week", make_store(submit_time=[0.0, 5.0])))
 

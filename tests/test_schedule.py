@@ -56,6 +56,16 @@ def test_a_crowd_that_ran_before_is_left_out_and_said_to_be(make_store):
     assert "200 jobs that start" in found.alt
 
 
+def test_jobs_that_start_at_once_are_drawn_until_half_of_them_have_ended(make_store):
+    store = make_store(
+        submit_time=[n / 100 for n in range(300)], run_time=[500.0 + n for n in range(300)], n_procs=[1] * 300
+    )
+    found = figure(schedule.section(store))
+
+    assert found.data["period"] == pytest.approx([0.0, 601.0])
+    assert found.note == "Only 200 of the jobs that start are drawn."
+
+
 def test_jobs_are_counted_by_size_and_run_time(make_store):
     store = make_store(
         submit_time=[1.0] * 6, run_time=[0.0, 1.0, 10.0, 12.0, 99.0, None], n_procs=[1, 1, 4, 5, 8, 8]

@@ -7,12 +7,11 @@ import numpy as np
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Fact, Facts, Value
 from gwa.figures import series
+from gwa.numbers import show
 from gwa.statistics.sample import Sample
 from gwa.store import Store
 from gwa.summary import spread, table
-from gwa.timeline import QUARTER, Calendar, Counts, Floats, counts
-
-HOUR = 3600.0
+from gwa.timeline import HOUR, QUARTER, Calendar, Counts, Floats, article, counts
 
 
 @analysis("Arrivals", Chapter.USAGE, facts=("arrivals",), needs=("submit_time",), order=1)
@@ -22,6 +21,7 @@ def arrivals(store: Store) -> Iterator[Block]:
 
     Hours are those of the clock in UTC; days, weeks (from Monday) and months are those of the calendar
     in the trace's own time zone. Empty intervals count, except where it says otherwise.
+    The figure is of days, or of hours where the days are few.
     """
     hours = counts(store, "submit_time", HOUR)
     quarters = counts(store, "submit_time", QUARTER)
@@ -34,7 +34,7 @@ def arrivals(store: Store) -> Iterator[Block]:
         arrived = Sample.of(quarters.per(edges))
         rows[f"in a {name}"] = spread(f"arrivals.{name}", arrived, "count", f"jobs in a {name}")
     yield table("arrivals-intervals", "Jobs submitted", rows)
-    yield _figure(store, quarters, days)
+    yield _figure(store, quarters, *days.shown(first, last))
 
 
 def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]) -> Fact:
@@ -47,17 +47,19 @@ def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]
     )
 
 
-def _figure(store: Store, quarters: Counts, days: Calendar) -> Block:
-    arrived = quarters.per(days.edges)
+def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
+    """Return the figure of the jobs in each interval of a *name*, such as day, between *edges*."""
+    arrived = quarters.per(edges)
     top = int(np.argmax(arrived))
+    zone = None if store.system.relative else store.system.timezone.key
     return series(
         "arrivals",
-        "Jobs submitted in a day",
-        days.edges[:-1],
+        f"Jobs submitted in {article(name)}",
+        edges[:-1],
         {"jobs": arrived.astype(np.float64)},
-        "Jobs in a day",
-        f"Jobs submitted in each of {len(arrived)} days: {arrived.mean():.0f} on average, most on"
-        f" {days.labels[top]} with {arrived[top]}.",
+        f"Jobs in {article(name)}",
+        f"Jobs submitted in each {name} of {len(arrived)}: {arrived.mean():.0f} on average, most"
+        f" ({arrived[top]:,}) from {show(float(edges[top]), 'timestamp', zone)} on.",
         unit="count",
-        zone=None if store.system.relative else store.system.timezone.key,
+        zone=zone,
     )

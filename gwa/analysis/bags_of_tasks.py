@@ -48,20 +48,25 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
             continue
         rows[definition.title[0].upper() + definition.title[1:]] = _facts(store, definition)
         if definition.gap is not None:
-            curves[definition.name] = (nearness(store, definition), jobs_of(store, definition))
+            curves[_short(definition)] = (nearness(store, definition), jobs_of(store, definition))
         if definition in (TEXT, ARRAYS):
             # Other sections need those of the others; these would only take memory.
             forget(store, definition)
     if not rows:
         return
     sources = "; ".join(
-        f"{one.name}: {one.source}"
+        f"{_short(one)}: {one.source}"
         for one in DEFINITIONS.values()
         if one is not ARRAYS or len(rows) > len(curves)
     )
     yield FactTable("bags", "Bags by definition", COLUMNS, tuple(rows.items()), f"Sources: {sources}.")
     if any(near.n for near, _ in curves.values()):
         yield _figure(curves)
+
+
+def _short(definition: Definition) -> str:
+    """Return what jobs of a bag share, without how near they are to each other."""
+    return definition.title.partition(",")[0]
 
 
 def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:

@@ -117,8 +117,9 @@ def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
         "autocorrelation",
         "Autocorrelation of arrivals in an hour",
         {
-            "arrivals": (np.arange(lags + 1) * 3600.0, found),
-            "95 % at random": ([0.0, lags * 3600.0], [band, band]),
+            # What is 1 by definition, after no time at all, would press everything else together.
+            "arrivals": (np.arange(1, lags + 1) * 3600.0, found[1:]),
+            "95 % at random": ([3600.0, lags * 3600.0], [band, band]),
         },
         "Lag",
         "Autocorrelation",

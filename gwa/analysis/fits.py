@@ -87,19 +87,27 @@ def tested(measured: Measured, found: Fits) -> Fits:
 def _blocks(characteristic: Characteristic, measured: Measured, found: Fits) -> Iterator[Block]:
     """Yield facts, table, verdict and figure of one characteristic."""
     yield Facts(_facts(characteristic, measured, found), listed=False)
-    scale = {"": "", BINARY: ", log2"}.get(measured.base, ", natural logarithm")
-    refused = "".join(f" Not fitted: {reason}." for reason in found.refused.values())
+    scale = {"": "", BINARY: ", logarithm to base 2"}.get(measured.base, ", natural logarithm")
     yield Table(
         f"fit-{characteristic.name.replace('_', '-')}",
         f"{characteristic.title}{scale}",
         COLUMNS,
         tuple(_row(fit) for fit in found),
-        f"{measured.x.n:,} values; {fraction(measured.dropped)} of the raw ones are below 1 and dropped,"
-        f" {fraction(measured.zeros)} of the rest are 0 on this scale.{refused}",
+        _said(measured, found),
     )
     yield Note(f"{characteristic.title}: {found.verdict()}")
     yield _figure(characteristic, measured, found)
     yield _tail(characteristic, measured, found)
+
+
+def _said(measured: Measured, found: Fits) -> str:
+    """Return how many values there are, which of them stand apart, and what could not be fitted."""
+    apart = (
+        (measured.dropped, "of the raw ones are below 1 and dropped"),
+        (measured.zeros, "are 0 on this scale"),
+    )
+    parts = [f"{measured.x.n:,} values", *(f"{fraction(part)} {what}" for part, what in apart if part)]
+    return "; ".join(parts) + "." + "".join(f" Not fitted: {reason}." for reason in found.refused.values())
 
 
 def _facts(characteristic: Characteristic, measured: Measured, found: Fits) -> tuple[Fact, ...]:
@@ -149,7 +157,7 @@ def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> 
     best = _best(found)
     shown = cdf(
         f"fit-{characteristic.name.replace('_', '-')}-cdf",
-        f"{characteristic.title} and its best fits",
+        f"{characteristic.title} and the best fits",
         {"data": _curve(measured, x)},
         characteristic.title,
         f"Cumulative fraction of {x.n:,} values, and the best by KS and by BIC: "
@@ -174,7 +182,7 @@ def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> 
 
 
 def _tail(characteristic: Characteristic, measured: Measured, found: Fits) -> Figure:
-    """Return which share of the values is greater, on logarithmic axes, where tails can be told apart."""
+    """Return which share of the values is greater, on a logarithmic axis, where tails can be told apart."""
     x = measured.x
     values, shares = _curve(measured, x)
     grid = np.linspace(x.min(), x.max(), STEPS)
@@ -191,7 +199,7 @@ def _tail(characteristic: Characteristic, measured: Measured, found: Fits) -> Fi
         "Fraction of values greater",
         f"The fraction of {x.n:,} values that is greater, of the data and of the best fits;"
         f" one in a hundred is above {measured.raw(x.quantiles([0.99]))[0]:.4g}.",
-        log=(True, True),
+        log=(bool(measured.base), True),
         unit=_unit(characteristic),
     )
 

@@ -10,5 +10,5 @@ from gwa.store import Store
 
 @analysis("Groups", Chapter.USERS, facts=("groups",), needs=("group_id",), order=1)
 def groups(store: Store) -> Iterator[Block]:
-    """The ten groups with most jobs and with most CPU time; the columns are those of the users."""
+    """The groups with most jobs and with most CPU time; the columns are those of the users."""
     yield from ranking(store, "group_id", "groups", "Group")

@@ -24,7 +24,6 @@ def overview(store: Store) -> Iterator[Block]:
     )
     span = last - first if last is not None and first is not None else None
     system = store.system
-    said = "from the jobs" if system.cpus_inferred else "no"
     yield Facts(
         (
             Fact("trace.jobs", jobs, "Jobs", "count"),
@@ -36,7 +35,6 @@ def overview(store: Store) -> Iterator[Block]:
             Fact("trace.last_end", last, "Last end", "timestamp"),
             Fact("trace.span_seconds", span, "Span", "seconds"),
             Fact("trace.cpus", system.cpus, "Processors", "count", help=system.cpus_from),
-            Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred", text=said),
             Fact(
                 "trace.cpu_seconds",
                 number(seconds) if seconds is not None else None,
@@ -45,6 +43,8 @@ def overview(store: Store) -> Iterator[Block]:
             ),
         )
     )
+    # The help of the processors says so, too.
+    yield Facts((Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),), listed=False)
     yield from _remarks(store)
 
 

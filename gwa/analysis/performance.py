@@ -10,7 +10,10 @@ from gwa.figures import series
 from gwa.statistics.sample import Sample
 from gwa.store import Store
 from gwa.summary import spread, table
-from gwa.timeline import QUARTER, Calendar, Floats, counts, level
+from gwa.timeline import QUARTER, Calendar, Floats, Level, article, counts, level
+
+Shown = tuple[str, Floats]
+"""What a figure is drawn by, such as a day, and the edges of these intervals."""
 
 
 @analysis(
@@ -26,52 +29,68 @@ def performance(store: Store) -> Iterator[Block]:
 
     Days are those of the calendar in the trace's own time zone, from the first submission to the
     last end; the first and the last day may be incomplete. Throughput counts every job that ran, on
-    the day of its end; completions count those with status 1.
+    the day of its end; completions count those with status 1. Figures are of hours where the days are few.
     """
     first, last = store.row("select min(submit_time), max(end_time) from ran")
     if first is None or last <= first:
         yield Note("No job ran for any time.")
         return
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
-    running = _daily(store, ("start_time", "end_time"), (first, last), days.edges)
-    rows = {"running": spread("perf.running", Sample.of(running), "count", "running jobs")}
-    lines = {"running": running}
+    shown = days.shown(first, last)
+    yield from _queue(store, (first, last), days, shown)
+    yield from _done(store, days, shown)
+
+
+def _queue(store: Store, period: tuple[float, float], days: Calendar, shown: Shown) -> Iterator[Block]:
+    """Yield how many jobs were running and waiting."""
+    spans = {"running": ("start_time", "end_time")}
     if store.has("wait_time"):
-        lines["waiting"] = _daily(store, ("submit_time", "start_time"), (first, last), days.edges)
-        rows["waiting"] = spread("perf.waiting", Sample.of(lines["waiting"]), "count", "waiting jobs")
+        spans["waiting"] = ("submit_time", "start_time")
     else:
         yield Note("This trace records no waits: jobs are taken to start when they are submitted.")
+    levels = {
+        name: level(store, "1", span, "ran", width=QUARTER, period=period) for name, span in spans.items()
+    }
+    rows = {
+        name: spread(f"perf.{name}", Sample.of(_averages(jobs, days.edges)), "count", f"{name} jobs")
+        for name, jobs in levels.items()
+    }
     yield table("queue-by-day", "Jobs running and waiting, averages over a day", rows)
-    yield _figure(store, "queue", "Running and waiting jobs", days.edges, lines, "Jobs, daily average")
-    yield from _done(store, days)
+    by, edges = shown
+    lines = {name: _averages(jobs, edges) for name, jobs in levels.items()}
+    title, ylabel = f"{' and '.join(lines).capitalize()} jobs", f"Jobs, average over {article(by)}"
+    yield _figure(store, "queue", title, shown, lines, ylabel)
 
 
-def _daily(store: Store, span: tuple[str, str], period: tuple[float, float], edges: Floats) -> Floats:
-    """Return how many jobs were between two moments on average, for each day."""
-    of_day = level(store, "1", span, "ran", width=QUARTER, period=period).between(edges)
-    return of_day[~np.isnan(of_day)]
+def _averages(jobs: Level, edges: Floats) -> Floats:
+    """Return how many jobs there were on average between *edges*, where that is known."""
+    found = jobs.between(edges)
+    return found[~np.isnan(found)]
 
 
-def _done(store: Store, days: Calendar) -> Iterator[Block]:
-    ended = counts(store, "end_time", QUARTER, "ran").per(days.edges)
-    rows = {"ended": spread("perf.throughput_per_day", Sample.of(ended), "count", "jobs ended in a day")}
-    lines = {"ended": ended.astype(np.float64)}
+def _done(store: Store, days: Calendar, shown: Shown) -> Iterator[Block]:
+    """Yield how many jobs ended, and completed."""
+    ended = {"ended": ("perf.throughput_per_day", counts(store, "end_time", QUARTER, "ran"))}
     if store.has("status"):
-        good = counts(store, "end_time", QUARTER, "(from ran where status = 1)").per(days.edges)
-        what = "jobs completed in a day"
-        rows["completed"] = spread("perf.completed_per_day", Sample.of(good), "count", what)
-        lines["completed"] = good.astype(np.float64)
+        good = counts(store, "end_time", QUARTER, "(from ran where status = 1)")
+        ended["completed"] = ("perf.completed_per_day", good)
     else:
         yield Note("This trace does not record how jobs ended, so completions are not known.")
+    rows = {
+        name: spread(family, Sample.of(jobs.per(days.edges)), "count", f"jobs {name} in a day")
+        for name, (family, jobs) in ended.items()
+    }
     yield table("done-by-day", "Jobs done in a day", rows)
-    yield _figure(
-        store, "throughput", "Jobs ended and completed in a day", days.edges, lines, "Jobs in a day"
-    )
+    by, edges = shown
+    lines = {name: jobs.per(edges).astype(np.float64) for name, (_, jobs) in ended.items()}
+    title = f"Jobs {' and '.join(lines)} in {article(by)}"
+    yield _figure(store, "throughput", title, shown, lines, f"Jobs in {article(by)}")
 
 
 def _figure(
-    store: Store, name: str, title: str, edges: Floats, lines: dict[str, Floats], ylabel: str
+    store: Store, name: str, title: str, shown: Shown, lines: dict[str, Floats], ylabel: str
 ) -> Block:
+    by, edges = shown
     said = "; ".join(
         f"{label}: {values.mean():.1f} on average, at most {values.max():.1f}"
         for label, values in lines.items()
@@ -83,7 +102,7 @@ def _figure(
         edges[:count],
         {label: values[:count] for label, values in lines.items()},
         ylabel,
-        f"{title}, by day. {said[0].upper()}{said[1:]}.",
+        f"{title}, by {by}. {said[0].upper()}{said[1:]}.",
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
     )

@@ -47,7 +47,7 @@ def powers_of_two(store: Store) -> Iterator[Block]:
             Fact(
                 "jobs.parallel.power_of_two_cpu",
                 sum(row[2] for row in powers) / seconds if seconds else None,
-                "their share of the CPU time of parallel jobs",
+                "Parallel CPU time on a power of two processors",
                 "fraction",
             ),
             Fact("jobs.procs.distinct", len(sizes), "Different sizes of jobs", "count"),

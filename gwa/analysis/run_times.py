@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Facts, Note
 from gwa.figures import cdf
-from gwa.numbers import fraction
+from gwa.numbers import fraction, seconds
 from gwa.statistics.sample import Sample
 from gwa.store import Store
 from gwa.summary import summary
@@ -43,5 +43,5 @@ def _capped(times: Sample) -> Iterator[Block]:
     """Say so where many jobs share the greatest run time."""
     share = float(times.counts[-1]) / times.n
     if share >= CAPPED and times.n > 1 / CAPPED and times.max() > 0:
-        limit = f"{times.max():.0f} s, the greatest run time"
+        limit = f"{seconds(times.max())}, the greatest run time"
         yield Note(f"{fraction(share)} of the jobs ran exactly {limit}: a limit cut them.")

@@ -1,6 +1,6 @@
 """A look at the schedule: the jobs of some hours on their processors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -18,6 +18,9 @@ STARTING: Final = 200
 
 RUNNING: Final = 100
 """If more ran when they start, those are left out."""
+
+BRIEF: Final = 0.1
+"""If their starts take less than this part of the time until half of them have ended, that time is shown."""
 
 STARTS: Final = "select floor(start_time / 86400) as day, count(*) as jobs from ran group by 1 order by 1"
 
@@ -49,9 +52,12 @@ def schedule(store: Store) -> Iterator[Block]:
     before = _jobs(store, f"start_time < {begin!r} and end_time > {begin!r}", RUNNING + 1)
     left_out = len(before) > RUNNING
     jobs = [*([] if left_out else before), *starting]
-    first, last = starting[0][0] if left_out else begin, starting[-1][0]
-    if last <= first:
-        last = max(first + 1, *(end for _, end, _, _ in jobs))
+    first = starting[0][0] if left_out else begin
+    last, brief = _end(first, starting)
+    notes = {
+        "Jobs that were running before are left out; there are too many.": left_out,
+        f"Only {STARTING} of the jobs that start are drawn.": brief,
+    }
     yield gantt(
         "schedule",
         "Jobs on processors",
@@ -61,8 +67,18 @@ def schedule(store: Store) -> Iterator[Block]:
         f"{len(starting)} jobs that start within {(last - first) / 3600:.3g} h, each as wide as it ran and as"
         f" high as its processors, {max(procs for _, _, procs, _ in jobs):,} at most.",
         zone=None if store.system.relative else store.system.timezone.key,
-        note="Jobs that were running before are left out; there are too many." if left_out else "",
+        note=" ".join(note for note, holds in notes.items() if holds),
     )
+
+
+def _end(first: float, starting: Sequence[Job]) -> tuple[float, bool]:
+    """Return the end of what is drawn, and whether more jobs start until then than are drawn."""
+    last, ends = starting[-1][0], sorted(end for _, end, _, _ in starting)
+    half = max(first + 1, ends[len(ends) // 2])
+    if last - first >= BRIEF * (half - first):
+        return last, False
+    # All start at about the same time: what is to be seen is how long they run.
+    return half, len(starting) == STARTING
 
 
 def _jobs(store: Store, condition: str, limit: int) -> list[Job]:

@@ -41,8 +41,11 @@ def week(store: Store) -> Iterator[Block]:
     jobs = np.bincount(hours_of_week(quarters.times, system.timezone), quarters.counts, HOURS * 7)
     every = np.arange(quarters.bins[0], quarters.bins[-1] + 1) * QUARTER
     seen = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / 3600
+    unseen = int(np.count_nonzero(seen == 0))
+    if unseen:
+        yield Note(f"The trace is short: nothing is known of {unseen} of the {7 * HOURS} hours of a week.")
     grid = jobs.reshape(7, HOURS).astype(np.float64)
-    yield Facts(_facts(grid))
+    yield Facts(_facts(grid, seen.reshape(7, HOURS) > 0))
     with np.errstate(invalid="ignore"):
         means = np.where(seen > 0, jobs / seen, np.nan).reshape(7, HOURS)
     yield _figure(means, system.timezone.key)
@@ -78,23 +81,30 @@ def _offset(moment: float, zone: ZoneInfo) -> float:
     return ahead.total_seconds() if ahead else 0.0
 
 
-def _facts(grid: NDArray[np.float64]) -> tuple[Fact, ...]:
-    """Return how far arrivals follow the clock and the calendar; *grid* has jobs by weekday and hour."""
+def _facts(grid: NDArray[np.float64], seen: NDArray[np.bool_]) -> tuple[Fact, ...]:
+    """
+    Return how far arrivals follow the clock and the calendar; *grid* has jobs by weekday and hour.
+
+    Of hours that the trace does not reach nothing is said; nor, unless all are *seen*, of their shares.
+    """
     total, of_day = grid.sum(), grid.sum(axis=0)
-    top, least = int(np.argmax(of_day)), int(np.argmin(of_day))
+    top, least = int(np.argmax(of_day)), int(np.argmin(np.where(seen.any(axis=0), of_day, np.inf)))
     work = grid[:SATURDAY, slice(*WORK)].sum()
+    daily, weekly = bool(seen.any(axis=0).all()), bool(seen.all())
 
-    def share(name: str, value: float, label: str) -> Fact:
-        return Fact(f"arrivals.cycle.{name}", float(value / total), label, "fraction")
+    def share(name: str, value: float, label: str, *, known: bool) -> Fact:
+        return Fact(f"arrivals.cycle.{name}", float(value / total) if known else None, label, "fraction")
 
-    return (
+    often, seldom = "Jobs in the busiest hour (1 of 24 hours is 4.2 %)", "Jobs in the quietest hour"
+    facts = (
         Fact("arrivals.cycle.busiest_hour", top, "Busiest hour of the day", text=_clock(top)),
-        share("busiest_hour_share", of_day[top], "Jobs in the busiest hour (1 of 24 hours is 4.2 %)"),
+        share("busiest_hour_share", of_day[top], often, known=daily),
         Fact("arrivals.cycle.quietest_hour", least, "Quietest hour of the day", text=_clock(least)),
-        share("quietest_hour_share", of_day[least], "Jobs in the quietest hour"),
-        share("working_hours_share", work, "Jobs in working hours (29.8 % of the week)"),
-        share("weekend_share", grid[SATURDAY:].sum(), "Jobs at weekends (28.6 % of the week)"),
+        share("quietest_hour_share", of_day[least], seldom, known=daily),
+        share("working_hours_share", work, "Jobs in working hours (29.8 % of the week)", known=weekly),
+        share("weekend_share", grid[SATURDAY:].sum(), "Jobs at weekends (28.6 % of the week)", known=weekly),
     )
+    return tuple(fact for fact in facts if fact.value is not None)
 
 
 def _clock(hour: int) -> str:

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HEIGHT = 13.0
-CHARACTER = 6.2
+CHARACTER = 6.4
 """About how wide a character is; names are not measured, so that no font changes a figure."""
+
+BETWEEN = 12.0
+"""How far names keep from each other in a row, or two would read as one: "2 to 4", "1"."""
 
 LONGEST = 28
 """Longer names are cut."""
+
+BESIDE = 6.0
+"""How far names keep from lines at their sides."""
 
 PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88, 0.95)
 """How far along a line its name is tried, best first."""
@@ -60,7 +66,7 @@ class Box(NamedTuple):
 
     def apart(self, other: "Box") -> bool:
         """Tell whether nothing is shared with *other*."""
-        sideways = self.right < other.left or other.right < self.left
+        sideways = self.right + BETWEEN < other.left or other.right + BETWEEN < self.left
         return sideways or self.top < other.bottom or other.top < self.bottom
 
 
@@ -95,7 +101,7 @@ def _corner(axes: "Axes", lines: Sequence[Line], points: Array) -> list[Box] | N
     for side in ("left", "right"):
         for top in (frame.y1 - 2, frame.y0 + 4 + row * len(lines)):
             left = frame.x0 + 8 if side == "left" else frame.x1 - 4 - widest
-            if not Box(left, top - row * len(lines), left + widest, top).clear(points):
+            if not Box(left - BESIDE, top - row * len(lines), left + widest + BESIDE, top).clear(points):
                 continue
             return [
                 Box(left, top - row * (place + 1), left + widest, top - row * place, side)
@@ -138,7 +144,7 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
     for offsets, place in product((OFFSETS, FARTHER), PLACES if len(path) else ()):
         x, y = path[int(place * (len(path) - 1))]
         for right, up in offsets:
-            middle, level = x + right * (width / 2 + 6), y + up * (HEIGHT / 2 + 4)
+            middle, level = x + right * (width / 2 + BESIDE), y + up * (HEIGHT / 2 + 4)
             box = Box(middle - width / 2, level - HEIGHT / 2, middle + width / 2, level + HEIGHT / 2)
             inside = box.left > frame.x0 and box.right < frame.x1 + 8
             inside = inside and box.bottom > frame.y0 and box.top < frame.y1 + 2

@@ -43,6 +43,9 @@ WIDE: Final = 700
 
 SMALL: Final = 10.0
 
+FEW_DAYS: Final = 3
+"""Below so many days an axis shows hours, and the days stand in its words."""
+
 SETTINGS: Final[dict[Any, Any]] = {
     "svg.fonttype": "none", "svg.hashsalt": "gwa", "svg.image_inline": True, "text.parse_math": False,
     "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 11, "text.color": INK,
@@ -158,5 +161,7 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
     )
     first, last = (dates.num2date(moment, tz=clock) for moment in axes.get_xlim())
     days = f"{first:%-d %b %Y}" if first.date() == last.date() else ""
+    if not days and (last - first).days < FEW_DAYS:  # hours stand at the ticks
+        days = f"{first:%-d %b} to {last:%-d %b %Y}"
     years = f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"
     return f"{days or years}, time in {zone}"

@@ -14,7 +14,7 @@ CHARACTER = 6.0
 TIMES = (
     (HOUR, "1 h"), (DAY, "1 d"), (MINUTE, "1 min"), (1, "1 s"), (YEAR, "1 y"), (30 * DAY, "30 d"),
     (10, "10 s"), (10 * MINUTE, "10 min"), (7 * DAY, "7 d"), (6 * HOUR, "6 h"), (10 * YEAR, "10 y"),
-    (100 * YEAR, "100 y"), (0.001, "1 ms"), (0.1, "0.1 s"),
+    (100 * YEAR, "100 y"), (0.001, "1 ms"), (0.1, "0.1 s"), (15 * MINUTE, "15 min"), (30 * MINUTE, "30 min"),
 )  # fmt: skip
 """Ticks of a logarithmic axis of time, those that matter most first."""
 

@@ -113,7 +113,10 @@ def _bars(axes: "Axes", bars: Sequence[Sequence[float]], colour: str) -> None:
         for begin, end, low, high in ((bar[0] / DAY, bar[1] / DAY, bar[2], bar[3]) for bar in bars)
         for corner in ((begin, low), (end, low), (end, high), (begin, high), (begin, low))
     ]
+    # Where many bars lie upon each other their outlines are fine, or nothing else would be seen.
+    heights = sorted(bar[3] - bar[2] for bar in bars)
+    room = heights[len(heights) // 2] * axes.bbox.height / axes.get_ylim()[1]
     steps = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(bars)
     path = Path(corners, steps)
     axes.add_patch(PathPatch(path, facecolor=colour, alpha=0.4, linewidth=0))
-    axes.add_patch(PathPatch(path, facecolor="none", edgecolor=colour, linewidth=0.6))
+    axes.add_patch(PathPatch(path, facecolor="none", edgecolor=colour, linewidth=min(0.6, 0.2 * room)))

@@ -26,6 +26,9 @@ MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 20}
 ABOVE = 0.08
 """How much room is left above the greatest value."""
 
+FAR = 4.0
+"""A level so many times as high as all that is drawn would leave nothing else to see: it is written only."""
+
 
 def series(  # noqa: PLR0913 - what a figure says
     id: str,  # noqa: A002 - as blocks call it
@@ -45,7 +48,8 @@ def series(  # noqa: PLR0913 - what a figure says
     Return *lines* over time, where *x* are rising seconds since 1970 in *zone*, such as Europe/Madrid.
 
     Without a zone *x* are seconds since the start, which need not be known. The *unit* is that of
-    the values; *reference* draws a level, such as the number of processors, and its name.
+    the values; *reference* draws a level, such as the number of processors, and its name. A level that
+    is far above all values is written over the drawing.
     """
     moments = _thin.array(x)
     data: dict[str, Value] = {
@@ -90,7 +94,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     words = _style.time_axis(axes, data["zone"])
     _style.words(axes, data["xlabel"] or words, data["ylabel"])
     if data["reference"]:
-        _level(axes, *data["reference"])
+        _level(axes, *data["reference"], unit=data["unit"], seen=_seen(data))
     _labels.label(axes, drawn)
 
 
@@ -112,26 +116,41 @@ def reading(figure: Figure) -> Value:
         "low": low,
         "high": high + (high - low) * ABOVE,
         "levels": [tick.place for tick in _ticks.linear(low, high, str(unit))],
-        **{name: figure.data[name] for name in ("lines", "unit", "zone", "reference")},
+        **{name: figure.data[name] for name in ("lines", "unit", "zone")},
+        "reference": figure.data["reference"] if _seen(figure.data) else None,
     }
 
 
 def _heights(data: Mapping[str, Any]) -> tuple[float, float]:
     """Return the least and greatest of everything drawn; zero is always between them."""
-    kept = ("y", "low", "high")
-    everything = [value for line in data["lines"] for key in kept for value in line.get(key, ())]
-    known = [value for value in everything if value is not None]
-    known += data["reference"][:1] if data["reference"] else []
+    known = _values(data)
+    known += data["reference"][:1] if _seen(data) else []
     low, high = min([0.0, *known]), max([0.0, *known])
     return low, high if high > low else low + 1.0
 
 
-def _level(axes: "Axes", value: float, name: str) -> None:
-    """Draw a dashed line at *value* with its name at the right end, above it."""
-    from gwa.figures import _style
+def _values(data: Mapping[str, Any]) -> list[float]:
+    """Return all values that are drawn."""
+    kept = ("y", "low", "high")
+    everything = [value for line in data["lines"] for key in kept for value in line.get(key, ())]
+    return [value for value in everything if value is not None]
 
-    axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
+
+def _seen(data: Mapping[str, Any]) -> bool:
+    """Tell whether there is a level that is drawn, not one so far up that it is only written."""
+    highest = max(_values(data), default=0.0)
+    return bool(data["reference"]) and not 0 < highest * FAR < data["reference"][0]
+
+
+def _level(axes: "Axes", value: float, name: str, *, unit: Unit, seen: bool) -> None:
+    """Draw a dashed line at *value*, its name at the right end; or only say there how high it is."""
+    from gwa.figures import _style, _ticks
+
+    if seen:
+        axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
     axes.annotate(
-        name, (1, value), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
+        name if seen else f"↑ {name}: {_ticks.compact(value, unit)}",
+        (1, value if seen else axes.get_ylim()[1]), (0, 3),
+        xycoords=("axes fraction", "data"), textcoords="offset points",
         ha="right", va="bottom", color=_style.INK, annotation_clip=False,
     )  # fmt: skip

@@ -70,7 +70,10 @@ def _titles(store: Store, name: str) -> tuple[Name, Name]:
     """Return the names of the system and of its place; that of the trace, where a header says nothing."""
     system, site = store.system.name, store.system.site
     title = system if system and system.lower() not in VAGUE else name
-    return Name(title), Name(f"{site} · {name}" if site else name)
+    told = [part for part in (site, name) if part and part.lower() != title.lower()]
+    if len(told) > 1 and told[1].lower() in told[0].lower():  # the place says it
+        told = told[:1]
+    return Name(title), Name(" · ".join(told))
 
 
 def reproduction(store: Store) -> dict[str, Value]:

@@ -133,7 +133,7 @@ class Fits:
         near, likely = self.best_ks, self.best_bic
         if near is None or likely is None:
             return "No distribution could be fitted."
-        off = f"off by at most {100 * near.ks:.1f} % of the observations"
+        off = f"off by at most {f'{100 * near.ks:.1f}'.removesuffix('.0')} % of the observations"
         if near.ks > ROUGH:
             return (
                 f"None of the candidates describes these values: the nearest, {near.title}, is "
