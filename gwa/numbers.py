@@ -117,6 +117,16 @@ def fraction(value: float) -> str:
     return _minus(f"{value * 100:.1f}".removesuffix(".0")) + " %"
 
 
+def counted(count: int, what: str) -> str:
+    """
+    Return *count* things, each of which is *what*.
+
+    >>> counted(1, "job"), counted(2500, "job")
+    ('1 job', '2,500 jobs')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def seconds(value: float) -> str:
     """
     Return a duration in the one or two units that fit it.

@@ -45,6 +45,11 @@ class Part:
         """Whether it is less than all."""
         return bool(self.period or self.queues or self.groups or self.where)
 
+    @property
+    def chosen(self) -> bool:
+        """Whether it has some of the jobs of its time only, not all."""
+        return bool(self.queues or self.groups or self.where)
+
     def __str__(self) -> str:
         """Return the part in words, for the head of a report."""
         said = [f"submitted in {self.period}"] if self.period else []

@@ -79,7 +79,9 @@ def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
         yield Facts((Fact(f"{family}.{name}", rows, f"Top {family} by {title}"),), listed=False)
         yield Table(
             f"{family}-{name.replace('_', '-')}",
-            f"Top {len(rows)} {family} by {title}",
+            f"Top {len(rows)} {family} by {title}"
+            if len(rows) != 1
+            else f"The only {one.lower()}, by {title}",
             (Column("id", one), *columns[1:]),
             tuple(tuple(row[column.key] for column in columns) for row in rows),
         )

@@ -98,12 +98,25 @@ REMARKABLE = [
     ("bursts", {"arrivals.hour.max": 2000}, "2,000 in the busiest hour, 200 times the average"),
     ("flurries", {"flurries.count": 2, "flurries.jobs_share": 0.2}, "2 flurries of single users hold 20 %"),
     ("memory-of-load", {"hurst.wavelet.without_cycles.low": 0.65}, "(Hurst parameter 0.7)"),
-    ("odd-run-times", {"fit.runtime.weibull.ks": 0.12}, "the best, weibull, is off by 12 % of the jobs"),
+    ("odd-run-times", {"fit.runtime.weibull.ks": 0.12}, "the best, Weibull, is off by 12 % of the jobs"),
 ]
 
 
 def test_of_an_ordinary_trace_nothing_is_said():
     assert findings(ORDINARY) == ()
+
+
+def test_of_a_few_jobs_only_their_quality_is_remarkable():
+    few = ORDINARY | {"trace.jobs": 3, "users.half_jobs": 1, "conversion.rejected": 12}
+
+    assert [one.id for one in findings(few)] == ["rejected-rows"]
+
+
+def test_of_a_system_some_of_its_jobs_tell_nothing():
+    facts = ORDINARY | {"utilization.mean": 0.01, "users.half_jobs": 3}
+
+    assert [one.id for one in findings(facts)] == ["few-users", "fullness"]
+    assert [one.id for one in findings(facts, whole=False)] == ["few-users"]
 
 
 def test_hours_without_days_have_no_daily_cycle():

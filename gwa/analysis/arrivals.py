@@ -7,7 +7,7 @@ import numpy as np
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Fact, Facts, Value
 from gwa.figures import series
-from gwa.numbers import show
+from gwa.numbers import counted, show
 from gwa.statistics.sample import Sample
 from gwa.store import Store
 from gwa.summary import spread, table
@@ -43,7 +43,10 @@ def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]
     top = int(np.argmax(arrived))
     value: Value = {"period": labels[top], "jobs": int(arrived[top])}
     return Fact(
-        f"arrivals.busiest_{name}", value, f"Busiest {name}", text=f"{labels[top]}: {arrived[top]:,} jobs"
+        f"arrivals.busiest_{name}",
+        value,
+        f"Busiest {name}",
+        text=f"{labels[top]}: {counted(int(arrived[top]), 'job')}",
     )
 
 

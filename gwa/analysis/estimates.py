@@ -7,6 +7,7 @@ from gwa.analysis import Chapter, analysis
 from gwa.analysis._digits import rounded_sample
 from gwa.blocks import Block, Column, Fact, Facts, Note, Table
 from gwa.figures import cdf
+from gwa.numbers import counted
 from gwa.statistics.sample import Sample
 from gwa.store import Store
 from gwa.summary import number, summary, table
@@ -164,14 +165,14 @@ def _modal(store: Store) -> Iterator[Block]:
     yield Facts((Fact("estimates.modal", top, "Most common requested times"),), listed=False)
     yield Table(
         "estimates-modal",
-        f"The {len(top)} most common requested times",
+        f"The {len(top)} most common requested times" if len(top) > 1 else "The only requested time",
         (
             Column("req_time", "Requested", "seconds"),
             Column("jobs", "Jobs", "count"),
             Column("share", "Share", "fraction"),
         ),
         tuple(tuple(row.values()) for row in top),
-        note=f"Of {total:,} jobs that ask for a time.",
+        note=f"Of {counted(total, 'job')} with a requested time.",
     )
 
 

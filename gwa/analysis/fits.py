@@ -11,7 +11,7 @@ from gwa.blocks import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Va
 from gwa.characteristics.published import cells
 from gwa.characteristics.thesis import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
 from gwa.figures import cdf, lines
-from gwa.numbers import fraction
+from gwa.numbers import counted, fraction
 from gwa.schema import BY_NAME
 from gwa.statistics.distribution import NONNEGATIVE, POSITIVE
 from gwa.statistics.fit import Fit, Fits, with_p_values
@@ -65,7 +65,7 @@ def fits(store: Store) -> Iterator[Block]:
             continue
         measured = characteristic.measure(store, PRESETS["thesis"])
         found = tested(measured, fitted(measured))
-        if found.best_ks is None:
+        if found.best_ks is None or measured.x.min() == measured.x.max():
             yield Note(f"{characteristic.title}: too few different values for a fit.")
             continue
         yield from _blocks(characteristic, measured, found)
@@ -106,7 +106,7 @@ def _said(measured: Measured, found: Fits) -> str:
         (measured.dropped, "of the raw ones are below 1 and dropped"),
         (measured.zeros, "are 0 on this scale"),
     )
-    parts = [f"{measured.x.n:,} values", *(f"{fraction(part)} {what}" for part, what in apart if part)]
+    parts = [counted(measured.x.n, "value"), *(f"{fraction(part)} {what}" for part, what in apart if part)]
     return "; ".join(parts) + "." + "".join(f" Not fitted: {reason}." for reason in found.refused.values())
 
 

@@ -70,7 +70,7 @@ def _table(sizes: list[tuple[int, int, float]]) -> Table:
     jobs, seconds = sum(row[1] for row in sizes), sum(row[2] for row in sizes)
     return Table(
         "sizes",
-        f"The {min(TOP, len(sizes))} most common sizes",
+        f"The {min(TOP, len(sizes))} most common sizes" if len(sizes) > 1 else "The only size",
         (
             Column("procs", "Processors", "count"),
             Column("power", "Power of two"),

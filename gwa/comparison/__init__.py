@@ -49,13 +49,20 @@ def compare(
     }
     names = [side.name for side in sides]
     return Report(
-        Name(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"),  # noqa: PLR2004 - fits
+        _title(names, archive),
         "",
         tuple(_sections(sides, found, archive, remarks)),
         reproduction=said,
         findings=sentences(found),
         overline="Comparison",
     )
+
+
+def _title(names: Sequence[str], archive: Archive | None) -> Name:
+    """Return what a comparison is called: all names where they fit, or those that one trace is among."""
+    if len(names) == 1:
+        return Name(f"{names[0]} among {len(archive or ())} traces")
+    return Name(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more")  # noqa: PLR2004 - fits
 
 
 def named(stores: Sequence[tuple[str, Store]]) -> list[tuple[str, Store]]:
@@ -74,7 +81,7 @@ def _sections(
     """Yield the sections of a comparison, each with what its function says of itself."""
     if len(sides) > 1:
         yield _section("differences", "What differs most", table, table(sides, found, remarks))
-    yield _section("facts", "The same facts", aligned, aligned(sides))
+        yield _section("facts", "The same facts", aligned, aligned(sides))
     if archive:
         yield _section("archive", "Among other traces", standing, standing(sides, archive))
     if len(sides) > 1:

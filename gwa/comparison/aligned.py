@@ -79,4 +79,5 @@ def aligned(sides: Sequence[Side]) -> Iterator[Block]:
 def _fact(side: Side, number: int, like: Fact) -> Fact:
     """Return a fact of the trace in column *number*, missing where the trace does not tell it."""
     found = side.facts.get(like.id)
-    return replace(like, id=f"compare.{number}.{like.id}", value=found.value if found else None, text="")
+    value, text = (found.value, found.text) if found else (None, "")
+    return replace(like, id=f"compare.{number}.{like.id}", value=value, text=text)

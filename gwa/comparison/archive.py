@@ -151,7 +151,7 @@ def _alike(place: int, side: Side, ranks: Mapping[str, dict[str, float]], archiv
         if apart:
             order = sorted(apart, key=lambda name: (apart[name], _ratio(ranks[name], trace)))
             alike, unlike = (
-                ", ".join(_title(side, name) for name in some) for some in (order[:3], order[:-4:-1])
+                "; ".join(_title(side, name) for name in some) for some in (order[:2], order[:-3:-1])
             )
             rows.append((trace, len(apart), number(sum(apart.values()) / len(apart)), alike, unlike))
     rows.sort(key=lambda row: (row[2], row[0]))
@@ -174,9 +174,8 @@ def _title(side: Side, name: str) -> str:
     """Return what a fact is called; those of fits do not name the characteristic themselves."""
     one = _fitted(name)
     if one is None:
-        label = side.facts[name].label
-        return label[:1].lower() + label[1:]
-    return f"{'typical' if name.endswith('mu') else 'spread of'} {one.title.lower()}"
+        return side.facts[name].label
+    return f"{'Typical' if name.endswith('mu') else 'Spread of'} {one.title.lower()}"
 
 
 def _fitted(name: str) -> Characteristic | None:

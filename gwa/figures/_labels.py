@@ -59,6 +59,10 @@ class Box(NamedTuple):
         across = {"left": self.left, "center": (self.left + self.right) / 2, "right": self.right}
         return across[self.align], (self.bottom + self.top) / 2
 
+    def wider(self, margin: float) -> "Box":
+        """Return the rectangle with *margin* on both sides."""
+        return self._replace(left=self.left - margin, right=self.right + margin)
+
     def clear(self, points: Array) -> bool:
         """Tell whether none of *points* is inside."""
         across = (points[:, 0] > self.left) & (points[:, 0] < self.right)
@@ -101,7 +105,7 @@ def _corner(axes: "Axes", lines: Sequence[Line], points: Array) -> list[Box] | N
     for side in ("left", "right"):
         for top in (frame.y1 - 2, frame.y0 + 4 + row * len(lines)):
             left = frame.x0 + 8 if side == "left" else frame.x1 - 4 - widest
-            if not Box(left - BESIDE, top - row * len(lines), left + widest + BESIDE, top).clear(points):
+            if not Box(left, top - row * len(lines), left + widest, top).wider(BESIDE).clear(points):
                 continue
             return [
                 Box(left, top - row * (place + 1), left + widest, top - row * place, side)
@@ -148,7 +152,7 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
             box = Box(middle - width / 2, level - HEIGHT / 2, middle + width / 2, level + HEIGHT / 2)
             inside = box.left > frame.x0 and box.right < frame.x1 + 8
             inside = inside and box.bottom > frame.y0 and box.top < frame.y1 + 2
-            if inside and box.clear(points) and all(box.apart(other) for other in taken):
+            if inside and box.wider(3.0).clear(points) and all(box.apart(other) for other in taken):
                 return box
     return None
 

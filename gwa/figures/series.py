@@ -86,7 +86,8 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         if "low" in line:
             low, high = _thin.array(line["low"]), _thin.array(line["high"])
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
-        axes.plot(x, y, **look)
+        alone = len(x) == 1 and bool(np.isfinite(y[0]))  # there is no line to be seen
+        axes.plot(x, y, **look, marker="o" if alone else "")
         drawn.append(_labels.Line(line["label"], look["color"], x, y))
     bottom, top = _heights(data)
     axes.set_ylim(bottom, top + (top - bottom) * ABOVE)

@@ -11,12 +11,19 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from gwa.blocks import Finding
 
 Facts: TypeAlias = Mapping[str, Any]
 """The facts of a report by their ids."""
+
+LEAST: Final = 20
+"""Of fewer jobs nothing is typical."""
+
+QUALITY: Final = {"data-quality"}
+SYSTEM: Final = {"utilization", "capacity"}
+"""The sections about the data, and about the system."""
 
 Say = Callable[[Facts], tuple[float, str] | None]
 """What a rule is: from facts to how remarkable they are, from 0 to 1, and the sentence."""
@@ -64,7 +71,14 @@ def rules() -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda rule: rule.id))
 
 
-def findings(facts: Facts) -> tuple[Finding, ...]:
-    """Return what is found in *facts*, the most remarkable first."""
-    found = [said for rule in rules() if (said := rule(facts))]
+def findings(facts: Facts, *, whole: bool = True) -> tuple[Finding, ...]:
+    """
+    Return what is found in *facts*, the most remarkable first.
+
+    Of a few jobs only the quality of the data is remarkable; and unless they are the *whole* of the jobs
+    of their time, nothing can be said of the system.
+    """
+    few = facts.get("trace.jobs", LEAST) < LEAST
+    said = [rule(facts) for rule in rules() if rule.section in QUALITY or not few]
+    found = [one for one in said if one and (whole or one.section not in SYSTEM)]
     return tuple(sorted(found, key=lambda one: (-one.weight, one.id)))

@@ -5,6 +5,9 @@ from gwa.numbers import fraction
 
 FAR = 0.1
 
+NAMES = {"hyperexponential": "hyper-exponential", "weibull": "Weibull"}
+"""What distributions are called where their ids are no words."""
+
 
 @finding(
     section="fits",
@@ -20,6 +23,6 @@ def odd_run_times(facts: Facts) -> tuple[float, str] | None:
     if not found or min(found.values()) < FAR:
         return None
     best = min(found, key=lambda name: (found[name], name))
-    off = f"the best, {best.replace('_', ' ')}, is off by {fraction(found[best])} of the jobs"
+    off = f"the best, {NAMES.get(best, best)}, is off by {fraction(found[best])} of the jobs"
     text = f"No usual distribution describes the logarithm of the run times: {off}."
     return 0.2 + found[best], text

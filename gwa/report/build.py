@@ -51,8 +51,8 @@ def build(
     if part and sections:
         sections[0] = replace(sections[0], blocks=(Note(PARTIAL.format(part)), *sections[0].blocks))
         said["part"] = str(part)
-    made = Report(*_titles(store, name), tuple(sections), zone, said)
-    found = findings({fact.id: fact.value for fact in made.facts()})
+    made = Report(*_titles(store, name, part), tuple(sections), zone, said)
+    found = findings({fact.id: fact.value for fact in made.facts()}, whole=not (part and part.chosen))
     return replace(made, findings=found, overline="Workload report")
 
 
@@ -66,13 +66,14 @@ def _section(one: Analysis, store: Store, *, strict: bool) -> Section:
         return Section(one.id, one.title, one.help, (note,), one.chapter.value, failed=True)
 
 
-def _titles(store: Store, name: str) -> tuple[Name, Name]:
+def _titles(store: Store, name: str, part: Part | None) -> tuple[Name, Name]:
     """Return the names of the system and of its place; that of the trace, where a header says nothing."""
     system, site = store.system.name, store.system.site
     title = system if system and system.lower() not in VAGUE else name
     told = [part for part in (site, name) if part and part.lower() != title.lower()]
     if len(told) > 1 and told[1].lower() in told[0].lower():  # the place says it
         told = told[:1]
+    told += [str(part)] if part else []
     return Name(title), Name(" · ".join(told))
 
 

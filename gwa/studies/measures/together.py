@@ -13,7 +13,7 @@ def pearson(workload: Workload) -> float:
     return dependence.pearson(workload.run, workload.procs)
 
 
-@measure("Rank correlation of the two", Aspect.TOGETHER, DIFFERENCE)
+@measure("Rank correlation of run time and processors", Aspect.TOGETHER, DIFFERENCE)
 def spearman(workload: Workload) -> float:
     """Spearman's rank correlation of run time and processors: a few very long jobs do not decide it."""
     return dependence.spearman(workload.run, workload.procs)
