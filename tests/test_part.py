@@ -52,6 +52,7 @@ def test_every_fact_is_of_the_part_but_not_the_size_of_the_system(make_store):
 def test_a_report_says_that_it_is_on_a_part(trace):
     report = trace.narrow(Part(where="n_procs > 1")).report(["overview"])
     assert "where n_procs > 1" in report.sections[0].blocks[0].text
+    assert report.subtitle.endswith("where n_procs > 1")
     assert report.reproduction["part"] == "where n_procs > 1"
 
 

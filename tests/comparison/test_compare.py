@@ -179,6 +179,7 @@ def test_an_archive_is_a_folder_of_facts(tmp_path, make_store):
     (tmp_path / "two.json").write_text(json.dumps({"trace.jobs": 50, "jobs.runtime.median": None}))
     archive = read_archive(tmp_path)
     report = compare([("x", made(make_store, 1, jobs=100))], archive)
+    assert (report.title, [section.id for section in report.sections]) == ("x among 2 traces", ["archive"])
     (row,) = [row for row in cells(report, "standing-1") if row["fact"] == "Jobs"]
     assert (row["own"], row["least"], row["most"], row["percentile"]) == ("100", "5", "50", 1.0)
 
