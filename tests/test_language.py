@@ -24,7 +24,18 @@ from tests.made_report import HOSTILE, make_report
 SPOKEN = {"alt", "aria-label", "placeholder", "data-done", "data-help", "data-none", "data-day"}
 """The attributes of a page that a reader is told."""
 
-VALUES = {"td", "dd", "code", "style", "script", "text", "bdi.name", "dl.reproduction", "bdi.title"}
+VALUES = {
+    "td",
+    "dd",
+    "code",
+    "style",
+    "script",
+    "text",
+    "bdi.name",
+    "bdi.name brief",
+    "dl.reproduction",
+    "bdi.title",
+}
 """The elements that hold values and names, or the words of a drawing, which are tested as data."""
 
 VOID = {"meta", "input", "link", "img", "br"}
