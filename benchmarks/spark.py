@@ -1,5 +1,5 @@
 """
-Compare the two engines: ``python -m benchmarks.spark [TRACE...] [--jobs N]``.
+Compare the two engines: ``python -m benchmarks.spark [TRACE...] [--jobs N] [--memory 4GB]``.
 
 Each trace is written as Parquet, and one report on it made with DuckDB, one with Spark on this machine.
 All that differs is printed: whole numbers and words must be the same, others within a billionth; beside it
@@ -10,7 +10,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -57,12 +57,12 @@ def differences(one: Json, other: Json, where: str = "") -> Iterator[str]:
         yield f"{where}: {one}, {other}"
 
 
-def compared(trace: Path, folder: Path) -> tuple[int, list[str], Cost, Cost]:
+def compared(trace: Path, folder: Path, memory: Sequence[str] = ()) -> tuple[int, list[str], Cost, Cost]:
     """Return how many facts a trace has, where its two reports differ, and what each engine took."""
     reports, costs = [], []
     for engine in ("duckdb", "spark"):
         out = folder / engine
-        costs.append(run([*GWA, "report", trace, "--json", "--engine", engine, "-o", out], folder))
+        costs.append(run([*GWA, "report", trace, "--json", "--engine", engine, *memory, "-o", out], folder))
         (path,) = out.glob("*.json")
         reports.append(json.loads(path.read_text()))
         path.unlink()
@@ -75,7 +75,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description=__doc__)
     parser.add_argument("traces", nargs="*", type=Path, metavar="TRACE")
     parser.add_argument("--jobs", type=int, action="append", default=[], help="a made trace of so many jobs")
+    parser.add_argument("--memory", metavar="SIZE", help="what either program may take, as gwa has it")
     asked = parser.parse_args()
+    memory = ("--memory", asked.memory) if asked.memory else ()
     FOLDER.mkdir(parents=True, exist_ok=True)
     traces = [*asked.traces, *(made(FOLDER, "swf", jobs) for jobs in asked.jobs)]
     traces = traces or [path for name in NAMED if (path := LOGS / name).exists()]
@@ -85,7 +87,7 @@ def main() -> int:
         parquet = FOLDER / f"{trace.name.partition('.swf')[0]}.parquet"
         if not parquet.exists():
             run([*GWA, "convert", trace.absolute(), "-o", parquet, "--partition", "month"], FOLDER)
-        facts, found, duck, spark = compared(parquet, FOLDER)
+        facts, found, duck, spark = compared(parquet, FOLDER, memory)
         figures = f"{duck.seconds:9.1f} {duck.cpu:7.1f} {spark.seconds:9.1f} {spark.cpu:7.1f}"
         print(f"{parquet.stem:32} {facts:6} {len(found):7} {figures}", *found[:20], sep="\n    ", flush=True)
         differ += len(found)

@@ -42,8 +42,6 @@ LOCAL: Final = {
     # Nobody else is to be heard on one machine.
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
-    # A report is many short queries: to compile each thoroughly takes longer than to run it.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 """What Spark is told on one machine."""
 
