@@ -14,6 +14,11 @@ def number(value: float) -> float | int | None:
     return int(value) if value == int(value) and abs(value) < 2**53 else value
 
 
+def undefined(value: float | None) -> str:
+    """Return what a reader is told of a *value* that these jobs do not define; nothing of a number."""
+    return "undefined" if value is None or not math.isfinite(value) else ""
+
+
 COLUMNS = ("Least", "Mean", "Median", "95 %", "Greatest", "Mean, where not zero")
 """The headings of the facts of `spread`; `summary` has all but the last."""
 

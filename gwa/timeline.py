@@ -8,7 +8,7 @@ asking, so a trace of a few days and one of many years cost the same per event.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -217,9 +217,9 @@ class Calendar:
         )
         stop = datetime.fromtimestamp(last, zone).replace(tzinfo=None)
         dates = [begin + timedelta(days=day) for day in range((stop - begin).days + 2)]
-        edges = np.array([_midnight(date, zone) for date in dates])
-        labels = tuple(date.date().isoformat() for date in dates[:-1])
-        return cls(edges, labels, np.array([date.weekday() for date in dates[:-1]], np.int64))
+        edges = np.array([_midnight(one, zone) for one in dates])
+        labels = tuple(one.date().isoformat() for one in dates[:-1])
+        return cls(edges, labels, np.array([one.weekday() for one in dates[:-1]], np.int64))
 
     def shown(self, first: float, last: float) -> tuple[str, Floats]:
         """
@@ -235,10 +235,13 @@ class Calendar:
         return name, np.arange(first // width, last // width + 2) * width
 
     def weeks(self) -> tuple[Floats, tuple[str, ...]]:
-        """Return the edges and names of the weeks, from Monday on."""
-        return self._grouped(
-            [index for index, day in enumerate(self.weekdays) if index == 0 or day == 0], "week of "
-        )
+        """Return the edges of the weeks and the Mondays they are called by; the first may begin later."""
+        starts = [index for index, day in enumerate(self.weekdays) if index == 0 or day == 0]
+        edges, names = self._grouped(starts, "week of ")
+        if self.labels[0].startswith("day"):
+            return edges, names
+        monday = date.fromisoformat(self.labels[0]) - timedelta(days=int(self.weekdays[0]))
+        return edges, (f"week of {monday.isoformat()}", *names[1:])
 
     def months(self) -> tuple[Floats, tuple[str, ...]]:
         """Return the edges and names of the months; stretches of 30 days where dates are unknown."""
@@ -266,5 +269,5 @@ def article(name: str) -> str:
     return f"an {name}" if name == "hour" else f"a {name}"
 
 
-def _midnight(date: datetime, zone: tzinfo) -> float:
-    return date.replace(tzinfo=zone).timestamp()
+def _midnight(day: datetime, zone: tzinfo) -> float:
+    return day.replace(tzinfo=zone).timestamp()

@@ -373,6 +373,14 @@ def test_entropy_and_dispersion_are_those_of_all_intervals(moments):
             assert found[f"burstiness.dispersion.{scale}s"] == pytest.approx(expected)
 
 
+def test_what_one_job_does_not_define_is_not_called_unrecorded(section, make_store):
+    store = make_store(user_id=["a"], submit_time=[START], run_time=[60.0], n_procs=[2])
+    said = Report("", "", (section("burstiness", store),)).facts()
+    empty = {fact.id: fact.text for fact in said if fact.value is None}
+
+    assert empty["correlation.runtime_procs"] == "undefined"
+
+
 def test_the_correlation_of_nearly_equal_run_times_is_not_lost(section, make_store):
     store = make_store(
         submit_time=[START + k for k in range(5)],

@@ -88,3 +88,11 @@ def test_a_tail_is_what_the_distribution_leaves(make_store):
 
     assert curve["x"] == pytest.approx([2**n for n in range(1, 11)])
     assert curve["y"] == pytest.approx([1 - n / 11 for n in range(1, 11)], rel=1e-4)
+
+
+def test_the_schedule_begins_at_midnight_by_the_clock_of_the_trace(make_store):
+    midnight = 852_076_800.0 - 3600.0  # 1 January 1997 in Stockholm
+    header = (("Times", "Unix seconds, UTC"), ("TimeZoneString", "Europe/Stockholm"))
+    moments = [midnight + 600.0 * n for n in range(9)]
+    store = make_store(header, submit_time=moments, run_time=[5000.0] * 9, n_procs=[1] * 9)
+    assert figure(schedule.section(store)).data["period"][0] == midnight

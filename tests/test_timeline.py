@@ -96,7 +96,7 @@ def test_days_follow_the_clock_of_the_zone_through_daylight_saving():
     assert days.labels == ("2025-03-29", "2025-03-30", "2025-03-31", "2025-04-01")
     assert np.diff(days.edges).tolist() == [86400, 82800, 86400, 86400]
     assert days.weekdays.tolist() == [5, 6, 0, 1]
-    assert days.weeks()[1] == ("week of 2025-03-29", "week of 2025-03-31")
+    assert days.weeks()[1] == ("week of 2025-03-24", "week of 2025-03-31")
     assert days.months()[1] == ("2025-03", "2025-04")
 
 

@@ -12,7 +12,7 @@ from gwa.figures import lines
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.sample import Sample
 from gwa.store import Store
-from gwa.summary import number
+from gwa.summary import number, undefined
 from gwa.timeline import Counts, Floats, Ints, counts, exact_sum
 
 BASE: Final = 900
@@ -168,13 +168,11 @@ def _correlations(store: Store) -> tuple[Fact, Fact]:
     )
     sizes = store.sample("n_procs", "ran")
     label = "Correlation of run time and processors"
+    by_value = _correlation(time, jobs, procs, sizes)
+    by_rank = _correlation(2 * np.cumsum(jobs) - jobs, jobs, ranks, _twice_ranks(sizes))
     return (
-        Fact("correlation.runtime_procs", _correlation(time, jobs, procs, sizes), f"{label} (Pearson)"),
-        Fact(
-            "correlation.runtime_procs_rank",
-            _correlation(2 * np.cumsum(jobs) - jobs, jobs, ranks, _twice_ranks(sizes)),
-            f"{label} (Spearman)",
-        ),
+        Fact("correlation.runtime_procs", by_value, f"{label} (Pearson)", text=undefined(by_value)),
+        Fact("correlation.runtime_procs_rank", by_rank, f"{label} (Spearman)", text=undefined(by_rank)),
     )
 
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from gwa.analysis import Chapter, analysis
 from gwa.bags import MINH, forget, gaps
-from gwa.blocks import Block, Column, Fact, Facts, FactTable, Figure, Note, Table
+from gwa.blocks import Block, Column, Fact, Facts, FactTable, Figure, Note, Table, Unit
 from gwa.characteristics import minh
 from gwa.figures import cdf
 from gwa.statistics.mixture import GaussianMixture, of_seconds
 from gwa.statistics.sample import Sample
 from gwa.store import Store
-from gwa.summary import number
+from gwa.summary import number, undefined
 
 CLASSES: Final = ("up to 100 s", "100 to 1,000 s", "1,000 to 10,000 s", "10,000 to 100,000 s", "longer")
 """The ranges of mean run times in words."""
@@ -78,19 +78,7 @@ def _bags(store: Store) -> Iterator[Block]:
     """Yield how close jobs of bags are in time, and how much their run times vary."""
     between, lasting = gaps(store, MINH), minh.durations(store)
     found = [(name, mean, bags) for name, (mean, bags) in zip(CLASSES, minh.variability(store), strict=True)]
-    yield Facts(
-        (
-            Fact("bags.minh.gap.median", number(between.median()), "Gap of alike jobs, median", "seconds"),
-            Fact(
-                "bags.minh.gap.p90",
-                number(between.quantile(0.9)),
-                "Gap of alike jobs, 90th percentile",
-                "seconds",
-            ),
-            Fact("bags.minh.gap.below_100s", _below(between, 100), "Gaps below 100 s", "fraction"),
-            Fact("bags.minh.within_1000s", _below(lasting, 1000), "Bags submitted in 1000 s", "fraction"),
-        )
-    )
+    yield Facts(_closeness(between, lasting))
     if between.n:
         yield _figure(between, lasting)
     if any(bags for _, _, bags in found):
@@ -114,6 +102,20 @@ def _bags(store: Store) -> Iterator[Block]:
                 for place, (name, mean, bags) in enumerate(found, 1)
             ),
         )
+
+
+def _closeness(between: Sample, lasting: Sample) -> tuple[Fact, ...]:
+    """Return how near alike jobs are in time; without two of them nothing is."""
+    measured: tuple[tuple[str, float | None, str, Unit], ...] = (
+        ("gap.median", number(between.median()), "Gap of alike jobs, median", "seconds"),
+        ("gap.p90", number(between.quantile(0.9)), "Gap of alike jobs, 90th percentile", "seconds"),
+        ("gap.below_100s", _below(between, 100), "Gaps below 100 s", "fraction"),
+        ("within_1000s", _below(lasting, 1000), "Bags submitted in 1000 s", "fraction"),
+    )
+    return tuple(
+        Fact(f"bags.minh.{name}", value, label, unit, text=undefined(value))
+        for name, value, label, unit in measured
+    )
 
 
 def _below(sample: Sample, limit: float) -> float | None:

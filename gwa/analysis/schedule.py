@@ -10,8 +10,7 @@ from gwa.blocks import Block, Note
 from gwa.figures import gantt
 from gwa.figures.gantt import Job, placed
 from gwa.store import Store
-
-DAY: Final = 86400
+from gwa.timeline import QUARTER, Calendar, counts
 
 STARTING: Final = 200
 """So many jobs that start are shown."""
@@ -21,8 +20,6 @@ RUNNING: Final = 100
 
 BRIEF: Final = 0.1
 """If their starts take less than this part of the time until half of them have ended, that time is shown."""
-
-STARTS: Final = "select floor(start_time / 86400) as day, count(*) as jobs from ran group by 1 order by 1"
 
 SHOWN: Final = """
 select start_time, end_time, n_procs, user_id from ran
@@ -40,14 +37,10 @@ def schedule(store: Store) -> Iterator[Block]:
     Logs do not say which processors a job had: each is drawn on the lowest that are free, in several pieces
     where those are not next to each other. So sizes, times and gaps are those of the log; places are not.
     """
-    found = store.arrays(STARTS)
-    days = np.asarray(found["day"], np.float64)
-    known = np.isfinite(days)
-    if not known.any():
+    begin = _middle(store)
+    if begin is None:
         yield Note("No job is known to have started.")
         return
-    half = np.cumsum(np.asarray(found["jobs"], np.int64)[known])
-    begin = float(days[known][np.searchsorted(half, half[-1] / 2)] * DAY)
     starting = _jobs(store, f"start_time >= {begin!r}", STARTING)
     before = _jobs(store, f"start_time < {begin!r} and end_time > {begin!r}", RUNNING + 1)
     left_out = len(before) > RUNNING
@@ -69,6 +62,17 @@ def schedule(store: Store) -> Iterator[Block]:
         zone=None if store.system.relative else store.system.timezone.key,
         note=" ".join(note for note, holds in notes.items() if holds),
     )
+
+
+def _middle(store: Store) -> float | None:
+    """Return when the day begins, by the clock of the trace, on which half of all jobs had started."""
+    started = counts(store, "start_time", QUARTER, "ran")
+    if not len(started.bins):
+        return None
+    first, last = float(started.times[0]), float(started.times[-1])
+    days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
+    half = np.cumsum(started.per(days.edges))
+    return float(days.edges[np.searchsorted(half, half[-1] / 2)])
 
 
 def _end(first: float, starting: Sequence[Job]) -> tuple[float, bool]:

@@ -1,6 +1,6 @@
 """Cells of a grid, the darker the greater what they stand for, and the scale that says so."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.patches import Rectangle
 
@@ -8,6 +8,9 @@ from gwa.figures import _style, _ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+PALEST: Final = 0.18
+"""How opaque the weakest cell is: enough to be told from an empty one, on white and on black."""
 
 
 def cell(  # matplotlib's words for a rectangle are passed on
@@ -17,7 +20,8 @@ def cell(  # matplotlib's words for a rectangle are passed on
     **look: Any,  # noqa: ANN401
 ) -> None:
     """Draw a cell; the weakest can still be told from an empty one."""
-    paint = {"facecolor": _style.COLOURS[0], "alpha": round(0.06 + 0.94 * strength, 2), "linewidth": 0}
+    opacity = round(PALEST + (1 - PALEST) * strength, 2)
+    paint = {"facecolor": _style.COLOURS[0], "alpha": opacity, "linewidth": 0}
     axes.add_patch(Rectangle(corner, **{"width": 0.92, "height": 0.9, "clip_on": False, **paint, **look}))
 
 

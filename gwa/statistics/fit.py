@@ -24,6 +24,12 @@ SIX = ("normal", "lognormal", "exponential", "hyperexponential", "weibull", "gam
 GOOD, ROUGH = 0.05, 0.10
 """KS distances up to which a fit is called good, and rough."""
 
+FEW = 185
+"""Of fewer values the distance to their own distribution exceeds `ROUGH` in one sample of 20 (Kolmogorov)."""
+
+CHANCE = 0.05
+"""What chance alone exceeds more often than this is no sign of a difference."""
+
 Policy: TypeAlias = Literal["common", "thesis"]
 """
 Which observations count.
@@ -86,6 +92,11 @@ class Fit:
         return self.distribution.values()
 
     @property
+    def chance(self) -> float:
+        """How often chance alone is as far off: the bootstrap's p, or the naive one."""
+        return self.p.ks if self.p else self.naive
+
+    @property
     def aic(self) -> float:
         """Akaike's information criterion, 2 k - 2 ln L: less is better."""
         return 2 * self.distribution.free() - 2 * self.loglik
@@ -134,6 +145,11 @@ class Fits:
         if near is None or likely is None:
             return "No distribution could be fitted."
         off = f"off by at most {f'{100 * near.ks:.1f}'.removesuffix('.0')} % of the observations"
+        if near.measured_on.n < FEW and near.chance >= CHANCE:
+            return (
+                f"{near.measured_on.n} values cannot tell distributions apart: the nearest, "
+                f"{near.title}, is {off}, and chance alone is often as far (p {near.chance:.2f})."
+            )
         if near.ks > ROUGH:
             return (
                 f"None of the candidates describes these values: the nearest, {near.title}, is "

@@ -29,6 +29,13 @@ def test_finds_the_distribution_that_made_the_data():
         assert "BIC agrees" in fits.verdict()
 
 
+def test_a_few_values_are_said_to_tell_nothing_and_many_of_no_known_kind_that_none_fits():
+    few = Sample.of([1.0, 2.0, 2.5, 4.0, 4.5, 9.0, 20.0, 21.0])
+    assert "8 values cannot tell distributions apart" in fit_all(few).verdict()
+    two = np.random.default_rng(4).choice([1.0, 1000.0], 400)
+    assert "None of the candidates" in fit_all(Sample.of(two)).verdict()
+
+
 def test_common_policy_judges_all_on_what_all_can_produce():
     data = np.concatenate((np.zeros(300), np.ceil(np.random.default_rng(1).exponential(50, 700))))
     fits = fit_all(Sample.of(data))
