@@ -45,5 +45,5 @@ def sizes_and_run_times(store: Store) -> Iterator[Block]:
         xlabel="Run time",
         ylabel="Processors",
         unit="seconds",
-        note="The darker a cell the more jobs, on a logarithmic scale.",
+        note="The stronger the colour of a cell, the more jobs, on a logarithmic scale.",
     )

@@ -1,4 +1,4 @@
-"""Cells of a grid, the darker the greater what they stand for, and the scale that says so."""
+"""Cells of a grid, the stronger in colour the greater what they stand for, and the scale that says so."""
 
 from typing import TYPE_CHECKING, Any, Final
 

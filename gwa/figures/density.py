@@ -63,7 +63,7 @@ def density(  # noqa: PLR0913 - what a figure says
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
-    """Draw the cells as one colour, the darker the more they hold, and a scale over them."""
+    """Draw the cells in one colour, the stronger the more they hold, and a scale over them."""
     from gwa.figures import _cells, _style
 
     cells = data["cells"]

@@ -30,7 +30,9 @@ def heatmap(  # noqa: PLR0913 - what a figure says
     note: str = "",
 ) -> Figure:
     """
-    Return a grid whose cells are the darker the greater their value; *rows* go down, *columns* right.
+    Return a grid whose cells are the stronger in colour the greater their value.
+
+    *rows* go down, *columns* right.
 
     *ylabel* says what the values are. A cell without a value stays empty.
     """
