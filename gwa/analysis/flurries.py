@@ -69,7 +69,7 @@ MAIN: Final[Mapping[str, tuple[str, Unit]]] = {
     "jobs": ("Jobs", "count"),
     "users": ("Users", "count"),
     "jobs_per_day": ("Jobs on a day that has any", "count"),
-    "busiest_day": ("Jobs on the busiest day", "count"),
+    "busiest_day": ("Jobs on the busiest day (UTC)", "count"),
     "cpu_seconds": ("CPU time", "cpu seconds"),
     "utilization": ("Utilisation", "fraction"),
     "runtime_mean": ("Mean run time", "seconds"),

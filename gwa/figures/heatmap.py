@@ -32,9 +32,7 @@ def heatmap(  # noqa: PLR0913 - what a figure says
     """
     Return a grid whose cells are the stronger in colour the greater their value.
 
-    *rows* go down, *columns* right.
-
-    *ylabel* says what the values are. A cell without a value stays empty.
+    *rows* go down, *columns* right; *ylabel* says what the values are. A cell without a value stays empty.
     """
     cells = np.asarray(matrix, dtype=np.float64)
     data: dict[str, Value] = {
