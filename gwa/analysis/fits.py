@@ -64,8 +64,8 @@ def fits(store: Store) -> Iterator[Block]:
             yield Note(f"{characteristic.title}: this trace does not record {' and '.join(lacking)}.")
             continue
         measured = characteristic.measure(store, PRESETS["thesis"])
-        found = tested(measured, fitted(measured))
-        if found.best_ks is None or measured.x.min() == measured.x.max():
+        found = tested(measured, fitted(measured)) if measured.x.values.size > 1 else None
+        if found is None or found.best_ks is None:
             yield Note(f"{characteristic.title}: too few different values for a fit.")
             continue
         yield from _blocks(characteristic, measured, found)

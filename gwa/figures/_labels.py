@@ -23,7 +23,10 @@ LONGEST = 28
 """Longer names are cut."""
 
 BESIDE = 6.0
-"""How far names keep from lines at their sides."""
+"""How far a name stands from its line."""
+
+MARGIN = 3.0
+"""How far it keeps from all lines at least."""
 
 PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88, 0.95)
 """How far along a line its name is tried, best first."""
@@ -152,7 +155,7 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
             box = Box(middle - width / 2, level - HEIGHT / 2, middle + width / 2, level + HEIGHT / 2)
             inside = box.left > frame.x0 and box.right < frame.x1 + 8
             inside = inside and box.bottom > frame.y0 and box.top < frame.y1 + 2
-            if inside and box.wider(3.0).clear(points) and all(box.apart(other) for other in taken):
+            if inside and box.wider(MARGIN).clear(points) and all(box.apart(other) for other in taken):
                 return box
     return None
 

@@ -15,6 +15,8 @@ from matplotlib import dates, ticker
 from gwa.figures import _ticks
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Canvas
@@ -141,7 +143,7 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
         low = high = 0.0
     axes.set_xlim(low, high if high > low else low + 1)
     if zone is None:
-        hours = high - low < 3  # noqa: PLR2004 - days
+        hours = high - low < FEW_DAYS
         scale = 24 if hours else 1
         ticks = _ticks.linear(low * scale, high * scale, "count", 8)
         set_ticks(axes.xaxis, [(tick.place / scale, tick.label) for tick in ticks])
@@ -160,8 +162,13 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
         )
     )
     first, last = (dates.num2date(moment, tz=clock) for moment in axes.get_xlim())
-    days = f"{first:%-d %b %Y}" if first.date() == last.date() else ""
-    if not days and (last - first).days < FEW_DAYS:  # hours stand at the ticks
-        days = f"{first:%-d %b} to {last:%-d %b %Y}"
-    years = f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"
-    return f"{days or years}, time in {zone}"
+    return f"{_dates(first, last)}, time in {zone}"
+
+
+def _dates(first: "datetime", last: "datetime") -> str:
+    """Return what ticks from *first* to *last* do not say: the days where they are hours, or the years."""
+    if first.date() == last.date():
+        return f"{first:%-d %b %Y}"
+    if (last - first).days < FEW_DAYS:
+        return f"{first:%-d %b} to {last:%-d %b %Y}"
+    return f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"

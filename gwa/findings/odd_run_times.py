@@ -2,11 +2,9 @@
 
 from gwa.findings import Facts, finding
 from gwa.numbers import fraction
+from gwa.statistics.distribution import distributions
 
 FAR = 0.1
-
-NAMES = {"hyperexponential": "hyper-exponential", "weibull": "Weibull"}
-"""What distributions are called where their ids are no words."""
 
 
 @finding(
@@ -23,6 +21,6 @@ def odd_run_times(facts: Facts) -> tuple[float, str] | None:
     if not found or min(found.values()) < FAR:
         return None
     best = min(found, key=lambda name: (found[name], name))
-    off = f"the best, {NAMES.get(best, best)}, is off by {fraction(found[best])} of the jobs"
+    off = f"the best, {distributions()[best].title}, is off by {fraction(found[best])} of the jobs"
     text = f"No usual distribution describes the logarithm of the run times: {off}."
     return 0.2 + found[best], text
