@@ -8,12 +8,13 @@ and may change.
 from typing import TYPE_CHECKING
 
 from gwa.errors import DefinitionError, GwaError, OutputError, TraceError
+from gwa.util.version import __version__
 
 if TYPE_CHECKING:
     from gwa.part import Part
     from gwa.trace import Trace, open  # noqa: A004 - gwa.open reads as what it does
 
-__version__ = "0.1.0"
+
 __all__ = ["DefinitionError", "GwaError", "OutputError", "Part", "Trace", "TraceError", "__version__", "open"]
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError, TraceError
-from gwa.output import write_whole
 from gwa.reading import Reading
 from gwa.schema import FIELDS
 from gwa.store import Store
+from gwa.util.atomic import write_whole
 
 KINDS: Final = {
     "user_id": "U",

@@ -13,11 +13,11 @@ from gwa.account import Account
 from gwa.convert import convert_in_place, rows_of, writer
 from gwa.errors import OutputError, TraceError
 from gwa.kept import keeping
-from gwa.output import writable
 from gwa.readers.compressed import Source
 from gwa.reading import Reading
 from gwa.sources import expand
 from gwa.store import Store
+from gwa.util.atomic import writable
 
 
 def append(

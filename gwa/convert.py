@@ -7,10 +7,8 @@ from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from gwa import __version__
 from gwa.account import Account
 from gwa.anonymize import anonymized
-from gwa.assets import asset
 from gwa.definition import definition
 from gwa.errors import DefinitionError, EngineError, GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats import Format, formats, writers
@@ -18,12 +16,14 @@ from gwa.formats._partitioned import write as write_months
 from gwa.formats._remote import is_remote
 from gwa.formats.parquet import read_remote
 from gwa.kept import keeping
-from gwa.output import whole, writable
 from gwa.readers.compressed import plain_name
 from gwa.readers.head import SIZE, TOGETHER, Head
 from gwa.reading import Reading
 from gwa.sources import expand
 from gwa.store import Store
+from gwa.util.assets import asset
+from gwa.util.atomic import whole, writable
+from gwa.util.version import __version__
 
 
 @cache

@@ -3,11 +3,11 @@
 import re
 from typing import Final
 
-from gwa import __version__
 from gwa.account import Account
 from gwa.schema import FIELDS, Field
 from gwa.store import Store
 from gwa.system import ABSOLUTE, Header
+from gwa.util.version import __version__
 
 UNSAFE: Final = r"[\s\p{Z}\p{C}%]|^#|^-1(\.0*)?$|ASKALON$"
 """Text that a reader of GWF would take for something else; it is written percent-encoded."""

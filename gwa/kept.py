@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import GwaError, OutputError, TraceError
-from gwa.output import whole
 from gwa.readers.head import Head
+from gwa.util.atomic import whole
 
 KEY: Final = "key.json"
 PART: Final = "part.json"

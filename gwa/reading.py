@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gwa.engine import Engine
-from gwa.progress import SILENT, Progress
+from gwa.util.progress import SILENT, Progress
 
 
 @dataclass(frozen=True)

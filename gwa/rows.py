@@ -14,10 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gwa import __version__
 from gwa.engine import literal
 from gwa.kept import Kept, Part, digest, finish
-from gwa.progress import Progress
 from gwa.readers.batch import Records, Shape, reader
 from gwa.readers.compressed import Source
 from gwa.readers.head import Head, entries
@@ -26,6 +24,8 @@ from gwa.reading import Reading
 from gwa.recipe import Recipe
 from gwa.store import Store
 from gwa.tally import Count, tally
+from gwa.util.progress import Progress
+from gwa.util.version import __version__
 
 PASSING: Final = "passing_"
 """What the names of the tables begin with through which rows pass."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.progress import SILENT, Progress
+from gwa.util.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars

@@ -21,7 +21,6 @@ from gwa.convert import read, writer
 from gwa.engine import Engine
 from gwa.errors import TraceError
 from gwa.part import Part, narrow
-from gwa.progress import SILENT, Progress
 from gwa.readers.compressed import plain_name
 from gwa.reading import Reading
 from gwa.report.build import build
@@ -29,6 +28,7 @@ from gwa.schema import BY_NAME
 from gwa.statistics.sample import Sample
 from gwa.store import Store
 from gwa.system import Header, System, read_system
+from gwa.util.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,9 +22,9 @@ from gwa.account import Account
 from gwa.append import append
 from gwa.convert import convert, writer
 from gwa.errors import OutputError, StrictError, TraceError
-from gwa.progress import Progress
 from gwa.reading import Reading
 from gwa.store import Store
+from gwa.util.progress import Progress
 
 ROWS = 240
 HEADERS = {"swf": 10, "sge": 4, "slurm": 1, "google": 0, "pbs": 0}

@@ -196,7 +196,7 @@ def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, t
     def fails(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gwa.output._flush", fails)
+    monkeypatch.setattr("gwa.util.atomic._flush", fails)
     with pytest.raises(OutputError, match="No space left on device"):
         writer(path).written(store, path)
     assert path.read_bytes() == before

@@ -9,9 +9,9 @@ import pytest
 from gwa.account import Account
 from gwa.convert import convert, read, writer
 from gwa.errors import StrictError, TraceError
-from gwa.progress import Progress
 from gwa.reading import Reading
 from gwa.tally import SHOWN
+from gwa.util.progress import Progress
 
 GOOD = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1"
 ODD = {

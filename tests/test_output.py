@@ -10,7 +10,7 @@ import pytest
 
 from gwa.convert import convert, writer
 from gwa.errors import OutputError
-from gwa.output import compressing, whole, write_whole
+from gwa.util.atomic import compressing, whole, write_whole
 
 SUFFIXES = (".gwf", ".gwf.gz", ".parquet", ".sqlite", ".duckdb", ".swf")
 EVERY = pytest.mark.parametrize("suffix", SUFFIXES)
@@ -98,7 +98,7 @@ def test_a_folder_that_may_not_be_written_to_by_others_than_root(tmp_path):
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom gwa.output import write_whole\n"
+        "import os, sys\nfrom pathlib import Path\nfrom gwa.util.atomic import write_whole\n"
         "os.setgid(65534); os.setuid(65534)\n"
         "write_whole(Path(sys.argv[1]), 'text')"
     )

@@ -231,12 +231,12 @@ def test_all_tables_travel(written):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import gwa.output
+import gwa.util.atomic
 from gwa.convert import convert
 def die(part):
     os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[3] == "end":
-    gwa.output._flush = die
+    gwa.util.atomic._flush = die
 else:
     import threading, time
     def wait():

@@ -26,9 +26,9 @@ from gwa.archive.machine import as_script, catalog, dataset, feed, sitemap
 from gwa.archive.markdown import PICTURES, written
 from gwa.archive.pages import Archive, index_of, pages
 from gwa.archive.swap import replacing
-from gwa.assets import asset
 from gwa.errors import DefinitionError
-from gwa.progress import SILENT, Progress
+from gwa.util.assets import asset
+from gwa.util.progress import SILENT, Progress
 
 MARK: Final = "catalog.json"
 """By this file a folder is known as a site, which may be replaced."""

@@ -14,11 +14,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from gwa import __version__
 from gwa.archive.catalogue import Catalogue, Entry, Generated
 from gwa.archive.diversity import diversity
 from gwa.archive.privacy import leaks
-from gwa.assets import asset
 from gwa.blocks import Report
 from gwa.convert import read, writer
 from gwa.engine import Engine
@@ -30,6 +28,8 @@ from gwa.report.build import build
 from gwa.report.data import plain
 from gwa.report.html import figures, html, summary
 from gwa.store import Store
+from gwa.util.assets import asset
+from gwa.util.version import __version__
 
 ABOUT: Final = "trace.json"
 """The file that tells of a trace; it is written last."""

@@ -7,11 +7,11 @@ from email.utils import format_datetime
 from typing import Any, Final
 from xml.sax.saxutils import escape
 
-from gwa import __version__
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.holding import LABEL
 from gwa.archive.holdings import Holding
 from gwa.schema import FIELDS
+from gwa.util.version import __version__
 
 CONTEXT: Final = {
     "@vocab": "https://schema.org/",

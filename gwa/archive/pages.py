@@ -17,12 +17,12 @@ from gwa.archive.holdings import Holding
 from gwa.archive.machine import as_script, dataset
 from gwa.archive.markdown import Written
 from gwa.archive.ranking import MEASURES, Rank, ranking
-from gwa.assets import asset
 from gwa.convert import all_formats
 from gwa.models import models, presets
 from gwa.numbers import show
 from gwa.report.html import exact, printable, prose
 from gwa.schema import FIELDS
+from gwa.util.assets import asset
 
 COMPARED: Final = (
     "trace.jobs", "trace.users", "trace.groups", "trace.sites", "trace.cpus", "trace.span_seconds",

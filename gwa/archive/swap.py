@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
-from gwa.output import is_running
+from gwa.util.atomic import is_running
 
 HERE: Final = -100
 """AT_FDCWD: paths are as for any other call."""

@@ -11,8 +11,8 @@ from pkgutil import iter_modules
 
 import click
 
-from gwa import __version__
 from gwa.errors import GwaError
+from gwa.util.version import __version__
 
 ORDER = (
     "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score", "simulate",

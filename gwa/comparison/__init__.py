@@ -17,9 +17,9 @@ from gwa.comparison.differences import Difference, differences, sentences, table
 from gwa.comparison.side import Side, look
 from gwa.comparison.users import moved
 from gwa.errors import TraceError
-from gwa.progress import SILENT, Progress
 from gwa.report.build import reproduction
 from gwa.store import Store
+from gwa.util.progress import SILENT, Progress
 
 MOST: Final = 20
 """So many traces can be compared at once."""

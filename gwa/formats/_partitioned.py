@@ -14,8 +14,8 @@ from gwa.engine import literal
 from gwa.errors import OutputError
 from gwa.formats._parquet import columns, relation
 from gwa.metadata import KEY, pack
-from gwa.output import whole
 from gwa.store import Store
+from gwa.util.atomic import whole
 
 MONTH: Final = "try(strftime(epoch_ms(cast(submit_time * 1000 as bigint)), '%Y-%m'))"
 """The month of a submission, in UTC; NULL where there is none, or none that a calendar has."""

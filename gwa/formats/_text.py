@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from gwa.output import compressing, whole
 from gwa.store import Store
+from gwa.util.atomic import compressing, whole
 
 
 def write_lines(store: Store, path: Path, comments: Sequence[str], jobs: str) -> None:

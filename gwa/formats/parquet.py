@@ -19,13 +19,13 @@ from gwa.formats._parquet import TASKS, brief, columns, columns_of, quoted, rela
 from gwa.formats._remote import address, is_remote, reach
 from gwa.formats._tables import fields_of, refuse_packed_name, sources
 from gwa.metadata import KEY, pack, unpack
-from gwa.output import whole
 from gwa.readers.head import Head
 from gwa.reading import Reading
 from gwa.schema import FIELDS, NAMES, Field
 from gwa.store import Store
 from gwa.system import overridden
 from gwa.tally import Count, settle
+from gwa.util.atomic import whole
 
 SIDES: Final = {
     "source_ids": "select job_id, unnest(source_ids) as source_id from file",

@@ -21,7 +21,6 @@ from gwa.formats import Format
 from gwa.formats._cells import text, typed
 from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
 from gwa.metadata import KEY, pack, unpack
-from gwa.output import whole
 from gwa.readers.batch import Records, Shape
 from gwa.readers.head import Head
 from gwa.reading import Reading
@@ -29,6 +28,7 @@ from gwa.schema import BY_NAME, FIELDS, Field
 from gwa.store import Store
 from gwa.system import overridden
 from gwa.tally import Count, settle, tally
+from gwa.util.atomic import whole
 
 MAGIC: Final = b"SQLite format 3\x00"
 

@@ -15,12 +15,12 @@ from gwa.errors import OutputError, TraceError
 from gwa.formats import Format
 from gwa.formats._tables import is_packed, refuse_packed_name
 from gwa.metadata import provenance
-from gwa.output import whole
 from gwa.readers.head import Head
 from gwa.reading import Reading
 from gwa.schema import FIELDS
 from gwa.store import MAGIC, TABLES, Store
 from gwa.system import overridden
+from gwa.util.atomic import whole
 
 PLACE: Final = slice(8, 8 + len(MAGIC))
 """Where a DuckDB file says that it is one."""

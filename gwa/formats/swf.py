@@ -10,12 +10,12 @@ import re
 from pathlib import Path
 from typing import Final
 
-from gwa import __version__
 from gwa.formats._text import write_lines
 from gwa.gwftext import entry_lines, number_text
 from gwa.schema import BY_NAME
 from gwa.store import Store
 from gwa.system import Header, from_header
+from gwa.util.version import __version__
 
 PLAIN: Final = (
     "wait_time", "run_time", "n_procs", "average_cpu_time", "used_memory", "req_n_procs", "req_time",

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from gwa import __version__
 from gwa.errors import ModelError
 from gwa.models import Model, Preset, model, presets
-from gwa.output import write_whole
+from gwa.util.atomic import write_whole
+from gwa.util.version import __version__
 
 LARGEST: Final = 50_000_000
 """Bytes beyond which a file is no model."""

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gwa import __version__
 from gwa.account import Account
 from gwa.convert import writer
 from gwa.engine import Engine, passing
@@ -24,11 +23,12 @@ from gwa.errors import ModelError
 from gwa.models import Model
 from gwa.models._streams import Block, Extent, cut
 from gwa.models.arrivals import Arrivals
-from gwa.output import whole
-from gwa.progress import SILENT, Progress
 from gwa.schema import BY_NAME
 from gwa.store import Store
 from gwa.system import Header
+from gwa.util.atomic import whole
+from gwa.util.progress import SILENT, Progress
+from gwa.util.version import __version__
 
 PREFIXES: Final = {"user_id": "U", "group_id": "G", "executable_id": "A", "job_structure_params": "B"}
 """What the number that stands for a text is written behind."""

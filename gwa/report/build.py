@@ -7,13 +7,13 @@ from typing import Final
 
 import duckdb
 
-from gwa import __version__
 from gwa.analysis import Analysis, analyses
 from gwa.blocks import Name, Note, Report, Section, Value
 from gwa.findings import findings
 from gwa.part import Part
-from gwa.progress import SILENT, Progress
 from gwa.store import Store
+from gwa.util.progress import SILENT, Progress
+from gwa.util.version import __version__
 
 PARTIAL: Final = (
     "This is a report on a part of the trace: {}. Jobs outside of it count nowhere, not even where they ran"

@@ -19,7 +19,6 @@ from typing import Any, Literal
 import jinja2
 from markupsafe import Markup
 
-from gwa.assets import asset
 from gwa.blocks import Block, Fact, Facts, Figure, Report, Section, Table, Unit, Value
 from gwa.errors import DefinitionError
 from gwa.figures import draw_all
@@ -27,6 +26,7 @@ from gwa.figures.series import reading
 from gwa.numbers import brief, show
 from gwa.report.data import plain
 from gwa.report.language import Language
+from gwa.util.assets import asset
 
 HEADLINES = (
     "trace.jobs",

@@ -17,9 +17,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from gwa.assets import asset
 from gwa.blocks import Block, Fact, Facts, FactTable, Figure, Name, Note, Report, Section, Table, Value
 from gwa.errors import DefinitionError
+from gwa.util.assets import asset
 
 PLACE: Final = re.compile(r"\{(\d*|name)\}")
 """Where a text has something that varies."""

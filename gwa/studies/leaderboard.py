@@ -20,12 +20,12 @@ from gwa.errors import ModelError
 from gwa.models import Model, models
 from gwa.models._streams import Extent
 from gwa.models.workload import Order
-from gwa.progress import SILENT, Progress
 from gwa.store import Store
 from gwa.studies.heldout import HALVES, held_out, training
 from gwa.studies.kept import Kept, content
 from gwa.studies.score import Reference
 from gwa.studies.workload import Workload, bootstrapped
+from gwa.util.progress import SILENT, Progress
 
 REPLAY, RESAMPLED = "replay of the training weeks", "jobs resampled one by one"
 REFERENCES: Final = (REPLAY, RESAMPLED)

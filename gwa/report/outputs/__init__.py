@@ -58,7 +58,7 @@ def write(
     Templates and style sheets in the folder *theme* take the place of ours. Without a *language* the report
     is English. All texts that it took, for a translator, go into the file *strings*.
     """
-    from gwa.output import write_folder, write_whole
+    from gwa.util.atomic import write_folder, write_whole
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

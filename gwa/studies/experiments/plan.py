@@ -10,9 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from gwa import __version__
 from gwa.errors import DefinitionError
 from gwa.studies.experiments.experiment import RUNS, Stated, Workload
+from gwa.util.version import __version__
 
 SOURCES: Final = ("gwa.simulation", "gwa.studies.experiments", "gwa.models", "gwa.models.arrivals")
 """Where the programs stand on which results depend."""

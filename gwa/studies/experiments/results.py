@@ -14,10 +14,10 @@ from scipy import stats
 
 from gwa.blocks import Value
 from gwa.errors import SimulationError
-from gwa.output import whole
 from gwa.studies.experiments.plan import Plan, Policies, Variant
 from gwa.studies.experiments.shelf import Shelf
 from gwa.studies.experiments.simulated import MEASURES, Row
+from gwa.util.atomic import whole
 
 CONFIDENCE: Final = 0.95
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from gwa.errors import ModelError, SimulationError
-from gwa.progress import SILENT, Progress
 from gwa.studies.experiments.experiment import Stated
 from gwa.studies.experiments.plan import Plan, Run
 from gwa.studies.experiments.processes import spread
 from gwa.studies.experiments.shelf import Shelf
 from gwa.studies.experiments.simulated import simulated
 from gwa.studies.experiments.workloads import workload
+from gwa.util.progress import SILENT, Progress
 
 
 def perform(stated: Stated, runs: Sequence[Run], shelf: Shelf) -> Iterator[str]:

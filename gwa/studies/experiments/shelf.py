@@ -9,9 +9,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from gwa.errors import OutputError
-from gwa.output import whole, write_whole
 from gwa.studies.experiments.plan import Run
 from gwa.studies.experiments.simulated import Row, Schedule
+from gwa.util.atomic import whole, write_whole
 
 
 @dataclass(frozen=True)

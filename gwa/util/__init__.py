@@ -1,0 +1,1 @@
+"""What any program needs: shipped files, atomic writes, progress, the version."""
