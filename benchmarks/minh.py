@@ -21,7 +21,7 @@ from gwa.models._streams import Extent
 from gwa.models.workload import Order
 from gwa.statistics.dependence import pearson, spatial_entropy
 from gwa.statistics.sample import Floats
-from gwa.store import Store
+from gwa.store.store import Store
 
 LOGS = Path(__file__).parent.parent.parent / "shared" / "traces" / "swf"
 

@@ -11,7 +11,7 @@ from gwa.errors import DefinitionError, GwaError, OutputError, TraceError
 from gwa.util.version import __version__
 
 if TYPE_CHECKING:
-    from gwa.part import Part
+    from gwa.store.subset import Part
     from gwa.trace import Trace, open  # noqa: A004 - gwa.open reads as what it does
 
 
@@ -25,7 +25,7 @@ def __getattr__(name: str) -> object:
 
         return getattr(trace, name)
     if name == "Part":
-        from gwa.part import Part
+        from gwa.store.subset import Part
 
         return Part
     raise AttributeError(f"module 'gwa' has no attribute '{name}'")

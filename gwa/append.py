@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gwa.account import Account
 from gwa.convert import convert_in_place, rows_of, writer
 from gwa.errors import OutputError, TraceError
 from gwa.kept import keeping
 from gwa.readers.compressed import Source
-from gwa.reading import Reading
 from gwa.sources import expand
-from gwa.store import Store
+from gwa.store.account import Account
+from gwa.store.options import Reading
+from gwa.store.store import Store
 from gwa.util.atomic import writable
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 COMPLETED: Final = "status = 1 and run_time >= 0 and n_procs > 0"
 """The jobs of Minh and Wolters (2010): completed, jobs of no length included."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from gwa.recipe import Step
-from gwa.schema import BY_NAME, FIELDS, STATUS, Field
-from gwa.store import Store
+from gwa.store.schema import BY_NAME, FIELDS, STATUS, Field
+from gwa.store.store import Store
 
 SLACK: Final = 3900
 """Seconds by which a wait or a run may be negative: one hour of daylight saving and five minutes."""

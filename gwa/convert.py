@@ -7,8 +7,6 @@ from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from gwa.account import Account
-from gwa.anonymize import anonymized
 from gwa.definition import definition
 from gwa.errors import DefinitionError, EngineError, GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats import Format, formats, writers
@@ -18,9 +16,11 @@ from gwa.formats.parquet import read_remote
 from gwa.kept import keeping
 from gwa.readers.compressed import plain_name
 from gwa.readers.head import SIZE, TOGETHER, Head
-from gwa.reading import Reading
 from gwa.sources import expand
-from gwa.store import Store
+from gwa.store.account import Account
+from gwa.store.anonymize import anonymized
+from gwa.store.options import Reading
+from gwa.store.store import Store
 from gwa.util.assets import asset
 from gwa.util.atomic import whole, writable
 from gwa.util.version import __version__

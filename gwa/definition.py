@@ -37,9 +37,9 @@ from gwa.ingest import ingest
 from gwa.readers.batch import MISSING, Shape
 from gwa.readers.head import Head
 from gwa.readers.lines import Layout
-from gwa.reading import Reading
 from gwa.recipe import Recipe, Step, widened
-from gwa.store import Store
+from gwa.store.options import Reading
+from gwa.store.store import Store
 
 HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
 NEEDED: Final = frozenset({"title", "files", "columns", "notes"})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, ParamSpec, TypeVar
 
 from gwa.analysis import analyses
-from gwa.store import Store
+from gwa.store.store import Store
 
 QUERIES: Final = ("rows", "arrays", "frame", "arrow", "keep")
 """The methods of a store that ask its engine."""

@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
-from gwa.account import Account
-from gwa.schema import FIELDS, Field
-from gwa.store import Store
-from gwa.system import ABSOLUTE, Header
+from gwa.store.account import Account
+from gwa.store.schema import FIELDS, Field
+from gwa.store.store import Store
+from gwa.store.system import ABSOLUTE, Header
 from gwa.util.version import __version__
 
 UNSAFE: Final = r"[\s\p{Z}\p{C}%]|^#|^-1(\.0*)?$|ASKALON$"

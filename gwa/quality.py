@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.blocks import Level
-from gwa.schema import FIELDS
-from gwa.store import Store
+from gwa.store.schema import FIELDS
+from gwa.store.store import Store
 
 
 @dataclass(frozen=True)

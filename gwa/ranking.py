@@ -7,7 +7,7 @@ import numpy as np
 
 from gwa.blocks import Block, Column, Fact, Facts, Table
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 
 COLUMNS: Final = (

@@ -14,15 +14,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gwa.engine import literal
 from gwa.kept import Kept, Part, digest, finish
 from gwa.readers.batch import Records, Shape, reader
 from gwa.readers.compressed import Source
 from gwa.readers.head import Head, entries
 from gwa.readers.lines import Layout, Reject
-from gwa.reading import Reading
 from gwa.recipe import Recipe
-from gwa.store import Store
+from gwa.store.engines.duckdb import literal
+from gwa.store.options import Reading
+from gwa.store.store import Store
 from gwa.tally import Count, tally
 from gwa.util.progress import Progress
 from gwa.util.version import __version__

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gwa.account import Account
 from gwa.cleaning import finish
 from gwa.errors import StrictError, TraceError
 from gwa.readers.batch import Batch
 from gwa.readers.head import Head
 from gwa.recipe import Step
-from gwa.store import Store
-from gwa.system import ABSOLUTE, from_header
+from gwa.store.account import Account
+from gwa.store.store import Store
+from gwa.store.system import ABSOLUTE, from_header
 
 UNIX: Final = 5e8
 """Submit times from here on (1985) are Unix times: no log is sixteen years long."""

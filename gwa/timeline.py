@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

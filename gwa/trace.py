@@ -14,20 +14,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from gwa.account import Account
 from gwa.analysis import analyses
 from gwa.blocks import Report, Value
 from gwa.convert import read, writer
-from gwa.engine import Engine
 from gwa.errors import TraceError
-from gwa.part import Part, narrow
 from gwa.readers.compressed import plain_name
-from gwa.reading import Reading
 from gwa.report.build import build
-from gwa.schema import BY_NAME
 from gwa.statistics.sample import Sample
-from gwa.store import Store
-from gwa.system import Header, System, read_system
+from gwa.store.account import Account
+from gwa.store.engines.config import Engine
+from gwa.store.options import Reading
+from gwa.store.schema import BY_NAME
+from gwa.store.store import Store
+from gwa.store.subset import Part, narrow
+from gwa.store.system import Header, System, read_system
 from gwa.util.progress import SILENT, Progress
 
 if TYPE_CHECKING:

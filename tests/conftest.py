@@ -10,8 +10,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gwa.account import Account
-from gwa.store import Store
+from gwa.store.account import Account
+from gwa.store.store import Store
 
 # A test never times: what takes long on a busy machine is not wrong. The same code passes each time: new
 # examples are looked for by `make slow`.

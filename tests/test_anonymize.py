@@ -5,11 +5,11 @@ import stat
 
 import pytest
 
-from gwa.anonymize import KINDS, anonymized, pseudonym, read_key
 from gwa.convert import converters, read
 from gwa.errors import GwaError
 from gwa.report.build import build
-from gwa.schema import FIELDS
+from gwa.store.anonymize import KINDS, anonymized, pseudonym, read_key
+from gwa.store.schema import FIELDS
 
 KEY = b"0123456789abcdef"
 TEXTS: dict[str, list[str | None]] = {
@@ -158,9 +158,9 @@ def test_no_name_of_any_sample_is_left_and_no_number_changes(name, sample):
 
 def test_a_leak_is_refused(named, monkeypatch):
     monkeypatch.setattr(
-        "gwa.anonymize.KINDS", {name: letter for name, letter in KINDS.items() if name != "vo_id"}
+        "gwa.store.anonymize.KINDS", {name: letter for name, letter in KINDS.items() if name != "vo_id"}
     )
-    monkeypatch.setattr("gwa.anonymize.pseudonym", None)
+    monkeypatch.setattr("gwa.store.anonymize.pseudonym", None)
     named.connection.execute("update recorded set vo_id = 'alice'")
 
     with pytest.raises(GwaError, match="a name is left in vo_id"):

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 import gwa
 import gwa.rows
 from benchmarks.data import made
-from gwa.account import Account
 from gwa.append import append
 from gwa.convert import convert, writer
 from gwa.errors import OutputError, StrictError, TraceError
-from gwa.reading import Reading
-from gwa.store import Store
+from gwa.store.account import Account
+from gwa.store.options import Reading
+from gwa.store.store import Store
 from gwa.util.progress import Progress
 
 ROWS = 240

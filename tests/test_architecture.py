@@ -77,7 +77,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.spl
 
 
 def dotted(path: str) -> str:
-    """Return the name by which a module is imported: gwa.store.engines.base."""
+    """Return the name by which a module is imported: gwa.store.store.engines.base."""
     return f"gwa.{path.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__")
 
 
@@ -129,12 +129,14 @@ def test_imports_point_down(module: str) -> None:
 
 
 def test_an_import_that_points_up_is_found() -> None:
-    assert upward("gwa.store.store", "def read():\n    from gwa.formats.open import read") == {
+    assert upward("gwa.store.store.store", "def read():\n    from gwa.formats.open import read") == {
         "gwa.formats.open"
     }
-    assert upward("gwa.store.store", "from gwa.report.document import Report") == {"gwa.report.document"}
-    assert upward("gwa.store.store", "from gwa import __version__") == {"gwa"}
-    assert upward("gwa.store.store", "from gwa.errors import GwaError") == set()
+    assert upward("gwa.store.store.store", "from gwa.report.document import Report") == {
+        "gwa.report.document"
+    }
+    assert upward("gwa.store.store.store", "from gwa import __version__") == {"gwa"}
+    assert upward("gwa.store.store.store", "from gwa.errors import GwaError") == set()
 
 
 def circle(sources: dict[str, str]) -> list[str]:
@@ -154,8 +156,11 @@ def test_imports_make_no_circle() -> None:
 
 
 def test_a_circle_is_found() -> None:
-    one, other = "gwa.store.store", "gwa.store.schema"
-    sources = {one: "from gwa.store.schema import FIELDS", other: "from gwa.store.store import Store"}
+    one, other = "gwa.store.store.store", "gwa.store.store.schema"
+    sources = {
+        one: "from gwa.store.store.schema import FIELDS",
+        other: "from gwa.store.store.store import Store",
+    }
     assert set(circle(sources)) == {one, other}
 
 

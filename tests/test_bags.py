@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gwa.bags import ARRAYS, DEFINITIONS, MINH, TEXT, THESIS, Definition, bagged, bags, nearness
-from gwa.store import Store
+from gwa.store.store import Store
 
 EVERY = pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=DEFINITIONS)
 

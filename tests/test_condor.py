@@ -11,8 +11,8 @@ import pytest
 from gwa.convert import read
 from gwa.errors import TraceError
 from gwa.readers.classads import _resolved
-from gwa.schema import NAMES
-from gwa.store import Store
+from gwa.store.schema import NAMES
+from gwa.store.store import Store
 
 SUBMITTED = 1_704_103_200
 USUAL = {

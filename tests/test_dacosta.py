@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gwa.characteristics import dacosta
-from gwa.store import Store
+from gwa.store.store import Store
 
 PARTS = Path(__file__).parent.parent.parent / "shared" / "traces" / "google2011" / "task_events"
 NAMES = ["time", "missing", "job", "task", "machine", "event", "user", "class", "priority"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gwa.schema import FIELDS
+from gwa.store.schema import FIELDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -28,7 +28,7 @@ def table_of_fields():
 
 
 def test_the_table_of_fields_is_the_schema(request):
-    begin, end = "<!-- fields: printed from gwa/schema.py -->\n", "\n<!-- end of fields -->"
+    begin, end = "<!-- fields: printed from gwa/store/schema.py -->\n", "\n<!-- end of fields -->"
     before, rest = README.split(begin)
     after = rest.split(end, 1)[1] if end in rest else rest
     if request.config.getoption("--update-golden"):

@@ -8,11 +8,11 @@ import sqlglot
 
 from gwa.analysis import analyses
 from gwa.blocks import Facts, Figure, Note, Report
-from gwa.engines.dialect import spark
 from gwa.figures import draw
 from gwa.report.build import build
 from gwa.report.data import as_json
-from gwa.schema import FIELDS
+from gwa.store.engines.spark_sql import spark
+from gwa.store.schema import FIELDS
 from gwa.trace import Trace
 
 SOME: dict[str, list[Any]] = {

@@ -16,7 +16,7 @@ from gwa.models.document import read, text, write
 from gwa.models.load import at_utilization, utilization
 from gwa.models.workload import Order, workload
 from gwa.quality import problems
-from gwa.schema import BY_NAME
+from gwa.store.schema import BY_NAME
 
 MODELS = pytest.mark.parametrize("kind", models().values(), ids=lambda kind: kind.name)
 PRESETS = pytest.mark.parametrize("preset", presets().values(), ids=lambda preset: preset.name)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gwa.account import Account
 from gwa.convert import convert, read, writer
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
-from gwa.reading import Reading
-from gwa.schema import FIELDS
-from gwa.system import ABSOLUTE
+from gwa.store.account import Account
+from gwa.store.options import Reading
+from gwa.store.schema import FIELDS
+from gwa.store.system import ABSOLUTE
 from gwa.tally import UNIX
 
 EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")

@@ -12,8 +12,8 @@ import gwa
 from gwa.convert import read, recognise
 from gwa.errors import DefinitionError, StrictError, TraceError, UnknownFormat
 from gwa.readers.head import Head
-from gwa.reading import Reading
-from gwa.schema import FIELDS as SCHEMA
+from gwa.store.options import Reading
+from gwa.store.schema import FIELDS as SCHEMA
 
 SECOND = 1_000_000
 BEGIN = 1_304_290_200

@@ -11,8 +11,8 @@ import pytest
 
 from gwa.convert import read, recognise
 from gwa.readers.head import Head
-from gwa.reading import Reading
-from gwa.schema import NAMES
+from gwa.store.options import Reading
+from gwa.store.schema import NAMES
 from tests.conftest import HOME
 
 SAMPLES = {

@@ -6,12 +6,12 @@ from urllib.parse import unquote
 import pytest
 import zstandard
 
-from gwa.account import Account
 from gwa.convert import read, recognise, writer
 from gwa.errors import TraceError, UnknownFormat
 from gwa.readers.head import Head
-from gwa.reading import Reading
-from gwa.schema import FIELDS
+from gwa.store.account import Account
+from gwa.store.options import Reading
+from gwa.store.schema import FIELDS
 from tests.conftest import HOME
 
 LINE = "1 1133308800 5 100 4 98.5 2048 4 3600 -1 1 U0 G0 X0 Q0 P0 S0 S1 UNITARY -1 -1 -1 -1 -1 -1 -1 -1 V0 -1"

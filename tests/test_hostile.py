@@ -11,7 +11,7 @@ from hypothesis import given
 
 from gwa.convert import convert, read, writer
 from gwa.errors import OutputError, TraceError, UnknownFormat
-from gwa.reading import Reading
+from gwa.store.options import Reading
 from tests.mutation import CHANGES, FEW, MANY, VALUES, mutated, outcome
 
 SWF = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gwa.account import Account
 from gwa.convert import convert, read, writer
 from gwa.errors import StrictError, TraceError
-from gwa.reading import Reading
+from gwa.store.account import Account
+from gwa.store.options import Reading
 from gwa.tally import SHOWN
 from gwa.util.progress import Progress
 

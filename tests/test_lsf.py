@@ -8,7 +8,7 @@ import pytest
 
 from gwa.convert import read
 from gwa.errors import StrictError, TraceError
-from gwa.schema import NAMES
+from gwa.store.schema import NAMES
 from tests.mutation import VALUES
 from tests.written import FIELDS, Written
 

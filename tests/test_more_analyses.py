@@ -19,6 +19,7 @@ from gwa.analysis.inequality import fewest, top_share
 from gwa.analysis.week import hours_of_week
 from gwa.blocks import FactTable, Figure, Note, Report, Table
 from gwa.statistics.sample import Sample
+from gwa.store.store import Store
 from gwa.timeline import Counts, level
 
 DAY = 86400.0
@@ -199,7 +200,7 @@ def test_requested_and_used_are_compared_job_by_job(section, make_store):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(0, 3e9), min_size=1, max_size=20), st.sampled_from([0.001, 0.01]))
 def test_rounding_in_the_engine_keeps_three_digits(values, finest):
-    with gwa.store.Store.create() as store:
+    with Store.create() as store:
         store.begin(["job_id", "run_time"])
         store.insert("recorded", list(enumerate(values)))
         found = rounded_sample(store, "run_time", "jobs", finest).expand()
@@ -353,7 +354,7 @@ def test_arrivals_at_random_have_the_entropy_of_a_poisson_process(section, make_
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 400_000), min_size=2, max_size=60))
 def test_entropy_and_dispersion_are_those_of_all_intervals(moments):
-    with gwa.store.Store.create() as store:
+    with Store.create() as store:
         store.begin(["job_id", "submit_time"])
         store.insert("recorded", [(number, float(moment)) for number, moment in enumerate(moments)])
         found = facts(next(one for one in analyses() if one.id == "burstiness").section(store))
@@ -399,7 +400,7 @@ def test_correlations_are_those_of_scipy(jobs):
     from scipy import stats
 
     times, procs = np.array(jobs, dtype=float).T
-    with gwa.store.Store.create() as store:
+    with Store.create() as store:
         store.begin(["job_id", "submit_time", "run_time", "n_procs"])
         store.insert("recorded", [(place, 5.0, float(time), size) for place, (time, size) in enumerate(jobs)])
         found = facts(next(one for one in analyses() if one.id == "burstiness").section(store))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import gwa
 from gwa.errors import DefinitionError, GwaError, TraceError
-from gwa.part import Part, bounds
-from gwa.system import System
+from gwa.store.subset import Part, bounds
+from gwa.store.system import System
 
 UTC = System(zone="UTC", relative=False)
 HOSTILE = "x' or '1'='1"

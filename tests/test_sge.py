@@ -8,7 +8,7 @@ import pytest
 from gwa.convert import read
 from gwa.errors import StrictError
 from gwa.readers.gridengine import CELLS, joined_cells
-from gwa.schema import NAMES
+from gwa.store.schema import NAMES
 from tests.mutation import VALUES
 from tests.written import Written
 

@@ -9,9 +9,9 @@ import pytest
 
 from gwa.convert import convert, read
 from gwa.errors import StrictError, TraceError
-from gwa.reading import Reading
-from gwa.schema import NAMES
-from gwa.store import Store
+from gwa.store.options import Reading
+from gwa.store.schema import NAMES
+from gwa.store.store import Store
 
 COLUMNS = (
     "JobID|User|Submit|Start|End|Elapsed|State|ExitCode|NCPUS|NNodes|NTasks|ReqCPUS|ReqMem|Timelimit|TotalCPU|"

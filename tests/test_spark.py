@@ -17,16 +17,16 @@ from gwa.analysis import analyses
 from gwa.analysis._digits import three_digits
 from gwa.comparison import compare
 from gwa.convert import read, writer
-from gwa.engine import Engine
-from gwa.engines.dialect import spark, tables
-from gwa.engines.spark import lacks
 from gwa.errors import EngineError, TraceError
 from gwa.formats._partitioned import write as write_months
-from gwa.part import Part
-from gwa.reading import Reading
 from gwa.report.build import build
 from gwa.report.data import as_json
-from gwa.store import Store
+from gwa.store.engines.config import Engine
+from gwa.store.engines.spark import lacks
+from gwa.store.engines.spark_sql import spark, tables
+from gwa.store.options import Reading
+from gwa.store.store import Store
+from gwa.store.subset import Part
 from gwa.timeline import exact_sum
 from tests.test_every_analysis import DEGENERATE, LARGE, SOME
 

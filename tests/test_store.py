@@ -6,13 +6,13 @@ import sys
 import duckdb
 import pytest
 
-from gwa.account import Account
 from gwa.convert import convert, read, writer
-from gwa.engine import Engine
 from gwa.errors import OutputError, TraceError
-from gwa.reading import Reading
-from gwa.schema import FIELDS, NAMES
-from gwa.store import TABLES, Store
+from gwa.store.account import Account
+from gwa.store.engines.config import Engine
+from gwa.store.options import Reading
+from gwa.store.schema import FIELDS, NAMES
+from gwa.store.store import TABLES, Store
 
 JOBS: dict[str, list[object]] = {
     "submit_time": [1e9, 1e9 + 60, None],

@@ -9,8 +9,8 @@ import pytest
 
 import gwa
 from gwa.convert import read, writer
-from gwa.reading import Reading
-from gwa.schema import FIELDS
+from gwa.store.options import Reading
+from gwa.store.schema import FIELDS
 
 HEADER = (
     ("Version", "2.1"),

@@ -3,7 +3,7 @@
 import pytest
 
 from gwa.errors import DefinitionError
-from gwa.system import from_header, overridden, read_system
+from gwa.store.system import from_header, overridden, read_system
 
 
 @pytest.mark.parametrize(

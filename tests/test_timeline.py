@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.timeline import Calendar, Counts, counts, level
 
 JOBS = st.lists(

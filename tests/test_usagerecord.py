@@ -27,8 +27,8 @@ from gwa.readers.rows import SEPARATOR
 from gwa.readers.xml import helper, split
 from gwa.readers.xml.paths import tree
 from gwa.readers.xml.records import Parser
-from gwa.reading import Reading
-from gwa.schema import NAMES
+from gwa.store.options import Reading
+from gwa.store.schema import NAMES
 from tests.conftest import HOME, LOGS
 from tests.mutation import CHANGES, FEW, mutated
 

@@ -12,8 +12,8 @@ from gwa.errors import TraceError, UnknownFormat
 from gwa.formats import parquet, wta
 from gwa.formats._parquet import TASKS as NEEDED
 from gwa.readers.head import Head
-from gwa.reading import Reading
-from gwa.schema import NAMES
+from gwa.store.options import Reading
+from gwa.store.schema import NAMES
 from tests.mutation import CHANGES, FEW, mutated, outcome
 
 SCHEMA = pa.schema(

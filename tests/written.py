@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from gwa.convert import read
-from gwa.reading import Reading
-from gwa.store import Store
+from gwa.store.options import Reading
+from gwa.store.store import Store
 
 FIELDS = "submit_time, wait_time, run_time, n_procs, status"
 

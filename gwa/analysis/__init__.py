@@ -15,8 +15,8 @@ from functools import cache
 from inspect import cleandoc
 
 from gwa.blocks import Block, Note, Section
-from gwa.schema import BY_NAME
-from gwa.store import Store
+from gwa.store.schema import BY_NAME
+from gwa.store.store import Store
 
 
 class Chapter(Enum):

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 STEPS: Final = 14
 """Values may be so many powers of ten greater than the finest step."""

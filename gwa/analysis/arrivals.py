@@ -9,7 +9,7 @@ from gwa.blocks import Block, Fact, Facts, Value
 from gwa.figures import series
 from gwa.numbers import counted, show
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import spread, table
 from gwa.timeline import HOUR, QUARTER, Calendar, Counts, Floats, article, counts
 

@@ -9,7 +9,7 @@ from gwa.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget, jobs_o
 from gwa.blocks import Block, Fact, FactTable, Figure, Note
 from gwa.figures import cdf
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 
 COLUMNS = (

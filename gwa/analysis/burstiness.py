@@ -11,7 +11,7 @@ from gwa.blocks import Block, Fact, Facts, FactTable, Note
 from gwa.figures import lines
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number, undefined
 from gwa.timeline import Counts, Floats, Ints, counts, exact_sum
 

@@ -9,7 +9,7 @@ from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Column, Fact, Facts, Note, Table
 from gwa.figures import series
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 from gwa.timeline import DAY, MOST_DAYS, Floats, Ints, Level, level
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Column, Fact, Facts, Note, Table
 from gwa.quality import completeness, problems
-from gwa.store import Store
+from gwa.store.store import Store
 
 SHOWN = 20
 

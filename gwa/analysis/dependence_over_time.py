@@ -10,7 +10,7 @@ from gwa.blocks import Block, Fact, Facts, FactTable, Note
 from gwa.figures import lines
 from gwa.statistics.dependence import aggregated, autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 from gwa.timeline import QUARTER, Counts, Floats, counts
 

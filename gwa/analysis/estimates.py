@@ -9,7 +9,7 @@ from gwa.blocks import Block, Column, Fact, Facts, Note, Table
 from gwa.figures import cdf
 from gwa.numbers import counted
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number, summary, table
 from gwa.timeline import exact_sum
 

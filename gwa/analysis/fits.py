@@ -12,12 +12,12 @@ from gwa.characteristics.published import cells
 from gwa.characteristics.thesis import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
 from gwa.figures import cdf, lines
 from gwa.numbers import counted, fraction
-from gwa.schema import BY_NAME
 from gwa.statistics.distribution import NONNEGATIVE, POSITIVE
 from gwa.statistics.fit import Fit, Fits, with_p_values
 from gwa.statistics.goodness import Bootstrap
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.schema import BY_NAME
+from gwa.store.store import Store
 from gwa.summary import number
 
 SEED: Final = 2009

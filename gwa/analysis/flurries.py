@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 from gwa.timeline import DAY
 

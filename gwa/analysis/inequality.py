@@ -10,7 +10,7 @@ from gwa.blocks import Block, Column, Fact, Facts, Note, Table
 from gwa.figures import lorenz
 from gwa.ranking import gini, held
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 
 FAMILIES: Final = (("users", "user_id"), ("groups", "group_id"))

@@ -12,7 +12,7 @@ from gwa.characteristics import minh
 from gwa.figures import cdf
 from gwa.statistics.mixture import GaussianMixture, of_seconds
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number, undefined
 
 CLASSES: Final = ("up to 100 s", "100 to 1,000 s", "1,000 to 10,000 s", "10,000 to 100,000 s", "longer")

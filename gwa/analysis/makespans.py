@@ -17,13 +17,13 @@ from gwa.characteristics.dacosta import (
     shares,
 )
 from gwa.figures import lines
-from gwa.schema import STATUS
 from gwa.statistics.distribution import Distribution, FitError
 from gwa.statistics.distributions import Lognormal
 from gwa.statistics.goodness import ks
 from gwa.statistics.pareto import Pareto
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.schema import STATUS
+from gwa.store.store import Store
 from gwa.summary import number
 
 LAWS: Final[tuple[type[Distribution], ...]] = (Lognormal, Pareto)

@@ -16,7 +16,7 @@ from gwa.models._knots import Knots
 from gwa.models._parameters import Parameters, described
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.sample import Floats, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 
 if TYPE_CHECKING:  # what compares workloads takes long to import, and few reports have this section

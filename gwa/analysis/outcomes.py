@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Column, Fact, Facts, Table
-from gwa.schema import STATUS
-from gwa.store import Store
+from gwa.store.schema import STATUS
+from gwa.store.store import Store
 
 
 @analysis(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Column, Fact, Facts, Table
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 
 

@@ -8,7 +8,7 @@ from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Note
 from gwa.figures import series
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import spread, table
 from gwa.timeline import QUARTER, Calendar, Floats, Level, article, counts, level
 

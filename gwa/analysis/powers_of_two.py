@@ -5,7 +5,7 @@ from typing import Final
 
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Column, Fact, Facts, Note, Table
-from gwa.store import Store
+from gwa.store.store import Store
 
 TOP: Final = 10
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Facts, Note
 from gwa.figures import cdf
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import summary
 
 

@@ -7,7 +7,7 @@ from gwa.blocks import Block, Facts, Note
 from gwa.figures import cdf
 from gwa.numbers import fraction, seconds
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import summary
 
 CAPPED = 0.005

@@ -9,7 +9,7 @@ from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Note
 from gwa.figures import gantt
 from gwa.figures.gantt import Job, placed
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.timeline import QUARTER, Calendar, counts
 
 STARTING: Final = 200

@@ -8,7 +8,7 @@ import numpy as np
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Note
 from gwa.figures import density
-from gwa.store import Store
+from gwa.store.store import Store
 
 BY_SIZE: Final = """
 select n_procs, floor(ln(greatest(run_time, 1)) / ln(10) * 4 + 1e-9) as quarter, count(*) as jobs

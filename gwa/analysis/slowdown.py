@@ -11,7 +11,7 @@ from gwa.analysis._digits import three_digits, tidy
 from gwa.blocks import Block, Column, Facts, Note, Table, Value
 from gwa.figures import cdf
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number, summary
 
 FINEST: Final = 0.01

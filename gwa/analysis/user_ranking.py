@@ -9,7 +9,7 @@ from gwa.characteristics.users import ranked_users
 from gwa.figures import cdf
 from gwa.statistics.distribution import FitError
 from gwa.statistics.goodness import ks
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.summary import number
 
 

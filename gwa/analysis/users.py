@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block
 from gwa.ranking import gini, ranking
-from gwa.store import Store
+from gwa.store.store import Store
 
 
 @analysis("Users", Chapter.USERS, facts=("users",), needs=("user_id",))

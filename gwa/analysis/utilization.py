@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Fact, Facts, Note
 from gwa.figures import series
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.timeline import Level, level
 
 BIN = 600.0

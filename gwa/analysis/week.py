@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gwa.analysis import Chapter, analysis
 from gwa.blocks import Block, Fact, Facts, Note
 from gwa.figures import heatmap
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.timeline import DAY, MOST_DAYS, QUARTER, Calendar, Floats, Ints, counts
 
 NAMES: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -19,10 +19,10 @@ from gwa.archive.catalogue import Catalogue
 from gwa.archive.holding import ONE_THREAD, Withheld, drawn
 from gwa.comparison import compare
 from gwa.convert import read
-from gwa.engine import Engine
 from gwa.errors import GwaError
-from gwa.reading import Reading
 from gwa.report.html import html
+from gwa.store.engines.config import Engine
+from gwa.store.options import Reading
 
 AnyContext: TypeAlias = ForkServerContext | SpawnContext
 Said: TypeAlias = tuple[Literal["made", "withheld", "broken"], str]

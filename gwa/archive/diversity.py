@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from gwa.store import Store
+from gwa.store.store import Store
 
 KINDS: Final = {
     "users": ("user_id", "user_id"),

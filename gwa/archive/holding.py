@@ -19,15 +19,15 @@ from gwa.archive.diversity import diversity
 from gwa.archive.privacy import leaks
 from gwa.blocks import Report
 from gwa.convert import read, writer
-from gwa.engine import Engine
 from gwa.errors import TraceError
 from gwa.figures import draw
 from gwa.quality import completeness, problems
-from gwa.reading import Reading
 from gwa.report.build import build
 from gwa.report.data import plain
 from gwa.report.html import figures, html, summary
-from gwa.store import Store
+from gwa.store.engines.config import Engine
+from gwa.store.options import Reading
+from gwa.store.store import Store
 from gwa.util.assets import asset
 from gwa.util.version import __version__
 

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.holding import LABEL
 from gwa.archive.holdings import Holding
-from gwa.schema import FIELDS
+from gwa.store.schema import FIELDS
 from gwa.util.version import __version__
 
 CONTEXT: Final = {

@@ -21,7 +21,7 @@ from gwa.convert import all_formats
 from gwa.models import models, presets
 from gwa.numbers import show
 from gwa.report.html import exact, printable, prose
-from gwa.schema import FIELDS
+from gwa.store.schema import FIELDS
 from gwa.util.assets import asset
 
 COMPARED: Final = (

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.anonymize import KINDS
-from gwa.schema import FIELDS
-from gwa.store import Store
+from gwa.store.anonymize import KINDS
+from gwa.store.schema import FIELDS
+from gwa.store.store import Store
 
 PSEUDONYM: Final = r"^([A-Za-z]{0,2}[0-9]{1,18}|[A-Z][0-9a-f]{16})$"
-"""What stands for a name: a number, up to two letters and a number, or what `gwa.anonymize` writes."""
+"""What stands for a name: a number, up to two letters and a number, or what `gwa.store.anonymize` writes."""
 
 TELLING: Final = (
     ("a path", re.compile(r"(?<![\w/.<])(?:/[\w.+-]+){2,}|\b[A-Za-z]:\\\w")),

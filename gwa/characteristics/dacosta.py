@@ -17,7 +17,7 @@ import numpy as np
 
 from gwa.statistics.kmeans import elbow, kmeans, silhouette, standardised
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 GROUPS: Final = {"free": (0, 1), "normal": (2, 8), "production": (9, 10), "monitoring": (11, 12)}
 """The priorities of each group, first and last (table 5); monitoring is apart from production."""

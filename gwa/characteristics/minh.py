@@ -21,7 +21,7 @@ from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.distribution import FitError
 from gwa.statistics.mixture import GaussianMixture
 from gwa.statistics.sample import Floats, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS, Characteristic,
 from gwa.characteristics.users import ranked_users
 from gwa.statistics.fit import Fit, Fits
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 
 @dataclass(frozen=True)

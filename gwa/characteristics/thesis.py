@@ -20,7 +20,7 @@ from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import SIX, Fits, fit_all
 from gwa.statistics.rounding import Grid
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.timeline import exact_sum
 
 SLOTS: Final = 48

@@ -11,7 +11,7 @@ import numpy as np
 from gwa.statistics.fit import Fits, measured
 from gwa.statistics.sample import Sample
 from gwa.statistics.zipf import Zipf, by_rank, rank_p_value
-from gwa.store import Store
+from gwa.store.store import Store
 
 
 @dataclass(frozen=True)

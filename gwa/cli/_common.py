@@ -10,9 +10,9 @@ from gwa.errors import EngineError, GwaError
 from gwa.report.outputs import outputs
 
 if TYPE_CHECKING:
-    from gwa.account import Account
-    from gwa.engine import Engine
-    from gwa.reading import Reading
+    from gwa.store.account import Account
+    from gwa.store.engines.config import Engine
+    from gwa.store.options import Reading
     from gwa.trace import Trace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -108,7 +108,7 @@ def engines(command: F) -> F:
 
 
 def _engine_name(_: click.Context, __: click.Parameter, name: str) -> str:
-    from gwa.engine import Engine
+    from gwa.store.engines.config import Engine
 
     try:
         return Engine(name=name).name
@@ -137,7 +137,7 @@ def _with(command: F, *added: Callable[[F], F]) -> F:
 
 def engine(said: dict[str, Any]) -> "Engine":
     """Return the limits that the shared options express; raise a usage error for nonsense."""
-    from gwa.engine import SIZE, Engine
+    from gwa.store.engines.config import SIZE, Engine
 
     if said["memory"] and not SIZE.fullmatch(said["memory"]):
         message = f"'{said['memory']}' is no size, expected one such as 2GB"
@@ -147,8 +147,8 @@ def engine(said: dict[str, Any]) -> "Engine":
 
 def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
     """Return the wishes that the shared options express; raise a usage error for nonsense."""
-    from gwa.reading import Reading
-    from gwa.system import read_system
+    from gwa.store.options import Reading
+    from gwa.store.system import read_system
     from gwa.terminal import progress
 
     attempts = {"attempts": "true"} if said.get("attempts") else {}
@@ -174,7 +174,7 @@ def _set(pairs: Sequence[str]) -> dict[str, str]:
 def opened(trace: Path, said: dict[str, Any]) -> "Trace":
     """Open a trace with the shared options, and leave the part of it that they name."""
     from gwa.convert import read
-    from gwa.part import Part
+    from gwa.store.subset import Part
     from gwa.trace import Trace, title
 
     part = Part(said.get("period"), said.get("queues", ()), said.get("groups", ()), said.get("where"))

@@ -26,8 +26,8 @@ def command(trace: Path, out: Path, key: Path | None, **said: Any) -> None:
     Example:
       gwa anonymize sample_traces/swf/tiny.swf -o public.gwf --key my.key
     """
-    from gwa.anonymize import read_key
     from gwa.convert import convert
+    from gwa.store.anonymize import read_key
 
     account = convert([trace], out, name=said["name"], reading=reading(said), key=read_key(key))
     tell(out, account, quiet=said["quiet"])

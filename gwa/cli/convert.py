@@ -62,8 +62,8 @@ def command(
             raise click.UsageError("--append keeps rows with their names; anonymize the store that it makes")
         _append(sources, out, [*words, "--append"], wishes, quiet=said["quiet"])
         return
-    from gwa.anonymize import read_key
     from gwa.convert import convert as run
+    from gwa.store.anonymize import read_key
 
     account = run(
         sources,

@@ -10,7 +10,7 @@ import click
 from gwa.cli._common import JSON, PATH, opened, options
 
 if TYPE_CHECKING:
-    from gwa.store import Store
+    from gwa.store.store import Store
 
 SCORES = "scores.jsonl"
 

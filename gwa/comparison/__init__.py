@@ -18,7 +18,7 @@ from gwa.comparison.side import Side, look
 from gwa.comparison.users import moved
 from gwa.errors import TraceError
 from gwa.report.build import reproduction
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 
 MOST: Final = 20

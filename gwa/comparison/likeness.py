@@ -5,8 +5,8 @@ from statistics import median
 from typing import Final
 
 from gwa.errors import TraceError
-from gwa.part import Part, narrow
-from gwa.store import Store
+from gwa.store.store import Store
+from gwa.store.subset import Part, narrow
 
 WEEK: Final = 604_800.0
 

@@ -7,7 +7,7 @@ from typing import Final
 from gwa.analysis import analyses
 from gwa.blocks import Fact, Figure, Name, Report
 from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.studies.measures import Statistics
 from gwa.studies.score import Floor, Reference
 from gwa.studies.workload import Workload

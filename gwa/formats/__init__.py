@@ -18,8 +18,8 @@ from typing import Protocol
 
 from gwa.errors import UnknownFormat
 from gwa.readers.head import Head
-from gwa.reading import Reading
-from gwa.store import Store
+from gwa.store.options import Reading
+from gwa.store.store import Store
 
 
 class Read(Protocol):

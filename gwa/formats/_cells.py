@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from gwa.readers.lines import SHOWN, Reject
-from gwa.schema import BY_NAME, Field
+from gwa.store.schema import BY_NAME, Field
 
 UNFIT: Final = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 """What Arrow raises where a column is not of one type."""

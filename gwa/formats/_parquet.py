@@ -8,8 +8,8 @@ import duckdb
 from gwa.formats._remote import address
 from gwa.formats._tables import is_packed
 from gwa.readers.head import Head
-from gwa.schema import NAMES
-from gwa.store import Store
+from gwa.store.schema import NAMES
+from gwa.store.store import Store
 
 MAGIC: Final = b"PAR1"
 

@@ -10,11 +10,11 @@ import json
 from pathlib import Path
 from typing import Final
 
-from gwa.engine import literal
 from gwa.errors import OutputError
 from gwa.formats._parquet import columns, relation
-from gwa.metadata import KEY, pack
-from gwa.store import Store
+from gwa.store.engines.duckdb import literal
+from gwa.store.metadata import KEY, pack
+from gwa.store.store import Store
 from gwa.util.atomic import whole
 
 MONTH: Final = "try(strftime(epoch_ms(cast(submit_time * 1000 as bigint)), '%Y-%m'))"

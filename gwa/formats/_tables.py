@@ -7,7 +7,7 @@ from typing import Final
 from gwa.errors import OutputError
 from gwa.readers.compressed import SUFFIXES, Source
 from gwa.readers.head import Head
-from gwa.schema import FIELDS
+from gwa.store.schema import FIELDS
 from gwa.tally import Count
 
 NEEDED: Final = ("submit_time", "run_time")

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.util.atomic import compressing, whole
 
 

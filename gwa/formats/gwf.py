@@ -24,11 +24,11 @@ from gwa.ingest import ingest
 from gwa.readers.batch import MISSING, Shape
 from gwa.readers.head import Head
 from gwa.readers.lines import Layout
-from gwa.reading import Reading
 from gwa.recipe import Recipe
-from gwa.schema import FIELDS
-from gwa.store import Store
-from gwa.system import overridden
+from gwa.store.options import Reading
+from gwa.store.schema import FIELDS
+from gwa.store.store import Store
+from gwa.store.system import overridden
 
 COMMENT: Final = "#"
 OLD_MILLISECONDS: Final = "ASKALON"

@@ -20,13 +20,13 @@ from gwa.errors import OutputError, TraceError
 from gwa.formats import Format
 from gwa.formats._cells import text, typed
 from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
-from gwa.metadata import KEY, pack, unpack
 from gwa.readers.batch import Records, Shape
 from gwa.readers.head import Head
-from gwa.reading import Reading
-from gwa.schema import BY_NAME, FIELDS, Field
-from gwa.store import Store
-from gwa.system import overridden
+from gwa.store.metadata import KEY, pack, unpack
+from gwa.store.options import Reading
+from gwa.store.schema import BY_NAME, FIELDS, Field
+from gwa.store.store import Store
+from gwa.store.system import overridden
 from gwa.tally import Count, settle, tally
 from gwa.util.atomic import whole
 

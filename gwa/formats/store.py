@@ -14,12 +14,12 @@ import duckdb
 from gwa.errors import OutputError, TraceError
 from gwa.formats import Format
 from gwa.formats._tables import is_packed, refuse_packed_name
-from gwa.metadata import provenance
 from gwa.readers.head import Head
-from gwa.reading import Reading
-from gwa.schema import FIELDS
-from gwa.store import MAGIC, TABLES, Store
-from gwa.system import overridden
+from gwa.store.metadata import provenance
+from gwa.store.options import Reading
+from gwa.store.schema import FIELDS
+from gwa.store.store import MAGIC, TABLES, Store
+from gwa.store.system import overridden
 from gwa.util.atomic import whole
 
 PLACE: Final = slice(8, 8 + len(MAGIC))

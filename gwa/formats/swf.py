@@ -12,9 +12,9 @@ from typing import Final
 
 from gwa.formats._text import write_lines
 from gwa.gwftext import entry_lines, number_text
-from gwa.schema import BY_NAME
-from gwa.store import Store
-from gwa.system import Header, from_header
+from gwa.store.schema import BY_NAME
+from gwa.store.store import Store
+from gwa.store.system import Header, from_header
 from gwa.util.version import __version__
 
 PLAIN: Final = (

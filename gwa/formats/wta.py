@@ -20,9 +20,9 @@ from gwa.formats import Format
 from gwa.formats._parquet import TASKS, brief, columns_of, quoted
 from gwa.formats._tables import sources
 from gwa.readers.head import Head
-from gwa.reading import Reading
-from gwa.store import Store
-from gwa.system import overridden
+from gwa.store.options import Reading
+from gwa.store.store import Store
+from gwa.store.system import overridden
 from gwa.tally import Count, settle
 
 KILOBYTES: Final = {"B": 1 / 1024, "KB": 1.0, "MB": 1024.0, "GB": 1024.0**2}

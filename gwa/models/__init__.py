@@ -5,10 +5,10 @@ To add one, write a frozen dataclass under `Model` in a file here: its fields ar
 number annotated with its meaning, unit and range; its docstring tells the paper and the formulae. The shared
 test `tests/test_every_model.py` checks it unasked.
 
-A model yields an endless stream of blocks: NumPy arrays of equal length by field of `gwa.schema`, in the
-order of submission; missing numbers are nan, and texts are numbers that stand for them, -1 for none.
-`gwa.models.workload` cuts the stream and puts it into a store, so that memory does not grow with the number
-of jobs. One seed, one stream: a shorter workload is the beginning of a longer one.
+A model yields an endless stream of blocks: NumPy arrays of equal length, one for each field of
+`gwa.store.schema`, in the order of submission; missing numbers are nan, and texts are numbers that stand for
+them, -1 for none. `gwa.models.workload` cuts the stream and puts it into a store, so that memory does not grow
+with the number of jobs. One seed, one stream: a shorter workload is the beginning of a longer one.
 """
 
 import importlib
@@ -28,9 +28,9 @@ from gwa.errors import ModelError
 from gwa.models._parameters import Parameters
 from gwa.models._streams import Block
 from gwa.models.arrivals import Arrivals
-from gwa.schema import BY_NAME
 from gwa.statistics.distribution import FitError
-from gwa.store import Store
+from gwa.store.schema import BY_NAME
+from gwa.store.store import Store
 
 
 class Model(Parameters, ABC):

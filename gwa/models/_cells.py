@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from gwa.errors import ModelError
 from gwa.models._parameters import Parameters, Quantity
-from gwa.schema import LONGEST
 from gwa.statistics.sample import Floats, Ints
-from gwa.store import Store
+from gwa.store.schema import LONGEST
+from gwa.store.store import Store
 
 STEPS: Final = (0.7548776662466927, 0.5698402909980532)
 """One over the root g of x**3 = x + 1, and over its square."""

@@ -12,10 +12,10 @@ from gwa.errors import ModelError
 from gwa.models import Model
 from gwa.models._parameters import Parameters, Quantity, positive, share
 from gwa.models.arrivals import Arrivals
-from gwa.schema import LONGEST
 from gwa.statistics.mixture import GaussianMixture, of_seconds, select
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.store import Store
+from gwa.store.schema import LONGEST
+from gwa.store.store import Store
 
 MOST: Final = 9
 """The number of clusters is chosen up to this one, as MCLUST does."""

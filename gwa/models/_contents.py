@@ -14,8 +14,8 @@ from gwa.models._parameters import Parameters, Quantity, share
 from gwa.models._places import Places
 from gwa.models._sessions import Sessions
 from gwa.models._streams import Block
-from gwa.schema import LONGEST
 from gwa.statistics.sample import Floats, Ints, Sample
+from gwa.store.schema import LONGEST
 
 SESSIONS: Final = (1, 2, 5, 20, 100)
 """The fewest jobs of the classes of sessions: a job alone, some jobs, many."""

@@ -11,7 +11,7 @@ from gwa.errors import ModelError
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Floats, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 LOWEST: Final = math.log2(1.5)
 """The least draw that becomes two processors."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gwa.bags import TEXT
 from gwa.statistics.sample import Floats, Ints
-from gwa.store import Store
+from gwa.store.store import Store
 
 BREAK: Final = 3600.0
 """A session ends where a user submits nothing for so many seconds."""

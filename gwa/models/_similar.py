@@ -12,7 +12,7 @@ from gwa.errors import ModelError
 from gwa.models._parameters import Parameters, share
 from gwa.models.arrivals import Arrivals
 from gwa.statistics.sample import Floats, Ints
-from gwa.store import Store
+from gwa.store.store import Store
 
 SIMILAR: Final = replace(
     MINH, name="similar", where="submit_time is not null and run_time >= 0 and n_procs >= 1"

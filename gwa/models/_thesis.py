@@ -6,7 +6,7 @@ import numpy as np
 
 from gwa.bags import Definition, bagged
 from gwa.statistics.sample import Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 
 def gaps_in_bags(store: Store, definition: Definition) -> Sample:

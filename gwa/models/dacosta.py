@@ -16,12 +16,12 @@ from gwa.models._parameters import Parameters, Quantity, positive, share
 from gwa.models._streams import Block
 from gwa.models.arrivals import Arrivals
 from gwa.models.arrivals.bursts import Bursts
-from gwa.schema import LONGEST
 from gwa.statistics.distribution import FitError
 from gwa.statistics.distributions import Lognormal
 from gwa.statistics.kmeans import kmeans, silhouette
 from gwa.statistics.sample import Floats, Sample
-from gwa.store import Store
+from gwa.store.schema import LONGEST
+from gwa.store.store import Store
 
 Places: TypeAlias = NDArray[np.intp]
 """The place of the class of each task."""

@@ -8,12 +8,12 @@ from typing import Final, Self, TypeVar
 import numpy as np
 
 from gwa.characteristics.users import ranked_users
-from gwa.engine import literal
 from gwa.errors import ModelError
 from gwa.models import Model
 from gwa.models._streams import Block, merged
 from gwa.models.thesis import SOURCE, Bags, Users
-from gwa.store import Store
+from gwa.store.engines.duckdb import literal
+from gwa.store.store import Store
 
 M = TypeVar("M", bound=Model)
 

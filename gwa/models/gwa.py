@@ -21,7 +21,7 @@ from gwa.models._streams import Block, joined
 from gwa.models.arrivals import FEWEST
 from gwa.models.arrivals.modulated import SLOT, Modulated
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 SEED: Final = 2009
 """Seed of the draw that a fit is calibrated by."""

@@ -17,7 +17,7 @@ from gwa.models.arrivals import Arrivals
 from gwa.models.arrivals.slots import Slots
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.sample import Floats
-from gwa.store import Store
+from gwa.store.store import Store
 
 LONGEST = 12.0
 """The greatest logarithm of a run time, 45 hours: longer ones are drawn again."""

@@ -19,7 +19,7 @@ from gwa.models.arrivals import Arrivals
 from gwa.models.arrivals.spectral import Spectral
 from gwa.models.arrivals.wavelet import Wavelet
 from gwa.statistics.sample import Ints
-from gwa.store import Store
+from gwa.store.store import Store
 
 GOLDEN = (5**0.5 - 1) / 2
 """Multiples of it, whole numbers taken off, are spread most evenly between 0 and 1."""

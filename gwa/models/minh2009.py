@@ -13,7 +13,7 @@ from gwa.models._parameters import share
 from gwa.models._streams import Block
 from gwa.models.mbc import MbcLs, MbcLsPrinted
 from gwa.statistics.sample import Ints
-from gwa.store import Store
+from gwa.store.store import Store
 
 SOURCE = (
     "T. N. Minh and L. Wolters, Modeling parallel system workloads with temporal locality,"

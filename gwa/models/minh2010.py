@@ -42,7 +42,7 @@ from gwa.models.thesis import RECORDED
 from gwa.statistics.distribution import FitError
 from gwa.statistics.sample import Floats, Ints
 from gwa.statistics.zipf import Zipf
-from gwa.store import Store
+from gwa.store.store import Store
 
 SOURCE = "T. N. Minh and L. Wolters, the integrated model of parallel workloads (2010)"
 

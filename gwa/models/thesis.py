@@ -20,10 +20,10 @@ from gwa.models._streams import Block
 from gwa.models._thesis import centres, correlation, gaps_in_bags, simultaneous, variances
 from gwa.models.arrivals import Arrivals
 from gwa.models.arrivals.slots import Slots
-from gwa.schema import LONGEST
 from gwa.statistics.sample import Floats
 from gwa.statistics.zipf import Zipf
-from gwa.store import Store
+from gwa.store.schema import LONGEST
+from gwa.store.store import Store
 
 SMALLEST_BAG: Final = math.log(1.5)
 LONGEST_GAP: Final = math.log2(120.5)

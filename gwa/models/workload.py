@@ -16,16 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gwa.account import Account
 from gwa.convert import writer
-from gwa.engine import Engine, passing
 from gwa.errors import ModelError
 from gwa.models import Model
 from gwa.models._streams import Block, Extent, cut
 from gwa.models.arrivals import Arrivals
-from gwa.schema import BY_NAME
-from gwa.store import Store
-from gwa.system import Header
+from gwa.store.account import Account
+from gwa.store.engines.config import Engine
+from gwa.store.engines.duckdb import passing
+from gwa.store.schema import BY_NAME
+from gwa.store.store import Store
+from gwa.store.system import Header
 from gwa.util.atomic import whole
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__

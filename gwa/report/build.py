@@ -10,8 +10,8 @@ import duckdb
 from gwa.analysis import Analysis, analyses
 from gwa.blocks import Name, Note, Report, Section, Value
 from gwa.findings import findings
-from gwa.part import Part
-from gwa.store import Store
+from gwa.store.store import Store
+from gwa.store.subset import Part
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
 

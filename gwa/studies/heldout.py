@@ -5,9 +5,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from gwa.account import Account
 from gwa.errors import TraceError
-from gwa.store import Store
+from gwa.store.account import Account
+from gwa.store.store import Store
 from gwa.studies.workload import PERIODS, Workload, halves, period
 
 EVEN, ODD = 0, 1

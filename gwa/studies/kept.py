@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from gwa.errors import OutputError
-from gwa.store import Store
+from gwa.store.store import Store
 
 
 class Kept:

@@ -20,7 +20,7 @@ from gwa.errors import ModelError
 from gwa.models import Model, models
 from gwa.models._streams import Extent
 from gwa.models.workload import Order
-from gwa.store import Store
+from gwa.store.store import Store
 from gwa.studies.heldout import HALVES, held_out, training
 from gwa.studies.kept import Kept, content
 from gwa.studies.score import Reference

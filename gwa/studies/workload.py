@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.models._streams import Block
-from gwa.schema import LONGEST
 from gwa.statistics.sample import Floats, Ints
-from gwa.store import Store
+from gwa.store.schema import LONGEST
+from gwa.store.store import Store
 
 MOST: Final = 2_000_000
 """Jobs that are looked at; of a longer trace, the first."""

@@ -18,7 +18,7 @@ from gwa.comparison.side import look
 from gwa.errors import TraceError
 from gwa.report.data import as_json
 from gwa.report.html import html
-from gwa.store import Store
+from gwa.store.store import Store
 
 WEEK = 604_800
 ABSOLUTE = (("Times", "Unix seconds, UTC"),)

@@ -18,7 +18,7 @@ import numpy as np
 from gwa.errors import ModelError
 from gwa.models._parameters import Parameters
 from gwa.statistics.sample import Floats, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 FEWEST = 20
 """Gaps that a fit needs at least."""

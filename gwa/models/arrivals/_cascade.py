@@ -12,7 +12,7 @@ import numpy as np
 
 from gwa.models._draws import sizes
 from gwa.statistics.sample import Floats, Ints
-from gwa.store import Store
+from gwa.store.store import Store
 
 EVEN, ALL_IN_ONE = 1e6, 1e-3
 """The greatest shape, of halves that are nearly equal, and the least, of all arrivals in one half."""

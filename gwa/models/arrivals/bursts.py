@@ -12,7 +12,7 @@ from gwa.models._rounded import at_most, rounded
 from gwa.models.arrivals import Arrivals, gaps
 from gwa.statistics.pareto import GeneralizedPareto
 from gwa.statistics.sample import Floats, Ints
-from gwa.store import Store
+from gwa.store.store import Store
 
 LEAST, GREATEST = 1.1, 100.0
 """Bounds of fitted tails: below there is next to no mean, above all are exponential."""

@@ -13,7 +13,7 @@ from gwa.errors import ModelError
 from gwa.models._parameters import Quantity, positive
 from gwa.models.arrivals import Arrivals, gaps
 from gwa.statistics.sample import Floats, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 SLOT: Final = 300.0
 """Seconds for which a rate lasts."""

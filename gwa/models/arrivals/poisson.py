@@ -10,7 +10,7 @@ from gwa.models._draws import sizes
 from gwa.models._parameters import positive
 from gwa.models.arrivals import Arrivals, gaps
 from gwa.statistics.sample import Floats
-from gwa.store import Store
+from gwa.store.store import Store
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from gwa.models._parameters import positive, share
 from gwa.models.arrivals import Arrivals, gaps
 from gwa.statistics.fit import fit_all
 from gwa.statistics.sample import Floats
-from gwa.store import Store
+from gwa.store.store import Store
 
 CANDIDATES: Final = ("exponential", "lognormal", "weibull", "gamma", "hyperexponential", "lognormalmixture")
 

@@ -15,7 +15,7 @@ from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import fit_all
 from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Floats, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 SLOTS: Final = 48
 SLOT: Final = 1800.0

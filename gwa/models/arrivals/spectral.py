@@ -13,7 +13,7 @@ from gwa.models._parameters import Quantity, positive
 from gwa.models.arrivals import Arrivals, gaps
 from gwa.models.arrivals._cascade import batched, fitted_shapes, scattered
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.store import Store
+from gwa.store.store import Store
 
 HOUR: Final = 3600.0
 LEVELS: Final = 12

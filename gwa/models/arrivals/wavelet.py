@@ -11,7 +11,7 @@ from gwa.models._parameters import Quantity, positive
 from gwa.models.arrivals import Arrivals, gaps
 from gwa.models.arrivals._cascade import batched, fitted_shapes, halved, scattered
 from gwa.statistics.sample import Floats, Ints
-from gwa.store import Store
+from gwa.store.store import Store
 
 COARSE = 10
 """How often a whole is halved before its parts are worked out one after the other, to keep memory flat."""

@@ -17,10 +17,10 @@ from gwa.models._draws import Scaled
 from gwa.models._parameters import positive
 from gwa.models._streams import DAY, Block, Extent, cut, joined, merged
 from gwa.models.thesis import Bags
-from gwa.schema import LONGEST
 from gwa.simulation.tasks import Tasks
 from gwa.statistics.sample import Floats, Ints
-from gwa.store import Store
+from gwa.store.schema import LONGEST
+from gwa.store.store import Store
 from gwa.studies.experiments.experiment import AT_ONCE, EVENLY, Stated, Workload
 from gwa.studies.experiments.plan import Variant
 

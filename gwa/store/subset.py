@@ -12,10 +12,10 @@ from typing import Final
 
 import duckdb
 
-from gwa.engine import literal
 from gwa.errors import DefinitionError, EngineError, TraceError
-from gwa.store import Store
-from gwa.system import System
+from gwa.store.engines.duckdb import literal
+from gwa.store.store import Store
+from gwa.store.system import System
 
 DAY: Final = 86400
 

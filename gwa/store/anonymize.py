@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError, TraceError
-from gwa.reading import Reading
-from gwa.schema import FIELDS
-from gwa.store import Store
+from gwa.store.options import Reading
+from gwa.store.schema import FIELDS
+from gwa.store.store import Store
 from gwa.util.atomic import write_whole
 
 KINDS: Final = {

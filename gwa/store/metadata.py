@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import duckdb
 
-from gwa.account import Account
 from gwa.errors import TraceError
-from gwa.store import Store
+from gwa.store.account import Account
+from gwa.store.store import Store
 
 KEY: Final = "gwa"
 """The name under which the note is kept."""

@@ -1,9 +1,9 @@
 """
-The seam: every query of an analysis passes here, and one engine or another answers it.
+The queries that analyses may ask of a trace, whichever engine answers them.
 
-Queries are in DuckDB's dialect, in the part of it that `gwa.engines.dialect` translates without changing
-a result: no quantiles, skewness or kurtosis (they come from value counts), and a total order where rows
-are numbered or cut off.
+Queries are written in DuckDB's dialect, in the subset that `gwa.store.engines.spark_sql` translates without
+changing a result: no quantiles, skewness or kurtosis (they come from value counts), and a total order where
+rows are numbered or cut off.
 """
 
 from functools import cached_property
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gwa.engines import Database, Parameters
-from gwa.schema import NAMES, RAN
 from gwa.statistics.sample import Sample
+from gwa.store.engines.base import Database, Parameters
+from gwa.store.schema import NAMES, RAN
 
 if TYPE_CHECKING:
     import pandas as pd

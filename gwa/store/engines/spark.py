@@ -18,10 +18,10 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from gwa.engine import MEMORY, Engine, size_of
-from gwa.engines import Answer, Parameters
 from gwa.errors import EngineError
-from gwa.schema import FIELDS
+from gwa.store.engines.base import Answer, Parameters
+from gwa.store.engines.config import MEMORY, Engine, size_of
+from gwa.store.schema import FIELDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +64,7 @@ class Spark:
 
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
         """Return the answer to a query in DuckDB's dialect; raise `EngineError` where Spark has none."""
-        from gwa.engines.dialect import tables
+        from gwa.store.engines.spark_sql import tables
 
         if parameters is not None or tables(sql) <= self._beside:
             return self._connection.execute(sql, parameters)  # type: ignore[return-value]
@@ -101,7 +101,7 @@ class Spark:
             self._session.read.schema(schema).parquet(*paths).createOrReplaceTempView(name)
 
     def _frame(self, sql: str) -> "DataFrame":
-        from gwa.engines.dialect import spark
+        from gwa.store.engines.spark_sql import spark
 
         return self._session.sql(spark(sql))
 

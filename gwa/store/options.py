@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gwa.engine import Engine
+from gwa.store.engines.config import Engine
 from gwa.util.progress import SILENT, Progress
 
 

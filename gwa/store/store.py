@@ -15,13 +15,13 @@ from typing import Final, Self
 
 import duckdb
 
-from gwa.account import Account
-from gwa.engine import Engine, connect, literal
-from gwa.engines.duck import Duck
 from gwa.errors import TraceError
-from gwa.schema import FIELDS, NAMES, PEAK, RAN
-from gwa.seam import Seam
-from gwa.system import Header, System, from_header, with_inferred
+from gwa.store.account import Account
+from gwa.store.engines.config import Engine
+from gwa.store.engines.duckdb import Duck, connect, literal
+from gwa.store.queries import Seam
+from gwa.store.schema import FIELDS, NAMES, PEAK, RAN
+from gwa.store.system import Header, System, from_header, with_inferred
 
 TABLES: Final = {
     "header": "position integer, key varchar, value varchar",
@@ -200,7 +200,7 @@ class Store(Seam):
 
     def over(self, files: Sequence[str], engine: Engine) -> None:
         """Let *engine*, which is not DuckDB, answer on the jobs in Parquet *files* that have all fields."""
-        from gwa.engines.spark import connect as connect_spark
+        from gwa.store.engines.spark import connect as connect_spark
 
         spark = connect_spark(engine, self.connection, TABLES)
         spark.read("file", files)

@@ -1,0 +1,92 @@
+"""DuckDB: the engine in the process itself, whose dialect all queries are written in."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from gwa.store.engines.base import Answer, Parameters
+from gwa.store.engines.config import MEMORY, Engine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Duck:
+    """The database behind a connection of DuckDB."""
+
+    name = "duckdb"
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Wrap an open *connection*, which stays its owner's to close."""
+        self._connection = connection
+
+    def ask(self, sql: str, parameters: Parameters = None) -> Answer:
+        """Return the answer to a query."""
+        return self._connection.execute(sql, parameters)  # type: ignore[return-value]
+
+    def arrow(self, sql: str) -> "pa.Table":
+        """Return the answer to a query as an Arrow table."""
+        return self._connection.sql(sql).to_arrow_table()
+
+    def view(self, name: str, select: str) -> None:
+        """Make or replace a view."""
+        self._connection.execute(f"create or replace temp view {name} as {select}")
+
+    def keep(self, name: str, select: str) -> None:
+        """Make a table."""
+        self._connection.execute(f"create temp table {name} as {select}")
+
+    def drop(self, name: str) -> None:
+        """Drop a table."""
+        self._connection.execute(f"drop table {name}")
+
+
+def connect(
+    path: Path, engine: Engine | None, scratch: str, *, read_only: bool = False
+) -> duckdb.DuckDBPyConnection:
+    """Open the database in *path*, which spills into *scratch*; nothing is ever fetched from elsewhere."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": (engine or Engine()).limit,
+        "temp_directory": f"{scratch}/spill",
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    if engine and engine.threads:
+        config["threads"] = engine.threads
+    if not read_only:
+        config["storage_compatibility_version"] = "v1.0.0"
+        # These cost more time for short names than they save room.
+        config["disabled_compression_methods"] = "fsst,dict_fsst,zstd"
+    return duckdb.connect(str(path), read_only=read_only, config=config)
+
+
+def literal(text: str) -> str:
+    """
+    Return *text* as SQL text: whatever stands in it, it is nothing else.
+
+    >>> literal("O'Brien")
+    "'O''Brien'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def passing(database: duckdb.DuckDBPyConnection, engine: Engine | None, megabytes: int) -> Iterator[None]:
+    """
+    Hold the memory limit of *database* down, unless the user has set one, while rows pass through.
+
+    More than *megabytes* would be spent on blocks that nobody reads again. Each thread needs room
+    for a block of text besides.
+    """
+    if engine and engine.memory:
+        yield
+        return
+    threads = database.execute("select current_setting('threads')").fetchall()[0][0]
+    database.execute(f"set memory_limit = '{megabytes + 64 * int(threads)}MB'")
+    try:
+        yield
+    finally:
+        database.execute(f"set memory_limit = '{MEMORY}'")
