@@ -8,7 +8,7 @@ lost; a *warning* is unusual and worth a look.
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.blocks import Level
+from gwa.report.document import Level
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from gwa.blocks import Block, Column, Fact, Facts, Table
+from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import number
 
 COLUMNS: Final = (
     Column("id", "Name"),

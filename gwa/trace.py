@@ -15,11 +15,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from gwa.analysis import analyses
-from gwa.blocks import Report, Value
 from gwa.convert import read, writer
 from gwa.errors import TraceError
 from gwa.readers.compressed import plain_name
 from gwa.report.build import build
+from gwa.report.document import Report, Value
 from gwa.statistics.sample import Sample
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
@@ -142,7 +142,7 @@ class Trace:
 
     def _summary(self) -> list[tuple[str, str]]:
         overview = next(one for one in analyses() if one.id == "overview").section(self.store)
-        from gwa.numbers import show
+        from gwa.report.formatting import show
 
         wanted = {"trace.jobs", "trace.users", "trace.span_seconds", "trace.cpus", "trace.cpu_seconds"}
         facts = Report("", "", (overview,)).facts()

@@ -2,8 +2,12 @@
 
 import numpy as np
 
-from gwa.blocks import Column, Fact, Facts, Figure, Finding, Note, Report, Section, Table, Value
-from gwa.figures import bars, cdf, heatmap, lorenz, series
+from gwa.report.document import Column, Fact, Facts, Figure, Finding, Note, Report, Section, Table, Value
+from gwa.report.figures.bars import bars
+from gwa.report.figures.cdf import cdf
+from gwa.report.figures.heatmap import heatmap
+from gwa.report.figures.lorenz import lorenz
+from gwa.report.figures.series import series
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gwa.blocks import Fact, Facts, Report, Section
-from gwa.report.data import as_json, facts_json
+from gwa.report.as_json import as_json, facts_json
+from gwa.report.document import Fact, Facts, Report, Section
 from tests.made_report import make_report
 
 

@@ -7,10 +7,10 @@ import pytest
 import sqlglot
 
 from gwa.analysis import analyses
-from gwa.blocks import Facts, Figure, Note, Report
-from gwa.figures import draw
+from gwa.report.as_json import as_json
 from gwa.report.build import build
-from gwa.report.data import as_json
+from gwa.report.document import Facts, Figure, Note, Report
+from gwa.report.drawing import draw
 from gwa.store.engines.spark_sql import spark
 from gwa.store.schema import FIELDS
 from gwa.trace import Trace

@@ -4,7 +4,7 @@ import pytest
 
 import gwa
 from gwa.report.edition import Edition
-from gwa.report.outputs import outputs
+from gwa.report.output import outputs
 from tests.conftest import LOGS
 from tests.test_every_log import FILES, OTHER, named
 

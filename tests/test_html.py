@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import pytest
 
-from gwa import blocks
-from gwa.blocks import Column, Fact, Facts, Note, Report, Section, Table
 from gwa.errors import DefinitionError
+from gwa.report import document as blocks
 from gwa.report.build import build
+from gwa.report.document import Column, Fact, Facts, Note, Report, Section, Table
 from gwa.report.html import UNPRINTABLE, chapters, html, layout, numeric, summary
 from gwa.util.assets import asset
 from tests.made_report import HOSTILE, make_figures, make_report

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
-from gwa.blocks import FactTable, Figure, Name, Table
 from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
-from gwa.report.data import as_json
+from gwa.report.as_json import as_json
+from gwa.report.document import FactTable, Figure, Name, Table
 from gwa.report.html import figures, html
 from gwa.report.language import Language, read_language, translated
 from gwa.report.latex import latex

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gwa.errors import OutputError
 from gwa.report.latex import escaped, latex
-from gwa.report.outputs import outputs, write
+from gwa.report.output import outputs, write
 from tests.made_report import make_report
 
 COMPILER = next(filter(shutil.which, ("lualatex", "pdflatex", "xelatex")), None)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import gwa
-from gwa.blocks import Note
+from gwa.report.document import Note
 
 LOGS = (
     "HPC2N-2002-2.1-cln", "KTH-SP2-1996-2.1-cln", "LCG", "LLNL-Thunder-2007-1.1-cln",

@@ -6,10 +6,10 @@ import pytest
 
 import gwa
 from gwa.analysis import analyses
-from gwa.blocks import Facts, FactTable, Figure, Note, Table
 from gwa.models import models
+from gwa.report.as_json import plain
 from gwa.report.build import build
-from gwa.report.data import plain
+from gwa.report.document import Facts, FactTable, Figure, Note, Table
 from gwa.studies.measures import measures
 
 SECTION = next(one for one in analyses() if one.id == "models")

@@ -17,7 +17,7 @@ from gwa.analysis.dependence_over_time import dense
 from gwa.analysis.flurries import sql_filter
 from gwa.analysis.inequality import fewest, top_share
 from gwa.analysis.week import hours_of_week
-from gwa.blocks import FactTable, Figure, Note, Report, Table
+from gwa.report.document import FactTable, Figure, Note, Report, Table
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.timeline import Counts, level

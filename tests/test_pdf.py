@@ -9,9 +9,9 @@ from base64 import b64decode
 
 import pytest
 
-from gwa.blocks import Column, Report, Section, Table
 from gwa.errors import OutputError
 from gwa.report import pdf as paper
+from gwa.report.document import Column, Report, Section, Table
 from gwa.report.pdf import pdf
 from gwa.util.assets import asset
 from tests.made_report import make_figures, make_report

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from gwa.analysis.fits import fits
 from gwa.analysis.schedule import schedule
 from gwa.analysis.sizes_and_run_times import sizes_and_run_times
-from gwa.blocks import Figure
-from gwa.figures.gantt import placed
+from gwa.report.document import Figure
+from gwa.report.figures.gantt import placed
 
 JOBS = st.lists(
     st.tuples(st.integers(0, 50), st.integers(0, 20), st.integers(1, 9)), min_size=1, max_size=40

@@ -19,8 +19,8 @@ from gwa.comparison import compare
 from gwa.convert import read, writer
 from gwa.errors import EngineError, TraceError
 from gwa.formats._partitioned import write as write_months
+from gwa.report.as_json import as_json
 from gwa.report.build import build
-from gwa.report.data import as_json
 from gwa.store.engines.config import Engine
 from gwa.store.engines.spark import lacks
 from gwa.store.engines.spark_sql import spark, tables

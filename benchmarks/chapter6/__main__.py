@@ -14,8 +14,8 @@ from typing import Final
 
 from benchmarks.chapter6.findings import WHY
 from benchmarks.chapter6.judging import FINDINGS, judged
-from gwa.blocks import Column, Note, Report, Section, Table
-from gwa.report.outputs import write
+from gwa.report.document import Column, Note, Report, Section, Table
+from gwa.report.output import write
 from gwa.studies.experiments.experiment import read_experiment
 from gwa.studies.experiments.page import panels
 from gwa.studies.experiments.plan import Plan

@@ -14,7 +14,7 @@ from enum import Enum
 from functools import cache
 from inspect import cleandoc
 
-from gwa.blocks import Block, Note, Section
+from gwa.report.document import Block, Note, Section
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 

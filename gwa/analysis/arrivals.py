@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Fact, Facts, Value
-from gwa.figures import series
-from gwa.numbers import counted, show
+from gwa.report.document import Block, Fact, Facts, Value
+from gwa.report.facts import spread, table
+from gwa.report.figures.series import series
+from gwa.report.formatting import counted, show
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import spread, table
 from gwa.timeline import HOUR, QUARTER, Calendar, Counts, Floats, article, counts
 
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from gwa.analysis import Chapter, analysis
 from gwa.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget, jobs_of, nearness
-from gwa.blocks import Block, Fact, FactTable, Figure, Note
-from gwa.figures import cdf
+from gwa.report.document import Block, Fact, FactTable, Figure, Note
+from gwa.report.facts import number
+from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import number
 
 COLUMNS = (
     "Bags",

@@ -7,12 +7,12 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Fact, Facts, FactTable, Note
-from gwa.figures import lines
+from gwa.report.document import Block, Fact, Facts, FactTable, Note
+from gwa.report.facts import number, undefined
+from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import number, undefined
 from gwa.timeline import Counts, Floats, Ints, counts, exact_sum
 
 BASE: Final = 900

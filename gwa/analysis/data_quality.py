@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Column, Fact, Facts, Note, Table
 from gwa.quality import completeness, problems
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 
 SHOWN = 20

@@ -7,18 +7,19 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
 from gwa.characteristics.published import cells
 from gwa.characteristics.thesis import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
-from gwa.figures import cdf, lines
-from gwa.numbers import counted, fraction
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
+from gwa.report.facts import number
+from gwa.report.figures.cdf import cdf
+from gwa.report.figures.lines import lines
+from gwa.report.formatting import counted, fraction
 from gwa.statistics.distribution import NONNEGATIVE, POSITIVE
 from gwa.statistics.fit import Fit, Fits, with_p_values
 from gwa.statistics.goodness import Bootstrap
 from gwa.statistics.sample import Sample
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.summary import number
 
 SEED: Final = 2009
 DRAWN, REPLICATES = 1000, 99

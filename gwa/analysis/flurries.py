@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
+from gwa.report.facts import number
 from gwa.store.store import Store
-from gwa.summary import number
 from gwa.timeline import DAY
 
 TIMES: Final = 5

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block
 from gwa.ranking import ranking
+from gwa.report.document import Block
 from gwa.store.store import Store
 
 

@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Column, Fact, Facts, Note, Table
-from gwa.figures import lorenz
 from gwa.ranking import gini, held
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.facts import number
+from gwa.report.figures.lorenz import lorenz
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import number
 
 FAMILIES: Final = (("users", "user_id"), ("groups", "group_id"))
 

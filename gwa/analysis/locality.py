@@ -7,13 +7,13 @@ import numpy as np
 
 from gwa.analysis import Chapter, analysis
 from gwa.bags import MINH, forget, gaps
-from gwa.blocks import Block, Column, Fact, Facts, FactTable, Figure, Note, Table, Unit
 from gwa.characteristics import minh
-from gwa.figures import cdf
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Table, Unit
+from gwa.report.facts import number, undefined
+from gwa.report.figures.cdf import cdf
 from gwa.statistics.mixture import GaussianMixture, of_seconds
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import number, undefined
 
 CLASSES: Final = ("up to 100 s", "100 to 1,000 s", "1,000 to 10,000 s", "10,000 to 100,000 s", "longer")
 """The ranges of mean run times in words."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Fact, Facts, FactTable, Note
 from gwa.characteristics.dacosta import (
     GROUPS,
     JOBS,
@@ -16,7 +15,9 @@ from gwa.characteristics.dacosta import (
     makespans,
     shares,
 )
-from gwa.figures import lines
+from gwa.report.document import Block, Fact, Facts, FactTable, Note
+from gwa.report.facts import number
+from gwa.report.figures.lines import lines
 from gwa.statistics.distribution import Distribution, FitError
 from gwa.statistics.distributions import Lognormal
 from gwa.statistics.goodness import ks
@@ -24,7 +25,6 @@ from gwa.statistics.pareto import Pareto
 from gwa.statistics.sample import Sample
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
-from gwa.summary import number
 
 LAWS: Final[tuple[type[Distribution], ...]] = (Lognormal, Pareto)
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Facts
-from gwa.figures import cdf
+from gwa.report.document import Block, Facts
+from gwa.report.facts import summary
+from gwa.report.figures.cdf import cdf
 from gwa.store.store import Store
-from gwa.summary import summary
 
 
 @analysis("Memory", Chapter.JOBS, facts=("jobs.memory",), needs=("used_memory",), order=3)

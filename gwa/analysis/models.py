@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
 from gwa.errors import ModelError
-from gwa.figures import cdf
 from gwa.models import Model, models
 from gwa.models._knots import Knots
 from gwa.models._parameters import Parameters, described
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
+from gwa.report.facts import number
+from gwa.report.figures.cdf import cdf
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
-from gwa.summary import number
 
 if TYPE_CHECKING:  # what compares workloads takes long to import, and few reports have this section
     from gwa.studies.score import Scorecard

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Column, Fact, Facts, Table
+from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
 

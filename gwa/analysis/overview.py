@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.facts import number
 from gwa.store.store import Store
-from gwa.summary import number
 
 
 @analysis("The trace", Chapter.OVERVIEW, facts=("trace",))

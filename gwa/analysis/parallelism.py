@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Column, Fact, Facts, Table
+from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.facts import number
 from gwa.store.store import Store
-from gwa.summary import number
 
 
 @analysis(

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Note
-from gwa.figures import series
+from gwa.report.document import Block, Note
+from gwa.report.facts import spread, table
+from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import spread, table
 from gwa.timeline import QUARTER, Calendar, Floats, Level, article, counts, level
 
 Shown = tuple[str, Floats]

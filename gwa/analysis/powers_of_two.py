@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 
 TOP: Final = 10

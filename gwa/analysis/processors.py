@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Facts, Note
-from gwa.figures import cdf
+from gwa.report.document import Block, Facts, Note
+from gwa.report.facts import summary
+from gwa.report.figures.cdf import cdf
 from gwa.store.store import Store
-from gwa.summary import summary
 
 
 @analysis("Processors", Chapter.JOBS, facts=("jobs.procs",), needs=("n_procs", "run_time"))

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Facts, Note
-from gwa.figures import cdf
-from gwa.numbers import fraction, seconds
+from gwa.report.document import Block, Facts, Note
+from gwa.report.facts import summary
+from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import fraction, seconds
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import summary
 
 CAPPED = 0.005
 """From this share of jobs on, the greatest run time looks like a limit of the system or the log."""

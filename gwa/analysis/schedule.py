@@ -6,9 +6,8 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Note
-from gwa.figures import gantt
-from gwa.figures.gantt import Job, placed
+from gwa.report.document import Block, Note
+from gwa.report.figures.gantt import Job, gantt, placed
 from gwa.store.store import Store
 from gwa.timeline import QUARTER, Calendar, counts
 

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Note
-from gwa.figures import density
+from gwa.report.document import Block, Note
+from gwa.report.figures.density import density
 from gwa.store.store import Store
 
 BY_SIZE: Final = """

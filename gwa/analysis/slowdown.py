@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from gwa.analysis import Chapter, analysis
 from gwa.analysis._digits import three_digits, tidy
-from gwa.blocks import Block, Column, Facts, Note, Table, Value
-from gwa.figures import cdf
+from gwa.report.document import Block, Column, Facts, Note, Table, Value
+from gwa.report.facts import number, summary
+from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.summary import number, summary
 
 FINEST: Final = 0.01
 """Waits of seconds, and slowdowns, below 10 are told apart by this."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
 from gwa.analysis.fits import DRAWN, REPLICATES, SEED
-from gwa.blocks import Block, Fact, Facts, Note
 from gwa.characteristics.users import ranked_users
-from gwa.figures import cdf
+from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.facts import number
+from gwa.report.figures.cdf import cdf
 from gwa.statistics.distribution import FitError
 from gwa.statistics.goodness import ks
 from gwa.store.store import Store
-from gwa.summary import number
 
 
 @analysis("User ranking", Chapter.USERS, facts=("users", "fit.user_rank"), needs=("user_id",), order=2)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Fact, Facts, Note
-from gwa.figures import series
+from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.figures.series import series
 from gwa.store.store import Store
 from gwa.timeline import Level, level
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis import Chapter, analysis
-from gwa.blocks import Block, Fact, Facts, Note
-from gwa.figures import heatmap
+from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
 from gwa.timeline import DAY, MOST_DAYS, QUARTER, Calendar, Floats, Ints, counts
 

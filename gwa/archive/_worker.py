@@ -34,7 +34,7 @@ FORKS: Final = "forkserver" in get_all_start_methods()
 def apart(task: Callable[[], None]) -> Said:
     """Do *task* in a process of its own, which ends with this one."""
     context: AnyContext = get_context("forkserver") if FORKS else get_context("spawn")
-    context.set_forkserver_preload([__name__, "gwa.figures._svg", "pandas"])
+    context.set_forkserver_preload([__name__, "gwa.report.figures._svg", "pandas"])
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_do, args=(theirs, task))
     process.start()

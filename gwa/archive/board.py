@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gwa.blocks import Column, Value
 from gwa.errors import DefinitionError
+from gwa.report.document import Column, Value
 
 NAME: Final = "leaderboard.json"
 LARGEST: Final = 4_000_000

@@ -17,13 +17,13 @@ from typing import Any, Final
 from gwa.archive.catalogue import Catalogue, Entry, Generated
 from gwa.archive.diversity import diversity
 from gwa.archive.privacy import leaks
-from gwa.blocks import Report
 from gwa.convert import read, writer
 from gwa.errors import TraceError
-from gwa.figures import draw
 from gwa.quality import completeness, problems
+from gwa.report.as_json import plain
 from gwa.report.build import build
-from gwa.report.data import plain
+from gwa.report.document import Report
+from gwa.report.drawing import draw
 from gwa.report.html import figures, html, summary
 from gwa.store.engines.config import Engine
 from gwa.store.options import Reading

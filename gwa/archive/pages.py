@@ -19,7 +19,7 @@ from gwa.archive.markdown import Written
 from gwa.archive.ranking import MEASURES, Rank, ranking
 from gwa.convert import all_formats
 from gwa.models import models, presets
-from gwa.numbers import show
+from gwa.report.formatting import show
 from gwa.report.html import exact, printable, prose
 from gwa.store.schema import FIELDS
 from gwa.util.assets import asset

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from gwa.archive.holdings import Holding
-from gwa.blocks import Unit
-from gwa.numbers import fraction
+from gwa.report.document import Unit
+from gwa.report.formatting import fraction
 
 Measured: TypeAlias = tuple[float | None, str]
 """The value of a measure, and why it is that, or why there is none."""

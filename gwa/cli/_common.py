@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from gwa.errors import EngineError, GwaError
-from gwa.report.outputs import outputs
+from gwa.report.output import outputs
 
 if TYPE_CHECKING:
     from gwa.store.account import Account

@@ -48,7 +48,7 @@ def command(
     from gwa.comparison import compare
     from gwa.comparison.archive import read_archive
     from gwa.comparison.likeness import LIKE
-    from gwa.report.outputs import outputs, write
+    from gwa.report.output import outputs, write
 
     look = looking(said)
     archive = read_archive(against) if against else None

@@ -102,7 +102,7 @@ def _fits(store: Any, name: str, said: dict[str, Any]) -> tuple[Any, str]:
     from dataclasses import replace
 
     from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS, fitted
-    from gwa.numbers import fraction
+    from gwa.report.formatting import fraction
     from gwa.statistics.distribution import NONNEGATIVE, POSITIVE, distributions
     from gwa.statistics.fit import SIX, with_p_values
     from gwa.statistics.goodness import Bootstrap

@@ -40,8 +40,8 @@ def command(
       gwa leaderboard logs/*.swf.gz -o leaderboard
     """
     from gwa.archive.holding import program
-    from gwa.blocks import Report, Section
-    from gwa.report.outputs import write
+    from gwa.report.document import Report, Section
+    from gwa.report.output import write
     from gwa.studies.kept import Kept
     from gwa.studies.leaderboard import compete
     from gwa.studies.standings import COLUMNS, DETAILS, Standings

@@ -55,7 +55,7 @@ def command(
       gwa report sample_traces/swf/tiny.swf --theme mine --lang de
     """
     from gwa.analysis import analyses
-    from gwa.report.outputs import outputs, write
+    from gwa.report.output import outputs, write
 
     kinds = [name for name in outputs() if said[name]] or ["html"]
     only = sections.replace(" ", "").split(",") if sections else None

@@ -46,7 +46,7 @@ def command(
       gwa simulate experiments/example.toml -o example
       gwa simulate experiments/parallel-jobs.toml -o parallel --json
     """
-    from gwa.report.outputs import write
+    from gwa.report.output import write
     from gwa.studies.experiments.experiment import read_experiment
     from gwa.studies.experiments.gantts import gantts
     from gwa.studies.experiments.page import report

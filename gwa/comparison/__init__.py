@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gwa.analysis import paragraphs
-from gwa.blocks import Block, Name, Report, Section, Value
 from gwa.comparison.aligned import aligned
 from gwa.comparison.archive import Archive, standing
 from gwa.comparison.curves import curves, small_multiples
@@ -18,6 +17,7 @@ from gwa.comparison.side import Side, look
 from gwa.comparison.users import moved
 from gwa.errors import TraceError
 from gwa.report.build import reproduction
+from gwa.report.document import Block, Name, Report, Section, Value
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 

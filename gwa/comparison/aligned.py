@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gwa.blocks import Block, Fact, FactTable, Note
 from gwa.comparison.side import Side
+from gwa.report.document import Block, Fact, FactTable, Note
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "The traces": (

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from gwa.blocks import Block, Column, Note, Table, Value
 from gwa.characteristics.published import printed
 from gwa.characteristics.thesis import CHARACTERISTICS, NUMBERS, PRESETS, Characteristic
 from gwa.comparison.side import Side
 from gwa.errors import TraceError
-from gwa.numbers import show
-from gwa.summary import number
+from gwa.report.document import Block, Column, Note, Table, Value
+from gwa.report.facts import number
+from gwa.report.formatting import show
 
 Archive = Mapping[str, Mapping[str, Value]]
 """Facts of traces elsewhere, by name and id."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gwa.blocks import Block, Note
 from gwa.comparison.differences import UNITS, compared
 from gwa.comparison.side import Side
-from gwa.figures import cdf
+from gwa.report.document import Block, Note
+from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
 
 TOGETHER: Final = 6

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.analysis import analyses
-from gwa.blocks import Fact, Figure, Name, Report
 from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS
+from gwa.report.document import Fact, Figure, Name, Report
+from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.studies.measures import Statistics
 from gwa.studies.score import Floor, Reference
 from gwa.studies.workload import Workload
-from gwa.summary import number
 
 SECTIONS: Final = (
     "overview",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gwa.blocks import Block, Column, Note, Table, Value
 from gwa.comparison.side import Side
+from gwa.report.document import Block, Column, Note, Table, Value
 
 MOST: Final = 20
 """So many users are listed."""

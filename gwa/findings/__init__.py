@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from gwa.blocks import Finding
+from gwa.report.document import Finding
 
 Facts: TypeAlias = Mapping[str, Any]
 """The facts of a report by their ids."""

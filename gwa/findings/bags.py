@@ -1,7 +1,7 @@
 """Jobs that come in bags of tasks."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction, number
+from gwa.report.formatting import fraction, number
 
 MOST = 0.5
 

@@ -1,7 +1,7 @@
 """Hours with far more jobs than usual."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import number
+from gwa.report.formatting import number
 
 MANY = 30
 

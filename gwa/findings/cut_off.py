@@ -1,7 +1,7 @@
 """Jobs that end at their limit."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction
+from gwa.report.formatting import fraction
 
 MANY = 0.1
 

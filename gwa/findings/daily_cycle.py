@@ -1,7 +1,7 @@
 """A strong daily cycle."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction
+from gwa.report.formatting import fraction
 
 STRONG = 3
 DAYS = 3

@@ -1,7 +1,7 @@
 """Jobs that did not end well."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction
+from gwa.report.formatting import fraction
 
 MANY = 0.1
 

@@ -1,7 +1,7 @@
 """A few users with most of the work."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import number
+from gwa.report.formatting import number
 
 FEW = 0.1
 

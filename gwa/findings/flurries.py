@@ -1,7 +1,7 @@
 """Bursts by single users that change the statistics."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction, number
+from gwa.report.formatting import fraction, number
 
 
 @finding(

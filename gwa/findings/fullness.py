@@ -1,7 +1,7 @@
 """A system that is nearly full, or mostly idle."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction
+from gwa.report.formatting import fraction
 
 FULL = 0.8
 IDLE = 0.3

@@ -1,7 +1,7 @@
 """Jobs that wait long."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import seconds
+from gwa.report.formatting import seconds
 
 LONG = 4 * 3600
 

@@ -1,7 +1,7 @@
 """Arrivals that remember."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import number
+from gwa.report.formatting import number
 
 LOW = 0.6
 

@@ -1,7 +1,7 @@
 """Run times that no usual distribution describes."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction
+from gwa.report.formatting import fraction
 from gwa.statistics.distribution import distributions
 
 FAR = 0.1

@@ -1,7 +1,7 @@
 """One user with a great part of the jobs."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction
+from gwa.report.formatting import fraction
 
 GREAT = 0.25
 

@@ -1,7 +1,7 @@
 """Stretches without any job."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction, number, seconds
+from gwa.report.formatting import fraction, number, seconds
 
 
 @finding(

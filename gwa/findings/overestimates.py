@@ -1,7 +1,7 @@
 """Requested times far above what jobs take."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction
+from gwa.report.formatting import fraction
 
 LITTLE = 0.25
 

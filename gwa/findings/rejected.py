@@ -1,7 +1,7 @@
 """Rows that could not be read."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction, number
+from gwa.report.formatting import fraction, number
 
 
 @finding(

@@ -1,7 +1,7 @@
 """Requested times that were not thought about."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction, seconds
+from gwa.report.formatting import fraction, seconds
 
 OFTEN = 0.2
 

@@ -1,7 +1,7 @@
 """Mostly jobs of one processor."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction
+from gwa.report.formatting import fraction
 
 MOST = 0.8
 

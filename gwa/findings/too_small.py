@@ -1,7 +1,7 @@
 """More processors busy than there are."""
 
 from gwa.findings import Facts, finding
-from gwa.numbers import fraction, number
+from gwa.report.formatting import fraction, number
 
 ODD = 1.01
 

@@ -7,8 +7,8 @@ test `tests/test_every_model.py` checks it unasked.
 
 A model yields an endless stream of blocks: NumPy arrays of equal length, one for each field of
 `gwa.store.schema`, in the order of submission; missing numbers are nan, and texts are numbers that stand for
-them, -1 for none. `gwa.models.workload` cuts the stream and puts it into a store, so that memory does not grow
-with the number of jobs. One seed, one stream: a shorter workload is the beginning of a longer one.
+them, -1 for none. `gwa.models.workload` cuts the stream and puts it into a store, so that memory does not
+grow with the number of jobs. One seed, one stream: a shorter workload is the beginning of a longer one.
 """
 
 import importlib

@@ -1,1 +1,5 @@
-"""The report on a trace: put together as data, then written as HTML, PDF or JSON."""
+"""
+A report as a document: its blocks, figures and words, and what writes it as HTML, PDF, LaTeX or JSON.
+
+This room knows no trace: `gwa.analysis` fills a `gwa.report.document.Report`.
+"""

@@ -8,8 +8,8 @@ from typing import Final
 import duckdb
 
 from gwa.analysis import Analysis, analyses
-from gwa.blocks import Name, Note, Report, Section, Value
 from gwa.findings import findings
+from gwa.report.document import Name, Note, Report, Section, Value
 from gwa.store.store import Store
 from gwa.store.subset import Part
 from gwa.util.progress import SILENT, Progress

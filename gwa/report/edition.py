@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from gwa.blocks import Report
+from gwa.report.document import Report
 from gwa.report.language import Language
 
 
@@ -20,7 +20,7 @@ class Edition:
     @cached_property
     def drawings(self) -> Mapping[str, str]:
         """The figures by id, as SVG; they are drawn once, however many outputs show them."""
-        from gwa.figures import draw_all
+        from gwa.report.drawing import draw_all
         from gwa.report.html import figures
 
         return draw_all(figures(self.report))

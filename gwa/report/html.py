@@ -1,8 +1,8 @@
 """
 The report as one HTML file that needs nothing else: no server, no network, no second file.
 
-Templates only place what is given to them. Numbers are written by `gwa.numbers`, figures
-drawn by `gwa.figures`; which figures stand side by side is decided here.
+Templates only place what is given to them. Numbers are written by `gwa.report.formatting`, figures
+drawn by `gwa.report.figures`; which figures stand side by side is decided here.
 """
 
 import json
@@ -19,12 +19,12 @@ from typing import Any, Literal
 import jinja2
 from markupsafe import Markup
 
-from gwa.blocks import Block, Fact, Facts, Figure, Report, Section, Table, Unit, Value
 from gwa.errors import DefinitionError
-from gwa.figures import draw_all
-from gwa.figures.series import reading
-from gwa.numbers import brief, show
-from gwa.report.data import plain
+from gwa.report.as_json import plain
+from gwa.report.document import Block, Fact, Facts, Figure, Report, Section, Table, Unit, Value
+from gwa.report.drawing import draw_all
+from gwa.report.figures.series import reading
+from gwa.report.formatting import brief, show
 from gwa.report.language import Language
 from gwa.util.assets import asset
 

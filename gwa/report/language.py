@@ -17,8 +17,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from gwa.blocks import Block, Fact, Facts, FactTable, Figure, Name, Note, Report, Section, Table, Value
 from gwa.errors import DefinitionError
+from gwa.report.document import (
+    Block,
+    Fact,
+    Facts,
+    FactTable,
+    Figure,
+    Name,
+    Note,
+    Report,
+    Section,
+    Table,
+    Value,
+)
 from gwa.util.assets import asset
 
 PLACE: Final = re.compile(r"\{(\d*|name)\}")

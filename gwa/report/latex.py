@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import jinja2
 
-from gwa.blocks import Report
 from gwa.errors import DefinitionError
-from gwa.figures import draw_all
+from gwa.report.document import Report
+from gwa.report.drawing import draw_all
 from gwa.report.html import figures, printable, summary, templates, words
 from gwa.report.language import Language
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from gwa.blocks import Figure, Report
 from gwa.errors import OutputError
-from gwa.figures import draw_all
+from gwa.report.document import Figure, Report
+from gwa.report.drawing import draw_all
 from gwa.report.html import figures, page
 from gwa.report.language import Language
 

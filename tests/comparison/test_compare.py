@@ -9,14 +9,14 @@ import pytest
 from scipy.stats import ks_2samp
 
 import gwa
-from gwa.blocks import Fact, FactTable, Table
 from gwa.comparison import compare, named
 from gwa.comparison.archive import read_archive, standing, thesis
 from gwa.comparison.differences import differences
 from gwa.comparison.likeness import same_load, same_period
 from gwa.comparison.side import look
 from gwa.errors import TraceError
-from gwa.report.data import as_json
+from gwa.report.as_json import as_json
+from gwa.report.document import Fact, FactTable, Table
 from gwa.report.html import html
 from gwa.store.store import Store
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.chapter6.__main__ import EXPERIMENTS, FIGURES, page
 from benchmarks.chapter6.judging import FINDINGS, judged
-from gwa.blocks import Table
+from gwa.report.document import Table
 from gwa.studies.experiments.experiment import read_experiment
 from gwa.studies.experiments.plan import Plan
 from gwa.studies.experiments.results import Results

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from gwa.cli import gwa
 from gwa.errors import TraceError
-from gwa.report.data import plain
+from gwa.report.as_json import plain
 from gwa.studies.measures import Aspect, measures
 from gwa.studies.score import CLOSE, EQUAL, MISSING, NOISE, OFF, UNKNOWN, Floor, Line, Reference
 from gwa.studies.workload import Workload

@@ -7,6 +7,6 @@ HELP = "Everything as data."
 
 def render(edition: Edition) -> str:
     """Return the report as JSON; it has no looks that a theme could change."""
-    from gwa.report.data import as_json
+    from gwa.report.as_json import as_json
 
     return as_json(edition.report)

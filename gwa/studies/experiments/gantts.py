@@ -5,10 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from gwa.blocks import Block, Note, Section
 from gwa.errors import SimulationError
-from gwa.figures import gantt
-from gwa.figures.gantt import placed
+from gwa.report.document import Block, Note, Section
+from gwa.report.figures.gantt import gantt, placed
 from gwa.simulation.bags import CLASSES
 from gwa.studies.experiments.plan import Plan, Run
 from gwa.studies.experiments.simulated import Schedule, simulated

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.blocks import Block, Column, Fact, Facts, Figure, Report, Section, Table, Unit, Value
-from gwa.figures import groups
-from gwa.numbers import brief
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Report, Section, Table, Unit, Value
+from gwa.report.figures.groups import groups
+from gwa.report.formatting import brief
 from gwa.studies.experiments.results import Cell, Estimate, Results
 from gwa.studies.experiments.simulated import ALONE, BAGS, CLASSES, HELP, JOBS, MEASURES
 

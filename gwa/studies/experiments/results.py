@@ -12,8 +12,8 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 from scipy import stats
 
-from gwa.blocks import Value
 from gwa.errors import SimulationError
+from gwa.report.document import Value
 from gwa.studies.experiments.plan import Plan, Policies, Variant
 from gwa.studies.experiments.shelf import Shelf
 from gwa.studies.experiments.simulated import MEASURES, Row

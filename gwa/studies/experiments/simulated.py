@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.blocks import Column
+from gwa.report.document import Column
 from gwa.simulation import bags, engine, metrics, performance
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.grid import Grid

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gwa.blocks import Figure, Unit, Value
-from gwa.figures import _thin
+from gwa.report.document import Figure, Unit, Value
+from gwa.report.figures import _thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw a thin line through the points of each series, and a whisker through each point."""
     import numpy as np
 
-    from gwa.figures import _labels, _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     middle = np.arange(len(data["places"]), dtype=float)
@@ -87,7 +87,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
 def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> None:
     """Let the y axis hold all values; from zero, or logarithmic."""
-    from gwa.figures import _style, _ticks
+    from gwa.report.figures import _style, _ticks
 
     values = [value for one in series for value in one["y"] if value is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)

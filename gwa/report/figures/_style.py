@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from matplotlib import dates, ticker
 
-from gwa.figures import _ticks
+from gwa.report.figures import _ticks
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gwa.blocks import Figure, Value
-from gwa.figures import _thin
-from gwa.figures.cdf import Curve
+from gwa.report.document import Figure, Value
+from gwa.report.figures import _thin
+from gwa.report.figures.cdf import Curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -45,7 +45,7 @@ def lorenz(
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the curves under the line of equal shares."""
-    from gwa.figures import _labels, _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, height=250, left=44, bottom=44, top=28)
     axes.set_xlim(0, 1)

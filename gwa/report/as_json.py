@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
 
-from gwa.blocks import Report, Value
+from gwa.report.document import Report, Value
 
 
 def as_json(report: Report) -> str:

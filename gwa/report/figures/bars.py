@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from gwa.blocks import Figure, Unit, Value
-from gwa.figures import _thin
+from gwa.report.document import Figure, Unit, Value
+from gwa.report.figures import _thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
 def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> None:
     """Draw bars from left to right, the first on top, each with its value at its end."""
-    from gwa.figures import _style, _ticks
+    from gwa.report.figures import _style, _ticks
 
     widest = max([4, *map(len, data["labels"])])
     height, left = 46 + 20 * len(values), 14 + 6 * widest
@@ -82,7 +82,7 @@ def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> No
 
 def _at_end(axes: "Axes", text: str, end: tuple[float, float]) -> None:
     """Write *text* to the right of the *end* of a bar."""
-    from gwa.figures import _style
+    from gwa.report.figures import _style
 
     look: dict[str, Any] = {"color": _style.INK, "annotation_clip": False}
     axes.annotate(text, end, (4, 0), textcoords="offset points", va="center_baseline", **look)
@@ -90,7 +90,7 @@ def _at_end(axes: "Axes", text: str, end: tuple[float, float]) -> None:
 
 def _upright(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> None:
     """Draw bars side by side over their names."""
-    from gwa.figures import _style
+    from gwa.report.figures import _style
 
     axes = _style.axes(canvas, height=250, left=54, bottom=44, top=28)
     axes.bar(range(len(values)), values, width=0.72, color=_style.COLOURS[0])

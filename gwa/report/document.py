@@ -91,7 +91,7 @@ class Table:
 @dataclass(frozen=True)
 class Figure:
     """
-    A drawing to be made: the *plot* names its kind in `gwa.figures`, *data* is what that needs.
+    A drawing to be made: the *plot* names its kind in `gwa.report.figures`, *data* is what that needs.
 
     *alt* says in a sentence what a reader would see; it is required.
     """

@@ -3,7 +3,7 @@
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from gwa.numbers import SMALLEST, number
+from gwa.report.formatting import SMALLEST, number
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 YEAR = 365 * DAY

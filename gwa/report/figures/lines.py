@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gwa.blocks import Figure, Unit, Value
-from gwa.figures import _thin
-from gwa.figures.cdf import Curve
+from gwa.report.document import Figure, Unit, Value
+from gwa.report.figures import _thin
+from gwa.report.figures.cdf import Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def _line(x: Any, y: Any, *, log: tuple[bool, bool]) -> dict[str, Value]:  # noq
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the references, the lines over them, and a name beside each."""
-    from gwa.figures import _labels, _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, height=HEIGHT, **MARGINS)
     shown = [line for line in data["lines"] if line["x"]]
@@ -79,7 +79,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
 def _heights(axes: "Axes", values: Sequence[float], *, log: bool) -> None:
     """Let the y axis hold all *values*; from zero, or from less where it is linear."""
-    from gwa.figures import _style, _ticks
+    from gwa.report.figures import _style, _ticks
 
     low, high = min(values, default=0.0), max(values, default=1.0)
     if log and low > 0:

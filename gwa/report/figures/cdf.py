@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.blocks import Figure, Unit, Value
-from gwa.figures import _thin
+from gwa.report.document import Figure, Unit, Value
+from gwa.report.figures import _thin
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -54,7 +54,7 @@ def _curve(values: Any, cumulative: Any, *, log: bool) -> dict[str, Any]:  # noq
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw each curve as steps, labelled beside it."""
-    from gwa.figures import _labels, _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, height=250, left=44, bottom=44, top=28)
     curves = [curve for curve in data["curves"] if curve["x"]]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.patches import Rectangle
 
-from gwa.figures import _style, _ticks
+from gwa.report.figures import _style, _ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

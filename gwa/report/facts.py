@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from gwa.blocks import Fact, FactTable, Unit
+from gwa.report.document import Fact, FactTable, Unit
 from gwa.statistics.sample import Sample
 
 

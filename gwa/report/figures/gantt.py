@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gwa.blocks import Figure, Name, Value
+from gwa.report.document import Figure, Name, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +83,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bars of each owner in a colour, with a name over them where there are several."""
     import numpy as np
 
-    from gwa.figures import _labels, _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     first, last = (moment / DAY for moment in data["period"])

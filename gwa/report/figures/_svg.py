@@ -11,8 +11,8 @@ import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
-from gwa.blocks import Figure
-from gwa.figures._style import SETTINGS, VARIABLES
+from gwa.report.document import Figure
+from gwa.report.figures._style import SETTINGS, VARIABLES
 
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "

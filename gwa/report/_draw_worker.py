@@ -3,8 +3,8 @@
 import json
 import sys
 
-from gwa.blocks import Figure
-from gwa.figures import draw
+from gwa.report.document import Figure
+from gwa.report.drawing import draw
 
 
 def main() -> None:

@@ -1,10 +1,9 @@
 """
-The figures of a report: a maker and a drawing for each kind of plot, one kind per file.
+Draw the figures of a report, each with the plot that it names.
 
-A maker, such as `cdf`, turns arrays into a `gwa.blocks.Figure`: thinned, rounded and ready for
-JSON. `draw` turns that into SVG text, with the `draw` function of the module that the figure's
-*plot* names. A new kind of plot is a new file with both. matplotlib is imported when something
-is drawn, never before.
+`draw` turns a `gwa.report.document.Figure` into SVG text, with the ``draw`` function of the module in
+`gwa.report.figures` that the figure's *plot* names. matplotlib is imported when something is drawn, never
+before.
 """
 
 import json
@@ -12,37 +11,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
-from importlib import import_module
+from functools import cache
 from pathlib import Path
-from pkgutil import iter_modules
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from gwa.blocks import Figure
-from gwa.figures.bars import bars
-from gwa.figures.cdf import cdf
-from gwa.figures.density import density
-from gwa.figures.gantt import gantt
-from gwa.figures.groups import groups
-from gwa.figures.heatmap import heatmap
-from gwa.figures.lines import lines
-from gwa.figures.lorenz import lorenz
-from gwa.figures.series import series
+from gwa.report.document import Figure
+from gwa.util import plugins
 
-__all__ = [
-    "bars",
-    "cdf",
-    "density",
-    "draw",
-    "draw_all",
-    "gantt",
-    "groups",
-    "heatmap",
-    "kinds",
-    "lines",
-    "lorenz",
-    "series",
-]
+if TYPE_CHECKING:
+    from gwa.report.figures._svg import Drawing
 
 ALONE = 6
 """Up to so many figures one process is faster than two."""
@@ -53,22 +31,33 @@ PATIENCE = 120
 
 def kinds() -> list[str]:
     """
-    Return the names of all kinds of plots, found by looking.
+    Return the names of all kinds of plots.
 
     >>> kinds()
     ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series']
     """
-    return sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
+    return sorted(_drawings())
 
 
 def draw(figure: Figure) -> str:
-    """Return *figure* as the text of an SVG element, the same bytes each time."""
-    from gwa.figures._svg import svg
+    """
+    Return *figure* as the text of an SVG element, the same bytes each time.
 
-    if figure.plot not in kinds():
+    Raise `ValueError` for a figure whose plot does not exist.
+    """
+    from gwa.report.figures._svg import svg
+
+    if figure.plot not in _drawings():
         message = f"figure {figure.id}: no plot is called {figure.plot!r}; there are {', '.join(kinds())}"
         raise ValueError(message)
-    return svg(figure, import_module(f"{__name__}.{figure.plot}").draw)
+    return svg(figure, _drawings()[figure.plot])
+
+
+@cache
+def _drawings() -> "dict[str, Drawing]":
+    """Return the function that draws each kind of plot."""
+    found = plugins.modules("gwa.report.figures", "gwa.figures")
+    return {module.__name__.rpartition(".")[2]: module.draw for module in found}
 
 
 def draw_all(figures: Iterable[Figure]) -> dict[str, str]:
@@ -96,8 +85,8 @@ def draw_all(figures: Iterable[Figure]) -> dict[str, str]:
 def _second_process(orders: IO[bytes]) -> "subprocess.Popen[bytes]":
     """Start a Python, with the import path of this one, that draws the *orders*."""
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-m", f"{__name__}._worker"],
+    return subprocess.Popen(
+        [sys.executable, "-m", "gwa.report._draw_worker"],
         stdin=orders,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.blocks import Figure, Unit, Value
-from gwa.figures import _thin
+from gwa.report.document import Figure, Unit, Value
+from gwa.report.figures import _thin
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -44,7 +44,7 @@ def heatmap(  # noqa: PLR0913 - what a figure says
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the cells as one colour in many strengths, and a scale over them."""
-    from gwa.figures import _cells, _style
+    from gwa.report.figures import _cells, _style
 
     matrix = np.array(data["matrix"], dtype=np.float64)
     down, across = matrix.shape

@@ -12,7 +12,7 @@ from math import floor, isfinite, log10
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from gwa.blocks import Unit, Value
+from gwa.report.document import Unit, Value
 
 MISSING: Final = "not recorded"
 """What is written for a value that a trace does not have."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.blocks import Figure, Unit, Value
-from gwa.figures import _thin
+from gwa.report.document import Figure, Unit, Value
+from gwa.report.figures import _thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def _line(x: NDArray[np.float64], line: Line) -> dict[str, Value]:
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bands, the lines over them, the level, and dates below."""
-    from gwa.figures import _labels, _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     drawn = []
@@ -106,7 +106,7 @@ def reading(figure: Figure) -> Value:
     *frame* is where the drawing has its axes: left, top, width and height; *low* and *high* are the values
     at their lower and upper end, *levels* those of the horizontal lines.
     """
-    from gwa.figures import _style, _ticks
+    from gwa.report.figures import _style, _ticks
 
     low, high = _heights(figure.data)
     unit = figure.data["unit"]
@@ -145,7 +145,7 @@ def _seen(data: Mapping[str, Any]) -> bool:
 
 def _level(axes: "Axes", value: float, name: str, *, unit: Unit, seen: bool) -> None:
     """Draw a dashed line at *value*, its name at the right end; or only say there how high it is."""
-    from gwa.figures import _style, _ticks
+    from gwa.report.figures import _style, _ticks
 
     if seen:
         axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gwa.blocks import Figure, Unit, Value
-from gwa.figures import _thin
+from gwa.report.document import Figure, Unit, Value
+from gwa.report.figures import _thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def density(  # noqa: PLR0913 - what a figure says
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the cells in one colour, the stronger the more they hold, and a scale over them."""
-    from gwa.figures import _cells, _style
+    from gwa.report.figures import _cells, _style
 
     cells = data["cells"]
     columns, rows = [cell[0] for cell in cells] or [0], [cell[1] for cell in cells] or [0]
@@ -90,7 +90,7 @@ def _span(axes: "Axes", columns: list[int], rows: list[int]) -> None:
 
 def _log_ticks(axis: "Axis", places: list[int], base: float, unit: str, room: float) -> None:
     """Let the values that cells begin at stand on *axis*, whose steps are factors of *base*."""
-    from gwa.figures import _style, _ticks
+    from gwa.report.figures import _style, _ticks
 
     low, high = base ** min(places), base ** (max(places) + 1)
     found = _ticks.logarithmic(low, high, unit, room)

@@ -1,0 +1,73 @@
+"""Write a report in the kinds of outputs that there are."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from gwa.errors import OutputError
+from gwa.report.document import Report
+from gwa.report.edition import Edition
+from gwa.report.language import Language, translated
+from gwa.util import plugins
+
+Written: TypeAlias = str | bytes | Mapping[str, str | bytes]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A kind of output: its *name*, a line of *help*, and what makes it of a report."""
+
+    name: str
+    help: str
+    render: Callable[[Edition], Written]
+
+
+def outputs() -> dict[str, Output]:
+    """
+    Return all kinds of outputs by name.
+
+    >>> list(outputs())
+    ['html', 'json', 'latex', 'pdf']
+    """
+    modules = plugins.modules("gwa.report.outputs")
+    named = {module.__name__.rpartition(".")[2]: module for module in modules}
+    return {name: Output(name, module.HELP, module.render) for name, module in named.items()}
+
+
+def write(
+    report: Report,
+    folder: Path,
+    name: str,
+    kinds: Sequence[str],
+    *,
+    theme: Path | None = None,
+    language: Language | None = None,
+    strings: Path | None = None,
+) -> list[Path]:
+    """
+    Write *report* into *folder* as each of *kinds* and return the paths.
+
+    Templates and style sheets in the folder *theme* take the place of ours. Without a *language* the report
+    is English. All texts that it took, for a translator, go into the file *strings*.
+    """
+    from gwa.util.atomic import write_folder, write_whole
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made: {error.strerror}") from error
+    say = language or Language()
+    edition, written = Edition(translated(report, say), theme, say), []
+    for kind in kinds:
+        content = outputs()[kind].render(edition)
+        if isinstance(content, Mapping):
+            written.append(folder / f"{name}-{kind}")
+            write_folder(written[-1], content)
+        else:
+            written.append(folder / f"{name}.{kind}")
+            write_whole(written[-1], content)
+    if strings:
+        write_folder(strings.parent, {strings.name: say.toml()})
+        written.append(strings)
+    return written

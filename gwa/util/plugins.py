@@ -1,0 +1,83 @@
+"""
+Find the members of a family by looking: there is no list to edit.
+
+A family is a package of gwa with one member in each module, such as `gwa.analysis.sections`, and a group of
+entry points, such as ``gwa.sections``, by which other installed packages add members. Modules whose names
+begin with an underscore are helpers, not members.
+"""
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isabstract
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import TypeVar
+
+from gwa.errors import DefinitionError
+
+T = TypeVar("T")
+
+
+def names(package: str) -> list[str]:
+    """
+    Return the names of the public modules of *package*, sorted, without importing them.
+
+    >>> names("gwa.util")[:3]
+    ['assets', 'atomic', 'plugins']
+    """
+    path = import_module(package).__path__
+    return sorted(found.name for found in iter_modules(path) if not found.name.startswith("_"))
+
+
+@cache
+def modules(package: str, group: str = "") -> tuple[ModuleType, ...]:
+    """
+    Return the public modules of *package* by name, then those that entry points of *group* add.
+
+    Raise `DefinitionError` for an entry point that cannot be loaded.
+    """
+    own = [import_module(f"{package}.{name}") for name in names(package)]
+    return (*own, *(_module(point) for point in (points(group) if group else ())))
+
+
+def points(group: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of *group*, by name."""
+    return tuple(sorted(entry_points(group=group), key=lambda point: (point.name, point.value)))
+
+
+def instances(package: str, kind: type[T], group: str = "") -> list[T]:
+    """Return the objects of type *kind* that the modules of a family define, module by module."""
+    return [
+        value
+        for module in modules(package, group)
+        for value in vars(module).values()
+        if isinstance(value, kind)
+    ]
+
+
+def subclasses(package: str, base: type[T], group: str = "") -> list[type[T]]:
+    """Return the concrete subclasses of *base* that the modules of a family hold, each once."""
+    found = (
+        value
+        for module in modules(package, group)
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, base) and not isabstract(value)
+    )
+    return list(dict.fromkeys(found))
+
+
+def _module(point: EntryPoint) -> ModuleType:
+    loaded = None
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise _refusal(point, f"cannot be loaded: {type(error).__name__}: {error}") from error
+    if not isinstance(loaded, ModuleType):
+        raise _refusal(point, f"is {point.value}, expected the name of a module")
+    return loaded
+
+
+def _refusal(point: EntryPoint, why: str) -> DefinitionError:
+    package = point.dist.name if point.dist else "an installed package"
+    return DefinitionError(f"{package}: its entry point '{point.name}' in {point.group} {why}")
