@@ -11,9 +11,9 @@ from pathlib import Path
 
 from gwa.convert import convert_in_place, rows_of, writer
 from gwa.errors import OutputError, TraceError
-from gwa.kept import keeping
-from gwa.readers.compressed import Source
-from gwa.sources import expand
+from gwa.ingest.checkpoint import keeping
+from gwa.ingest.inputs import expand
+from gwa.ingest.source.compressed import Source
 from gwa.store.account import Account
 from gwa.store.options import Reading
 from gwa.store.store import Store

@@ -13,10 +13,10 @@ from gwa.formats import Format, formats, writers
 from gwa.formats._partitioned import write as write_months
 from gwa.formats._remote import is_remote
 from gwa.formats.parquet import read_remote
-from gwa.kept import keeping
-from gwa.readers.compressed import plain_name
-from gwa.readers.head import SIZE, TOGETHER, Head
-from gwa.sources import expand
+from gwa.ingest.checkpoint import keeping
+from gwa.ingest.inputs import expand
+from gwa.ingest.source.compressed import plain_name
+from gwa.ingest.source.head import SIZE, TOGETHER, Head
 from gwa.store.account import Account
 from gwa.store.anonymize import anonymized
 from gwa.store.options import Reading

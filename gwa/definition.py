@@ -11,14 +11,14 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``first``, ``contains``
     a regular expression that most lines of data match, and one to be found somewhere in the head.
 ``reader``, ``columns``, ``delimiter``, ``comment``, ``missing``, ``options``, ``extra_columns``
-    which reader of `gwa.readers` makes the table ``source``, and how.
+    which reader of `gwa.ingest.readers` makes the table ``source``, and how.
 ``scope``
     ``row`` where each row is mapped on its own, ``trace`` where the SELECT needs all rows.
 ``sides``
     tables of further files, each with its ``columns``, told apart by their number, or by a pattern that
     most lines match: ``first`` among the ``options`` of a side.
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``
-    see `gwa.recipe.Recipe`.
+    see `gwa.ingest.spec.Recipe`.
 """
 
 import re
@@ -30,14 +30,13 @@ from typing import Any, Final
 
 import duckdb
 
-from gwa.cleaning import SLACK
 from gwa.errors import DefinitionError
 from gwa.formats import Format
-from gwa.ingest import ingest
-from gwa.readers.batch import MISSING, Shape
-from gwa.readers.head import Head
-from gwa.readers.lines import Layout
-from gwa.recipe import Recipe, Step, widened
+from gwa.ingest.cleaning import SLACK
+from gwa.ingest.pipeline import ingest
+from gwa.ingest.source.head import Head
+from gwa.ingest.source.lines import Layout
+from gwa.ingest.spec import MISSING, Recipe, Shape, Step, widened
 from gwa.store.options import Reading
 from gwa.store.store import Store
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gwa.analysis import analyses
 from gwa.convert import read, writer
 from gwa.errors import TraceError
-from gwa.readers.compressed import plain_name
+from gwa.ingest.source.compressed import plain_name
 from gwa.report.build import build
 from gwa.report.document import Report, Value
 from gwa.statistics.sample import Sample

@@ -16,7 +16,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import gwa
-import gwa.rows
+import gwa.ingest.staging
 from benchmarks.data import made
 from gwa.append import append
 from gwa.convert import convert, writer
@@ -254,8 +254,10 @@ def test_a_killed_conversion_goes_on_behind_the_last_file(kind, suffix, logs, tm
     assert (tmp_path / f"a.{suffix}.rows").is_dir()
 
     read, told = [], []
-    original = gwa.rows.read_file
-    monkeypatch.setattr("gwa.rows.read_file", lambda *words: read.append(words[1].path) or original(*words))
+    original = gwa.ingest.staging.read_file
+    monkeypatch.setattr(
+        "gwa.ingest.staging.read_file", lambda *words: read.append(words[1].path) or original(*words)
+    )
 
     class Listener(Progress):
         def advance(self, amount=1.0):
@@ -278,8 +280,10 @@ def test_rows_of_files_that_changed_are_read_anew(tmp_path, monkeypatch):
     kill(["convert", *map(str, paths), "-o", str(out)], "rows", "read_file", 4)
     paths[1].write_text(GOOD.format(99))
     read = []
-    original = gwa.rows.read_file
-    monkeypatch.setattr("gwa.rows.read_file", lambda *words: read.append(words[1].path) or original(*words))
+    original = gwa.ingest.staging.read_file
+    monkeypatch.setattr(
+        "gwa.ingest.staging.read_file", lambda *words: read.append(words[1].path) or original(*words)
+    )
     assert convert(paths, out).jobs == 41
     assert read == paths[1:]
 

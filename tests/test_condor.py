@@ -10,7 +10,7 @@ import pytest
 
 from gwa.convert import read
 from gwa.errors import TraceError
-from gwa.readers.classads import _resolved
+from gwa.ingest.readers.classads import _resolved
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
@@ -252,8 +252,8 @@ def test_long_lines_and_endless_ads(jobs):
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
     paths = sorted((sample / "condor").glob("[ch]*"))
     whole = [read([path]) for path in paths]
-    monkeypatch.setattr("gwa.readers.classads.PART", 1)
-    monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+    monkeypatch.setattr("gwa.ingest.readers.classads.PART", 1)
+    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
     for path, store in zip(paths, whole, strict=True):
         with store, read([path]) as parts:
             assert parts.rows("from jobs order by all") == store.rows("from jobs order by all")

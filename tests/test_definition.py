@@ -9,7 +9,7 @@ from gwa.cli import gwa as program
 from gwa.convert import all_formats, broken, definitions, format_called, read, recognise
 from gwa.definition import definition
 from gwa.errors import DefinitionError, UnknownFormat
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from tests.conftest import HOME
 from tests.mutation import CHANGES, FEW, mutated
 

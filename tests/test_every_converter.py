@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import gwa
 from gwa.convert import convert, converters, recognise
 from gwa.errors import GwaError, UnknownFormat
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from tests.mutation import CHANGES, FEW, MANY, NAMES, TOKEN, VALUES, mutated, outcome
 
 SAMPLES = Path(__file__).parent.parent / "sample_traces"

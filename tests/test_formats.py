@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from gwa.convert import convert, read, writer
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
+from gwa.ingest.counting import UNIX
 from gwa.store.account import Account
 from gwa.store.options import Reading
 from gwa.store.schema import FIELDS
 from gwa.store.system import ABSOLUTE
-from gwa.tally import UNIX
 
 EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")
 EVERY = pytest.mark.parametrize("suffix", EXACT)

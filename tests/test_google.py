@@ -11,7 +11,7 @@ import pytest
 import gwa
 from gwa.convert import read, recognise
 from gwa.errors import DefinitionError, StrictError, TraceError, UnknownFormat
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.schema import FIELDS as SCHEMA
 
@@ -672,8 +672,8 @@ def test_odd_bytes_in_json_are_survived(store):
 def test_a_log_of_several_parts_is_read_as_one(name, sample, monkeypatch):
     paths = [path for path in (sample / name).iterdir() if path.name != "expected.gwf"]
     with read(paths) as whole:
-        monkeypatch.setattr("gwa.readers.lines.PART", 1)
-        monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.PART", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
         with read(paths) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
             assert parts.account == whole.account

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gwa.convert import read, recognise
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.schema import NAMES
 from tests.conftest import HOME

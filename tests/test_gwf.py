@@ -8,7 +8,7 @@ import zstandard
 
 from gwa.convert import read, recognise, writer
 from gwa.errors import TraceError, UnknownFormat
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from gwa.store.account import Account
 from gwa.store.options import Reading
 from gwa.store.schema import FIELDS

@@ -8,9 +8,9 @@ import pytest
 
 from gwa.convert import convert, read, writer
 from gwa.errors import StrictError, TraceError
+from gwa.ingest.counting import SHOWN
 from gwa.store.account import Account
 from gwa.store.options import Reading
-from gwa.tally import SHOWN
 from gwa.util.progress import Progress
 
 GOOD = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1"

@@ -259,8 +259,8 @@ def test_long_lines_and_odd_bytes(jobs):
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
     with read([sample / "lsf" / "lsb.acct"]) as whole:
-        monkeypatch.setattr("gwa.readers.quoted.PART", 1)
-        monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+        monkeypatch.setattr("gwa.ingest.readers.quoted.PART", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
         with read([sample / "lsf" / "lsb.acct"]) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
             assert parts.account == whole.account

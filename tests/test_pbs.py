@@ -299,8 +299,8 @@ def test_long_lines_and_odd_bytes(jobs):
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
     with read([sample / "pbs" / "20250310"]) as whole:
-        monkeypatch.setattr("gwa.readers.keyed.PART", 1)
-        monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+        monkeypatch.setattr("gwa.ingest.readers.keyed.PART", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
         with read([sample / "pbs" / "20250310"]) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
             assert parts.account == whole.account

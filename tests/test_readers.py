@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import TraceError
-from gwa.readers import lines
-from gwa.readers.compressed import Source, plain_name
-from gwa.readers.head import SIZE, Head, entries
-from gwa.readers.lines import LONGEST_LINE, Layout, parts, squeeze
+from gwa.ingest.source import lines
+from gwa.ingest.source.compressed import Source, plain_name
+from gwa.ingest.source.head import SIZE, Head, entries
+from gwa.ingest.source.lines import LONGEST_LINE, Layout, parts, squeeze
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,

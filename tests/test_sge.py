@@ -7,7 +7,7 @@ import pytest
 
 from gwa.convert import read
 from gwa.errors import StrictError
-from gwa.readers.gridengine import CELLS, joined_cells
+from gwa.ingest.readers.gridengine import CELLS, joined_cells
 from gwa.store.schema import NAMES
 from tests.mutation import VALUES
 from tests.written import Written
@@ -393,8 +393,8 @@ def test_strictness_names_the_line(jobs):
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
     with read([sample / "sge" / "accounting"]) as whole:
-        monkeypatch.setattr("gwa.readers.lines.PART", 1)
-        monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.PART", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
         with read([sample / "sge" / "accounting"]) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
             assert parts.account == whole.account

@@ -407,8 +407,8 @@ def test_a_million_lines_of_nothing_are_refused_one_by_one(jobs):
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
     whole = [read([path]) for path in sorted((sample / "slurm").glob("sacct-*"))]
-    monkeypatch.setattr("gwa.readers.lines.PART", 1)
-    monkeypatch.setattr("gwa.readers.lines.CHUNK", 1)
+    monkeypatch.setattr("gwa.ingest.source.lines.PART", 1)
+    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
     for store in whole:
         (name,) = store.rows("select file from sources")[0]
         with store, read([sample / "slurm" / name]) as parts:

@@ -7,7 +7,7 @@ import pytest
 
 import gwa
 from gwa.errors import GwaError
-from gwa.sources import expand
+from gwa.ingest.inputs import expand
 
 HEADER = "; UnixStartTime: 1000000000\n; MaxProcs: 8\n"
 ROW = "{0} {0} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"

@@ -20,13 +20,15 @@ from hypothesis import given, settings
 
 from gwa.convert import convert, read, recognise
 from gwa.errors import DefinitionError, GwaError, StrictError, TraceError, UnknownFormat
-from gwa.readers import lines, xml
-from gwa.readers.compressed import Source
-from gwa.readers.head import Head
-from gwa.readers.rows import SEPARATOR
-from gwa.readers.xml import helper, split
-from gwa.readers.xml.paths import tree
-from gwa.readers.xml.records import Parser
+from gwa.ingest.bulk_insert import SEPARATOR
+from gwa.ingest.readers import xml
+from gwa.ingest.readers.xml import pool as helper
+from gwa.ingest.readers.xml import split
+from gwa.ingest.readers.xml.paths import tree
+from gwa.ingest.readers.xml.records import Parser
+from gwa.ingest.source import lines
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.schema import NAMES
 from tests.conftest import HOME, LOGS

@@ -11,7 +11,7 @@ from gwa.convert import convert, read, recognise
 from gwa.errors import TraceError, UnknownFormat
 from gwa.formats import parquet, wta
 from gwa.formats._parquet import TASKS as NEEDED
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.schema import NAMES
 from tests.mutation import CHANGES, FEW, mutated, outcome

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Protocol
 
 from gwa.errors import UnknownFormat
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.store import Store
 

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from gwa.readers.lines import SHOWN, Reject
+from gwa.ingest.source.lines import SHOWN, Reject
 from gwa.store.schema import BY_NAME, Field
 
 UNFIT: Final = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)

@@ -7,7 +7,7 @@ import duckdb
 
 from gwa.formats._remote import address
 from gwa.formats._tables import is_packed
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 

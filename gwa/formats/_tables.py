@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
-from gwa.readers.compressed import SUFFIXES, Source
-from gwa.readers.head import Head
+from gwa.ingest.counting import Count
+from gwa.ingest.source.compressed import SUFFIXES, Source
+from gwa.ingest.source.head import Head
 from gwa.store.schema import FIELDS
-from gwa.tally import Count
 
 NEEDED: Final = ("submit_time", "run_time")
 """A table that has neither of these columns is no table of jobs."""

@@ -20,11 +20,10 @@ from gwa.errors import TraceError
 from gwa.formats import Format
 from gwa.formats._text import write_lines
 from gwa.gwftext import cell, header_lines, in_order, plain_fields, restore
-from gwa.ingest import ingest
-from gwa.readers.batch import MISSING, Shape
-from gwa.readers.head import Head
-from gwa.readers.lines import Layout
-from gwa.recipe import Recipe
+from gwa.ingest.pipeline import ingest
+from gwa.ingest.source.head import Head
+from gwa.ingest.source.lines import Layout
+from gwa.ingest.spec import MISSING, Recipe, Shape
 from gwa.store.options import Reading
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store

@@ -12,19 +12,19 @@ from typing import Final
 
 import duckdb
 
-from gwa.cleaning import insert, is_clean
 from gwa.errors import TraceError
 from gwa.formats import Format
 from gwa.formats._parquet import TASKS, brief, columns, columns_of, quoted, relation
 from gwa.formats._remote import address, is_remote, reach
 from gwa.formats._tables import fields_of, refuse_packed_name, sources
-from gwa.readers.head import Head
+from gwa.ingest.cleaning import insert, is_clean
+from gwa.ingest.counting import Count, settle
+from gwa.ingest.source.head import Head
 from gwa.store.metadata import KEY, pack, unpack
 from gwa.store.options import Reading
 from gwa.store.schema import FIELDS, NAMES, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
-from gwa.tally import Count, settle
 from gwa.util.atomic import whole
 
 SIDES: Final = {

@@ -15,19 +15,20 @@ from urllib.parse import quote
 
 import duckdb
 
-from gwa.cleaning import insert
 from gwa.errors import OutputError, TraceError
 from gwa.formats import Format
 from gwa.formats._cells import text, typed
 from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
-from gwa.readers.batch import Records, Shape
-from gwa.readers.head import Head
+from gwa.ingest.batch import Records
+from gwa.ingest.cleaning import insert
+from gwa.ingest.counting import Count, settle, tally
+from gwa.ingest.source.head import Head
+from gwa.ingest.spec import Shape
 from gwa.store.metadata import KEY, pack, unpack
 from gwa.store.options import Reading
 from gwa.store.schema import BY_NAME, FIELDS, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
-from gwa.tally import Count, settle, tally
 from gwa.util.atomic import whole
 
 MAGIC: Final = b"SQLite format 3\x00"

@@ -14,7 +14,7 @@ import duckdb
 from gwa.errors import OutputError, TraceError
 from gwa.formats import Format
 from gwa.formats._tables import is_packed, refuse_packed_name
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from gwa.store.metadata import provenance
 from gwa.store.options import Reading
 from gwa.store.schema import FIELDS

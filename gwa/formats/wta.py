@@ -14,16 +14,16 @@ from typing import Final
 
 import duckdb
 
-from gwa.cleaning import insert
 from gwa.errors import TraceError
 from gwa.formats import Format
 from gwa.formats._parquet import TASKS, brief, columns_of, quoted
 from gwa.formats._tables import sources
-from gwa.readers.head import Head
+from gwa.ingest.cleaning import insert
+from gwa.ingest.counting import Count, settle
+from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.store import Store
 from gwa.store.system import overridden
-from gwa.tally import Count, settle
 
 KILOBYTES: Final = {"B": 1 / 1024, "KB": 1.0, "MB": 1024.0, "GB": 1024.0**2}
 """Kilobytes of each unit that the option ``memory_unit`` may name."""

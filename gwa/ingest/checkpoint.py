@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import GwaError, OutputError, TraceError
-from gwa.readers.head import Head
+from gwa.ingest.source.head import Head
 from gwa.util.atomic import whole
 
 KEY: Final = "key.json"

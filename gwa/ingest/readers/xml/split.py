@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gwa.readers.compressed import Source
-from gwa.readers.lines import SHOWN, Reject, decoded
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.lines import SHOWN, Reject, decoded
 
 BLOCK: Final = 1 << 21
 """Bytes of records that are parsed at a time."""

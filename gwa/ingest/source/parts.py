@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from gwa.readers.compressed import Source
-from gwa.readers.head import Head
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.head import Head
 
 PART: Final = re.compile(r"(.*)part-(\d{1,9})-of-(\d{1,9})(.*)", re.DOTALL)
 """How the parts of a large table are called, as in ``part-00003-of-00500.csv``."""

@@ -7,11 +7,11 @@ from typing import Any, Final, cast
 
 from lxml import etree
 
-from gwa.readers.lines import Reject, utf8
-from gwa.readers.rows import TOO_LONG
-from gwa.readers.rows import row as as_row
-from gwa.readers.xml.paths import LAST, Node, local, tree
-from gwa.readers.xml.split import Block, Tags, shown
+from gwa.ingest.bulk_insert import TOO_LONG
+from gwa.ingest.bulk_insert import row as as_row
+from gwa.ingest.readers.xml.paths import LAST, Node, local, tree
+from gwa.ingest.readers.xml.split import Block, Tags, shown
+from gwa.ingest.source.lines import Reject, utf8
 
 PREFIXES: Final = re.compile(rb"[<\s/]([A-Za-z_][\w.-]*+):[A-Za-z_]")
 RESERVED: Final = frozenset({b"xml", b"xmlns"})
@@ -29,7 +29,7 @@ class Found:
     """
     What a block holds: *rows*, elements that are no records (*remarks*), and *rejects*.
 
-    A row is a line of text, see `gwa.readers.rows`.
+    A row is a line of text, see `gwa.ingest.bulk_insert`.
     """
 
     total: int = 0

@@ -13,9 +13,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gwa.readers.batch import Records, Shape
-from gwa.readers.compressed import Source
-from gwa.readers.lines import SHOWN, Layout, parts
+from gwa.ingest.batch import Records
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.lines import SHOWN, Layout, parts
+from gwa.ingest.spec import Shape
 
 LINES = {"text": "varchar"}
 """The columns of this reader."""

@@ -15,9 +15,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gwa.readers.batch import Records, Shape
-from gwa.readers.compressed import Source
-from gwa.readers.lines import LONGEST_LINE, SHOWN, Layout, parts
+from gwa.ingest.batch import Records
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.lines import LONGEST_LINE, SHOWN, Layout, parts
+from gwa.ingest.spec import Shape
 
 PART: Final = 1 << 22
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""

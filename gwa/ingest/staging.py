@@ -14,16 +14,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gwa.kept import Kept, Part, digest, finish
-from gwa.readers.batch import Records, Shape, reader
-from gwa.readers.compressed import Source
-from gwa.readers.head import Head, entries
-from gwa.readers.lines import Layout, Reject
-from gwa.recipe import Recipe
+from gwa.ingest.batch import Records, reader
+from gwa.ingest.checkpoint import Kept, Part, digest, finish
+from gwa.ingest.counting import Count, tally
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.head import Head, entries
+from gwa.ingest.source.lines import Layout, Reject
+from gwa.ingest.spec import Recipe, Shape
 from gwa.store.engines.duckdb import literal
 from gwa.store.options import Reading
 from gwa.store.store import Store
-from gwa.tally import Count, tally
 from gwa.util.progress import Progress
 from gwa.util.version import __version__
 

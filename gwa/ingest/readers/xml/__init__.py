@@ -11,7 +11,7 @@ what is no UTF-8 is read as Latin-1. Options:
 ``containers``
     names of elements that hold records and are not counted.
 ``paths``
-    for each column of the table ``source`` where its value stands: see `gwa.readers.xml.paths`.
+    for each column of the table ``source`` where its value stands: see `gwa.ingest.readers.xml.paths`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from gwa.readers.batch import Shape
-from gwa.readers.compressed import Source
-from gwa.readers.rows import load
+from gwa.ingest.bulk_insert import load
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.spec import Shape
 
 if TYPE_CHECKING:
-    from gwa.readers.xml.records import Found
+    from gwa.ingest.readers.xml.records import Found
 
 ALONE: Final = 2
 """So many blocks are parsed before it is worth while to start other processes."""
@@ -39,8 +39,8 @@ TOGETHER: Final = 8
 def batches(source: Source, shape: Shape) -> Iterator["Rows"]:
     """Yield the records of *source*; those that are broken are rejects."""
     # lxml is imported only where there is something to parse.
-    from gwa.readers.xml.helper import shared
-    from gwa.readers.xml.records import Parser
+    from gwa.ingest.readers.xml.pool import shared
+    from gwa.ingest.readers.xml.records import Parser
 
     parser = Parser(tuple(shape.columns), shape.options)
     blocks = parser.tags.blocks(source)

@@ -28,10 +28,11 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.readers.batch import Records, Shape
-from gwa.readers.compressed import Source
-from gwa.readers.header import Columns, first_columns, header_in, plain
-from gwa.readers.lines import SHOWN, Layout, Part, Reject, parts
+from gwa.ingest.batch import Records
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.header_row import Columns, first_columns, header_in, plain
+from gwa.ingest.source.lines import SHOWN, Layout, Part, Reject, parts
+from gwa.ingest.spec import Shape
 
 TORN: Final = 10
 """A row that line breaks tore into more lines is not put together again."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import TraceError
-from gwa.readers.compressed import Source, plain_name
-from gwa.readers.lines import Layout, Part, parts
+from gwa.ingest.source.compressed import Source, plain_name
+from gwa.ingest.source.lines import Layout, Part, parts
 
 SIZE: Final = 1 << 20
 """How much of a source is looked at."""

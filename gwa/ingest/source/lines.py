@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.readers.compressed import Source
+from gwa.ingest.source.compressed import Source
 
 CHUNK: Final = 1 << 18
 """Bytes treated at a time: what fits the processor's cache squeezes twice as fast as 4 MiB."""

@@ -12,20 +12,20 @@ from typing import Final
 
 import duckdb
 
-from gwa.cleaning import by_submission, insert, needs_numbers, numbered
 from gwa.errors import DefinitionError, StrictError, TraceError
-from gwa.kept import Kept, Part
-from gwa.readers.batch import create
-from gwa.readers.files import distinct, in_order, missing
-from gwa.readers.head import Head, entries
-from gwa.recipe import Recipe
-from gwa.rows import PASSING, keep, read_all, read_file, show, watching
+from gwa.ingest.batch import create
+from gwa.ingest.checkpoint import Kept, Part
+from gwa.ingest.cleaning import by_submission, insert, needs_numbers, numbered
+from gwa.ingest.counting import SHOWN, Count, settle
+from gwa.ingest.source.head import Head, entries
+from gwa.ingest.source.parts import distinct, in_order, missing
+from gwa.ingest.spec import Recipe
+from gwa.ingest.staging import PASSING, keep, read_all, read_file, show, watching
 from gwa.store.engines.duckdb import passing
 from gwa.store.options import Reading
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header, overridden
-from gwa.tally import SHOWN, Count, settle
 
 SIDE: Final = ("source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line")
 """

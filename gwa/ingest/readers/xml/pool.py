@@ -18,9 +18,9 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Final, cast
 
-from gwa.readers.lines import Reject
-from gwa.readers.xml.records import Found, Parser
-from gwa.readers.xml.split import Block
+from gwa.ingest.readers.xml.records import Found, Parser
+from gwa.ingest.readers.xml.split import Block
+from gwa.ingest.source.lines import Reject
 
 MOST: Final = 2
 """With more processes than this the engine cannot keep up."""

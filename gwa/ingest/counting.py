@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gwa.cleaning import finish
 from gwa.errors import StrictError, TraceError
-from gwa.readers.batch import Batch
-from gwa.readers.head import Head
-from gwa.recipe import Step
+from gwa.ingest.batch import Batch
+from gwa.ingest.cleaning import finish
+from gwa.ingest.source.head import Head
+from gwa.ingest.spec import Step
 from gwa.store.account import Account
 from gwa.store.store import Store
 from gwa.store.system import ABSOLUTE, from_header

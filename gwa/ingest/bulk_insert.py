@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 if TYPE_CHECKING:
-    from gwa.readers.batch import Shape
+    from gwa.ingest.spec import Shape
 
 SEPARATOR: Final = "\x1f"
 """What parts the cells of a row: a character that no XML may hold, and no other log does."""

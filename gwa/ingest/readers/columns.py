@@ -9,9 +9,9 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.readers.batch import Shape
-from gwa.readers.compressed import Source
-from gwa.readers.lines import SHOWN, Layout, Part, Reject, parts
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.lines import SHOWN, Layout, Part, Reject, parts
+from gwa.ingest.spec import Shape
 
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 

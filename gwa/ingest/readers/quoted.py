@@ -22,9 +22,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from gwa.readers.batch import Records, Shape
-from gwa.readers.compressed import Source
-from gwa.readers.lines import LONGEST_LINE, SHOWN, Layout, parts
+from gwa.ingest.batch import Records
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.lines import LONGEST_LINE, SHOWN, Layout, parts
+from gwa.ingest.spec import Shape
 
 PART: Final = 1 << 23
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""

@@ -18,9 +18,9 @@ from typing import Final
 import duckdb
 import numpy as np
 
-from gwa.readers.batch import Shape
-from gwa.readers.compressed import Source
-from gwa.readers.lines import SHOWN, Layout, Part, Reject, parts
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.lines import SHOWN, Layout, Part, Reject, parts
+from gwa.ingest.spec import Shape
 
 TEXT: Final = "varchar"
 

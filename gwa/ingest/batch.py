@@ -4,39 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import duckdb
 
 from gwa.errors import DefinitionError
-from gwa.readers.lines import SHOWN, Reject
-from gwa.readers.rows import MISSING as MISSING_CELL
-from gwa.readers.rows import TOO_LONG, load, row
+from gwa.ingest.bulk_insert import MISSING as MISSING_CELL
+from gwa.ingest.bulk_insert import TOO_LONG, load, row
+from gwa.ingest.source.lines import SHOWN, Reject
+from gwa.ingest.spec import Shape
+from gwa.util import plugins
 
 if TYPE_CHECKING:
-    from gwa.readers.compressed import Source
-
-MISSING: Final = ("-1", "-1.0", "-1.00", "-1.000000")
-"""How text formats write a missing value."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """
-    How a reader is to read a source.
-
-    *columns* are names and SQL types; *delimiter*, *comment* and *missing* are for text in columns,
-    *options* are for the reader alone. With *numbered* two columns more, ``file_no`` and ``line``,
-    say where a row stands.
-    """
-
-    columns: Mapping[str, str]
-    delimiter: str = " "
-    comment: str = ""
-    missing: tuple[str, ...] = MISSING
-    options: Mapping[str, Any] = field(default_factory=dict)
-    numbered: bool = False
+    from gwa.ingest.source.compressed import Source
 
 
 class Batch(Protocol):
@@ -63,15 +43,12 @@ class Reader(Protocol):
 
 
 def reader(name: str) -> Reader:
-    """Return the reader of a module of this package: its function ``batches``."""
-    module = import_module(f"gwa.readers.{name}") if name.isidentifier() else None
-    found = getattr(module, "batches", None)
-    if found is None:
-        known = [info.name for info in iter_modules(import_module("gwa.readers").__path__)]
-        message = f"there is no reader '{name}', expected one of {', '.join(known)}"
-        raise DefinitionError(message)
-    read: Reader = found
-    return read
+    """Return the reader called *name*: the function ``batches`` of that module of `gwa.ingest.readers`."""
+    known = plugins.names("gwa.ingest.readers")
+    if name not in known:
+        raise DefinitionError(f"there is no reader '{name}', expected one of {', '.join(known)}")
+    found: Reader = import_module(f"gwa.ingest.readers.{name}").batches
+    return found
 
 
 @dataclass

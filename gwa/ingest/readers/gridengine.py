@@ -19,10 +19,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.readers.batch import Shape
-from gwa.readers.columns import Lines
-from gwa.readers.compressed import Source
-from gwa.readers.lines import SHOWN, Layout, Part, Reject, parts
+from gwa.ingest.readers.columns import Lines
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.lines import SHOWN, Layout, Part, Reject, parts
+from gwa.ingest.spec import Shape
 
 CELLS: Final = (
     "qname", "hostname", "unix_group", "owner", "job_name", "job_number", "account", "priority",

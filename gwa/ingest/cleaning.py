@@ -9,7 +9,7 @@ are those of the Parallel Workloads Archive's own conversion module.
 from collections.abc import Sequence
 from typing import Final
 
-from gwa.recipe import Step
+from gwa.ingest.spec import Step
 from gwa.store.schema import BY_NAME, FIELDS, STATUS, Field
 from gwa.store.store import Store
 

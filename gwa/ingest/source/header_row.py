@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.readers.batch import Shape
-from gwa.readers.compressed import Source
-from gwa.readers.head import Head
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.head import Head
+from gwa.ingest.spec import Shape
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_/ ]*")
 _SIGNS: Final = re.compile(r"[^a-z0-9]")

@@ -2,8 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
-from gwa.readers.batch import Shape
+MISSING: Final = ("-1", "-1.0", "-1.00", "-1.000000")
+"""How text formats write a missing value."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """
+    How a reader is to read a source.
+
+    *columns* are names and SQL types; *delimiter*, *comment* and *missing* are for text in columns,
+    *options* are for the reader alone. With *numbered* two columns more, ``file_no`` and ``line``,
+    say where a row stands.
+    """
+
+    columns: Mapping[str, str]
+    delimiter: str = " "
+    comment: str = ""
+    missing: tuple[str, ...] = MISSING
+    options: Mapping[str, Any] = field(default_factory=dict)
+    numbered: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gwa.readers.batch import Records, Shape
-from gwa.readers.compressed import Source
-from gwa.readers.lines import SHOWN, Layout, parts
-from gwa.readers.rows import MISSING
+from gwa.ingest.batch import Records
+from gwa.ingest.bulk_insert import MISSING
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.lines import SHOWN, Layout, parts
+from gwa.ingest.spec import Shape
 
 PART: Final = 1 << 23
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""

@@ -1,0 +1,1 @@
+"""Files as sources: compressed or not, their first lines, their lines, their parts."""
