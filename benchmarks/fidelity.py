@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 import gwa
-from gwa.characteristics.published import Cell, cells
+from gwa.metrics.papers.published import Cell, cells
 
 LOGS = Path(__file__).parent.parent.parent / "shared" / "traces" / "swf"
 

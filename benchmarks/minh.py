@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import ks_2samp
 
 import gwa
-from gwa.characteristics.minh import YEAR_2009, YEAR_2010, Selection
+from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, Selection
 from gwa.models import Model, models
 from gwa.models._streams import Extent
 from gwa.models.workload import Order

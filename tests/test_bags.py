@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gwa.bags import ARRAYS, DEFINITIONS, MINH, TEXT, THESIS, Definition, bagged, bags, nearness
+from gwa.metrics.bags import ARRAYS, DEFINITIONS, MINH, TEXT, THESIS, Definition, bagged, bags, nearness
 from gwa.store.store import Store
 
 EVERY = pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=DEFINITIONS)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gwa.characteristics import minh
-from gwa.characteristics.published import Cell
-from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS, fitted, shares
-from gwa.characteristics.users import ranked_users
 from gwa.cli import gwa
+from gwa.metrics.papers import minh2010
+from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fitted, shares
+from gwa.metrics.papers.anoep2009_users import ranked_users
+from gwa.metrics.papers.published import Cell
 from gwa.statistics.distribution import FitError
 from gwa.statistics.fit import CHANCE, FEW
 from gwa.statistics.mixture import GaussianMixture
@@ -108,16 +108,16 @@ def test_repetitions_are_counted_in_the_order_of_submission(make_store):
         n_procs=[1] * 11,
     )
 
-    assert minh.repetitions(store).expand().tolist() == [1, 1, 2, 3, 4]
+    assert minh2010.repetitions(store).expand().tolist() == [1, 1, 2, 3, 4]
 
 
 def test_repetitions_of_labels_join_values_of_one_component(make_store):
     values = [1.0, 2.0, 100.0, 101.0, 102.0, 1.0]
     store = make_store(submit_time=[float(t) for t in range(6)], run_time=values, n_procs=[1] * 6)
     mixture = GaussianMixture((0.5, 0.5), (1.5, 101.0), (1.0, 1.0))
-    labels = minh.labels("run_time", mixture, Sample.of(values))
+    labels = minh2010.labels("run_time", mixture, Sample.of(values))
 
-    assert minh.repetitions(store, labels).expand().tolist() == [1, 2, 3]
+    assert minh2010.repetitions(store, labels).expand().tolist() == [1, 2, 3]
 
 
 def test_groups_of_parallelism_are_labelled_by_popularity(make_store):
@@ -126,25 +126,25 @@ def test_groups_of_parallelism_are_labelled_by_popularity(make_store):
         submit_time=[1.0] * 17, run_time=[1.0] * 17, n_procs=sizes, status=[1] * 17, user_id=["a"] * 17
     )
 
-    assert minh.groups(store) == {1: [1], 4: [2, 4]}
+    assert minh2010.groups(store) == {1: [1], 4: [2, 4]}
 
 
 def test_correlation_is_exact_and_unknown_for_constants(make_store):
     store = make_store(**JOBS)
 
     expected = np.corrcoef(JOBS["run_time"], JOBS["n_procs"])[0, 1]
-    assert minh.correlation(store) == pytest.approx(expected, rel=1e-12)
-    assert math.isnan(minh.correlation(make_store(submit_time=[1.0], run_time=[1.0], n_procs=[1])))
+    assert minh2010.correlation(store) == pytest.approx(expected, rel=1e-12)
+    assert math.isnan(minh2010.correlation(make_store(submit_time=[1.0], run_time=[1.0], n_procs=[1])))
 
 
 def test_an_empty_selection_has_no_numbers(make_store):
     store = make_store(submit_time=[1.0], user_id=["a"], status=[0])
 
-    assert minh.jobs(store, minh.YEAR_2010) == 0
-    for number in (minh.mean_interarrival, minh.in_bags, minh.spatial, minh.correlation):
+    assert minh2010.jobs(store, minh2010.YEAR_2010) == 0
+    for number in (minh2010.mean_interarrival, minh2010.in_bags, minh2010.spatial, minh2010.correlation):
         assert math.isnan(number(store))
-    assert math.isnan(minh.temporal(store, 900.0)[0])
-    assert minh.squashed_area(store) == 0
+    assert math.isnan(minh2010.temporal(store, 900.0)[0])
+    assert minh2010.squashed_area(store) == 0
 
 
 def test_a_cell_agrees_to_the_printed_digit():

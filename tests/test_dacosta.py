@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gwa.characteristics import dacosta
+from gwa.metrics.papers import dacosta2018
 from gwa.store.store import Store
 
 PARTS = Path(__file__).parent.parent.parent / "shared" / "traces" / "google2011" / "task_events"
@@ -44,13 +44,13 @@ def store(events):
     """Return an empty store with the events beside it, and the classic tasks of three events."""
     with Store.create() as made:
         made.connection.register("events", events.drop(columns=["user", "missing", "machine"]))
-        made.keep("three", f"select * from {dacosta.of_events(made, 'events')} where events = 3")
+        made.keep("three", f"select * from {dacosta2018.of_events(made, 'events')} where events = 3")
         yield made
 
 
 @pytest.mark.logs
 def test_tasks_have_the_events_of_pandas(store, tasks):
-    found = dacosta.events_per_task(store, "tasks_of_events")
+    found = dacosta2018.events_per_task(store, "tasks_of_events")
     expected = tasks.events.value_counts().sort_index()
 
     assert dict(zip(found.values, found.counts, strict=True)) == expected.to_dict()
@@ -61,7 +61,7 @@ def test_tasks_have_the_events_of_pandas(store, tasks):
     ("ours", "theirs"), [("ending", "ending"), ("class", "kind"), ("priority", "priority")]
 )
 def test_shares_of_the_classic_tasks_are_those_of_pandas(store, tasks, ours, theirs):
-    found = dacosta.shares(store, ours, "three")
+    found = dacosta2018.shares(store, ours, "three")
     expected = tasks[tasks.events == 3][theirs].value_counts(normalize=True)
 
     assert found == pytest.approx({int(value): share for value, share in expected.items()}, rel=1e-12)
@@ -69,19 +69,19 @@ def test_shares_of_the_classic_tasks_are_those_of_pandas(store, tasks, ours, the
 
 @pytest.mark.logs
 @pytest.mark.parametrize("ending", [4, 5])
-@pytest.mark.parametrize("group", ["", *dacosta.GROUPS])
+@pytest.mark.parametrize("group", ["", *dacosta2018.GROUPS])
 def test_make_spans_by_ending_and_group_are_those_of_pandas(store, tasks, ending, group):
-    low, high = dacosta.GROUPS.get(group, (0, 99))
+    low, high = dacosta2018.GROUPS.get(group, (0, 99))
     expected = tasks[
         (tasks.events == 3) & (tasks.ending == ending) & tasks.priority.between(low, high)
     ].makespan
-    found = dacosta.makespans(store, "three", ending, group)
+    found = dacosta2018.makespans(store, "three", ending, group)
 
     assert found.n == expected.count()
     if found.n:
         assert found.mean() == pytest.approx(expected.mean(), rel=1e-12)
         assert found.median() == pytest.approx(expected.median(), rel=1e-12)
-        assert dacosta.disparity(found) == pytest.approx(expected.mean() / expected.median(), rel=1e-12)
+        assert dacosta2018.disparity(found) == pytest.approx(expected.mean() / expected.median(), rel=1e-12)
 
 
 @pytest.mark.logs
@@ -89,7 +89,7 @@ def test_clusters_are_as_tight_as_those_of_scikit_learn(store, tasks, monkeypatc
     monkeypatch.setattr(dacosta, "MOST_POINTS", 1_000_000)
     cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn is the reference")
     columns = ("priority", "class")
-    ours = dacosta.clustering(store, "three", columns, (4, 5))
+    ours = dacosta2018.clustering(store, "three", columns, (4, 5))
     chosen = tasks[(tasks.events == 3) & tasks.ending.isin([4, 5])].dropna(subset=["makespan"])
     x = np.column_stack((np.floor(chosen.makespan + 0.5), chosen.priority, chosen.kind))
     x = (x - x.mean(axis=0)) / x.std(axis=0)
@@ -99,7 +99,7 @@ def test_clusters_are_as_tight_as_those_of_scikit_learn(store, tasks, monkeypatc
         # Both stop at a local optimum, not always the same.
         assert inertia <= 1.01 * theirs.inertia_ / len(x)
         assert sum(one.share for one in ours.clusters[k - 1]) == pytest.approx(1)
-    assert 1 < ours.elbow <= dacosta.MOST_CLUSTERS
+    assert 1 < ours.elbow <= dacosta2018.MOST_CLUSTERS
 
 
 def test_a_few_tasks_by_hand(make_store):
@@ -111,10 +111,10 @@ def test_a_few_tasks_by_hand(make_store):
         " (2, 0, 0, 0, 0, 0), (2, 0, 7000000, 1, 0, 0)"
         ") as t(job, task, time, event, class, priority)"
     )
-    table = dacosta.of_events(store, "seen")
+    table = dacosta2018.of_events(store, "seen")
 
-    assert dacosta.events_per_task(store, table).expand().tolist() == [2, 3, 3]
-    assert dacosta.makespans(store, table, 4).expand().tolist() == [60.0]
-    assert dacosta.makespans(store, table, 5, "production").expand().tolist() == [1.5]
-    assert dacosta.makespans(store, table, 5, "free").n == 0
-    assert dacosta.shares(store, "class", table) == pytest.approx({0: 1 / 3, 2: 2 / 3})
+    assert dacosta2018.events_per_task(store, table).expand().tolist() == [2, 3, 3]
+    assert dacosta2018.makespans(store, table, 4).expand().tolist() == [60.0]
+    assert dacosta2018.makespans(store, table, 5, "production").expand().tolist() == [1.5]
+    assert dacosta2018.makespans(store, table, 5, "free").n == 0
+    assert dacosta2018.shares(store, "class", table) == pytest.approx({0: 1 / 3, 2: 2 / 3})

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import gwa
-from gwa.bags import MINH, gaps
-from gwa.characteristics import minh
-from gwa.characteristics.minh import YEAR_2009, YEAR_2010
-from gwa.characteristics.published import cells, printed
+from gwa.metrics.bags import MINH, gaps
+from gwa.metrics.papers import minh2010
+from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010
+from gwa.metrics.papers.published import cells, printed
 
 LOGS = Path(__file__).parent.parent.parent / "shared" / "traces"
 
@@ -81,36 +81,38 @@ def test_minh_and_wolters_are_reproduced(name, open_log):
     store, said = open_log(name), dict(REPRODUCED[name])
     selection = said["selection"]
 
-    assert minh.jobs(store, selection) == said["jobs"]
-    assert minh.correlation(store, selection) == pytest.approx(said["correlation"], abs=5e-5)
-    assert minh.repetitions(store, "run_time", selection.jobs).mean() == pytest.approx(
+    assert minh2010.jobs(store, selection) == said["jobs"]
+    assert minh2010.correlation(store, selection) == pytest.approx(said["correlation"], abs=5e-5)
+    assert minh2010.repetitions(store, "run_time", selection.jobs).mean() == pytest.approx(
         said["repetitions"], abs=5e-4
     )
-    assert minh.spatial(store, selection) == pytest.approx(said["spatial"], abs=5e-4)
-    found = [minh.temporal(store, scale, selection) for scale in minh.SCALES.values()]
+    assert minh2010.spatial(store, selection) == pytest.approx(said["spatial"], abs=5e-4)
+    found = [minh2010.temporal(store, scale, selection) for scale in minh2010.SCALES.values()]
     for (ours, _), expected in zip(found, said["temporal"], strict=True):
         assert expected is None or ours == pytest.approx(expected, abs=5.1e-4)
     assert found[0][1] == pytest.approx(said["poisson"], abs=1e-3)
     if "area" in said:
-        assert minh.squashed_area(store, selection) == said["area"]
+        assert minh2010.squashed_area(store, selection) == said["area"]
 
 
 @pytest.mark.parametrize("name", [name for name, said in REPRODUCED.items() if "in_bags" in said])
 def test_bags_of_minh_and_wolters_are_reproduced(name, open_log):
     store, said = open_log(name), dict(REPRODUCED[name])
 
-    assert minh.mean_interarrival(store) == pytest.approx(said["interarrival"], abs=0.05)
-    assert minh.in_bags(store) == pytest.approx(said["in_bags"], abs=5e-4)
-    ours = [mean for mean, bags in minh.variability(store) if bags]
+    assert minh2010.mean_interarrival(store) == pytest.approx(said["interarrival"], abs=0.05)
+    assert minh2010.in_bags(store) == pytest.approx(said["in_bags"], abs=5e-4)
+    ours = [mean for mean, bags in minh2010.variability(store) if bags]
     assert ours == pytest.approx(said["variability"], rel=5e-4)
-    between, durations = gaps(store, MINH), minh.durations(store)
+    between, durations = gaps(store, MINH), minh2010.durations(store)
     assert between.restrict(below=100).n / between.n == pytest.approx(said["gaps"][0], abs=5e-4)
     assert between.quantile(0.9) == said["gaps"][1]
     assert durations.restrict(below=1000).n / durations.n == pytest.approx(said["durations"][0], abs=5e-4)
     assert durations.max() == said["durations"][1]
-    labels = minh.groups(store)
+    labels = minh2010.groups(store)
     assert (max(labels), len(labels)) == said["labels"]
-    assert minh.repetitions(store, "procs", YEAR_2010.jobs).mean() == pytest.approx(said["sizes"], abs=5e-3)
+    assert minh2010.repetitions(store, "procs", YEAR_2010.jobs).mean() == pytest.approx(
+        said["sizes"], abs=5e-3
+    )
 
 
 def test_a_trace_that_no_paper_is_about_has_no_printed_numbers(make_store):

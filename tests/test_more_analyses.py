@@ -17,10 +17,10 @@ from gwa.analysis.dependence_over_time import dense
 from gwa.analysis.flurries import sql_filter
 from gwa.analysis.inequality import fewest, top_share
 from gwa.analysis.week import hours_of_week
+from gwa.metrics.timeline import Counts, level
 from gwa.report.document import FactTable, Figure, Note, Report, Table
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.timeline import Counts, level
 
 DAY = 86400.0
 START = 852_076_800.0  # Wednesday, 1 January 1997, 0:00 UTC

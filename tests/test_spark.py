@@ -19,6 +19,7 @@ from gwa.comparison import compare
 from gwa.convert import read, writer
 from gwa.errors import EngineError, TraceError
 from gwa.formats._partitioned import write as write_months
+from gwa.metrics.timeline import exact_sum
 from gwa.report.as_json import as_json
 from gwa.report.build import build
 from gwa.store.engines.config import Engine
@@ -27,7 +28,6 @@ from gwa.store.engines.spark_sql import spark, tables
 from gwa.store.options import Reading
 from gwa.store.store import Store
 from gwa.store.subset import Part
-from gwa.timeline import exact_sum
 from tests.test_every_analysis import DEGENERATE, LARGE, SOME
 
 TINY = Path(__file__).parent.parent / "sample_traces" / "swf" / "tiny.swf"

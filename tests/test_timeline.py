@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gwa.metrics.timeline import Calendar, Counts, counts, level
 from gwa.store.store import Store
-from gwa.timeline import Calendar, Counts, counts, level
 
 JOBS = st.lists(
     st.tuples(st.integers(0, 200), st.integers(0, 90), st.integers(1, 5)), min_size=1, max_size=12

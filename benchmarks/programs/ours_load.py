@@ -3,7 +3,7 @@
 import sys
 
 import gwa
-from gwa.timeline import level
+from gwa.metrics.timeline import level
 
 with gwa.open(sys.argv[1]) as trace:
     period = trace.store.row("select min(submit_time), max(end_time) from ran")

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import HOUR, QUARTER, Calendar, Counts, Floats, article, counts
 from gwa.report.document import Block, Fact, Facts, Value
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
 from gwa.report.formatting import counted, show
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.timeline import HOUR, QUARTER, Calendar, Counts, Floats, article, counts
 
 
 @analysis("Arrivals", Chapter.USAGE, facts=("arrivals",), needs=("submit_time",), order=1)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget, jobs_of, nearness
+from gwa.metrics.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget, jobs_of, nearness
 from gwa.report.document import Block, Fact, FactTable, Figure, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf

@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import Counts, Floats, Ints, counts, exact_sum
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number, undefined
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.timeline import Counts, Floats, Ints, counts, exact_sum
 
 BASE: Final = 900
 SCALES: Final = {900: "15 min", 1800: "30 min", 3600: "1 h", 21600: "6 h", 86400: "1 day", 604800: "1 week"}

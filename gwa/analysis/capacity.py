@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import DAY, MOST_DAYS, Floats, Ints, Level, level
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.timeline import DAY, MOST_DAYS, Floats, Ints, Level, level
 
 BIN: Final = 600.0
 

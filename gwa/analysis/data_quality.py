@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
-from gwa.quality import completeness, problems
+from gwa.metrics.quality import completeness, problems
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 

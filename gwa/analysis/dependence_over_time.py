@@ -6,13 +6,13 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import QUARTER, Counts, Floats, counts
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import aggregated, autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
 from gwa.store.store import Store
-from gwa.timeline import QUARTER, Counts, Floats, counts
 
 HOUR: Final = 4
 """Quarters of an hour in one."""

@@ -5,13 +5,13 @@ from typing import Final
 
 from gwa.analysis import Chapter, analysis
 from gwa.analysis._digits import rounded_sample
+from gwa.metrics.timeline import exact_sum
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary, table
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import counted
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.timeline import exact_sum
 
 TOP: Final = 10
 

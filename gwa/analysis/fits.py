@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.characteristics.published import cells
-from gwa.characteristics.thesis import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
+from gwa.metrics.papers.anoep2009 import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
+from gwa.metrics.papers.published import cells
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf

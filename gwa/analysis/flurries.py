@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import DAY
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
 from gwa.report.facts import number
 from gwa.store.store import Store
-from gwa.timeline import DAY
 
 TIMES: Final = 5
 """A burst is a day on which a user submits so many times the jobs of a median day of all users."""

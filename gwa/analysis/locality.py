@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
-from gwa.bags import MINH, forget, gaps
-from gwa.characteristics import minh
+from gwa.metrics.bags import MINH, forget, gaps
+from gwa.metrics.papers import minh2010
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Table, Unit
 from gwa.report.facts import number, undefined
 from gwa.report.figures.cdf import cdf
@@ -43,16 +43,16 @@ def similar(store: Store) -> Iterator[Block]:
     normal distributions of ln(1 + seconds), as many as BIC prefers, none narrower than a second. The squashed
     area is processors times seconds of all jobs.
     """
-    if store.has("user_id") and minh.jobs(store, minh.YEAR_2010):
+    if store.has("user_id") and minh2010.jobs(store, minh2010.YEAR_2010):
         yield from _bags(store)
     forget(store, MINH)
-    times = store.sample("run_time", minh.YEAR_2009.jobs)
+    times = store.sample("run_time", minh2010.YEAR_2009.jobs)
     if not times.n:
         yield Note("No job ran.")
         return
     clusters = of_seconds(times, range(1, MOST + 1)).best if times.values.size > 1 else None
     yield Facts(_facts(store, times, clusters))
-    yield _groups(minh.groups(store, minh.YEAR_2009))
+    yield _groups(minh2010.groups(store, minh2010.YEAR_2009))
     if clusters:
         yield _clusters(clusters)
     else:
@@ -63,21 +63,23 @@ def _facts(store: Store, times: Sample, clusters: GaussianMixture | None) -> tup
     """Return how often values repeat themselves, and the squashed area."""
     values = {"runtime": ("run_time", "run time"), "procs": ("procs", "processors")}
     if clusters:
-        label = minh.labels("run_time", clusters, times, np.log1p)
+        label = minh2010.labels("run_time", clusters, times, np.log1p)
         values["cluster"] = (label, "cluster of run times")
-    lengths = minh.mean_repetitions(store, [expression for expression, _ in values.values()])
+    lengths = minh2010.mean_repetitions(store, [expression for expression, _ in values.values()])
     repeated = tuple(
         Fact(f"repetitions.{name}", number(length), f"Jobs in a row of the same {what}, mean")
         for (name, (_, what)), length in zip(values.items(), lengths, strict=True)
     )
-    area = number(minh.squashed_area(store))
+    area = number(minh2010.squashed_area(store))
     return (*repeated, Fact("jobs.squashed_area", area, "Squashed area", "cpu seconds"))
 
 
 def _bags(store: Store) -> Iterator[Block]:
     """Yield how close jobs of bags are in time, and how much their run times vary."""
-    between, lasting = gaps(store, MINH), minh.durations(store)
-    found = [(name, mean, bags) for name, (mean, bags) in zip(CLASSES, minh.variability(store), strict=True)]
+    between, lasting = gaps(store, MINH), minh2010.durations(store)
+    found = [
+        (name, mean, bags) for name, (mean, bags) in zip(CLASSES, minh2010.variability(store), strict=True)
+    ]
     yield Facts(_closeness(between, lasting))
     if between.n:
         yield _figure(between, lasting)

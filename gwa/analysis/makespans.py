@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis import Chapter, analysis
-from gwa.characteristics.dacosta import (
+from gwa.metrics.papers.dacosta2018 import (
     GROUPS,
     JOBS,
     Cluster,

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import QUARTER, Calendar, Floats, Level, article, counts, level
 from gwa.report.document import Block, Note
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.timeline import QUARTER, Calendar, Floats, Level, article, counts, level
 
 Shown = tuple[str, Floats]
 """What a figure is drawn by, such as a day, and the edges of these intervals."""

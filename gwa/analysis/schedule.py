@@ -6,10 +6,10 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import QUARTER, Calendar, counts
 from gwa.report.document import Block, Note
 from gwa.report.figures.gantt import Job, gantt, placed
 from gwa.store.store import Store
-from gwa.timeline import QUARTER, Calendar, counts
 
 STARTING: Final = 200
 """So many jobs that start are shown."""

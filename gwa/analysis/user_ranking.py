@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
 from gwa.analysis.fits import DRAWN, REPLICATES, SEED
-from gwa.characteristics.users import ranked_users
+from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf

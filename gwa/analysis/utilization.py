@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import Level, level
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
 from gwa.store.store import Store
-from gwa.timeline import Level, level
 
 BIN = 600.0
 """Ten minutes: the archive's interval for utilisation."""

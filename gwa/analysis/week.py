@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis import Chapter, analysis
+from gwa.metrics.timeline import DAY, MOST_DAYS, QUARTER, Calendar, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
-from gwa.timeline import DAY, MOST_DAYS, QUARTER, Calendar, Floats, Ints, counts
 
 NAMES: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HOURS: Final = 24

@@ -19,7 +19,7 @@ from gwa.archive.diversity import diversity
 from gwa.archive.privacy import leaks
 from gwa.convert import read, writer
 from gwa.errors import TraceError
-from gwa.quality import completeness, problems
+from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.build import build
 from gwa.report.document import Report

@@ -25,7 +25,7 @@ def command(ctx: click.Context, /, trace: Path, as_json: bool, **said: Any) -> N
     Example:
       gwa check sample_traces/swf/tiny.swf
     """
-    from gwa.quality import problems
+    from gwa.metrics.quality import problems
     from gwa.terminal import table
 
     with opened(trace, said) as found:

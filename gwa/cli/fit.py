@@ -53,7 +53,7 @@ def command(
       gwa fit --list
       gwa fit sample_traces/swf/tiny.swf runtime
     """
-    from gwa.characteristics.thesis import CHARACTERISTICS
+    from gwa.metrics.papers.anoep2009 import CHARACTERISTICS
     from gwa.terminal import table
 
     if as_list:
@@ -80,7 +80,7 @@ def _ranking(store: Any, _: str, said: dict[str, Any]) -> tuple[Any, str]:
     """Return the Zipf fits of the users by rank, and what to say about them."""
     from dataclasses import replace
 
-    from gwa.characteristics.users import ranked_users
+    from gwa.metrics.papers.anoep2009_users import ranked_users
     from gwa.statistics.distribution import FitError
     from gwa.statistics.goodness import Bootstrap, PValues
 
@@ -101,7 +101,7 @@ def _fits(store: Any, name: str, said: dict[str, Any]) -> tuple[Any, str]:
     """Return the fits of a characteristic, and what to say about them."""
     from dataclasses import replace
 
-    from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS, fitted
+    from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fitted
     from gwa.report.formatting import fraction
     from gwa.statistics.distribution import NONNEGATIVE, POSITIVE, distributions
     from gwa.statistics.fit import SIX, with_p_values

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from gwa.characteristics.published import printed
-from gwa.characteristics.thesis import CHARACTERISTICS, NUMBERS, PRESETS, Characteristic
 from gwa.comparison.side import Side
 from gwa.errors import TraceError
+from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, NUMBERS, PRESETS, Characteristic
+from gwa.metrics.papers.published import printed
 from gwa.report.document import Block, Column, Note, Table, Value
 from gwa.report.facts import number
 from gwa.report.formatting import show

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.analysis import analyses
-from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS
+from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS
 from gwa.report.document import Fact, Figure, Name, Report
 from gwa.report.facts import number
 from gwa.store.store import Store

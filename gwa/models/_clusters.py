@@ -7,8 +7,8 @@ from typing import Annotated, Final, Self
 
 import numpy as np
 
-from gwa.characteristics.minh import YEAR_2009, Selection, labels, repetitions
 from gwa.errors import ModelError
+from gwa.metrics.papers.minh2010 import YEAR_2009, Selection, labels, repetitions
 from gwa.models import Model
 from gwa.models._parameters import Parameters, Quantity, positive, share
 from gwa.models.arrivals import Arrivals

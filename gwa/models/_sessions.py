@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.bags import TEXT
+from gwa.metrics.bags import TEXT
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 

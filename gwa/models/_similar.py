@@ -7,8 +7,8 @@ from typing import Annotated, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.bags import MINH, bagged
 from gwa.errors import ModelError
+from gwa.metrics.bags import MINH, bagged
 from gwa.models._parameters import Parameters, share
 from gwa.models.arrivals import Arrivals
 from gwa.statistics.sample import Floats, Ints

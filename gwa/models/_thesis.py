@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from gwa.bags import Definition, bagged
+from gwa.metrics.bags import Definition, bagged
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 

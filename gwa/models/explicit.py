@@ -7,8 +7,8 @@ from typing import Final, Self, TypeVar
 
 import numpy as np
 
-from gwa.characteristics.users import ranked_users
 from gwa.errors import ModelError
+from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.models import Model
 from gwa.models._streams import Block, merged
 from gwa.models.thesis import SOURCE, Bags, Users

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from gwa.bags import MINH, bags
-from gwa.characteristics.minh import YEAR_2009, YEAR_2010, jobs
-from gwa.characteristics.users import ranked_users
 from gwa.errors import ModelError
+from gwa.metrics.bags import MINH, bags
+from gwa.metrics.papers.anoep2009_users import ranked_users
+from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, jobs
 from gwa.models import Model
 from gwa.models._bags import pieces
 from gwa.models._cells import Cell, Deck, Spread, ends, fitted, found

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.bags import ARRAYS, THESIS, Definition, bags
-from gwa.characteristics.users import ranked_users
 from gwa.errors import ModelError
+from gwa.metrics.bags import ARRAYS, THESIS, Definition, bags
+from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.models import Model
 from gwa.models._bags import BAGS, alike, in_time, lognormal, normal_reject, offsets, pieces
 from gwa.models._draws import Scaled

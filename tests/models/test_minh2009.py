@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import gwa
-from gwa.characteristics import minh
 from gwa.errors import ModelError
+from gwa.metrics.papers import minh2010
 from gwa.models import presets
 from gwa.models._cells import Cell, Deck, Spread
 from gwa.models._locality import Rows, cut, gathered, within
@@ -232,9 +232,12 @@ PUBLISHED = {"KTH-SP2-1996-2.1-cln": (0.004, 0.0039), "SDSC-Par-1996-3.1-cln": (
 def test_the_improved_model_is_no_further_off_than_the_paper(log, logs):
     with gwa.open(logs / "swf" / f"{log}.swf.gz") as trace:
         model = Minh2009.fit(trace.store)
-        n = minh.jobs(trace.store, minh.YEAR_2009)
-        real, area = minh.correlation(trace.store, minh.YEAR_2009), minh.squashed_area(trace.store)
-        (values,) = minh.mean_repetitions(trace.store, ["run_time"])
+        n = minh2010.jobs(trace.store, minh2010.YEAR_2009)
+        real, area = (
+            minh2010.correlation(trace.store, minh2010.YEAR_2009),
+            minh2010.squashed_area(trace.store),
+        )
+        (values,) = minh2010.mean_repetitions(trace.store, ["run_time"])
     every = [made(model, n, seed) for seed in range(10)]
     correlations = [pearson(jobs["run_time"], jobs["n_procs"]) for jobs in every]
     areas = np.array([(jobs["run_time"] * jobs["n_procs"]).sum() for jobs in every])

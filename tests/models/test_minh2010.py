@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import gwa
-from gwa.characteristics import minh
 from gwa.errors import ModelError
+from gwa.metrics.papers import minh2010
 from gwa.models import presets
 from gwa.models._cells import Cell, Spread
 from gwa.models._locality import Rows
@@ -205,8 +205,8 @@ def test_the_improved_model_is_no_further_off_than_the_paper(log, logs):
         store = trace.store
         store.connection.execute("delete from recorded where status <> 1")
         store.connection.execute("update recorded set n_procs = coalesce(req_n_procs, n_procs)")
-        model, n = Minh2010.fit(store), minh.jobs(store, minh.YEAR_2010)
-        real = minh.correlation(store), minh.spatial(store)
+        model, n = Minh2010.fit(store), minh2010.jobs(store, minh2010.YEAR_2010)
+        real = minh2010.correlation(store), minh2010.spatial(store)
     every = [made(model, n, seed) for seed in range(10)]
     found = [
         (pearson(jobs.run_time, jobs.n_procs), spatial_entropy(jobs.n_procs, jobs.run_time)) for jobs in every

@@ -83,7 +83,7 @@ def test_bags_are_those_of_a_group_by(frame):
 
 
 def test_bags_are_those_of_the_engine(make_store):
-    from gwa.bags import TEXT, bags
+    from gwa.metrics.bags import TEXT, bags
 
     work = jobs(400, weeks=0.2)
     store = make_store(

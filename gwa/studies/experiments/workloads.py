@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
-from gwa.bags import bagged
 from gwa.convert import read
 from gwa.errors import ModelError, SimulationError
+from gwa.metrics.bags import bagged
 from gwa.models import Model
 from gwa.models._draws import Scaled
 from gwa.models._parameters import positive

@@ -5,7 +5,6 @@ Sources: T. N. Minh and L. Wolters, the integrated model of parallel workloads (
 VII; the temporal locality model (2009), sections 3 and 5. The two papers select and count differently: see
 `YEAR_2010` and `YEAR_2009`. Where they leave a definition open, the one that gives their numbers is taken.
 """
-# ruff: noqa: S608 - queries are composed of names in our own schema
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.bags import COMPLETED, MINH, Definition, bags, clustered
+from gwa.metrics.bags import COMPLETED, MINH, Definition, bags, clustered
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.distribution import FitError
 from gwa.statistics.mixture import GaussianMixture
@@ -172,7 +171,7 @@ def repetitions(store: Store, expression: str = "run_time", jobs: str = YEAR_200
     """
     Return how many *jobs* in a row, in the order of submission, have the same value (2009, section 3.3).
 
-    >>> from gwa.characteristics.minh import labels
+    >>> from gwa.metrics.papers.minh2010 import labels
     >>> from gwa.statistics.mixture import GaussianMixture
     >>> mixture = GaussianMixture((0.5, 0.5), (0.0, 10.0), (1.0, 1.0))
     >>> labels("run_time", mixture, Sample.of([0, 1, 9, 10]))

@@ -6,7 +6,6 @@ tasks are those of exactly three events: submitted, started, ended. A make-span 
 end. A trace has one row for each task, which tells neither its events nor its scheduling class: `of_events`
 measures those where the events themselves are at hand, `JOBS` all else of any trace.
 """
-# ruff: noqa: S608 - queries are composed of names in our own schema
 
 import math
 from collections.abc import Sequence

@@ -13,10 +13,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from gwa.bags import MINH, gaps
-from gwa.characteristics import minh
-from gwa.characteristics.thesis import CHARACTERISTICS, PRESETS, Characteristic, fitted, shares
-from gwa.characteristics.users import ranked_users
+from gwa.metrics.bags import MINH, gaps
+from gwa.metrics.papers import minh2010
+from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, Characteristic, fitted, shares
+from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.statistics.fit import Fit, Fits
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -48,7 +48,7 @@ class Cell:
 @cache
 def printed() -> Mapping[str, list[dict[str, Any]]]:
     """Return what ``published.toml`` says, by paper."""
-    return tomllib.loads(files("gwa.characteristics").joinpath("published.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(files(__package__).joinpath("published.toml").read_text(encoding="utf-8"))
 
 
 def cells(store: Store) -> Iterator[Cell]:
@@ -59,7 +59,7 @@ def cells(store: Store) -> Iterator[Cell]:
             yield from _thesis(store, trace)
     for trace in printed()["minh"]:
         selection = YEARS[trace["year"]]
-        if trace["jobs"] <= jobs and minh.jobs(store, selection) == trace["jobs"]:
+        if trace["jobs"] <= jobs and minh2010.jobs(store, selection) == trace["jobs"]:
             yield from _minh(store, trace, selection)
 
 
@@ -110,41 +110,41 @@ def as_printed(fit: Fit) -> dict[str, float]:
     return found
 
 
-YEARS: Final = {2009: minh.YEAR_2009, 2010: minh.YEAR_2010}
+YEARS: Final = {2009: minh2010.YEAR_2009, 2010: minh2010.YEAR_2010}
 
 
 def _below(limit: float) -> Callable[[Sample], float]:
     return lambda sample: sample.restrict(below=limit).n / sample.n
 
 
-def _variability(place: int) -> Callable[[Store, minh.Selection], float]:
-    return lambda store, _: minh.variability(store)[place][0]
+def _variability(place: int) -> Callable[[Store, minh2010.Selection], float]:
+    return lambda store, _: minh2010.variability(store)[place][0]
 
 
-FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, minh.Selection], float]]]] = {
-    "jobs": ("jobs", minh.jobs),
-    "interarrival": ("mean time between submissions", minh.mean_interarrival),
-    "in_bags": ("share of jobs in bags", lambda store, _: minh.in_bags(store)),
+FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, minh2010.Selection], float]]]] = {
+    "jobs": ("jobs", minh2010.jobs),
+    "interarrival": ("mean time between submissions", minh2010.mean_interarrival),
+    "in_bags": ("share of jobs in bags", lambda store, _: minh2010.in_bags(store)),
     **{
         f"variability_{high:.0f}": (
             f"variability in bags of {low:.0f} to {high:.0f} s",
             _variability(place),
         )
-        for place, (low, high) in enumerate(minh.RANGES)
+        for place, (low, high) in enumerate(minh2010.RANGES)
     },
     "gaps_below_100": ("gaps in bags below 100 s", lambda store, _: _below(100)(gaps(store, MINH))),
     "durations_below_1000": (
         "bags submitted within 1000 s",
-        lambda store, _: _below(1000)(minh.durations(store)),
+        lambda store, _: _below(1000)(minh2010.durations(store)),
     ),
-    "groups": ("groups of parallelism", lambda store, selection: max(minh.groups(store, selection))),
-    "spatial": ("spatial burstiness", minh.spatial),
-    "correlation": ("correlation of run time and processors", minh.correlation),
+    "groups": ("groups of parallelism", lambda store, selection: max(minh2010.groups(store, selection))),
+    "spatial": ("spatial burstiness", minh2010.spatial),
+    "correlation": ("correlation of run time and processors", minh2010.correlation),
 }
 """What the figures of Minh and Wolters are, and how they come about."""
 
 
-def _minh(store: Store, trace: dict[str, Any], selection: minh.Selection) -> Iterator[Cell]:
+def _minh(store: Store, trace: dict[str, Any], selection: minh2010.Selection) -> Iterator[Cell]:
     """Yield the figures of a trace in one of the two papers."""
     for where, name, value in trace["figures"]:
         what, ours = FIGURES[name]

@@ -5,7 +5,6 @@ Source: S. D. Anoep, thesis (2009), sections 3.3 and 4.3, tables 4.2-4.20. The p
 its published numbers really are (natural logarithms for some, base 2 for others, no hour filter, bags
 cut at 1200 s), found by reproducing the rows of LCG; the preset ``text`` does what its text says.
 """
-# ruff: noqa: S608 - queries are composed of names in our own schema
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +14,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.bags import TEXT, THESIS, Definition, bags, clustered
+from gwa.metrics.bags import TEXT, THESIS, Definition, bags, clustered
+from gwa.metrics.timeline import exact_sum
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import SIX, Fits, fit_all
 from gwa.statistics.rounding import Grid
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.timeline import exact_sum
 
 SLOTS: Final = 48
 """Half hours of a day."""
