@@ -15,8 +15,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from gwa.analysis import analyses
-from gwa.convert import read, writer
 from gwa.errors import TraceError
+from gwa.formats.open import read
+from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
 from gwa.report.build import build
 from gwa.report.document import Report, Value

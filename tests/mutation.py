@@ -5,8 +5,8 @@ import re
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from gwa.convert import read
 from gwa.errors import GwaError
+from gwa.formats.open import read
 
 VALUES = (
     "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e308", "-1e308", "1e-320",

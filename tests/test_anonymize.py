@@ -5,8 +5,9 @@ import stat
 
 import pytest
 
-from gwa.convert import converters, read
 from gwa.errors import GwaError
+from gwa.formats.open import read
+from gwa.formats.registry import converters
 from gwa.report.build import build
 from gwa.store.anonymize import KINDS, anonymized, pseudonym, read_key
 from gwa.store.schema import FIELDS

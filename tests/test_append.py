@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 import gwa
 import gwa.ingest.staging
 from benchmarks.data import made
-from gwa.append import append
-from gwa.convert import convert, writer
 from gwa.errors import OutputError, StrictError, TraceError
+from gwa.formats.append import append
+from gwa.formats.convert import convert
+from gwa.formats.registry import writer
 from gwa.store.account import Account
 from gwa.store.options import Reading
 from gwa.store.store import Store

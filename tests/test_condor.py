@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gwa.convert import read
 from gwa.errors import TraceError
+from gwa.formats.open import read
 from gwa.ingest.readers.classads import _resolved
 from gwa.store.schema import NAMES
 from gwa.store.store import Store

@@ -86,7 +86,7 @@ def test_make_spans_by_ending_and_group_are_those_of_pandas(store, tasks, ending
 
 @pytest.mark.logs
 def test_clusters_are_as_tight_as_those_of_scikit_learn(store, tasks, monkeypatch):
-    monkeypatch.setattr(dacosta, "MOST_POINTS", 1_000_000)
+    monkeypatch.setattr(dacosta2018, "MOST_POINTS", 1_000_000)
     cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn is the reference")
     columns = ("priority", "class")
     ours = dacosta2018.clustering(store, "three", columns, (4, 5))

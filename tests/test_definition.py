@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.cli import gwa as program
-from gwa.convert import all_formats, broken, definitions, format_called, read, recognise
-from gwa.definition import definition
 from gwa.errors import DefinitionError, UnknownFormat
+from gwa.formats.converter import definition
+from gwa.formats.open import read, recognise
+from gwa.formats.registry import all_formats, broken, definitions, format_called
 from gwa.ingest.source.head import Head
 from tests.conftest import HOME
 from tests.mutation import CHANGES, FEW, mutated
@@ -43,7 +44,7 @@ def shipped(tmp_path, monkeypatch):
     folder = tmp_path / "converters"
     folder.mkdir()
     (folder / "own.sql").write_text(OWN)
-    monkeypatch.setattr("gwa.convert.asset", lambda *_: folder)
+    monkeypatch.setattr("gwa.formats.registry.asset", lambda *_: folder)
     definitions.cache_clear()
     yield folder
     definitions.cache_clear()

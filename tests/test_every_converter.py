@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
-from gwa.convert import convert, converters, recognise
 from gwa.errors import GwaError, UnknownFormat
+from gwa.formats.convert import convert
+from gwa.formats.open import recognise
+from gwa.formats.registry import converters
 from gwa.ingest.source.head import Head
 from tests.mutation import CHANGES, FEW, MANY, NAMES, TOKEN, VALUES, mutated, outcome
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gwa.convert import read
 from gwa.errors import TraceError
+from gwa.formats.open import read
 from tests.conftest import LOGS
 
 FILES = sorted(path for path in LOGS.rglob("*") if path.is_file() and path.name != "README.md")

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gwa.convert import convert, read, writer
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
+from gwa.formats.convert import convert
+from gwa.formats.open import read
+from gwa.formats.registry import writer
 from gwa.ingest.counting import UNIX
 from gwa.store.account import Account
 from gwa.store.options import Reading

@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 import pytest
 
 import gwa
-from gwa.convert import read, recognise
 from gwa.errors import DefinitionError, StrictError, TraceError, UnknownFormat
+from gwa.formats.open import read, recognise
 from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.schema import FIELDS as SCHEMA

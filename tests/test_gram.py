@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gwa.convert import read, recognise
+from gwa.formats.open import read, recognise
 from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.schema import NAMES

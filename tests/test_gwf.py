@@ -6,8 +6,9 @@ from urllib.parse import unquote
 import pytest
 import zstandard
 
-from gwa.convert import read, recognise, writer
 from gwa.errors import TraceError, UnknownFormat
+from gwa.formats.open import read, recognise
+from gwa.formats.registry import writer
 from gwa.ingest.source.head import Head
 from gwa.store.account import Account
 from gwa.store.options import Reading

@@ -9,8 +9,10 @@ import sys
 import pytest
 from hypothesis import given
 
-from gwa.convert import convert, read, writer
 from gwa.errors import OutputError, TraceError, UnknownFormat
+from gwa.formats.convert import convert
+from gwa.formats.open import read
+from gwa.formats.registry import writer
 from gwa.store.options import Reading
 from tests.mutation import CHANGES, FEW, MANY, VALUES, mutated, outcome
 
@@ -67,7 +69,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
     path.write_text(SAMPLE)
     path.chmod(0)
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom gwa.convert import read\n"
+        "import os, sys\nfrom pathlib import Path\nfrom gwa.formats.convert import read\n"
         "if os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
         "read([Path(sys.argv[1])])"
     )

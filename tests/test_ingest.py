@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gwa.convert import convert, read, writer
 from gwa.errors import StrictError, TraceError
+from gwa.formats.convert import convert
+from gwa.formats.open import read
+from gwa.formats.registry import writer
 from gwa.ingest.counting import SHOWN
 from gwa.store.account import Account
 from gwa.store.options import Reading

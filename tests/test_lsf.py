@@ -6,8 +6,8 @@ from operator import itemgetter
 
 import pytest
 
-from gwa.convert import read
 from gwa.errors import StrictError, TraceError
+from gwa.formats.open import read
 from gwa.store.schema import NAMES
 from tests.mutation import VALUES
 from tests.written import FIELDS, Written

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gwa.convert import convert, writer
 from gwa.errors import OutputError
+from gwa.formats.convert import convert
+from gwa.formats.registry import writer
 from gwa.util.atomic import compressing, whole, write_whole
 
 SUFFIXES = (".gwf", ".gwf.gz", ".parquet", ".sqlite", ".duckdb", ".swf")

@@ -7,9 +7,10 @@ import duckdb
 import pytest
 
 import gwa
-from gwa.convert import convert, read
 from gwa.errors import OutputError, TraceError
-from gwa.formats._partitioned import write
+from gwa.formats.convert import convert
+from gwa.formats.monthly import write
+from gwa.formats.open import read
 
 TABLES = ("jobs", "header", "sources", "rejects", "repairs", "source_ids", "dependencies", "provenance")
 

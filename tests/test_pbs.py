@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from gwa.convert import read
 from gwa.errors import StrictError, TraceError
+from gwa.formats.open import read
 from gwa.store.schema import NAMES
 from tests.mutation import VALUES
 from tests.written import FIELDS, Written

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from gwa.convert import read
 from gwa.errors import StrictError
+from gwa.formats.open import read
 from gwa.ingest.readers.gridengine import CELLS, joined_cells
 from gwa.store.schema import NAMES
 from tests.mutation import VALUES

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gwa.convert import convert, read
 from gwa.errors import StrictError, TraceError
+from gwa.formats.convert import convert
+from gwa.formats.open import read
 from gwa.store.options import Reading
 from gwa.store.schema import NAMES
 from gwa.store.store import Store

@@ -16,9 +16,10 @@ from benchmarks.spark import differences
 from gwa.analysis import analyses
 from gwa.analysis._digits import three_digits
 from gwa.comparison import compare
-from gwa.convert import read, writer
 from gwa.errors import EngineError, TraceError
-from gwa.formats._partitioned import write as write_months
+from gwa.formats.monthly import write as write_months
+from gwa.formats.open import read
+from gwa.formats.registry import writer
 from gwa.metrics.timeline import exact_sum
 from gwa.report.as_json import as_json
 from gwa.report.build import build

@@ -6,8 +6,10 @@ import sys
 import duckdb
 import pytest
 
-from gwa.convert import convert, read, writer
 from gwa.errors import OutputError, TraceError
+from gwa.formats.convert import convert
+from gwa.formats.open import read
+from gwa.formats.registry import writer
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.options import Reading

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import gwa
-from gwa.convert import read, writer
+from gwa.formats.open import read
+from gwa.formats.registry import writer
 from gwa.store.options import Reading
 from gwa.store.schema import FIELDS
 

@@ -7,10 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from gwa.convert import convert, read, recognise
 from gwa.errors import TraceError, UnknownFormat
-from gwa.formats import parquet, wta
-from gwa.formats._parquet import TASKS as NEEDED
+from gwa.formats.builtin import parquet, wta
+from gwa.formats.builtin._parquet import TASKS as NEEDED
+from gwa.formats.convert import convert
+from gwa.formats.open import read, recognise
 from gwa.ingest.source.head import Head
 from gwa.store.options import Reading
 from gwa.store.schema import NAMES

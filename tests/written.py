@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from gwa.convert import read
+from gwa.formats.open import read
 from gwa.store.options import Reading
 from gwa.store.store import Store
 

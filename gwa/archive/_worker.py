@@ -18,8 +18,8 @@ from typing import Final, Literal, TypeAlias
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.holding import ONE_THREAD, Withheld, drawn
 from gwa.comparison import compare
-from gwa.convert import read
 from gwa.errors import GwaError
+from gwa.formats.open import read
 from gwa.report.html import html
 from gwa.store.engines.config import Engine
 from gwa.store.options import Reading

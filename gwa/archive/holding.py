@@ -17,8 +17,9 @@ from typing import Any, Final
 from gwa.archive.catalogue import Catalogue, Entry, Generated
 from gwa.archive.diversity import diversity
 from gwa.archive.privacy import leaks
-from gwa.convert import read, writer
 from gwa.errors import TraceError
+from gwa.formats.open import read
+from gwa.formats.registry import writer
 from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.build import build

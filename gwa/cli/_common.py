@@ -173,7 +173,7 @@ def _set(pairs: Sequence[str]) -> dict[str, str]:
 
 def opened(trace: Path, said: dict[str, Any]) -> "Trace":
     """Open a trace with the shared options, and leave the part of it that they name."""
-    from gwa.convert import read
+    from gwa.formats.open import read
     from gwa.store.subset import Part
     from gwa.trace import Trace, title
 

@@ -26,7 +26,7 @@ def command(trace: Path, out: Path, key: Path | None, **said: Any) -> None:
     Example:
       gwa anonymize sample_traces/swf/tiny.swf -o public.gwf --key my.key
     """
-    from gwa.convert import convert
+    from gwa.formats.convert import convert
     from gwa.store.anonymize import read_key
 
     account = convert([trace], out, name=said["name"], reading=reading(said), key=read_key(key))

@@ -62,7 +62,7 @@ def command(
             raise click.UsageError("--append keeps rows with their names; anonymize the store that it makes")
         _append(sources, out, [*words, "--append"], wishes, quiet=said["quiet"])
         return
-    from gwa.convert import convert as run
+    from gwa.formats.convert import convert as run
     from gwa.store.anonymize import read_key
 
     account = run(
@@ -80,7 +80,7 @@ def _append(
     sources: tuple[Path, ...], out: Path, words: list[str], wishes: dict[str, Any], *, quiet: bool
 ) -> None:
     """Append to a store, and say what it held already."""
-    from gwa.append import append
+    from gwa.formats.append import append
 
     account, again = append(sources, out, command=shlex.join(words), **wishes)
     if not quiet:

@@ -16,7 +16,7 @@ def command(name: str | None, as_json: bool) -> None:
     Example:
       gwa formats swf
     """
-    from gwa.convert import all_formats, broken, format_called
+    from gwa.formats.registry import all_formats, broken, format_called
     from gwa.terminal import table
 
     if name:

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gwa.convert import writer
 from gwa.errors import ModelError
+from gwa.formats.registry import writer
 from gwa.models import Model
 from gwa.models._streams import Block, Extent, cut
 from gwa.models.arrivals import Arrivals

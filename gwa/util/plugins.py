@@ -38,12 +38,18 @@ def modules(package: str, group: str = "") -> tuple[ModuleType, ...]:
     Raise `DefinitionError` for an entry point that cannot be loaded.
     """
     own = [import_module(f"{package}.{name}") for name in names(package)]
-    return (*own, *(_module(point) for point in (points(group) if group else ())))
+    return (*own, *(loaded(group) if group else ()))
 
 
-def points(group: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of *group*, by name."""
-    return tuple(sorted(entry_points(group=group), key=lambda point: (point.name, point.value)))
+@cache
+def loaded(group: str) -> tuple[ModuleType, ...]:
+    """
+    Return the modules that entry points of *group* name, by the names of the entry points.
+
+    Raise `DefinitionError` for an entry point that cannot be loaded, or names something else.
+    """
+    points = sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
+    return tuple(_module(point) for point in points)
 
 
 def instances(package: str, kind: type[T], group: str = "") -> list[T]:
@@ -68,14 +74,13 @@ def subclasses(package: str, base: type[T], group: str = "") -> list[type[T]]:
 
 
 def _module(point: EntryPoint) -> ModuleType:
-    loaded = None
     try:
-        loaded = point.load()
+        found = point.load()
     except Exception as error:
         raise _refusal(point, f"cannot be loaded: {type(error).__name__}: {error}") from error
-    if not isinstance(loaded, ModuleType):
+    if not isinstance(found, ModuleType):
         raise _refusal(point, f"is {point.value}, expected the name of a module")
-    return loaded
+    return found
 
 
 def _refusal(point: EntryPoint, why: str) -> DefinitionError:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
-from gwa.convert import read
 from gwa.errors import ModelError, SimulationError
+from gwa.formats.open import read
 from gwa.metrics.bags import bagged
 from gwa.models import Model
 from gwa.models._draws import Scaled

@@ -1,7 +1,8 @@
 """
 Bags of tasks: what a user submits with less than two minutes between the jobs.
 
-Source: S. D. Anoep, thesis (2009), section 3.2, as its text says; `gwa.metrics.bags.TEXT` is the same in the engine.
+Source: S. D. Anoep, thesis (2009), section 3.2, as its text says; `gwa.metrics.bags.TEXT` is the same in the
+engine.
 """
 
 from dataclasses import dataclass

@@ -15,9 +15,9 @@ from typing import Final
 import duckdb
 
 from gwa.errors import TraceError
-from gwa.formats import Format
-from gwa.formats._parquet import TASKS, brief, columns_of, quoted
-from gwa.formats._tables import sources
+from gwa.formats.base import Format
+from gwa.formats.builtin._columns import sources
+from gwa.formats.builtin._parquet import TASKS, brief, columns_of, quoted
 from gwa.ingest.cleaning import insert
 from gwa.ingest.counting import Count, settle
 from gwa.ingest.source.head import Head

@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from gwa.formats._text import write_lines
-from gwa.gwftext import entry_lines, number_text
+from gwa.formats.builtin._gwf_text import entry_lines, number_text
+from gwa.formats.builtin._write_text import write_lines
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header

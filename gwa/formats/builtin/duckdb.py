@@ -12,8 +12,8 @@ from typing import Final
 import duckdb
 
 from gwa.errors import OutputError, TraceError
-from gwa.formats import Format
-from gwa.formats._tables import is_packed, refuse_packed_name
+from gwa.formats.base import Format
+from gwa.formats.builtin._columns import is_packed, refuse_packed_name
 from gwa.ingest.source.head import Head
 from gwa.store.metadata import provenance
 from gwa.store.options import Reading

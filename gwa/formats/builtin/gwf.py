@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import TraceError
-from gwa.formats import Format
-from gwa.formats._text import write_lines
-from gwa.gwftext import cell, header_lines, in_order, plain_fields, restore
+from gwa.formats.base import Format
+from gwa.formats.builtin._gwf_text import cell, header_lines, in_order, plain_fields, restore
+from gwa.formats.builtin._write_text import write_lines
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import Head
 from gwa.ingest.source.lines import Layout

@@ -16,9 +16,9 @@ from urllib.parse import quote
 import duckdb
 
 from gwa.errors import OutputError, TraceError
-from gwa.formats import Format
-from gwa.formats._cells import text, typed
-from gwa.formats._tables import fields_of, is_packed, refuse_packed_name, sources
+from gwa.formats.base import Format
+from gwa.formats.builtin._arrow import text, typed
+from gwa.formats.builtin._columns import fields_of, is_packed, refuse_packed_name, sources
 from gwa.ingest.batch import Records
 from gwa.ingest.cleaning import insert
 from gwa.ingest.counting import Count, settle, tally

@@ -31,7 +31,7 @@ from typing import Any, Final
 import duckdb
 
 from gwa.errors import DefinitionError
-from gwa.formats import Format
+from gwa.formats.base import Format
 from gwa.ingest.cleaning import SLACK
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import Head

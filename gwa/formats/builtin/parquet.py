@@ -13,10 +13,10 @@ from typing import Final
 import duckdb
 
 from gwa.errors import TraceError
-from gwa.formats import Format
-from gwa.formats._parquet import TASKS, brief, columns, columns_of, quoted, relation
-from gwa.formats._remote import address, is_remote, reach
-from gwa.formats._tables import fields_of, refuse_packed_name, sources
+from gwa.formats.base import Format
+from gwa.formats.builtin._columns import fields_of, refuse_packed_name, sources
+from gwa.formats.builtin._parquet import TASKS, brief, columns, columns_of, quoted, relation
+from gwa.formats.remote import address, is_remote, reach
 from gwa.ingest.cleaning import insert, is_clean
 from gwa.ingest.counting import Count, settle
 from gwa.ingest.source.head import Head

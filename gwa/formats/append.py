@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gwa.convert import convert_in_place, rows_of, writer
 from gwa.errors import OutputError, TraceError
+from gwa.formats.convert import convert_in_place, rows_of
+from gwa.formats.registry import writer
 from gwa.ingest.checkpoint import keeping
 from gwa.ingest.inputs import expand
 from gwa.ingest.source.compressed import Source

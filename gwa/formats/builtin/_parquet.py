@@ -5,8 +5,8 @@ from typing import Final
 
 import duckdb
 
-from gwa.formats._remote import address
-from gwa.formats._tables import is_packed
+from gwa.formats.builtin._columns import is_packed
+from gwa.formats.remote import address
 from gwa.ingest.source.head import Head
 from gwa.store.schema import NAMES
 from gwa.store.store import Store

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
-from gwa.formats._parquet import columns, relation
+from gwa.formats.builtin._parquet import columns, relation
 from gwa.store.engines.duckdb import literal
 from gwa.store.metadata import KEY, pack
 from gwa.store.store import Store
