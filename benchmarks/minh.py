@@ -16,9 +16,9 @@ from scipy.stats import ks_2samp
 
 import gwa
 from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, Selection
-from gwa.models import Model, models
-from gwa.models._streams import Extent
-from gwa.models.workload import Order
+from gwa.models.base import Model, models
+from gwa.models.generate import Order
+from gwa.models.streams import Extent
 from gwa.statistics.dependence import pearson, spatial_entropy
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store

@@ -10,12 +10,12 @@ import pytest
 import gwa
 from gwa.errors import ModelError
 from gwa.metrics.quality import problems
-from gwa.models import model, models, presets
-from gwa.models._parameters import described
-from gwa.models._streams import Extent
-from gwa.models.document import read, text, write
-from gwa.models.load import at_utilization, utilization
-from gwa.models.workload import Order, workload
+from gwa.models.base import model, models, presets
+from gwa.models.files import read, text, write
+from gwa.models.generate import Order, workload
+from gwa.models.pacing import at_utilization, utilization
+from gwa.models.parameters import described
+from gwa.models.streams import Extent
 from gwa.store.schema import BY_NAME
 
 MODELS = pytest.mark.parametrize("kind", models().values(), ids=lambda kind: kind.name)

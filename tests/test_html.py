@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from gwa.errors import DefinitionError
-from gwa.report import document as blocks
+from gwa.report import document
 from gwa.report.build import build
 from gwa.report.document import Column, Fact, Facts, Note, Report, Section, Table
 from gwa.report.html import UNPRINTABLE, chapters, html, layout, numeric, summary
@@ -68,7 +68,7 @@ def attributes(text, name):
 
 def test_every_kind_of_block_has_a_macro_and_no_other_has():
     source = asset("templates", "blocks.html").read_text()
-    known = {kind.kind for kind in vars(blocks).values() if isinstance(kind, type) and hasattr(kind, "kind")}
+    known = {kind.kind for kind in vars(document).values() if isinstance(kind, type) and hasattr(kind, "kind")}
 
     macros = set(re.findall(r"macro (\w+)\(", source))
     assert macros == known == {"facts", "fact_table", "table", "figure", "note"}

@@ -6,7 +6,7 @@ import pytest
 
 import gwa
 from gwa.analysis import analyses
-from gwa.models import models
+from gwa.models.base import models
 from gwa.report.as_json import plain
 from gwa.report.build import build
 from gwa.report.document import Facts, FactTable, Figure, Note, Table

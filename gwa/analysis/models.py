@@ -9,9 +9,9 @@ import numpy as np
 
 from gwa.analysis import Chapter, analysis
 from gwa.errors import ModelError
-from gwa.models import Model, models
-from gwa.models._knots import Knots
-from gwa.models._parameters import Parameters, described
+from gwa.models.base import Model, models
+from gwa.models.families.gwa.knots import Knots
+from gwa.models.parameters import Parameters, described
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
@@ -92,8 +92,8 @@ def _known(store: Store) -> list[str]:
 
 def _made(some: Store, real: "Workload") -> tuple[list[Made], list[str]]:
     """Return the models by how near they come, and why others cannot be fitted."""
-    from gwa.models._streams import Extent
-    from gwa.models.workload import Order
+    from gwa.models.generate import Order
+    from gwa.models.streams import Extent
     from gwa.studies.score import Reference
     from gwa.studies.workload import Workload
 

@@ -201,7 +201,7 @@ def _number(path: Path, at: str, value: object, *, whole: bool, least: float = 1
 
 
 def _generated(path: Path, at: str, said: Mapping[str, object]) -> Generated:
-    from gwa.models import presets
+    from gwa.models.base import presets
 
     if said["preset"] not in list(presets()):
         raise DefinitionError(

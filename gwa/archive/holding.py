@@ -147,9 +147,9 @@ def _made(entry: Entry, target: Path, engine: Engine) -> Store:
 
 
 def _generated(said: Generated, target: Path, engine: Engine) -> Store:
-    from gwa.models._streams import Extent
-    from gwa.models.document import found
-    from gwa.models.workload import Order, workload
+    from gwa.models.files import found
+    from gwa.models.generate import Order, workload
+    from gwa.models.streams import Extent
 
     model = found(said.preset).model
     header = (("Processors", str(said.cpus)),) if said.cpus else ()

@@ -18,7 +18,7 @@ from gwa.archive.machine import as_script, dataset
 from gwa.archive.markdown import Written
 from gwa.archive.ranking import MEASURES, Rank, ranking
 from gwa.formats.registry import all_formats
-from gwa.models import models, presets
+from gwa.models.base import models, presets
 from gwa.report.formatting import show
 from gwa.report.html import exact, printable, prose
 from gwa.store.schema import FIELDS

@@ -9,8 +9,8 @@ import click
 from gwa.cli._common import ARRIVALS, OUTPUT, engine, limits
 
 if TYPE_CHECKING:
-    from gwa.models import Model
-    from gwa.models.workload import Order
+    from gwa.models.base import Model
+    from gwa.models.generate import Order
 
 ASKED: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
 """The options that a trace says it was made with."""
@@ -47,15 +47,15 @@ def command(model: str, out: Path, **said: Any) -> None:
       gwa generate lublin --days 30 --cpus 256 --utilization 0.7 --seed 1 -o loaded.gwf
       gwa generate thesis-average --jobs 1000 --arrivals poisson --seed 1 -o even.gwf
     """
-    from gwa.models import document
-    from gwa.models.workload import generate
+    from gwa.models import files
+    from gwa.models.generate import generate
     from gwa.terminal import progress
 
     if (said["jobs"] is None) == (said["days"] is None):
         raise click.UsageError("expected either --jobs or --days")
     if said["utilization"] is not None and said["cpus"] is None:
         raise click.UsageError("--utilization needs --cpus: of how many processors?")
-    found = document.found(model)
+    found = files.found(model)
     asked = {f"--{name}": said[name] for name in ASKED}
     words = [word for name, value in asked.items() if value is not None for word in (name, str(value))]
     line = shlex.join(["gwa", "generate", found.name, *words])
@@ -66,10 +66,10 @@ def command(model: str, out: Path, **said: Any) -> None:
 
 def _order(model: "Model", said: dict[str, Any]) -> "Order":
     """Return what is to be made: a model changed as the options say, how long, and its seed."""
-    from gwa.models._streams import Extent
-    from gwa.models.arrivals import process
-    from gwa.models.load import at_utilization
-    from gwa.models.workload import Order, other_arrivals
+    from gwa.models.arrival_process import process
+    from gwa.models.generate import Order, other_arrivals
+    from gwa.models.pacing import at_utilization
+    from gwa.models.streams import Extent
 
     cpus, utilization = said["cpus"], said["utilization"]
     one = model.within(cpus) if cpus else model

@@ -68,7 +68,7 @@ def command(
 
 def _names(said: str | None) -> list[str]:
     """Return the models wanted; raise a usage error for one that there is not."""
-    from gwa.models import models
+    from gwa.models.base import models
 
     names = list(models()) if said is None else said.split(",")
     for name in names:

@@ -30,8 +30,8 @@ def listed(as_json: bool) -> None:
     Example:
       gwa model list
     """
-    from gwa.models import models, presets
-    from gwa.models.arrivals import processes
+    from gwa.models.arrival_process import processes
+    from gwa.models.base import models, presets
     from gwa.terminal import table
 
     rows = [(one.name, "model", one.title, one.about()) for one in models().values()]
@@ -55,9 +55,9 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **said:
       gwa model fit sample_traces/swf/tiny.swf lublin -o lublin.json
       gwa model fit sample_traces/swf/tiny.swf lublin --arrivals spectral -o lublin.json
     """
-    from gwa.models import models
-    from gwa.models.arrivals import process
-    from gwa.models.document import text, write
+    from gwa.models.arrival_process import process
+    from gwa.models.base import models
+    from gwa.models.files import text, write
 
     other = process(arrivals) if arrivals else None
     if model not in models():

@@ -17,9 +17,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models import Model, models
-from gwa.models._streams import Extent
-from gwa.models.workload import Order
+from gwa.models.base import Model, models
+from gwa.models.generate import Order
+from gwa.models.streams import Extent
 from gwa.store.store import Store
 from gwa.studies.heldout import HALVES, held_out, training
 from gwa.studies.kept import Kept, content

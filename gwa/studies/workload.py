@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.models._streams import Block
+from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store

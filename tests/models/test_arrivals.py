@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gwa.errors import ModelError
-from gwa.models._draws import Scaled
-from gwa.models.arrivals import processes
+from gwa.models.arrival_process import processes
 from gwa.models.arrivals._cascade import fitted_shapes, halved, scattered
 from gwa.models.arrivals.bursts import Bursts
 from gwa.models.arrivals.modulated import Modulated
@@ -23,6 +22,7 @@ from gwa.models.arrivals.renewal import Renewal
 from gwa.models.arrivals.slots import DAY, SLOT, Day, Slots
 from gwa.models.arrivals.spectral import Spectral, _bands
 from gwa.models.arrivals.wavelet import Wavelet
+from gwa.models.draws import Scaled
 from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.distributions import Lognormal, Normal
 from gwa.statistics.gamma import Gamma

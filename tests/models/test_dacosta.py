@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from gwa.errors import ModelError
-from gwa.models import presets
-from gwa.models._streams import Extent
-from gwa.models.dacosta import DaCosta
-from gwa.models.workload import Order
+from gwa.models.base import presets
+from gwa.models.families.dacosta import DaCosta
+from gwa.models.generate import Order
+from gwa.models.streams import Extent
 
 PRINTED, FITTED, FOUR = (
     cast("DaCosta", presets()[name].model) for name in ("dacosta", "dacosta-fitted", "dacosta-4")

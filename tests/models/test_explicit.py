@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from gwa.errors import ModelError
-from gwa.models import presets
-from gwa.models._streams import Extent
-from gwa.models.explicit import Explicit
-from gwa.models.thesis import Bags
-from gwa.models.workload import Order, workload
+from gwa.models.base import presets
+from gwa.models.families.explicit import Explicit
+from gwa.models.families.thesis import Bags
+from gwa.models.generate import Order, workload
+from gwa.models.streams import Extent
 
 PRESET = cast("Explicit", presets()["thesis-explicit-lcg"].model)
 

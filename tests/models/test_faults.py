@@ -10,9 +10,9 @@ import pytest
 
 from gwa.cli import main
 from gwa.errors import ModelError
-from gwa.models import model, models, presets
-from gwa.models._parameters import Parameters, described
-from gwa.models.document import document
+from gwa.models.base import model, models, presets
+from gwa.models.files import document
+from gwa.models.parameters import Parameters, described
 from gwa.statistics.distribution import Distribution
 
 FIRSTS = {preset.model.name: preset for preset in reversed(presets().values())}

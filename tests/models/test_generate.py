@@ -7,10 +7,10 @@ import sys
 import pytest
 
 import gwa
-from gwa.models import presets
-from gwa.models._streams import Extent
-from gwa.models.arrivals import processes
-from gwa.models.workload import Order, generate, other_arrivals, workload
+from gwa.models.arrival_process import processes
+from gwa.models.base import presets
+from gwa.models.generate import Order, generate, other_arrivals, workload
+from gwa.models.streams import Extent
 
 
 def run(*words, cwd):

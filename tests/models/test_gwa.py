@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gwa.errors import ModelError
-from gwa.models import presets
-from gwa.models._knots import Knots
-from gwa.models._likeness import Likeness, Repetition, normal_scores
-from gwa.models._places import UserScores
-from gwa.models._regulation import (
+from gwa.models.base import presets
+from gwa.models.families.gwa import Gwa
+from gwa.models.families.gwa.knots import Knots
+from gwa.models.families.gwa.likeness import Likeness, Repetition, normal_scores
+from gwa.models.families.gwa.places import UserScores
+from gwa.models.families.gwa.regulation import (
     CROWD,
     LATE,
     LOAD,
@@ -24,10 +25,9 @@ from gwa.models._regulation import (
     picked,
     strength,
 )
-from gwa.models._sessions import Sessions
-from gwa.models._streams import Extent
-from gwa.models.gwa import Gwa
-from gwa.models.workload import Order, workload
+from gwa.models.families.gwa.sessions import Sessions
+from gwa.models.generate import Order, workload
+from gwa.models.streams import Extent
 from gwa.statistics.sample import Sample
 
 PRESET: Any = presets()["gwa-kth-sp2"].model

@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 from gwa.errors import ModelError
-from gwa.models import presets
-from gwa.models._lublin import BINS, _em, _size_probabilities
-from gwa.models._streams import Extent
-from gwa.models.lublin import Lublin, RunTimes, Sizes
-from gwa.models.workload import Order
+from gwa.models.base import presets
+from gwa.models.families._lublin_fit import BINS, _em, _size_probabilities
+from gwa.models.families.lublin import Lublin, RunTimes, Sizes
+from gwa.models.generate import Order
+from gwa.models.streams import Extent
 
 ALL, BOTH = (cast("Lublin", presets()[name].model) for name in ("lublin-all", "lublin"))
 

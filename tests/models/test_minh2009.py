@@ -12,13 +12,13 @@ from scipy import stats
 import gwa
 from gwa.errors import ModelError
 from gwa.metrics.papers import minh2010
-from gwa.models import presets
-from gwa.models._cells import Cell, Deck, Spread
-from gwa.models._locality import Rows, cut, gathered, within
-from gwa.models._streams import Extent
-from gwa.models.mbc import MbcLs, rows
-from gwa.models.minh2009 import Minh2009, Minh2009Printed
-from gwa.models.workload import Order
+from gwa.models.base import presets
+from gwa.models.families._size_cells import Cell, Deck, Spread
+from gwa.models.families._temporal_locality import Rows, cut, gathered, within
+from gwa.models.families.mbc import MbcLs, rows
+from gwa.models.families.minh2009 import Minh2009, Minh2009Printed
+from gwa.models.generate import Order
+from gwa.models.streams import Extent
 from gwa.statistics.dependence import autocorrelation, pearson
 from gwa.statistics.sample import Sample
 

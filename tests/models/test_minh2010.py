@@ -13,13 +13,22 @@ from scipy import stats
 import gwa
 from gwa.errors import ModelError
 from gwa.metrics.papers import minh2010
-from gwa.models import presets
-from gwa.models._cells import Cell, Spread
-from gwa.models._locality import Rows
-from gwa.models._similar import CLASSES, GAPS, Joins, calibrated, firsts, growth, lengths, size_class
-from gwa.models._streams import Extent
-from gwa.models.minh2010 import Minh2010, Minh2010Printed
-from gwa.models.workload import Order, workload
+from gwa.models.base import presets
+from gwa.models.families._similar_bags import (
+    CLASSES,
+    GAPS,
+    Joins,
+    calibrated,
+    firsts,
+    growth,
+    lengths,
+    size_class,
+)
+from gwa.models.families._size_cells import Cell, Spread
+from gwa.models.families._temporal_locality import Rows
+from gwa.models.families.minh2010 import Minh2010, Minh2010Printed
+from gwa.models.generate import Order, workload
+from gwa.models.streams import Extent
 from gwa.statistics.dependence import pearson, spatial_entropy
 
 IMPROVED = cast("Minh2010", presets()["minh2010-nasa"].model)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gwa.errors import ModelError
-from gwa.models import model, presets
-from gwa.models.document import document, found, read
+from gwa.models.base import model, presets
+from gwa.models.files import document, found, read
 
 GOOD = document(presets()["lublin"].model, {})
 JSON = st.recursive(

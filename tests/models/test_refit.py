@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gwa.models import models, presets
-from gwa.models._similar import beginning, firsts, lengths
-from gwa.models._streams import Extent
 from gwa.models.arrivals.slots import DAY, SLOT, SLOTS
 from gwa.models.arrivals.spectral import _bands
-from gwa.models.workload import Order, workload
+from gwa.models.base import models, presets
+from gwa.models.families._similar_bags import beginning, firsts, lengths
+from gwa.models.generate import Order, workload
+from gwa.models.streams import Extent
 
 SHARES = (np.arange(2000) + 0.5) / 2000
 """Shares at which distributions are compared."""

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gwa.errors import ModelError
-from gwa.models import presets
-from gwa.models._bags import lognormal, normal_reject
-from gwa.models._draws import Scaled
-from gwa.models._rounded import rounded, sizes
-from gwa.models._streams import Extent
-from gwa.models.thesis import Bags, Tasks, Users
-from gwa.models.workload import Order
+from gwa.models.bag_streams import lognormal, normal_reject
+from gwa.models.base import presets
+from gwa.models.draws import Scaled
+from gwa.models.families.thesis import Bags, Tasks, Users
+from gwa.models.generate import Order
+from gwa.models.rounding import rounded, sizes
+from gwa.models.streams import Extent
 from gwa.statistics.distributions import Normal
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.models._draws import sizes
+from gwa.models.draws import sizes
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 

@@ -6,10 +6,10 @@ from typing import Annotated, Final, Self
 
 import numpy as np
 
-from gwa.models._draws import Scaled, sizes
-from gwa.models._parameters import Quantity, positive
-from gwa.models._rounded import at_most, rounded
-from gwa.models.arrivals import Arrivals, gaps
+from gwa.models.arrival_process import Arrivals, gaps
+from gwa.models.draws import Scaled, sizes
+from gwa.models.parameters import Quantity, positive
+from gwa.models.rounding import at_most, rounded
 from gwa.statistics.pareto import GeneralizedPareto
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store

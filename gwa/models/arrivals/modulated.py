@@ -10,8 +10,8 @@ import scipy  # loads its signal part, which is slow, when it is first used
 from scipy.optimize import nnls
 
 from gwa.errors import ModelError
-from gwa.models._parameters import Quantity, positive
-from gwa.models.arrivals import Arrivals, gaps
+from gwa.models.arrival_process import Arrivals, gaps
+from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 

@@ -6,9 +6,9 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from gwa.models._draws import sizes
-from gwa.models._parameters import positive
-from gwa.models.arrivals import Arrivals, gaps
+from gwa.models.arrival_process import Arrivals, gaps
+from gwa.models.draws import sizes
+from gwa.models.parameters import positive
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 

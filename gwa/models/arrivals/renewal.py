@@ -7,9 +7,9 @@ from typing import Annotated, Final, Self
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models._draws import Scaled, sizes
-from gwa.models._parameters import positive, share
-from gwa.models.arrivals import Arrivals, gaps
+from gwa.models.arrival_process import Arrivals, gaps
+from gwa.models.draws import Scaled, sizes
+from gwa.models.parameters import positive, share
 from gwa.statistics.fit import fit_all
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store

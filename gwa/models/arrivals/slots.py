@@ -8,9 +8,9 @@ from typing import Annotated, Final, Self, TypeAlias
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models._draws import Scaled, improved, sizes
-from gwa.models._parameters import Parameters, Quantity, positive
-from gwa.models.arrivals import Arrivals, gaps
+from gwa.models.arrival_process import Arrivals, gaps
+from gwa.models.draws import Scaled, improved, sizes
+from gwa.models.parameters import Parameters, Quantity, positive
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import fit_all
 from gwa.statistics.numeric import dot

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from gwa.errors import ModelError
-from gwa.models._parameters import Quantity, positive
-from gwa.models.arrivals import Arrivals, gaps
+from gwa.models.arrival_process import Arrivals, gaps
 from gwa.models.arrivals._cascade import batched, fitted_shapes, scattered
+from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
 

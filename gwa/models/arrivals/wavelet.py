@@ -7,9 +7,9 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from gwa.models._parameters import Quantity, positive
-from gwa.models.arrivals import Arrivals, gaps
+from gwa.models.arrival_process import Arrivals, gaps
 from gwa.models.arrivals._cascade import batched, fitted_shapes, halved, scattered
+from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from gwa.errors import ModelError
-from gwa.models import Model
-from gwa.models._parameters import Parameters, Quantity, positive
-from gwa.models.document import found
-from gwa.models.thesis import Bags
+from gwa.models.base import Model
+from gwa.models.families.thesis import Bags
+from gwa.models.files import found
+from gwa.models.parameters import Parameters, Quantity, positive
 from gwa.simulation.architectures import architecture
 from gwa.simulation.backfilling import POLICIES
 from gwa.simulation.scheduling import scheduler

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from gwa.errors import DefinitionError, GwaError
-from gwa.models._parameters import Parameters
+from gwa.models.parameters import Parameters
 
 P = TypeVar("P", bound=Parameters)
 

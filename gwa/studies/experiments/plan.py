@@ -14,7 +14,7 @@ from gwa.errors import DefinitionError
 from gwa.studies.experiments.experiment import RUNS, Stated, Workload
 from gwa.util.version import __version__
 
-SOURCES: Final = ("gwa.simulation", "gwa.studies.experiments", "gwa.models", "gwa.models.arrivals")
+SOURCES: Final = ("gwa.simulation", "gwa.studies.experiments", "gwa.models.base", "gwa.models.base.arrivals")
 """Where the programs stand on which results depend."""
 
 DIGITS: Final = 20

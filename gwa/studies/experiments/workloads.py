@@ -12,11 +12,11 @@ import numpy as np
 from gwa.errors import ModelError, SimulationError
 from gwa.formats.open import read
 from gwa.metrics.bags import bagged
-from gwa.models import Model
-from gwa.models._draws import Scaled
-from gwa.models._parameters import positive
-from gwa.models._streams import DAY, Block, Extent, cut, joined, merged
-from gwa.models.thesis import Bags
+from gwa.models.base import Model
+from gwa.models.draws import Scaled
+from gwa.models.families.thesis import Bags
+from gwa.models.parameters import positive
+from gwa.models.streams import DAY, Block, Extent, cut, joined, merged
 from gwa.simulation.tasks import Tasks
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST

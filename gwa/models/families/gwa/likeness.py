@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from gwa.errors import ModelError
-from gwa.models._parameters import Parameters, share
+from gwa.models.parameters import Parameters, share
 from gwa.statistics.sample import Floats, Ints
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import ModelError
-from gwa.models import Model, Preset, model, presets
+from gwa.models.base import Model, Preset, model, presets
 from gwa.util.atomic import write_whole
 from gwa.util.version import __version__
 

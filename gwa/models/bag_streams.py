@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from scipy.special import ndtr
 
-from gwa.models._draws import Scaled
-from gwa.models._streams import Block, in_order, joined
+from gwa.models.draws import Scaled
+from gwa.models.streams import Block, in_order, joined
 from gwa.statistics.sample import Floats, Ints
 
 MOST: Final = 1 << 14

@@ -14,13 +14,13 @@ from gwa.errors import ModelError
 from gwa.metrics.bags import MINH, bags
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, jobs
-from gwa.models import Model
-from gwa.models._bags import pieces
-from gwa.models._cells import Cell, Deck, Spread, ends, fitted, found
-from gwa.models._clusters import Clustered, Labelled
-from gwa.models._locality import Rows
-from gwa.models._parameters import Quantity, positive
-from gwa.models._similar import (
+from gwa.models.arrival_process import Arrivals
+from gwa.models.arrivals.spectral import Spectral
+from gwa.models.arrivals.wavelet import Wavelet
+from gwa.models.bag_streams import pieces
+from gwa.models.base import Model
+from gwa.models.families._clustered import Clustered, Labelled
+from gwa.models.families._similar_bags import (
     CLASSES,
     GROUPS,
     SIMILAR,
@@ -34,11 +34,11 @@ from gwa.models._similar import (
     likeness,
     size_class,
 )
-from gwa.models._streams import Block
-from gwa.models.arrivals import Arrivals
-from gwa.models.arrivals.spectral import Spectral
-from gwa.models.arrivals.wavelet import Wavelet
-from gwa.models.thesis import RECORDED
+from gwa.models.families._size_cells import Cell, Deck, Spread, ends, fitted, found
+from gwa.models.families._temporal_locality import Rows
+from gwa.models.families.thesis import RECORDED
+from gwa.models.parameters import Quantity, positive
+from gwa.models.streams import Block
 from gwa.statistics.distribution import FitError
 from gwa.statistics.sample import Floats, Ints
 from gwa.statistics.zipf import Zipf

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from gwa.errors import ModelError
-from gwa.models import Model
-from gwa.models._bags import pieces
-from gwa.models._parameters import Parameters, Quantity, positive, share
-from gwa.models._streams import Block
-from gwa.models.arrivals import Arrivals
+from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.bursts import Bursts
+from gwa.models.bag_streams import pieces
+from gwa.models.base import Model
+from gwa.models.parameters import Parameters, Quantity, positive, share
+from gwa.models.streams import Block
 from gwa.statistics.distribution import FitError
 from gwa.statistics.distributions import Lognormal
 from gwa.statistics.kmeans import kmeans, silhouette

@@ -6,11 +6,11 @@ from typing import Self
 import numpy as np
 from scipy.special import ndtr
 
-from gwa.models._knots import Knots
-from gwa.models._likeness import Likeness, normal_scores
-from gwa.models._parameters import Parameters
-from gwa.models._places import Places, UserScores
-from gwa.models._sessions import PAUSE, Sessions
+from gwa.models.families.gwa.knots import Knots
+from gwa.models.families.gwa.likeness import Likeness, normal_scores
+from gwa.models.families.gwa.places import Places, UserScores
+from gwa.models.families.gwa.sessions import PAUSE, Sessions
+from gwa.models.parameters import Parameters
 from gwa.statistics.sample import Floats, Ints, Sample
 
 

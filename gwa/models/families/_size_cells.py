@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
-from gwa.models._parameters import Parameters, Quantity
+from gwa.models.parameters import Parameters, Quantity
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
-from gwa.models import Model
-from gwa.models._lublin import fitted_run_times, fitted_sizes
-from gwa.models._parameters import Parameters, Quantity, positive, share
-from gwa.models._streams import Block, merged
-from gwa.models.arrivals import Arrivals
+from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.slots import Slots
+from gwa.models.base import Model
+from gwa.models.families._lublin_fit import fitted_run_times, fitted_sizes
+from gwa.models.parameters import Parameters, Quantity, positive, share
+from gwa.models.streams import Block, merged
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from gwa.errors import ModelError
-from gwa.models._parameters import Parameters, Quantity
+from gwa.models.parameters import Parameters, Quantity
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.sample import Floats
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from gwa.errors import ModelError
 from gwa.metrics.bags import ARRAYS, THESIS, Definition, bags
 from gwa.metrics.papers.anoep2009_users import ranked_users
-from gwa.models import Model
-from gwa.models._bags import BAGS, alike, in_time, lognormal, normal_reject, offsets, pieces
-from gwa.models._draws import Scaled
-from gwa.models._parameters import Quantity, share
-from gwa.models._rounded import at_most, rounded, sizes
-from gwa.models._streams import Block
-from gwa.models._thesis import centres, correlation, gaps_in_bags, simultaneous, variances
-from gwa.models.arrivals import Arrivals
+from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.slots import Slots
+from gwa.models.bag_streams import BAGS, alike, in_time, lognormal, normal_reject, offsets, pieces
+from gwa.models.base import Model
+from gwa.models.draws import Scaled
+from gwa.models.families._anoep_bags import centres, correlation, gaps_in_bags, simultaneous, variances
+from gwa.models.parameters import Quantity, share
+from gwa.models.rounding import at_most, rounded, sizes
+from gwa.models.streams import Block
 from gwa.statistics.sample import Floats
 from gwa.statistics.zipf import Zipf
 from gwa.store.schema import LONGEST

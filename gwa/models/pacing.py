@@ -7,7 +7,7 @@ from typing import Final, Self
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models.workload import Order
+from gwa.models.generate import Order
 
 NEAR: Final = 0.002
 """How near the utilisation must come, as a share of the target."""

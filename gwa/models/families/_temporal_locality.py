@@ -7,7 +7,7 @@ from typing import Annotated, Self
 import numpy as np
 from scipy.optimize import brentq
 
-from gwa.models._parameters import Parameters, Quantity
+from gwa.models.parameters import Parameters, Quantity
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.statistics.zipf import Zipf
 

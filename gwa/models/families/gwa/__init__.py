@@ -7,19 +7,19 @@ from typing import Annotated, Final, Self
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models import Model
-from gwa.models._bags import in_time, pieces
-from gwa.models._contents import Contents
-from gwa.models._knots import Knots
-from gwa.models._likeness import Repetition
-from gwa.models._parameters import Quantity, share
-from gwa.models._places import Places, UserScores
-from gwa.models._regulation import CROWD, backlog, beginning, by_fit, picked, strength
-from gwa.models._rhythm import Rhythm
-from gwa.models._sessions import Sessions
-from gwa.models._streams import Block, joined
-from gwa.models.arrivals import FEWEST
+from gwa.models.arrival_process import FEWEST
 from gwa.models.arrivals.modulated import SLOT, Modulated
+from gwa.models.bag_streams import in_time, pieces
+from gwa.models.base import Model
+from gwa.models.families.gwa.contents import Contents
+from gwa.models.families.gwa.knots import Knots
+from gwa.models.families.gwa.likeness import Repetition
+from gwa.models.families.gwa.places import Places, UserScores
+from gwa.models.families.gwa.regulation import CROWD, backlog, beginning, by_fit, picked, strength
+from gwa.models.families.gwa.rhythm import Rhythm
+from gwa.models.families.gwa.sessions import Sessions
+from gwa.models.parameters import Quantity, share
+from gwa.models.streams import Block, joined
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from gwa.errors import ModelError
 from gwa.formats.registry import writer
-from gwa.models import Model
-from gwa.models._streams import Block, Extent, cut
-from gwa.models.arrivals import Arrivals
+from gwa.models.arrival_process import Arrivals
+from gwa.models.base import Model
+from gwa.models.streams import Block, Extent, cut
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import passing

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
-from gwa.models._parameters import Parameters, Quantity, share
+from gwa.models.parameters import Parameters, Quantity, share
 from gwa.statistics.sample import Floats, Sample
 
 NEAR: Final = 0.005

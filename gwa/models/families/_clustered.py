@@ -9,9 +9,9 @@ import numpy as np
 
 from gwa.errors import ModelError
 from gwa.metrics.papers.minh2010 import YEAR_2009, Selection, labels, repetitions
-from gwa.models import Model
-from gwa.models._parameters import Parameters, Quantity, positive, share
-from gwa.models.arrivals import Arrivals
+from gwa.models.arrival_process import Arrivals
+from gwa.models.base import Model
+from gwa.models.parameters import Parameters, Quantity, positive, share
 from gwa.statistics.mixture import GaussianMixture, of_seconds, select
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.schema import LONGEST

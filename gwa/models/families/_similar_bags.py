@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from gwa.errors import ModelError
 from gwa.metrics.bags import MINH, bagged
-from gwa.models._parameters import Parameters, share
-from gwa.models.arrivals import Arrivals
+from gwa.models.arrival_process import Arrivals
+from gwa.models.parameters import Parameters, share
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from gwa.models._likeness import Likeness
+from gwa.models.families.gwa.likeness import Likeness
 from gwa.statistics.sample import Floats
 
 

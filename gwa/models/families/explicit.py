@@ -9,9 +9,9 @@ import numpy as np
 
 from gwa.errors import ModelError
 from gwa.metrics.papers.anoep2009_users import ranked_users
-from gwa.models import Model
-from gwa.models._streams import Block, merged
-from gwa.models.thesis import SOURCE, Bags, Users
+from gwa.models.base import Model
+from gwa.models.families.thesis import SOURCE, Bags, Users
+from gwa.models.streams import Block, merged
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 

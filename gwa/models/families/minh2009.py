@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models._cells import Spread
-from gwa.models._clusters import Labelled
-from gwa.models._locality import Rows, within
-from gwa.models._parameters import share
-from gwa.models._streams import Block
-from gwa.models.mbc import MbcLs, MbcLsPrinted
+from gwa.models.families._clustered import Labelled
+from gwa.models.families._size_cells import Spread
+from gwa.models.families._temporal_locality import Rows, within
+from gwa.models.families.mbc import MbcLs, MbcLsPrinted
+from gwa.models.parameters import share
+from gwa.models.streams import Block
 from gwa.statistics.sample import Ints
 from gwa.store.store import Store
 

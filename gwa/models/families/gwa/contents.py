@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gwa.models._knots import Knots
-from gwa.models._likeness import Likeness, Repetition, normal_scores, standard
-from gwa.models._parameters import Parameters, Quantity, share
-from gwa.models._places import Places
-from gwa.models._sessions import Sessions
-from gwa.models._streams import Block
+from gwa.models.families.gwa.knots import Knots
+from gwa.models.families.gwa.likeness import Likeness, Repetition, normal_scores, standard
+from gwa.models.families.gwa.places import Places
+from gwa.models.families.gwa.sessions import Sessions
+from gwa.models.parameters import Parameters, Quantity, share
+from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.schema import LONGEST
 

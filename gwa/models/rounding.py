@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models._draws import Scaled, improved
+from gwa.models.draws import Scaled, improved
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.distributions import Normal
 from gwa.statistics.fit import fit_all

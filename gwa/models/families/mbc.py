@@ -8,16 +8,16 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models import Model
-from gwa.models._bags import pieces
-from gwa.models._cells import Cell, Deck, Spread, fitted
-from gwa.models._clusters import Clustered, Labelled
-from gwa.models._locality import Rows, cut, gathered
-from gwa.models._parameters import Quantity
-from gwa.models._streams import Block
-from gwa.models.arrivals import Arrivals
+from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.spectral import Spectral
 from gwa.models.arrivals.wavelet import Wavelet
+from gwa.models.bag_streams import pieces
+from gwa.models.base import Model
+from gwa.models.families._clustered import Clustered, Labelled
+from gwa.models.families._size_cells import Cell, Deck, Spread, fitted
+from gwa.models.families._temporal_locality import Rows, cut, gathered
+from gwa.models.parameters import Quantity
+from gwa.models.streams import Block
 from gwa.statistics.sample import Ints
 from gwa.store.store import Store
 
