@@ -68,7 +68,9 @@ def attributes(text, name):
 
 def test_every_kind_of_block_has_a_macro_and_no_other_has():
     source = asset("templates", "blocks.html").read_text()
-    known = {kind.kind for kind in vars(document).values() if isinstance(kind, type) and hasattr(kind, "kind")}
+    known = {
+        kind.kind for kind in vars(document).values() if isinstance(kind, type) and hasattr(kind, "kind")
+    }
 
     macros = set(re.findall(r"macro (\w+)\(", source))
     assert macros == known == {"facts", "fact_table", "table", "figure", "note"}

@@ -6,11 +6,11 @@ import pytest
 
 import gwa
 from gwa.analysis import analyses
+from gwa.evaluation.measure import measures
 from gwa.models.base import models
 from gwa.report.as_json import plain
 from gwa.report.build import build
 from gwa.report.document import Facts, FactTable, Figure, Note, Table
-from gwa.studies.measures import measures
 
 SECTION = next(one for one in analyses() if one.id == "models")
 

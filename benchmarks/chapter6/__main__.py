@@ -14,14 +14,14 @@ from typing import Final
 
 from benchmarks.chapter6.findings import WHY
 from benchmarks.chapter6.judging import FINDINGS, judged
+from gwa.evaluation.experiments.page import panels
+from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.results import Results
+from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.runner import run_all
+from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.document import Column, Note, Report, Section, Table
 from gwa.report.output import write
-from gwa.studies.experiments.experiment import read_experiment
-from gwa.studies.experiments.page import panels
-from gwa.studies.experiments.plan import Plan
-from gwa.studies.experiments.results import Results
-from gwa.studies.experiments.runner import run_all
-from gwa.studies.experiments.shelf import Shelf
 from gwa.terminal import progress
 
 EXPERIMENTS: Final = Path(__file__).parent.parent.parent / "experiments"

@@ -10,7 +10,7 @@ from math import log
 from typing import Final
 
 from benchmarks.chapter6.judging import CLEARLY, Table, count, finding, first, listed, place, rank, spread
-from gwa.studies.experiments.simulated import BAGS
+from gwa.evaluation.experiments.run import BAGS
 
 MUCH: Final = 1.5
 """What differs by a greater factor differs much."""

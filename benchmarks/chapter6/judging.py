@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Final
 
-from gwa.studies.experiments.results import Results
-from gwa.studies.experiments.simulated import BAGS
+from gwa.evaluation.experiments.results import Results
+from gwa.evaluation.experiments.run import BAGS
 
 Numbers = Mapping[str, float]
 """A measure by policy."""

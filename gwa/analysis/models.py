@@ -20,8 +20,8 @@ from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 
 if TYPE_CHECKING:  # what compares workloads takes long to import, and few reports have this section
-    from gwa.studies.score import Scorecard
-    from gwa.studies.workload import Workload
+    from gwa.evaluation.job_arrays import Workload
+    from gwa.evaluation.scorecard import Scorecard
 
 MOST: Final = 20_000
 """Jobs that models are fitted to; of a longer trace, the first."""
@@ -67,8 +67,8 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     than it would to other weeks; 'gwa leaderboard' tells that. Beside each number stands the noise floor, the
     distance between two halves of the trace.
     """
-    from gwa.studies.heldout import copied
-    from gwa.studies.workload import Workload
+    from gwa.evaluation.holdout import copied
+    from gwa.evaluation.job_arrays import Workload
 
     with copied(store, f"select {', '.join(_known(store))} {EARLIEST}", _known(store)) as some:
         real = Workload.of(some)
@@ -92,10 +92,10 @@ def _known(store: Store) -> list[str]:
 
 def _made(some: Store, real: "Workload") -> tuple[list[Made], list[str]]:
     """Return the models by how near they come, and why others cannot be fitted."""
+    from gwa.evaluation.job_arrays import Workload
+    from gwa.evaluation.scorecard import Reference
     from gwa.models.generate import Order
     from gwa.models.streams import Extent
-    from gwa.studies.score import Reference
-    from gwa.studies.workload import Workload
 
     reference = Reference.of(real)
     made, refused = [], []
@@ -159,7 +159,7 @@ def _row(one: Made) -> tuple[Value, ...]:
 
 def _facts(one: Made) -> Iterator[Fact]:
     """Yield the distances of a model as facts."""
-    from gwa.studies.score import title
+    from gwa.evaluation.scorecard import title
 
     prefix, name = f"model.{one.model.name}", one.model.title
     yield Fact(f"{prefix}.noise_floors", number(one.floors), f"{name}: noise floors away")

@@ -58,7 +58,7 @@ def _of_report(said: Any) -> Board:  # noqa: ANN401 - any JSON
 
 def _of_rows(said: list[dict[str, Value]]) -> Board:
     """Return the leaderboard of rows with named cells."""
-    from gwa.studies.standings import COLUMNS, LEGEND
+    from gwa.evaluation.standings import COLUMNS, LEGEND
 
     columns = [one for one in COLUMNS if one.key in said[0]]
     return Board(columns, [[row[one.key] for one in columns] for row in said], legend=LEGEND)

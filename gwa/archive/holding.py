@@ -9,8 +9,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,8 +27,7 @@ from gwa.report.html import figures, html, summary
 from gwa.store.engines.config import Engine
 from gwa.store.options import Reading
 from gwa.store.store import Store
-from gwa.util.assets import asset
-from gwa.util.version import __version__
+from gwa.util import fingerprint
 
 ABOUT: Final = "trace.json"
 """The file that tells of a trace; it is written last."""
@@ -57,34 +54,13 @@ class Withheld(TraceError):  # noqa: N818 - the trace is
 
 def key(catalogue: Catalogue, entry: Entry, *, publish_names: bool) -> str:
     """Return a hash of the trace's sources, of what the catalogue says of it, and of this program."""
-    digest = hashlib.sha256(program().encode())
+    digest = hashlib.sha256(fingerprint.program().encode())
     said = asdict(entry) | {"archive": catalogue.title, "source": None, "names": publish_names}
     digest.update(json.dumps(said, default=str, sort_keys=True).encode())
     for path in _files(entry.source) if entry.source else ():
         name = path.relative_to(entry.source).as_posix() if entry.source else ""
-        digest.update(f"\0{name}\0{sha256(path)}".encode())
+        digest.update(f"\0{name}\0{fingerprint.of_file(path)}".encode())
     return digest.hexdigest()
-
-
-@cache
-def program() -> str:
-    """Return a hash of gwa's own files: another program may tell another thing of the same trace."""
-    digest = hashlib.sha256(__version__.encode())
-    for folder in (files("gwa"), asset("converters"), asset("templates")):
-        digest.update(_hashed(Path(str(folder))))
-    return digest.hexdigest()
-
-
-def _hashed(folder: Path) -> bytes:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    texts = (f"{path.relative_to(folder)}\0{sha256(path)}\n" for path in paths)
-    return hashlib.sha256("".join(texts).encode()).digest()
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _files(source: Path) -> Iterator[Path]:
@@ -195,7 +171,12 @@ def _about(entry: Entry, store: Store, report: Report) -> dict[str, Any]:
 def _downloads(folder: Path, name: str) -> Iterator[Mapping[str, object]]:
     for title, suffix in SUFFIXES.items():
         path = folder / (name + suffix)
-        yield {"format": title, "file": path.name, "bytes": path.stat().st_size, "sha256": sha256(path)}
+        yield {
+            "format": title,
+            "file": path.name,
+            "bytes": path.stat().st_size,
+            "sha256": fingerprint.of_file(path),
+        }
 
 
 def held(folder: Path, wanted: str) -> bool:

@@ -39,15 +39,15 @@ def command(
       gwa leaderboard sample_traces/swf/tiny.swf --models lublin,dacosta --seeds 2
       gwa leaderboard logs/*.swf.gz -o leaderboard
     """
-    from gwa.archive.holding import program
+    from gwa.evaluation.leaderboard import compete
+    from gwa.evaluation.score_cache import Kept
+    from gwa.evaluation.standings import COLUMNS, DETAILS, Standings
     from gwa.report.document import Report, Section
     from gwa.report.output import write
-    from gwa.studies.kept import Kept
-    from gwa.studies.leaderboard import compete
-    from gwa.studies.standings import COLUMNS, DETAILS, Standings
     from gwa.terminal import progress_lines, table
+    from gwa.util import fingerprint
 
-    kept = Kept(folder / SCORES, program()) if folder else None
+    kept = Kept(folder / SCORES, fingerprint.program()) if folder else None
     watched = progress_lines(quiet=said["quiet"])
     results = compete(_opened(traces, said), _names(models), seeds, kept, watched)
     found = Standings(results)

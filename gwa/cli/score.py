@@ -9,7 +9,7 @@ import click
 from gwa.cli._common import JSON, PATH, opened, options
 
 if TYPE_CHECKING:
-    from gwa.studies.workload import Workload
+    from gwa.evaluation.job_arrays import Workload
 
 
 @click.command(name="score")
@@ -30,7 +30,7 @@ def command(real: Path, synthetic: Path, as_json: bool, **said: Any) -> None:
       gwa generate lublin --jobs 1000 --seed 1 -o lublin.swf
       gwa score sample_traces/swf/tiny.swf lublin.swf
     """
-    from gwa.studies.score import COLUMNS, Reference, row
+    from gwa.evaluation.scorecard import COLUMNS, Reference, row
     from gwa.terminal import table
 
     found = Reference.of(_workload(real, said)).score(_workload(synthetic, said))
@@ -46,7 +46,7 @@ def command(real: Path, synthetic: Path, as_json: bool, **said: Any) -> None:
 def _workload(path: Path, said: dict[str, Any]) -> "Workload":
     """Return the jobs of a trace; raise an error where none ran at a known time."""
     from gwa.errors import TraceError
-    from gwa.studies.workload import Workload
+    from gwa.evaluation.job_arrays import Workload
 
     with opened(path, said) as trace:
         found = Workload.of(trace.store)

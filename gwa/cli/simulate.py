@@ -10,7 +10,7 @@ import click
 from gwa.cli._common import JSON, PATH
 
 if TYPE_CHECKING:
-    from gwa.studies.experiments.results import Results
+    from gwa.evaluation.experiments.results import Results
 
 
 @click.command(name="simulate")
@@ -46,14 +46,14 @@ def command(
       gwa simulate experiments/example.toml -o example
       gwa simulate experiments/parallel-jobs.toml -o parallel --json
     """
+    from gwa.evaluation.experiments.gantt import gantts
+    from gwa.evaluation.experiments.page import report
+    from gwa.evaluation.experiments.plan import Plan
+    from gwa.evaluation.experiments.results import Results
+    from gwa.evaluation.experiments.run_cache import Shelf
+    from gwa.evaluation.experiments.runner import run_all
+    from gwa.evaluation.experiments.spec import read_experiment
     from gwa.report.output import write
-    from gwa.studies.experiments.experiment import read_experiment
-    from gwa.studies.experiments.gantts import gantts
-    from gwa.studies.experiments.page import report
-    from gwa.studies.experiments.plan import Plan
-    from gwa.studies.experiments.results import Results
-    from gwa.studies.experiments.runner import run_all
-    from gwa.studies.experiments.shelf import Shelf
     from gwa.terminal import progress
 
     stated = read_experiment(experiment)
@@ -71,7 +71,7 @@ def command(
 
 def _print(results: "Results", *, as_json: bool) -> None:
     """Print the means over repetitions; on a terminal rounded."""
-    from gwa.studies.experiments.page import summary
+    from gwa.evaluation.experiments.page import summary
     from gwa.terminal import table
 
     names, rows = summary(results)

@@ -2,7 +2,7 @@
 Traces beside each other: what differs most first, then the same facts, curves and users in columns.
 
 A distance says little without what chance does, so the distance of two halves of each trace stands
-beside it, as in `gwa.studies.score`, whose measures these are.
+beside it, as in `gwa.evaluation.scorecard`, whose measures these are.
 """
 
 from collections.abc import Iterator, Sequence

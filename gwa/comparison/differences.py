@@ -6,11 +6,11 @@ from itertools import combinations
 from typing import Final
 
 from gwa.comparison.side import Side
+from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistic, measures
 from gwa.report.document import Block, Column, Finding, Note, Table, Unit, Value
 from gwa.report.facts import number
 from gwa.report.formatting import show
 from gwa.statistics.sample import Sample
-from gwa.studies.measures import WASSERSTEIN, Aspect, Measure, Statistic, measures
 
 COLUMNS_SHOWN: Final = 6
 """The values of so many traces stand in the table; of more, only the two that differ most are named."""

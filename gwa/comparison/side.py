@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.analysis import analyses
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.measure import Statistics
+from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS
 from gwa.report.document import Fact, Figure, Name, Report
 from gwa.report.facts import number
 from gwa.store.store import Store
-from gwa.studies.measures import Statistics
-from gwa.studies.score import Floor, Reference
-from gwa.studies.workload import Workload
 
 SECTIONS: Final = (
     "overview",
@@ -50,7 +50,7 @@ class Side:
     What is known of a trace called *name*.
 
     Its *facts* and *figures* by id, the *statistics* and noise *floors* of the measures of
-    `gwa.studies.measures`, and what share of jobs and CPU time each user has.
+    `gwa.evaluation.measure`, and what share of jobs and CPU time each user has.
     """
 
     name: Name

@@ -24,8 +24,8 @@ from gwa.ingest.spec import Recipe, Shape
 from gwa.store.engines.duckdb import literal
 from gwa.store.options import Reading
 from gwa.store.store import Store
+from gwa.util import fingerprint
 from gwa.util.progress import Progress
-from gwa.util.version import __version__
 
 PASSING: Final = "passing_"
 """What the names of the tables begin with through which rows pass."""
@@ -47,7 +47,7 @@ def keep(store: Store, recipe: Recipe, reading: Reading) -> Kept | None:
         (recipe.reader, recipe.select, columns, *((one.delimiter, one.options) for one in shapes.values()))
     )
     key = {
-        "version": __version__,
+        "program": fingerprint.program(),
         "format": recipe.title,
         "options": {name: str(value) for name, value in sorted(reading.options.items())},
         "definition": sha256(said.encode()).hexdigest()[:16],

@@ -6,11 +6,11 @@ import pytest
 
 from benchmarks.chapter6.__main__ import EXPERIMENTS, FIGURES, page
 from benchmarks.chapter6.judging import FINDINGS, judged
+from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.results import Results
+from gwa.evaluation.experiments.run import CLASSES, MEASURES
+from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.document import Table
-from gwa.studies.experiments.experiment import read_experiment
-from gwa.studies.experiments.plan import Plan
-from gwa.studies.experiments.results import Results
-from gwa.studies.experiments.simulated import CLASSES, MEASURES
 
 TOP = 0.95
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import DefinitionError
-from gwa.studies.experiments.experiment import read_experiment
-from gwa.studies.experiments.located import Located
-from gwa.studies.experiments.plan import Plan
+from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.spec import read_experiment
+from gwa.evaluation.experiments.toml_lines import Located
 
 ROOT = Path(__file__).parent.parent.parent
 SHIPPED = sorted((ROOT / "experiments").glob("*.toml"))

@@ -19,15 +19,15 @@ from scipy import stats
 
 from gwa.cli import main
 from gwa.errors import SimulationError
+from gwa.evaluation.experiments.gantt import gantts
+from gwa.evaluation.experiments.page import report
+from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.pool import pieces
+from gwa.evaluation.experiments.results import Estimate, Results
+from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.runner import run_all
+from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.html import html
-from gwa.studies.experiments.experiment import read_experiment
-from gwa.studies.experiments.gantts import gantts
-from gwa.studies.experiments.page import report
-from gwa.studies.experiments.plan import Plan
-from gwa.studies.experiments.processes import pieces
-from gwa.studies.experiments.results import Estimate, Results
-from gwa.studies.experiments.runner import run_all
-from gwa.studies.experiments.shelf import Shelf
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import ModelError, SimulationError
-from gwa.studies.experiments.experiment import read_experiment
-from gwa.studies.experiments.plan import Plan
-from gwa.studies.experiments.workloads import Made, workload
+from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.spec import read_experiment
+from gwa.evaluation.experiments.workloads import Made, workload
 
 HEAD = """
 title = "Test"

@@ -4,8 +4,8 @@ import pytest
 
 import gwa
 from gwa.errors import OutputError
-from gwa.studies.kept import Kept, content
-from gwa.studies.leaderboard import compete
+from gwa.evaluation.leaderboard import compete
+from gwa.evaluation.score_cache import Kept, content
 from gwa.terminal import Lines
 
 
@@ -83,7 +83,7 @@ def test_a_comparison_that_was_broken_off_goes_on(tiny, tmp_path, monkeypatch):
     path.write_bytes(b"".join(lines[:9]) + lines[9][:20])
 
     assert compete([("tiny", tiny)], ["dacosta"], 2, Kept(path)) == whole
-    monkeypatch.setattr("gwa.studies.leaderboard._Contest.score", unknown)
+    monkeypatch.setattr("gwa.evaluation.leaderboard._Contest.score", unknown)
     assert compete([("tiny", tiny)], ["dacosta"], 2, Kept(path)) == whole
 
 

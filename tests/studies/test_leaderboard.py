@@ -10,11 +10,11 @@ from click.testing import CliRunner
 import gwa
 from gwa.cli import gwa as command
 from gwa.errors import TraceError
-from gwa.studies.heldout import EVEN, ODD, held_out, training
-from gwa.studies.leaderboard import REPLAY, Entry, Results, compete
-from gwa.studies.measures import Aspect, measures
-from gwa.studies.standings import Standings
-from gwa.studies.workload import Workload
+from gwa.evaluation.holdout import EVEN, ODD, held_out, training
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.leaderboard import REPLAY, Entry, Results, compete
+from gwa.evaluation.measure import Aspect, measures
+from gwa.evaluation.standings import Standings
 
 IDS = [one.id for one in measures()]
 CASES = [("a", "even"), ("a", "odd")]

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from gwa.evaluation.job_arrays import Workload, bootstrapped, halves
+from gwa.evaluation.measure import DIFFERENCE, KS, RATIO, WASSERSTEIN, measured, measures
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
 from gwa.statistics.sample import Sample
-from gwa.studies.measures import DIFFERENCE, KS, RATIO, WASSERSTEIN, measured, measures
-from gwa.studies.workload import Workload, bootstrapped, halves
 
 WEEK = 604_800.0
 

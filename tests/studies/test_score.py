@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from gwa.cli import gwa
 from gwa.errors import TraceError
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.measure import Aspect, measures
+from gwa.evaluation.scorecard import CLOSE, EQUAL, MISSING, NOISE, OFF, UNKNOWN, Floor, Line, Reference
 from gwa.report.as_json import plain
-from gwa.studies.measures import Aspect, measures
-from gwa.studies.score import CLOSE, EQUAL, MISSING, NOISE, OFF, UNKNOWN, Floor, Line, Reference
-from gwa.studies.workload import Workload
 
 
 def jobs(size=2000, seed=1, mean=100.0, weeks=6):

@@ -6,9 +6,9 @@ Source: T. N. Minh and L. Wolters, the temporal locality model (2009), section 3
 
 import numpy as np
 
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.measure import RATIO, Aspect, measure
 from gwa.statistics.sample import Floats, Ints
-from gwa.studies.measures import RATIO, Aspect, measure
-from gwa.studies.workload import Workload
 
 
 def _mean_length(values: Floats | Ints) -> float | None:

@@ -5,17 +5,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import DefinitionError
-from gwa.studies.experiments.experiment import RUNS, Stated, Workload
-from gwa.util.version import __version__
-
-SOURCES: Final = ("gwa.simulation", "gwa.studies.experiments", "gwa.models.base", "gwa.models.base.arrivals")
-"""Where the programs stand on which results depend."""
+from gwa.evaluation.experiments.spec import RUNS, Stated, Workload
+from gwa.util import fingerprint
 
 DIGITS: Final = 20
 """Of a hash, so many are its name."""
@@ -107,7 +103,7 @@ class Plan:
         said = self.stated.experiment
         (workload,) = (one for one in said.workloads if one.name == variant.workload)
         return {
-            "programs": programs(),
+            "program": fingerprint.program(),
             "models": [self.stated.models[name].plain() for name in workload.models],
             "trace": workload.trace and _digest(self.stated.traces[workload.trace]),
             "days": workload.days,
@@ -121,17 +117,5 @@ class Plan:
 
 
 @cache
-def programs() -> str:
-    """Return a hash of the programs: another version's results are never taken for those of this one."""
-    digest = hashlib.sha256(__version__.encode())
-    for package in SOURCES:
-        for file in sorted(files(package).iterdir(), key=lambda one: one.name):
-            if file.name.endswith(".py"):
-                digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-@cache
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return fingerprint.of_file(path)

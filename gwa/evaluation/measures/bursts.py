@@ -5,11 +5,11 @@ from typing import Final
 
 import numpy as np
 
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.measure import DIFFERENCE, Aspect, measure
 from gwa.statistics import dependence
 from gwa.statistics.hurst import wavelet
 from gwa.statistics.sample import Floats, Ints
-from gwa.studies.measures import DIFFERENCE, Aspect, measure
-from gwa.studies.workload import Workload
 
 QUARTER, HOUR, DAY = 900.0, 3600.0, 86400.0
 BINS: Final = 128

@@ -14,11 +14,11 @@ from typing import Final
 
 import numpy as np
 
+from gwa.evaluation.job_arrays import MOST, Workload, bootstrapped, halves, period
+from gwa.evaluation.measure import Measure, Statistic, Statistics, measured, measures
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
-from gwa.studies.measures import Measure, Statistic, Statistics, measured, measures
-from gwa.studies.workload import MOST, Workload, bootstrapped, halves, period
 
 SEED: Final = 2009
 BLOCKS: Final = (1, 2, 4)

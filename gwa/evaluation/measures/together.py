@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.measure import DIFFERENCE, RATIO, Aspect, measure
 from gwa.statistics import dependence
-from gwa.studies.measures import DIFFERENCE, RATIO, Aspect, measure
-from gwa.studies.workload import Workload
 
 
 @measure("Correlation of run time and processors", Aspect.TOGETHER, DIFFERENCE)

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 from gwa.errors import GwaError
-from gwa.studies.experiments.experiment import read_experiment
-from gwa.studies.experiments.plan import Plan
-from gwa.studies.experiments.processes import FAILED
-from gwa.studies.experiments.runner import perform
-from gwa.studies.experiments.shelf import Shelf
+from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.pool import FAILED
+from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.runner import perform
+from gwa.evaluation.experiments.spec import read_experiment
 
 
 def main() -> None:

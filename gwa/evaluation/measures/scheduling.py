@@ -14,12 +14,12 @@ from typing import Final
 
 import numpy as np
 
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.measure import KS, RATIO, Aspect, measure
 from gwa.simulation import metrics
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
 from gwa.statistics.sample import Floats, Sample
-from gwa.studies.measures import KS, RATIO, Aspect, measure
-from gwa.studies.workload import Workload
 
 LOAD: Final = 0.6
 """Load of the system; first come first served cannot bear much more."""

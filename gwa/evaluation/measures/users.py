@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.measure import DIFFERENCE, Aspect, measure
 from gwa.statistics.sample import Floats, Sample
-from gwa.studies.measures import DIFFERENCE, Aspect, measure
-from gwa.studies.workload import Workload
 
 
 def _inequality(workload: Workload, amounts: Floats) -> float | None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from gwa.errors import TraceError
+from gwa.evaluation.job_arrays import PERIODS, Workload, halves, period
 from gwa.store.account import Account
 from gwa.store.store import Store
-from gwa.studies.workload import PERIODS, Workload, halves, period
 
 EVEN, ODD = 0, 1
 HALVES: Final = {EVEN: "even", ODD: "odd"}
@@ -19,7 +19,7 @@ def training(store: Store, parity: int) -> Store:
     """
     Return a new store with the jobs of the even (0) or the odd (1) weeks that ran, put together.
 
-    It has all that a trace records of them; the weeks are those of `gwa.studies.workload.halves`. Raise
+    It has all that a trace records of them; the weeks are those of `gwa.evaluation.job_arrays.halves`. Raise
     `TraceError` for a trace that is too short for it.
     """
     first, last = store.row("select min(submit_time), max(submit_time) from ran")

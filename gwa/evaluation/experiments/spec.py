@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from gwa.errors import ModelError
+from gwa.evaluation.experiments.toml_lines import Located
 from gwa.models.base import Model
 from gwa.models.families.thesis import Bags
 from gwa.models.files import found
@@ -18,7 +19,6 @@ from gwa.simulation.architectures import architecture
 from gwa.simulation.backfilling import POLICIES
 from gwa.simulation.scheduling import scheduler
 from gwa.simulation.selection import selection
-from gwa.studies.experiments.located import Located
 
 MODELLED, AT_ONCE, EVENLY = "as modelled", "all at once", "evenly spread"
 

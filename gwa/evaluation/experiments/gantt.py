@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 
 from gwa.errors import SimulationError
+from gwa.evaluation.experiments.plan import Plan, Run
+from gwa.evaluation.experiments.run import Schedule, simulated
+from gwa.evaluation.experiments.workloads import workload
 from gwa.report.document import Block, Note, Section
 from gwa.report.figures.gantt import gantt, placed
 from gwa.simulation.bags import CLASSES
-from gwa.studies.experiments.plan import Plan, Run
-from gwa.studies.experiments.simulated import Schedule, simulated
-from gwa.studies.experiments.workloads import workload
 
 MOST: Final = 2000
 """More bars than this cannot be told apart."""

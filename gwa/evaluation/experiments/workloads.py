@@ -10,6 +10,8 @@ from typing import Annotated, Any, Final
 import numpy as np
 
 from gwa.errors import ModelError, SimulationError
+from gwa.evaluation.experiments.plan import Variant
+from gwa.evaluation.experiments.spec import AT_ONCE, EVENLY, Stated, Workload
 from gwa.formats.open import read
 from gwa.metrics.bags import bagged
 from gwa.models.base import Model
@@ -21,8 +23,6 @@ from gwa.simulation.tasks import Tasks
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
-from gwa.studies.experiments.experiment import AT_ONCE, EVENLY, Stated, Workload
-from gwa.studies.experiments.plan import Variant
 
 NEAR: Final = 0.02
 """How near arrivals alone must bring the load, as a share of the target; run times make up for the rest."""

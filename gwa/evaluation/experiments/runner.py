@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from gwa.errors import ModelError, SimulationError
-from gwa.studies.experiments.experiment import Stated
-from gwa.studies.experiments.plan import Plan, Run
-from gwa.studies.experiments.processes import spread
-from gwa.studies.experiments.shelf import Shelf
-from gwa.studies.experiments.simulated import simulated
-from gwa.studies.experiments.workloads import workload
+from gwa.evaluation.experiments.plan import Plan, Run
+from gwa.evaluation.experiments.pool import spread
+from gwa.evaluation.experiments.run import simulated
+from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.spec import Stated
+from gwa.evaluation.experiments.workloads import workload
 from gwa.util.progress import SILENT, Progress
 
 

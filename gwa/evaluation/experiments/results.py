@@ -13,10 +13,10 @@ from pyarrow import csv, parquet
 from scipy import stats
 
 from gwa.errors import SimulationError
+from gwa.evaluation.experiments.plan import Plan, Policies, Variant
+from gwa.evaluation.experiments.run import MEASURES, Row
+from gwa.evaluation.experiments.run_cache import Shelf
 from gwa.report.document import Value
-from gwa.studies.experiments.plan import Plan, Policies, Variant
-from gwa.studies.experiments.shelf import Shelf
-from gwa.studies.experiments.simulated import MEASURES, Row
 from gwa.util.atomic import whole
 
 CONFIDENCE: Final = 0.95

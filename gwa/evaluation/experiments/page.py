@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.evaluation.experiments.results import Cell, Estimate, Results
+from gwa.evaluation.experiments.run import ALONE, BAGS, CLASSES, HELP, JOBS, MEASURES
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Report, Section, Table, Unit, Value
 from gwa.report.figures.groups import groups
 from gwa.report.formatting import brief
-from gwa.studies.experiments.results import Cell, Estimate, Results
-from gwa.studies.experiments.simulated import ALONE, BAGS, CLASSES, HELP, JOBS, MEASURES
 
 ACROSS: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
 """What stands on the x axis of figures: the first of these along which anything differs."""

@@ -1,14 +1,6 @@
-"""
-The measures of realism: found by looking, a file for each aspect of a workload.
+"""What a measure of realism is: a statistic of a workload, and the distance of two of them."""
 
-To add one, write a function of a `Workload` under `measure` in a file here. It returns a statistic: a
-number, or a `Sample` of numbers; None where the workload does not say or is too small. How far two
-statistics are from each other is the distance that the measure names, 0 for a workload and itself.
-"""
-
-import importlib
 import math
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -19,8 +11,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from scipy.stats import wasserstein_distance
 
+from gwa.evaluation.job_arrays import Workload
 from gwa.statistics.sample import Sample
-from gwa.studies.workload import Workload
+from gwa.util import plugins
 
 
 class Aspect(Enum):
@@ -115,10 +108,7 @@ def measure(
 @cache
 def measures() -> tuple[Measure, ...]:
     """Return every measure of this package, by aspect, each aspect as its file has it."""
-    found: list[Measure] = []
-    for info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        found += [one for one in vars(module).values() if isinstance(one, Measure)]
+    found = plugins.instances("gwa.evaluation.measures", Measure)
     aspects = list(Aspect)
     return tuple(sorted(found, key=lambda one: aspects.index(one.aspect)))
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from gwa.errors import OutputError
-from gwa.studies.experiments.plan import Run
-from gwa.studies.experiments.simulated import Row, Schedule
+from gwa.evaluation.experiments.plan import Run
+from gwa.evaluation.experiments.run import Row, Schedule
 from gwa.util.atomic import whole, write_whole
 
 

@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 from scipy.stats import rankdata
 
+from gwa.evaluation.leaderboard import REFERENCES, Results
+from gwa.evaluation.measure import Aspect, measures
 from gwa.report.document import Block, Column, Note, Table, Value
 from gwa.report.facts import number
 from gwa.report.figures.heatmap import heatmap
 from gwa.statistics.sample import Floats
-from gwa.studies.leaderboard import REFERENCES, Results
-from gwa.studies.measures import Aspect, measures
 
 LEGEND: Final = (
     "Mean rank over traces, halves, seeds and aspects, with its standard deviation over seeds; then the rank"

@@ -8,15 +8,15 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.evaluation.experiments.plan import Policies
+from gwa.evaluation.experiments.spec import Machines, Stated
+from gwa.evaluation.experiments.workloads import Made
 from gwa.report.document import Column
 from gwa.simulation import bags, engine, metrics, performance
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers, Jobs
 from gwa.simulation.tasks import Tasks
-from gwa.studies.experiments.experiment import Machines, Stated
-from gwa.studies.experiments.plan import Policies
-from gwa.studies.experiments.workloads import Made
 
 Row: TypeAlias = dict[str, str | float | int | None]
 """What is told of the bags of a class of sizes: a number for each of `MEASURES`, None where there is none."""

@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
+from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.measure import DIFFERENCE, KS, Aspect, measure
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.studies.measures import DIFFERENCE, KS, Aspect, measure
-from gwa.studies.workload import Workload
 
 GAP: Final = 120.0
 SEVERAL: Final = 2

@@ -17,14 +17,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from gwa.errors import ModelError
+from gwa.evaluation.holdout import HALVES, held_out, training
+from gwa.evaluation.job_arrays import Workload, bootstrapped
+from gwa.evaluation.score_cache import Kept, content
+from gwa.evaluation.scorecard import Reference
 from gwa.models.base import Model, models
 from gwa.models.generate import Order
 from gwa.models.streams import Extent
 from gwa.store.store import Store
-from gwa.studies.heldout import HALVES, held_out, training
-from gwa.studies.kept import Kept, content
-from gwa.studies.score import Reference
-from gwa.studies.workload import Workload, bootstrapped
 from gwa.util.progress import SILENT, Progress
 
 REPLAY, RESAMPLED = "replay of the training weeks", "jobs resampled one by one"

@@ -19,8 +19,8 @@ from threading import Thread
 from typing import IO, Final, TypeAlias, cast
 
 from gwa.errors import SimulationError
-from gwa.studies.experiments.plan import Plan, Run
-from gwa.studies.experiments.shelf import Shelf
+from gwa.evaluation.experiments.plan import Plan, Run
+from gwa.evaluation.experiments.run_cache import Shelf
 
 PIECES: Final = 4
 """So many pieces of work for each process, at least, so that none is idle for long at the end."""
@@ -73,7 +73,7 @@ def _started(plan: Plan, shelf: Shelf) -> Process:
         [str(plan.stated.path), plan.stated.experiment.repetitions, str(shelf.folder), shelf.schedules]
     )
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-m", "gwa.studies.experiments._worker", told],
+        [sys.executable, "-m", "gwa.evaluation.experiments._worker", told],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,5 +1,0 @@
-"""
-Studies: what needs models, simulation and measurement together.
-
-`score` tells how realistic a synthetic workload is, `leaderboard` which model makes the most realistic ones.
-"""
