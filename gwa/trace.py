@@ -14,12 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from gwa.analysis import analyses
+from gwa.analysis.base import analyses
+from gwa.analysis.build import build
 from gwa.errors import TraceError
 from gwa.formats.open import read
 from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
-from gwa.report.build import build
 from gwa.report.document import Report, Value
 from gwa.statistics.sample import Sample
 from gwa.store.account import Account

@@ -5,10 +5,10 @@ import stat
 
 import pytest
 
+from gwa.analysis.build import build
 from gwa.errors import GwaError
 from gwa.formats.open import read
 from gwa.formats.registry import converters
-from gwa.report.build import build
 from gwa.store.anonymize import KINDS, anonymized, pseudonym, read_key
 from gwa.store.schema import FIELDS
 

@@ -35,29 +35,18 @@ PURE = {
 MOVING = {
     "account": "store",
     "anonymize": "store",
-    "append": "formats",
     "assets": "util",
-    "bags": "metrics",
     "blocks": "report",
-    "characteristics": "metrics",
     "cleaning": "ingest",
-    "comparison": "analysis",
-    "convert": "formats",
-    "definition": "formats",
     "engine": "store",
     "engines": "store",
-    "explain": "analysis",
     "figures": "report",
-    "findings": "analysis",
-    "gwftext": "formats",
     "kept": "ingest",
     "metadata": "store",
     "numbers": "report",
     "output": "util",
     "part": "store",
     "progress": "util",
-    "quality": "metrics",
-    "ranking": "analysis",
     "readers": "ingest",
     "reading": "store",
     "recipe": "ingest",
@@ -65,12 +54,10 @@ MOVING = {
     "schema": "store",
     "seam": "store",
     "sources": "ingest",
-    "studies": "evaluation",
     "summary": "report",
     "system": "store",
     "tally": "ingest",
     "terminal": "cli",
-    "timeline": "metrics",
 }
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
@@ -88,7 +75,7 @@ SOURCES = {
 
 def room_of(module: str) -> str:
     """Return the room of a module: the folder, or the loose module, directly in gwa/."""
-    if module == "gwa.report.build":
+    if module == "gwa.analysis.build":
         return "analysis"
     unit = [*module.split("."), "__init__"][1]
     return MOVING.get(unit, unit)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import sqlglot
 
-from gwa.analysis import analyses
+from gwa.analysis.base import analyses
+from gwa.analysis.build import build
 from gwa.report.as_json import as_json
-from gwa.report.build import build
 from gwa.report.document import Facts, Figure, Note, Report
 from gwa.report.drawing import draw
 from gwa.store.engines.spark_sql import spark
@@ -206,7 +206,7 @@ def test_facts_do_not_depend_on_the_order_of_jobs(make_store):
 
 def test_an_analysis_that_fails_leaves_a_note_and_the_rest(make_store, monkeypatch):
     store = make_store(**SOME)
-    monkeypatch.setattr("gwa.analysis.waits.summary", lambda *_: 1 / 0)
+    monkeypatch.setattr("gwa.analysis.sections.waits.summary", lambda *_: 1 / 0)
     report = build(store, "some")
 
     assert report.failed

@@ -3,8 +3,8 @@
 import pytest
 
 import gwa
-from gwa.analysis import analyses
-from gwa.findings import findings, rules
+from gwa.analysis.base import analyses
+from gwa.analysis.finding import findings, rules
 
 ORDINARY = {
     "conversion.rejected": 0,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import gwa
-from gwa.explain import COLUMNS, explained, watched
+from gwa.analysis.profile import COLUMNS, explained, watched
 
 
 def test_rows_and_queries_are_those_of_the_engine(make_store):

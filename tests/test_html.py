@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import pytest
 
+from gwa.analysis.build import build
 from gwa.errors import DefinitionError
 from gwa.report import document
-from gwa.report.build import build
 from gwa.report.document import Column, Fact, Facts, Note, Report, Section, Table
 from gwa.report.html import UNPRINTABLE, chapters, html, layout, numeric, summary
 from gwa.util.assets import asset

@@ -5,11 +5,11 @@ import json
 import pytest
 
 import gwa
-from gwa.analysis import analyses
+from gwa.analysis.base import analyses
+from gwa.analysis.build import build
 from gwa.evaluation.measure import measures
 from gwa.models.base import models
 from gwa.report.as_json import plain
-from gwa.report.build import build
 from gwa.report.document import Facts, FactTable, Figure, Note, Table
 
 SECTION = next(one for one in analyses() if one.id == "models")
@@ -20,7 +20,7 @@ def section(sample_traces):
     """Return the section for the sample trace, of two models that are fitted quickly."""
     few = {name: kind for name, kind in models().items() if name in {"dacosta", "gwa"}}
     with pytest.MonkeyPatch.context() as patch, gwa.open(sample_traces / "swf" / "tiny.swf") as trace:
-        patch.setattr("gwa.analysis.models.models", lambda: few)
+        patch.setattr("gwa.analysis.sections.models.models", lambda: few)
         return SECTION.section(trace.store)
 
 

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gwa
-from gwa.analysis import analyses
-from gwa.analysis._digits import rounded_sample
-from gwa.analysis.capacity import changes, greatest
-from gwa.analysis.dependence_over_time import dense
-from gwa.analysis.flurries import sql_filter
-from gwa.analysis.inequality import fewest, top_share
-from gwa.analysis.week import hours_of_week
+from gwa.analysis.base import analyses
+from gwa.analysis.sections._rounding import rounded_sample
+from gwa.analysis.sections.capacity import changes, greatest
+from gwa.analysis.sections.dependence_over_time import dense
+from gwa.analysis.sections.flurries import sql_filter
+from gwa.analysis.sections.inequality import fewest, top_share
+from gwa.analysis.sections.week import hours_of_week
 from gwa.metrics.timeline import Counts, level
 from gwa.report.document import FactTable, Figure, Note, Report, Table
 from gwa.statistics.sample import Sample

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.analysis.fits import fits
-from gwa.analysis.schedule import schedule
-from gwa.analysis.sizes_and_run_times import sizes_and_run_times
+from gwa.analysis.sections.fits import fits
+from gwa.analysis.sections.schedule import schedule
+from gwa.analysis.sections.sizes_and_run_times import sizes_and_run_times
 from gwa.report.document import Figure
 from gwa.report.figures.gantt import placed
 

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 import gwa
 from benchmarks.spark import differences
-from gwa.analysis import analyses
-from gwa.analysis._digits import three_digits
-from gwa.comparison import compare
+from gwa.analysis.base import analyses
+from gwa.analysis.build import build
+from gwa.analysis.comparison.compare import compare
+from gwa.analysis.sections._rounding import three_digits
 from gwa.errors import EngineError, TraceError
 from gwa.formats.monthly import write as write_months
 from gwa.formats.open import read
 from gwa.formats.registry import writer
 from gwa.metrics.timeline import exact_sum
 from gwa.report.as_json import as_json
-from gwa.report.build import build
 from gwa.store.engines.config import Engine
 from gwa.store.engines.spark import lacks
 from gwa.store.engines.spark_sql import spark, tables

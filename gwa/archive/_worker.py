@@ -15,9 +15,9 @@ from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from gwa.analysis.comparison.compare import compare
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.holding import ONE_THREAD, Withheld, drawn
-from gwa.comparison import compare
 from gwa.errors import GwaError
 from gwa.formats.open import read
 from gwa.report.html import html

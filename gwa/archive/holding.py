@@ -12,20 +12,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from gwa.analysis.build import build
 from gwa.archive.catalogue import Catalogue, Entry, Generated
-from gwa.archive.diversity import diversity
-from gwa.archive.privacy import leaks
 from gwa.errors import TraceError
 from gwa.formats.open import read
 from gwa.formats.registry import writer
+from gwa.metrics.diversity import diversity
 from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
-from gwa.report.build import build
 from gwa.report.document import Report
 from gwa.report.drawing import draw
 from gwa.report.html import figures, html, summary
 from gwa.store.engines.config import Engine
 from gwa.store.options import Reading
+from gwa.store.privacy import leaks
 from gwa.store.store import Store
 from gwa.util import fingerprint
 

@@ -45,9 +45,9 @@ def command(
       gwa compare sample_traces/swf/tiny.swf sample_traces/sge/accounting
       gwa compare sample_traces/swf/tiny.swf --against archive
     """
-    from gwa.comparison import compare
-    from gwa.comparison.archive import read_archive
-    from gwa.comparison.likeness import LIKE
+    from gwa.analysis.comparison.align import LIKE
+    from gwa.analysis.comparison.compare import compare
+    from gwa.analysis.comparison.reference_set import read_archive
     from gwa.report.output import outputs, write
 
     look = looking(said)

@@ -30,7 +30,7 @@ def command(trace: Path, only: str, explain: bool, **said: Any) -> None:
     """
     with opened(trace, said) as found:
         if explain:
-            from gwa.explain import COLUMNS, explained
+            from gwa.analysis.profile import COLUMNS, explained
             from gwa.terminal import table
 
             table(COLUMNS, explained(found.store, only), as_json=False)

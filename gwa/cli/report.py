@@ -54,7 +54,7 @@ def command(
       gwa report sample_traces/swf/tiny.swf --strings mine/languages/de.toml
       gwa report sample_traces/swf/tiny.swf --theme mine --lang de
     """
-    from gwa.analysis import analyses
+    from gwa.analysis.base import analyses
     from gwa.report.output import outputs, write
 
     kinds = [name for name in outputs() if said[name]] or ["html"]

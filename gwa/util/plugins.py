@@ -1,8 +1,8 @@
 """
 Find the members of a family by looking: there is no list to edit.
 
-A family is a package of gwa with one member in each module, such as `gwa.analysis.sections`, and a group of
-entry points, such as ``gwa.sections``, by which other installed packages add members. Modules whose names
+A family is a package of gwa with one member in each module, such as `gwa.analysis.base.sections`, and a group
+of entry points, such as ``gwa.sections``, by which other installed packages add members. Modules whose names
 begin with an underscore are helpers, not members.
 """
 

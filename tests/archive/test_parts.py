@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from gwa.archive.board import NAME, read_board
 from gwa.archive.catalogue import Catalogue, Change, Entry
 from gwa.archive.cite import bibtex, ris
-from gwa.archive.diversity import effective
 from gwa.archive.holdings import Holding
 from gwa.archive.links import broken_links
 from gwa.archive.machine import as_script, feed, sitemap
 from gwa.archive.markdown import written
 from gwa.archive.ranking import MEASURES, ranking
 from gwa.errors import DefinitionError
+from gwa.metrics.diversity import effective
 
 HOSTILE = '<script>alert("x")</script> & {\\input{/etc/passwd}} ]]> \x00\x1b'
 BY_ID = {one.id: one for one in MEASURES}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gwa.archive.privacy import leaks
 from gwa.store.anonymize import anonymized
+from gwa.store.privacy import leaks
 
 
 def test_pseudonyms_and_numbers_pass(make_store):

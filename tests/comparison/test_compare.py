@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import ks_2samp
 
 import gwa
-from gwa.comparison import compare, named
-from gwa.comparison.archive import read_archive, standing, thesis
-from gwa.comparison.differences import differences
-from gwa.comparison.likeness import same_load, same_period
-from gwa.comparison.side import look
+from gwa.analysis.comparison.align import same_load, same_period
+from gwa.analysis.comparison.compare import compare, named
+from gwa.analysis.comparison.differences import differences
+from gwa.analysis.comparison.reference_set import read_archive, standing, thesis
+from gwa.analysis.comparison.trace_summary import look
 from gwa.errors import TraceError
 from gwa.report.as_json import as_json
 from gwa.report.document import Fact, FactTable, Table

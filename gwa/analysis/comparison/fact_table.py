@@ -1,0 +1,83 @@
+"""The same facts of each trace, in columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gwa.analysis.comparison.trace_summary import Side
+from gwa.report.document import Block, Fact, FactTable, Note
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "The traces": (
+        "trace.jobs",
+        "trace.users",
+        "trace.groups",
+        "trace.sites",
+        "trace.cpus",
+        "trace.span_seconds",
+        "trace.cpu_seconds",
+        "utilization.mean",
+        "utilization.max",
+    ),
+    "Jobs": (
+        "jobs.runtime.median",
+        "jobs.runtime.mean",
+        "jobs.runtime.p95",
+        "jobs.procs.median",
+        "jobs.procs.mean",
+        "jobs.procs.max",
+        "jobs.parallel.power_of_two",
+        "jobs.memory.median",
+        "estimates.time.median",
+        "jobs.failed.count",
+        "jobs.cancelled.count",
+    ),
+    "Arrivals and waits": (
+        "arrivals.hour.mean",
+        "arrivals.hour.max",
+        "arrivals.cycle.busiest_hour",
+        "arrivals.cycle.weekend_share",
+        "perf.running.mean",
+        "perf.waiting.mean",
+        "jobs.wait.median",
+        "jobs.wait.mean",
+        "jobs.wait.p95",
+        "slowdown.bounded.median",
+        "slowdown.bounded.p95",
+    ),
+    "Users and bags of tasks": (
+        "users.half_jobs",
+        "users.half_cpu",
+        "users.gini_jobs",
+        "users.gini_cpu",
+        "fit.user_rank.zipf.exponent",
+        "bags.text.count",
+        "bags.text.jobs_in_bags_fraction",
+        "bags.text.size.mean",
+    ),
+}
+"""What is shown of each trace, as long as one of them tells it."""
+
+
+def aligned(sides: Sequence[Side]) -> Iterator[Block]:
+    """The same facts of each trace; the report on a trace says what each of them means."""
+    names = tuple(side.name for side in sides)
+    for title, ids in GROUPS.items():
+        rows = []
+        for name in ids:
+            known = [side.facts[name] for side in sides if name in side.facts]
+            if any(fact.value is not None for fact in known):
+                rows.append(
+                    (known[0].label, tuple(_fact(side, n, known[0]) for n, side in enumerate(sides, 1)))
+                )
+        if rows:
+            yield FactTable(title.lower().replace(" ", "-"), title, names, tuple(rows))
+        else:
+            yield Note(f"{title}: no trace tells anything of it.")
+
+
+def _fact(side: Side, number: int, like: Fact) -> Fact:
+    """Return a fact of the trace in column *number*, missing where the trace does not tell it."""
+    found = side.facts.get(like.id)
+    value, text = (found.value, found.text) if found else (None, "")
+    return replace(like, id=f"compare.{number}.{like.id}", value=value, text=text)

@@ -1,0 +1,27 @@
+"""A strong daily cycle."""
+
+from gwa.analysis.finding import Facts, finding
+from gwa.report.formatting import fraction
+
+STRONG = 3
+DAYS = 3
+DAY = 86400
+
+
+@finding(
+    "arrivals.cycle.busiest_hour",
+    "arrivals.cycle.busiest_hour_share",
+    "arrivals.cycle.quietest_hour",
+    "arrivals.cycle.quietest_hour_share",
+    "trace.span_seconds",
+    section="week",
+)
+def daily_cycle(facts: Facts) -> tuple[float, str] | None:
+    """Said where, in three days or more, the busiest hour has three times the jobs of the quietest."""
+    busiest, most, quietest, least, span = (facts[name] for name in daily_cycle.needs)
+    if span < DAYS * DAY or most < STRONG * least or not most:
+        return None
+    times = f"{most / least:.0f} times as many as" if least else "while none come"
+    hour = f"from {busiest:02}:00 to {(busiest + 1) % 24:02}:00"
+    text = f"Most jobs come {hour}: {fraction(most)} of them, {times} in the hour from {quietest:02}:00."
+    return min(0.2 + most, 0.5), text

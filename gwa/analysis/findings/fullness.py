@@ -1,0 +1,19 @@
+"""A system that is nearly full, or mostly idle."""
+
+from gwa.analysis.finding import Facts, finding
+from gwa.report.formatting import fraction
+
+FULL = 0.8
+IDLE = 0.3
+
+
+@finding("utilization.mean", "trace.cpus_inferred", section="utilization")
+def fullness(facts: Facts) -> tuple[float, str] | None:
+    """Said where processors are busy at least 80 %, or at most 30 %, of the time on average."""
+    mean = facts["utilization.mean"]
+    all_ = "the most processors ever busy at once" if facts["trace.cpus_inferred"] else "its processors"
+    if mean >= FULL:
+        return 0.3 + mean / 2, f"The system is nearly full: on average {fraction(mean)} of {all_} are busy."
+    if mean <= IDLE:
+        return 0.6 - mean, f"The system is mostly idle: on average {fraction(mean)} of {all_} are busy."
+    return None

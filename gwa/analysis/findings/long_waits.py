@@ -1,0 +1,20 @@
+"""Jobs that wait long."""
+
+from gwa.analysis.finding import Facts, finding
+from gwa.report.formatting import seconds
+
+LONG = 4 * 3600
+
+
+@finding(
+    "jobs.wait.median", "jobs.wait.p95", section="waits", advice="The section on slowdown says who waits."
+)
+def long_waits(facts: Facts) -> tuple[float, str] | None:
+    """Said where one job in twenty waits for four hours or longer."""
+    median, most = facts["jobs.wait.median"], facts["jobs.wait.p95"]
+    if most < LONG:
+        return None
+    half = f"half of the jobs start within {seconds(median)}" if median else "half of the jobs start at once"
+    return 0.35 + min(
+        most / 86400, 10
+    ) / 20, f"One job in twenty waits for {seconds(most)} or longer, while {half}."

@@ -1,0 +1,20 @@
+"""Rows that could not be read."""
+
+from gwa.analysis.finding import Facts, finding
+from gwa.report.formatting import fraction, number
+
+
+@finding(
+    "conversion.rejected",
+    "conversion.rows",
+    section="data-quality",
+    advice="gwa check lists the reasons; where most are refused, the log is likely of another format.",
+)
+def rejected_rows(facts: Facts) -> tuple[float, str] | None:
+    """Said whenever a row of the source was refused."""
+    lost, rows = facts["conversion.rejected"], facts["conversion.rows"]
+    if not lost:
+        return None
+    share = lost / rows
+    text = f"{number(lost)} of {number(rows)} rows ({fraction(share)}) could not be read and are left out."
+    return 0.5 + share * 5, text

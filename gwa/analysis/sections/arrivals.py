@@ -1,0 +1,68 @@
+"""When jobs arrive."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.timeline import HOUR, QUARTER, Calendar, Counts, Floats, article, counts
+from gwa.report.document import Block, Fact, Facts, Value
+from gwa.report.facts import spread, table
+from gwa.report.figures.series import series
+from gwa.report.formatting import counted, show
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+
+
+@analysis("Arrivals", Chapter.USAGE, facts=("arrivals",), needs=("submit_time",), order=1)
+def arrivals(store: Store) -> Iterator[Block]:
+    """
+    Jobs that arrive in an hour, from the hour of the first to the hour of the last submission.
+
+    Hours are those of the clock in UTC; days, weeks (from Monday) and months are those of the calendar
+    in the trace's own time zone. Empty intervals count, except where it says otherwise.
+    The figure is of days, or of hours where the days are few.
+    """
+    hours = counts(store, "submit_time", HOUR)
+    quarters = counts(store, "submit_time", QUARTER)
+    first, last = store.row("select min(submit_time), max(submit_time) from jobs")
+    days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
+    periods = {"day": (days.edges, days.labels), "week": days.weeks(), "month": days.months()}
+    yield Facts(tuple(_busiest(name, quarters, *period) for name, period in periods.items()))
+    rows = {"in an hour": spread("arrivals.hour", hours.sample(), "count", "jobs in an hour")}
+    for name, (edges, _) in periods.items():
+        arrived = Sample.of(quarters.per(edges))
+        rows[f"in a {name}"] = spread(f"arrivals.{name}", arrived, "count", f"jobs in a {name}")
+    yield table("arrivals-intervals", "Jobs submitted", rows)
+    yield _figure(store, quarters, *days.shown(first, last))
+
+
+def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]) -> Fact:
+    """Return the busiest interval of a kind."""
+    arrived = quarters.per(edges)
+    top = int(np.argmax(arrived))
+    value: Value = {"period": labels[top], "jobs": int(arrived[top])}
+    return Fact(
+        f"arrivals.busiest_{name}",
+        value,
+        f"Busiest {name}",
+        text=f"{labels[top]}: {counted(int(arrived[top]), 'job')}",
+    )
+
+
+def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
+    """Return the figure of the jobs in each interval of a *name*, such as day, between *edges*."""
+    arrived = quarters.per(edges)
+    top = int(np.argmax(arrived))
+    zone = None if store.system.relative else store.system.timezone.key
+    return series(
+        "arrivals",
+        f"Jobs submitted in {article(name)}",
+        edges[:-1],
+        {"jobs": arrived.astype(np.float64)},
+        f"Jobs in {article(name)}",
+        f"Jobs submitted in each {name} of {len(arrived)}: {arrived.mean():.0f} on average, most"
+        f" ({arrived[top]:,}) from {show(float(edges[top]), 'timestamp', zone)} on.",
+        unit="count",
+        zone=zone,
+    )

@@ -1,0 +1,126 @@
+"""Jobs that users submit together."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget, jobs_of, nearness
+from gwa.report.document import Block, Fact, FactTable, Figure, Note
+from gwa.report.facts import number
+from gwa.report.figures.cdf import cdf
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+
+COLUMNS = (
+    "Bags",
+    "of one job",
+    "Jobs in bags of several",
+    "Jobs of a bag, mean",
+    "median",
+    "95 %",
+    "greatest",
+    "Submitted within, median",
+    "Gini of sizes",
+)
+
+LONGEST = 86400.0
+"""The longest gap of the figure: a day."""
+
+STEPS = 80
+
+
+@analysis("Bags of tasks", Chapter.USERS, facts=("bags",), needs=("submit_time", "user_id"), order=3)
+def bags_of_tasks(store: Store) -> Iterator[Block]:
+    """
+    Jobs that a user submits together, by several definitions, since papers and their numbers differ.
+
+    Sizes and times are those of bags of two jobs or more; the share of jobs in them is of all jobs that the
+    definition is about (for job arrays, of all jobs). A job of an unknown user is in no bag.
+
+    The figure shows how much the share depends on the longest gap between two jobs of a bag.
+    """
+    rows, curves = {}, {}
+    for definition in DEFINITIONS.values():
+        if not jobs_of(store, definition):
+            if definition is not ARRAYS:
+                yield Note(f"No job can be in a bag by the definition: {definition.title}.")
+            continue
+        rows[definition.title[0].upper() + definition.title[1:]] = _facts(store, definition)
+        if definition.gap is not None:
+            curves[_short(definition)] = (nearness(store, definition), jobs_of(store, definition))
+        if definition in (TEXT, ARRAYS):
+            # Other sections need those of the others; these would only take memory.
+            forget(store, definition)
+    if not rows:
+        return
+    sources = "; ".join(
+        f"{_short(one)}: {one.source}"
+        for one in DEFINITIONS.values()
+        if one is not ARRAYS or len(rows) > len(curves)
+    )
+    yield FactTable("bags", "Bags by definition", COLUMNS, tuple(rows.items()), f"Sources: {sources}.")
+    if any(near.n for near, _ in curves.values()):
+        yield _figure(curves)
+
+
+def _short(definition: Definition) -> str:
+    """Return what jobs of a bag share, without how near they are to each other."""
+    return definition.title.partition(",")[0]
+
+
+def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:
+    """Return the facts of the bags by one definition."""
+    table, prefix = bags(store, definition), f"bags.{definition.name}"
+    sizes = store.sample("size", table)
+    several = sizes.restrict(low=2)
+    spans = store.sample("last - start", table).restrict(above=-1.0)
+    # Bags of one job take no time; they come first, so that the others' are the rest.
+    lasting = _rest(spans, sizes.n - several.n)
+    share = several.total() / jobs_of(store, TEXT if definition is ARRAYS else definition)
+    what = "jobs of a bag"
+    return (
+        Fact(f"{prefix}.count", sizes.n, "Bags", "count"),
+        Fact(f"{prefix}.singletons", sizes.n - several.n, "Bags of one job", "count"),
+        Fact(f"{prefix}.jobs_in_bags_fraction", share, "Share of jobs in bags of several", "fraction"),
+        Fact(f"{prefix}.size.mean", number(several.mean()), f"Mean {what}", "count"),
+        Fact(f"{prefix}.size.median", number(several.median()), f"Median {what}", "count"),
+        Fact(f"{prefix}.size.p95", number(several.quantile(0.95)), f"95th percentile of {what}", "count"),
+        Fact(f"{prefix}.size.max", number(several.max()), f"Most {what}", "count"),
+        Fact(f"{prefix}.duration.median", number(lasting.median()), "Median submission time", "seconds"),
+        Fact(f"{prefix}.gini_jobs", number(sizes.gini()), "Gini coefficient of jobs over bags"),
+    )
+
+
+def _rest(spans: Sample, ones: int) -> Sample:
+    """Return *spans* without as many of 0 seconds as there are bags of one job."""
+    counts = spans.counts.copy()
+    if ones:
+        counts[0] -= ones
+    return Sample.weighted(spans.values, counts)
+
+
+def _figure(curves: Mapping[str, tuple[Sample, int]]) -> Figure:
+    """Return the share of jobs in bags of several for each longest gap, by definition."""
+    gaps = np.concatenate(([0.0], np.geomspace(1.0, LONGEST, STEPS)))
+    shares = {name: near.cdf(gaps) * near.n / jobs for name, (near, jobs) in curves.items() if near.n}
+    shown = cdf(
+        "bags-gap",
+        "Share of jobs in bags of several, by the longest gap",
+        {name: (gaps, share) for name, share in shares.items()},
+        "Longest gap between two jobs of a bag",
+        "Share of jobs in bags of two or more against the longest gap allowed, by definition: "
+        + "; ".join(
+            f"{name} {np.interp(120, gaps, share):.0%} at two minutes" for name, share in shares.items()
+        )
+        + ".",
+        unit="seconds",
+        ylabel="Share of jobs",
+        note="Without the limit of 1200 s on whole bags.",
+    )
+    # The curves of a distribution end at 1, these at the share of jobs that have a fellow at all.
+    drawn = [
+        {"label": name, "x": gaps.round(3).tolist(), "y": share.round(5).tolist()}
+        for name, share in shares.items()
+    ]
+    return Figure(shown.id, shown.title, shown.plot, {**shown.data, "curves": drawn}, shown.alt, shown.note)

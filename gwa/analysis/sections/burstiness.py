@@ -1,0 +1,188 @@
+"""How bursty arrivals are at several scales, and how unevenly run time is spread over sizes."""
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.timeline import Counts, Floats, Ints, counts, exact_sum
+from gwa.report.document import Block, Fact, Facts, FactTable, Note
+from gwa.report.facts import number, undefined
+from gwa.report.figures.lines import lines
+from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+
+BASE: Final = 900
+SCALES: Final = {900: "15 min", 1800: "30 min", 3600: "1 h", 21600: "6 h", 86400: "1 day", 604800: "1 week"}
+
+SIZES: Final = """
+select {procs} as procs, {run_time} as run_time from ran where {procs} >= 1 group by {procs} order by {procs}
+"""
+
+RANKS: Final = """
+with size as (select n_procs, count(*) as jobs from ran group by n_procs),
+ranked as (select n_procs, 2 * sum(jobs) over (order by n_procs) - jobs as twice from size)
+select run_time, count(*) as jobs, cast(sum(ran.n_procs) as double) as procs,
+    cast(sum(twice) as double) as ranks
+from ran inner join ranked on ran.n_procs = ranked.n_procs group by run_time order by run_time
+"""
+"""For each run time, how many jobs have it, their processors, and twice the ranks of those less 1/2."""
+
+
+@analysis(
+    "Burstiness",
+    Chapter.USAGE,
+    facts=("burstiness", "correlation.runtime_procs"),
+    needs=("submit_time",),
+    order=3,
+)
+def burstiness(store: Store) -> Iterator[Block]:
+    """
+    How evenly arrivals are spread over time, and run time over sizes of jobs.
+
+    The normalised entropy of Minh and Wolters (2010) is -sum p ln p / ln N, 1 for an even spread and near 0
+    for a single burst; p is the share of the arrivals in each of N intervals from the first arrival to the
+    last, empty ones included. Beside it stands what as many arrivals at random would give, which is below 1.
+    The index of dispersion is the variance of the arrivals in an interval over their mean: 1 at random at
+    every scale, and rising with the scale for bursts that do not even out. Spatial entropy is of the run time
+    at each number of processors, over the greatest number.
+    """
+    first = store.row("select min(submit_time) from jobs")[0]
+    arrived = counts(store, f"(submit_time - {first!r})", float(BASE))
+    rows = {scale: row for scale in SCALES if (row := _row(arrived, scale))}
+    if rows:
+        yield FactTable(
+            "burstiness",
+            "Arrivals by scale",
+            ("Normalised entropy", "at random", "Index of dispersion"),
+            tuple((SCALES[scale], row) for scale, row in rows.items()),
+        )
+        yield _dispersion(rows)
+        yield _entropy(rows)
+    else:
+        yield Note("All jobs arrive at once: there is no spread over time.")
+    yield from _sizes(store)
+
+
+def coarser(arrived: Counts, factor: int) -> tuple[Ints, Ints]:
+    """Return which intervals of *factor* bins have arrivals, and how many."""
+    bins, place = np.unique(arrived.bins // factor, return_inverse=True)
+    total = np.zeros(len(bins), np.int64)
+    np.add.at(total, place, arrived.counts)
+    return bins, total
+
+
+def _row(arrived: Counts, scale: int) -> tuple[Fact, ...] | None:
+    """Return the facts of a *scale* in seconds, None where all arrivals lie in one interval."""
+    factor = scale // BASE
+    bins, total = coarser(arrived, factor)
+    places = int(bins[-1]) + 1
+    if places < 2:  # noqa: PLR2004 - nothing is spread over one place
+        return None
+    # The index of dispersion leaves out an incomplete last interval.
+    whole = (int(arrived.bins[-1]) + 1) // factor
+    inside = total[bins < whole]
+    full = Sample.weighted(
+        np.append(inside, 0), np.append(np.ones(len(inside), np.int64), whole - len(inside))
+    )
+    dispersion = full.variance(1) / full.mean() if full.n > 1 and full.total() else math.nan
+    random = poisson_entropy(int(total.sum()), places)
+    what = f"in intervals of {SCALES[scale]}"
+    return (
+        Fact(f"burstiness.temporal.{scale}s", number(entropy(total, places)), f"Entropy of arrivals {what}"),
+        Fact(f"burstiness.poisson.{scale}s", number(random), f"Entropy of random arrivals {what}"),
+        Fact(f"burstiness.dispersion.{scale}s", number(dispersion), f"Index of dispersion {what}"),
+    )
+
+
+def _dispersion(rows: dict[int, tuple[Fact, ...]]) -> Block:
+    """Return how the index of dispersion depends on the scale."""
+    scales, dispersion = _known(rows, 2)
+    return lines(
+        "burstiness",
+        "Index of dispersion of arrivals by scale",
+        {"arrivals": (scales, dispersion), "at random": (scales, [1.0] * len(scales))},
+        "Length of an interval",
+        "Variance over mean of arrivals",
+        f"The index of dispersion of arrivals is {_said(scales, dispersion)}; at random it would be 1.",
+        log=(True, True),
+        unit="seconds",
+        dashed=["at random"],
+    )
+
+
+def _entropy(rows: dict[int, tuple[Fact, ...]]) -> Block:
+    """Return how the entropy of arrivals depends on the scale."""
+    scales, found = _known(rows, 0)
+    return lines(
+        "burstiness-entropy",
+        "Entropy of arrivals by scale",
+        {"arrivals": (scales, found), "at random": _known(rows, 1)},
+        "Length of an interval",
+        "Normalised entropy",
+        f"The normalised entropy of arrivals is {_said(scales, found)}; 1 is an even spread.",
+        unit="seconds",
+        dashed=["at random"],
+    )
+
+
+def _known(rows: dict[int, tuple[Fact, ...]], place: int) -> tuple[list[float], list[float]]:
+    """Return the scales at which the fact at *place* is known, and its values."""
+    values = {scale: facts[place].value for scale, facts in rows.items()}
+    known = {float(scale): float(one) for scale, one in values.items() if isinstance(one, int | float)}
+    return list(known), list(known.values())
+
+
+def _said(scales: list[float], values: list[float]) -> str:
+    """Return what *values* are at which of the *scales*, in words."""
+    words = (f"{value:.3g} at {SCALES[int(scale)]}" for scale, value in zip(scales, values, strict=True))
+    return ", ".join(words) or "not known"
+
+
+def _sizes(store: Store) -> Iterator[Block]:
+    """Yield how run time is spread over sizes, and how it goes with them."""
+    facts = []
+    for name, field, label in (
+        ("spatial", "n_procs", "Entropy of run time over processors"),
+        ("spatial_requested", "req_n_procs", "Entropy of run time over requested processors"),
+    ):
+        found = store.arrays(SIZES.format(procs=field, run_time=exact_sum("run_time")))
+        sizes, times = (np.asarray(found[key], np.float64) for key in ("procs", "run_time"))
+        if len(sizes) and sizes[-1] > 1:
+            facts.append(Fact(f"burstiness.{name}", number(spatial_entropy(sizes, times)), label))
+    if facts:
+        facts += _correlations(store)
+        yield Facts(tuple(facts))
+    else:
+        yield Note("No job ran on more than one processor: nothing is spread over sizes.")
+
+
+def _correlations(store: Store) -> tuple[Fact, Fact]:
+    """Return how run time goes with processors, by value and by rank, ties at their mean rank."""
+    found = store.arrays(RANKS)
+    time, jobs, procs, ranks = (
+        np.asarray(found[key], np.float64) for key in ("run_time", "jobs", "procs", "ranks")
+    )
+    sizes = store.sample("n_procs", "ran")
+    label = "Correlation of run time and processors"
+    by_value = _correlation(time, jobs, procs, sizes)
+    by_rank = _correlation(2 * np.cumsum(jobs) - jobs, jobs, ranks, _twice_ranks(sizes))
+    return (
+        Fact("correlation.runtime_procs", by_value, f"{label} (Pearson)", text=undefined(by_value)),
+        Fact("correlation.runtime_procs_rank", by_rank, f"{label} (Spearman)", text=undefined(by_rank)),
+    )
+
+
+def _twice_ranks(sample: Sample) -> Sample:
+    return Sample((2 * sample.cumulative - sample.counts).astype(np.float64), sample.counts)
+
+
+def _correlation(x: Floats, counts: Floats, totals: Floats, y: Sample) -> float | None:
+    """Return the correlation of *x*, each *counts* times, with *y*, whose sums at each x are *totals*."""
+    n, mean = y.n, float(counts @ x) / y.n
+    spread = float(counts @ (x - mean) ** 2) * n * y.variance()
+    together = float((x - mean) @ (totals - counts * y.mean()))
+    return max(-1.0, min(together / math.sqrt(spread), 1.0)) if spread > 0 else None

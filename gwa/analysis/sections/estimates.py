@@ -1,0 +1,181 @@
+"""What jobs ask for, and what they use of it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._rounding import rounded_sample
+from gwa.metrics.timeline import exact_sum
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.facts import number, summary, table
+from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import counted
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+
+TOP: Final = 10
+
+GREATEST: Final = 1e6
+"""Greater ratios are errors of a log; they are counted as this."""
+
+FINEST: Final = 0.001
+
+SHOWN: Final = 1.5
+"""Greater ratios are drawn here."""
+
+RATIOS: Final = {
+    "time": (
+        "Requested time used",
+        "run_time / req_time",
+        "(from ran where req_time > 0)",
+        ("req_time", "run_time"),
+    ),
+    "memory": (
+        "Requested memory used",
+        "used_memory / req_memory",
+        "(from jobs where used_memory > 0 and req_memory > 0)",
+        ("used_memory", "req_memory"),
+    ),
+    "cpu": (
+        "CPU time used of run time",
+        "average_cpu_time / run_time",
+        "(from ran where run_time > 0 and average_cpu_time is not null)",
+        ("average_cpu_time", "run_time"),
+    ),
+}
+"""By name: what a ratio says, the ratio, the jobs it is known of, and the fields it needs."""
+
+MODAL: Final = """
+select req_time, count(*) as jobs from jobs where req_time > 0
+group by req_time order by jobs desc, req_time
+"""
+
+
+@analysis("Requested and used", Chapter.JOBS, facts=("estimates",), order=6)
+def estimates(store: Store) -> Iterator[Block]:
+    """
+    How much of the requested time and memory jobs use, and how busy they keep their processors.
+
+    Accuracy is run time over requested time (Mu'alem and Feitelson 2001), of jobs that ran and asked for
+    a time: 100 % used all of it, more than 100 % overran. Memory is that used over that requested, both
+    for each processor and above 0. CPU efficiency is the CPU time used by each processor over the run time.
+    Ratios are counted to a tenth of a percent, above 100 % to three digits; means and quantiles are of those.
+    """
+    shares: dict[str, Sample] = {}
+    for name, (_, ratio, jobs, needs) in RATIOS.items():
+        if all(map(store.has, needs)):
+            shares[name] = rounded_sample(store, f"least({ratio}, {GREATEST!r})", jobs, FINEST)
+    shares = {name: sample for name, sample in shares.items() if sample.n}
+    lacking = [label for name, (label, *_) in RATIOS.items() if name not in shares]
+    if lacking:
+        yield Note(f"Not known of any job of this trace: {', '.join(map(_inside, lacking))}.")
+    if not shares:
+        return
+    rows = {
+        RATIOS[name][0]: summary(f"estimates.{name}", one, "fraction", RATIOS[name][0].lower())
+        for name, one in shares.items()
+    }
+    yield table(
+        "estimates",
+        "Used of what was asked for",
+        rows,
+        "Ratios are counted to a tenth of a percent, greater ones to three digits.",
+    )
+    yield _figure(shares)
+    yield Facts(_overall(store, shares))
+    if "cpu" in shares:
+        yield from _impossible(shares["cpu"])
+    if store.has("req_time"):
+        yield from _modal(store)
+
+
+def _figure(shares: dict[str, Sample]) -> Block:
+    said = "; ".join(f"{RATIOS[name][0].lower()}: median {one.median():.0%}" for name, one in shares.items())
+    curves = {"time": "time", "memory": "memory", "cpu": "CPU"}
+    return cdf(
+        "estimates",
+        "Used of what was asked for",
+        {curves[name]: one.map(lambda x: x.clip(max=SHOWN)).ecdf() for name, one in shares.items()},
+        f"Used of requested; more stands at {SHOWN * 100:.0f} %",
+        f"Cumulative fraction of jobs by what they used of what they asked for. {said.capitalize()}.",
+        log=False,
+        unit="fraction",
+    )
+
+
+def _overall(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
+    """Return how the limit was met, and the ratios of totals, in which long and wide jobs count for more."""
+    facts: list[Fact] = []
+    if "time" in shares:
+        used = shares["time"]
+        kinds = {
+            "limit": (used.restrict(low=0.99), "Jobs that ran to their limit (99 % of it or more)"),
+            "overrun": (used.restrict(low=1.01), "Jobs that overran it (by 1 % or more)"),
+            "below_tenth": (used.restrict(below=0.1), "Jobs that used less than a tenth of it"),
+        }
+        facts += [
+            Fact(f"estimates.time.{name}", part.n / used.n, label, "fraction")
+            for name, (part, label) in kinds.items()
+        ]
+    totals = {
+        "time": ("run_time * n_procs", "req_time * n_procs", "CPU time used of requested, all jobs together"),
+        "cpu": (
+            "average_cpu_time * n_procs",
+            "run_time * n_procs",
+            "CPU efficiency of all jobs together",
+        ),
+    }
+    for name in shares.keys() & totals.keys():
+        upper, lower, label = totals[name]
+        value = _quotient(store, upper, lower, RATIOS[name][2])
+        facts.append(Fact(f"estimates.{name}.overall", value, label, "fraction"))
+    return tuple(sorted(facts, key=lambda fact: not fact.id.startswith("estimates.time")))
+
+
+def _quotient(store: Store, upper: str, lower: str, jobs: str) -> float | None:
+    query = f"select {exact_sum(upper)} as used, {exact_sum(lower)} as given from {jobs} as t"  # noqa: S608 - fields of the schema
+    used, given = store.row(query)
+    return number(used / given) if given else None
+
+
+def _impossible(busy: Sample) -> Iterator[Block]:
+    """Say so where processors did more than they can."""
+    over = busy.restrict(low=1.05)
+    if over.n:
+        yield Note(
+            f"{over.n:,} jobs used over 5 % more CPU time than their processors had: the log may give the"
+            " CPU time of all processors, or jobs ran on more than they were given."
+        )
+
+
+def _modal(store: Store) -> Iterator[Block]:
+    """Yield the most common requested times: people ask for round ones (Tsafrir et al. 2005)."""
+    found = store.rows(MODAL)
+    total = sum(count for _, count in found)
+    if not total:
+        return
+    top = [{"req_time": number(asked), "jobs": count, "share": count / total} for asked, count in found[:TOP]]
+    covered = sum(count for _, count in found[:TOP]) / total
+    yield Facts(
+        (
+            Fact("estimates.distinct", len(found), "Different requested times", "count"),
+            Fact("estimates.modal_share", covered, f"Share of the {TOP} most common", "fraction"),
+        )
+    )
+    yield Facts((Fact("estimates.modal", top, "Most common requested times"),), listed=False)
+    yield Table(
+        "estimates-modal",
+        f"The {len(top)} most common requested times" if len(top) > 1 else "The only requested time",
+        (
+            Column("req_time", "Requested", "seconds"),
+            Column("jobs", "Jobs", "count"),
+            Column("share", "Share", "fraction"),
+        ),
+        tuple(tuple(row.values()) for row in top),
+        note=f"Of {counted(total, 'job')} with a requested time.",
+    )
+
+
+def _inside(label: str) -> str:
+    """Return *label* as it stands within a sentence; CPU stays CPU."""
+    return label if label[:2].isupper() else label[:1].lower() + label[1:]

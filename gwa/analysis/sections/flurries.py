@@ -1,0 +1,213 @@
+"""Bursts of jobs by one user that may not be typical of the system."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.timeline import DAY
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
+from gwa.report.facts import number
+from gwa.store.store import Store
+
+TIMES: Final = 5
+"""A burst is a day on which a user submits so many times the jobs of a median day of all users."""
+
+SHARE: Final = 0.01
+"""A flurry has at least this share of the jobs of the trace ..."""
+
+LEAST: Final = 100
+"""... and at least so many jobs."""
+
+SHOWN: Final = 20
+
+DAILY: Final = """
+select count(*) as value from {table} as t where submit_time is not null group by floor(submit_time / {day!r})
+"""
+
+FOUND: Final = """
+with daily as (
+    select user_id, floor(submit_time / {day!r}) as day, count(*) as jobs,
+        min(submit_time) as first, max(submit_time) as last
+    from jobs where submit_time is not null and user_id is not null
+    group by user_id, floor(submit_time / {day!r}) having count(*) >= {burst!r}
+), placed as (
+    select *, day - row_number() over (partition by user_id order by day) as stretch from daily
+)
+select user_id, min(first) as first, max(last) as last, cast(sum(jobs) as bigint) as jobs
+from placed group by user_id, stretch having sum(jobs) >= {least!r}
+"""
+
+LISTED: Final = """
+with flurry as ({found})
+select flurry.user_id as user_id, flurry.first as first, flurry.last as last, flurry.jobs as jobs,
+    min(job_id) as lowest, max(job_id) as highest,
+    cast(sum(case when run_time >= 0 and n_procs >= 1
+        then cast(run_time * n_procs as decimal(38, 6)) else 0 end) as double) as cpu_seconds
+from flurry inner join jobs on jobs.user_id = flurry.user_id
+    and jobs.submit_time >= flurry.first and jobs.submit_time <= flurry.last
+group by flurry.user_id, flurry.first, flurry.last, flurry.jobs
+order by jobs desc, first, user_id
+"""
+
+KEPT: Final = """
+(with flurry as ({found}), marked as (
+    select one.*, flurry.user_id as burst from {table} as one
+    left join flurry on one.user_id = flurry.user_id
+        and one.submit_time >= flurry.first and one.submit_time <= flurry.last
+) select * from marked where burst is null)
+"""
+
+USERS: Final = "select count(*) as jobs, count(distinct user_id) as users from {table} as t"
+
+TOTALS: Final = """
+select count(*) as jobs, cast(sum(cpu_seconds) as double) as cpu_seconds,
+    cast(sum(n_procs) as double) as procs, count(*) filter (where n_procs = 1) as sequential
+from {table} as t
+"""
+
+MAIN: Final[Mapping[str, tuple[str, Unit]]] = {
+    "jobs": ("Jobs", "count"),
+    "users": ("Users", "count"),
+    "jobs_per_day": ("Jobs on a day that has any", "count"),
+    "busiest_day": ("Jobs on the busiest day (UTC)", "count"),
+    "cpu_seconds": ("CPU time", "cpu seconds"),
+    "utilization": ("Utilisation", "fraction"),
+    "runtime_mean": ("Mean run time", "seconds"),
+    "runtime_median": ("Median run time", "seconds"),
+    "procs_mean": ("Mean processors", "count"),
+    "sequential": ("Jobs on one processor", "fraction"),
+}
+"""What is compared."""
+
+
+@analysis("Flurries", Chapter.USERS, facts=("flurries",), needs=("user_id", "submit_time"), order=3)
+def flurries(store: Store) -> Iterator[Block]:
+    """
+    Bursts of very high activity by one user, which dominate a log for a while and may be no guide to others.
+
+    Tsafrir and Feitelson (2006) call them flurries; the Parallel Workloads Archive removes them from its
+    cleaned logs. Here one is proposed where a user submits on a day (UTC) at least 5 times as many jobs as
+    all users together on a median day that has any; such days in a row are one flurry, if it has at least
+    1 % of the jobs of the trace and 100 of them. Nothing is removed: the filters below would do so.
+    """
+    typical = store.sample("value", f"({DAILY.format(day=DAY, table='jobs')})").median()
+    total = store.row("select count(*) from jobs")[0]
+    least = max(SHARE * total, float(LEAST))
+    found = FOUND.format(day=DAY, burst=TIMES * typical, least=least)
+    rows = store.rows(LISTED.format(found=found))
+    jobs = sum(row[3] for row in rows)
+    yield Facts(
+        (
+            Fact("flurries.count", len(rows), "Flurries proposed", "count"),
+            Fact("flurries.jobs", jobs, "Jobs in flurries", "count"),
+            Fact("flurries.jobs_share", jobs / total, "Their share of the jobs", "fraction"),
+            Fact("flurries.typical_day", number(typical), "Jobs of all users on a median day", "count"),
+        )
+    )
+    if not rows:
+        most = f"{least:,.0f} jobs, on days of at least {TIMES * typical:,.0f}"
+        yield Note(f"No user's burst is a flurry by this rule, which asks for {most}.")
+        return
+    yield _list(rows, total)
+    yield _filters(rows)
+    yield _effect(store, found)
+
+
+def sql_filter(user: str, first: float, last: float) -> str:
+    """
+    Return the SQL condition that is true of the jobs of a flurry.
+
+    >>> sql_filter("o'neill", 10.0, 20.5)
+    "user_id = 'o''neill' and submit_time between 10 and 20.5"
+    """
+    name = user.replace("'", "''")
+    return f"user_id = '{name}' and submit_time between {number(first)} and {number(last)}"
+
+
+def _list(rows: list[tuple[Any, ...]], total: int) -> Table:
+    return Table(
+        "flurries",
+        "Proposed flurries",
+        (
+            Column("user", "User"),
+            Column("first", "First job", "timestamp"),
+            Column("last", "Last job", "timestamp"),
+            Column("jobs", "Jobs", "count"),
+            Column("share", "Share of jobs", "fraction"),
+            Column("cpu_seconds", "CPU time", "cpu seconds"),
+        ),
+        tuple(
+            (user, first, last, jobs, jobs / total, number(seconds))
+            for user, first, last, jobs, _, _, seconds in rows[:SHOWN]
+        ),
+        note=f"The first {SHOWN} of {len(rows)}." if len(rows) > SHOWN else "",
+    )
+
+
+def _filters(rows: list[tuple[Any, ...]]) -> Table:
+    return Table(
+        "flurries-filters",
+        "Filters: the jobs that each flurry is made of",
+        (Column("sql", "As a condition in SQL"), Column("range", "As user and numbers of jobs")),
+        tuple(
+            (sql_filter(user, first, last), f"user={user}, job={lowest}-{highest}")
+            for user, first, last, _, lowest, highest, _ in rows[:SHOWN]
+        ),
+        note="To keep the others, write: where not (...). The condition is exact; the numbers of jobs are so"
+        " where they follow the order of submission.",
+    )
+
+
+def _effect(store: Store, found: str) -> FactTable:
+    """Return the main figures with and without the flurries; the period stays that of the whole trace."""
+    kept = {name: KEPT.format(found=found, table=name) for name in ("jobs", "ran")}
+    before, after = _figures(store, "jobs", "ran"), _figures(store, kept["jobs"], kept["ran"])
+    return FactTable(
+        "flurries-effect",
+        "What would change without them",
+        ("With", "Without", "Change"),
+        tuple(
+            (
+                label,
+                (
+                    Fact(f"flurries.with.{name}", before[name], f"{label}, with flurries", unit),
+                    Fact(f"flurries.without.{name}", after[name], f"{label}, without flurries", unit),
+                    Fact(
+                        f"flurries.change.{name}",
+                        _change(before[name], after[name]),
+                        f"{label}, change without flurries",
+                        "fraction",
+                    ),
+                ),
+            )
+            for name, (label, unit) in MAIN.items()
+        ),
+        note="The period and the processors stay those of the whole trace.",
+    )
+
+
+def _figures(store: Store, jobs: str, ran: str) -> dict[str, float | int | None]:
+    """Return the main figures of a trace whose jobs, and those of them that ran, are given as SQL."""
+    submitted, users = store.row(USERS.format(table=jobs))
+    begun, seconds, processors, alone = store.row(TOTALS.format(table=ran))
+    begin, end = store.row("select min(submit_time), max(end_time) from ran")
+    room = (store.system.cpus or 0) * ((end or 0.0) - (begin or 0.0))
+    times = store.sample("run_time", ran)
+    days = store.sample("value", f"({DAILY.format(day=DAY, table=jobs)})")
+    return {
+        "jobs": submitted,
+        "users": users,
+        "jobs_per_day": number(days.mean()),
+        "busiest_day": number(days.max()),
+        "cpu_seconds": number(seconds or 0.0),
+        "utilization": (seconds or 0.0) / room if room > 0 else None,
+        "runtime_mean": number(times.mean()),
+        "runtime_median": number(times.median()),
+        "procs_mean": processors / begun if begun else None,
+        "sequential": alone / begun if begun else None,
+    }
+
+
+def _change(before: float | None, after: float | None) -> float | None:
+    """Return the change to a tenth of a percent; there is no negative zero."""
+    return round((after - before) / before, 3) + 0.0 if before and after is not None else None

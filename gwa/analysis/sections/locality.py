@@ -1,0 +1,177 @@
+"""Bags, sizes, clusters and repetitions of jobs, as Minh and Wolters measure them."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.bags import MINH, forget, gaps
+from gwa.metrics.papers import minh2010
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Table, Unit
+from gwa.report.facts import number, undefined
+from gwa.report.figures.cdf import cdf
+from gwa.statistics.mixture import GaussianMixture, of_seconds
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+
+CLASSES: Final = ("up to 100 s", "100 to 1,000 s", "1,000 to 10,000 s", "10,000 to 100,000 s", "longer")
+"""The ranges of mean run times in words."""
+
+LISTED: Final = 12
+"""So many sizes of a group are written out."""
+
+MOST: Final = 9
+"""So many clusters at most: MCLUST, which the papers used, tries one to nine."""
+
+
+@analysis(
+    "Similar jobs",
+    Chapter.USERS,
+    facts=("bags.minh", "clusters.runtime", "jobs.squashed_area", "repetitions"),
+    needs=("submit_time", "run_time", "n_procs"),
+    order=4,
+)
+def similar(store: Store) -> Iterator[Block]:
+    """
+    How alike jobs are that are submitted together, by the measures of Minh and Wolters (2009, 2010).
+
+    Bags are theirs: completed jobs, alike in user, group, queue, executable, requested time and processors,
+    next to each other in the trace. A group of parallelism holds sizes that are about as common: its label
+    is the binary logarithm of their number of jobs, rounded, plus 1. Repetitions are how many jobs in a row,
+    of any user, have the same run time, the same processors, or a run time of the same cluster; clusters are
+    normal distributions of ln(1 + seconds), as many as BIC prefers, none narrower than a second. The squashed
+    area is processors times seconds of all jobs.
+    """
+    if store.has("user_id") and minh2010.jobs(store, minh2010.YEAR_2010):
+        yield from _bags(store)
+    forget(store, MINH)
+    times = store.sample("run_time", minh2010.YEAR_2009.jobs)
+    if not times.n:
+        yield Note("No job ran.")
+        return
+    clusters = of_seconds(times, range(1, MOST + 1)).best if times.values.size > 1 else None
+    yield Facts(_facts(store, times, clusters))
+    yield _groups(minh2010.groups(store, minh2010.YEAR_2009))
+    if clusters:
+        yield _clusters(clusters)
+    else:
+        yield Note("All run times are equal: there is one cluster.")
+
+
+def _facts(store: Store, times: Sample, clusters: GaussianMixture | None) -> tuple[Fact, ...]:
+    """Return how often values repeat themselves, and the squashed area."""
+    values = {"runtime": ("run_time", "run time"), "procs": ("procs", "processors")}
+    if clusters:
+        label = minh2010.labels("run_time", clusters, times, np.log1p)
+        values["cluster"] = (label, "cluster of run times")
+    lengths = minh2010.mean_repetitions(store, [expression for expression, _ in values.values()])
+    repeated = tuple(
+        Fact(f"repetitions.{name}", number(length), f"Jobs in a row of the same {what}, mean")
+        for (name, (_, what)), length in zip(values.items(), lengths, strict=True)
+    )
+    area = number(minh2010.squashed_area(store))
+    return (*repeated, Fact("jobs.squashed_area", area, "Squashed area", "cpu seconds"))
+
+
+def _bags(store: Store) -> Iterator[Block]:
+    """Yield how close jobs of bags are in time, and how much their run times vary."""
+    between, lasting = gaps(store, MINH), minh2010.durations(store)
+    found = [
+        (name, mean, bags) for name, (mean, bags) in zip(CLASSES, minh2010.variability(store), strict=True)
+    ]
+    yield Facts(_closeness(between, lasting))
+    if between.n:
+        yield _figure(between, lasting)
+    if any(bags for _, _, bags in found):
+        yield FactTable(
+            "bags-variability",
+            "Standard deviation of run times in a bag, by their mean",
+            ("Mean standard deviation", "Bags"),
+            tuple(
+                (
+                    name,
+                    (
+                        Fact(
+                            f"bags.minh.variability.{place}",
+                            number(mean),
+                            f"Standard deviation of run times in bags whose mean is {name}",
+                            "seconds",
+                        ),
+                        Fact(f"bags.minh.variability.{place}.bags", bags, f"Bags of mean {name}", "count"),
+                    ),
+                )
+                for place, (name, mean, bags) in enumerate(found, 1)
+            ),
+        )
+
+
+def _closeness(between: Sample, lasting: Sample) -> tuple[Fact, ...]:
+    """Return how near alike jobs are in time; without two of them nothing is."""
+    measured: tuple[tuple[str, float | None, str, Unit], ...] = (
+        ("gap.median", number(between.median()), "Gap of alike jobs, median", "seconds"),
+        ("gap.p90", number(between.quantile(0.9)), "Gap of alike jobs, 90th percentile", "seconds"),
+        ("gap.below_100s", _below(between, 100), "Gaps below 100 s", "fraction"),
+        ("within_1000s", _below(lasting, 1000), "Bags submitted in 1000 s", "fraction"),
+    )
+    return tuple(
+        Fact(f"bags.minh.{name}", value, label, unit, text=undefined(value))
+        for name, value, label, unit in measured
+    )
+
+
+def _below(sample: Sample, limit: float) -> float | None:
+    return sample.restrict(below=limit).n / sample.n if sample.n else None
+
+
+def _figure(between: Sample, lasting: Sample) -> Figure:
+    curves = {"gap between alike jobs": between.ecdf()}
+    if lasting.n:
+        curves["submission of a bag"] = lasting.ecdf()
+    return cdf(
+        "bags-times",
+        "Times between alike jobs, and of whole bags",
+        curves,
+        "Time",
+        f"Cumulative fraction of the gaps between alike jobs: half are at most {between.median():.0f} s,"
+        f" {between.restrict(below=100).n / between.n:.0%} are below 100 s.",
+        unit="seconds",
+        ylabel="Fraction",
+    )
+
+
+def _groups(groups: dict[int, list[int]]) -> Table:
+    """Return the groups of parallelism, the most common sizes first."""
+    rows = []
+    for label, sizes in sorted(groups.items(), reverse=True):
+        more = f", and {len(sizes) - LISTED} more" if len(sizes) > LISTED else ""
+        rows.append((label, len(sizes), ", ".join(map(str, sizes[:LISTED])) + more))
+    columns = (
+        Column("label", "Label", "count"),
+        Column("sizes", "Sizes", "count"),
+        Column("procs", "Processors"),
+    )
+    return Table("parallelism-groups", "Groups of parallelism", columns, tuple(rows))
+
+
+def _clusters(mixture: GaussianMixture) -> FactTable:
+    """Return the clusters of run times: their share, their median, and what about two thirds lie between."""
+    rows = []
+    parts = zip(mixture.weights, mixture.means, mixture.sigmas, strict=True)
+    for place, (weight, mean, sigma) in enumerate(parts, 1):
+        low, middle, high = (max(float(np.expm1(mean + sign * sigma)), 0.0) for sign in (-1, 0, 1))
+        prefix, what = f"clusters.runtime.{place}", f"cluster {place}"
+        facts = (
+            Fact(f"{prefix}.share", weight, f"Share of {what}", "fraction"),
+            Fact(f"{prefix}.median", middle, f"Median run time of {what}", "seconds"),
+            Fact(f"{prefix}.low", low, f"Run time of {what} one sigma below", "seconds"),
+            Fact(f"{prefix}.high", high, f"Run time of {what} one sigma above", "seconds"),
+        )
+        rows.append((str(place), facts))
+    return FactTable(
+        "runtime-clusters",
+        "Clusters of run times",
+        ("Share of jobs", "Median", "Most from", "to"),
+        tuple(rows),
+        "Most: about two thirds of the jobs of a cluster.",
+    )

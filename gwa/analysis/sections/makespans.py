@@ -1,0 +1,186 @@
+"""How long jobs take by how they end and by priority, and which kinds of them there are."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.papers.dacosta2018 import (
+    GROUPS,
+    JOBS,
+    Cluster,
+    Clustering,
+    clustering,
+    disparity,
+    groups,
+    makespans,
+    shares,
+)
+from gwa.report.document import Block, Fact, Facts, FactTable, Note
+from gwa.report.facts import number
+from gwa.report.figures.lines import lines
+from gwa.statistics.distribution import Distribution, FitError
+from gwa.statistics.distributions import Lognormal
+from gwa.statistics.goodness import ks
+from gwa.statistics.pareto import Pareto
+from gwa.statistics.sample import Sample
+from gwa.store.schema import STATUS
+from gwa.store.store import Store
+
+LAWS: Final[tuple[type[Distribution], ...]] = (Lognormal, Pareto)
+
+FEWEST: Final = 30
+"""Fewer jobs are not fitted or put into clusters."""
+
+COLUMNS: Final = ("Jobs", "Share", "Mean", "Median", "Mean over median")
+
+CHOSEN: Final = (2, 4)
+"""The numbers of clusters that the paper shows."""
+
+
+@analysis(
+    "Make-spans",
+    Chapter.JOBS,
+    facts=("makespan", "clusters", "priority", "fit.makespan"),
+    needs=("run_time", "n_procs", "status"),
+    order=5,
+)
+def spans(store: Store) -> Iterator[Block]:
+    """
+    How long jobs ran by how they ended and, where queues are priorities, by group of priority.
+
+    Da Costa et al. (2018) describe a cloud's tasks so: mean over median, their disparity, is 1 for an even
+    spread and large where few jobs take most of the time; a lognormal and a Pareto distribution are fitted to
+    the times above 0. Clusters are those of k-means by make-span and priority (or processors), each of mean 0
+    and standard deviation 1: the silhouette is near 1 for tight, distant ones, and the elbow is the number
+    from which on more of them help little. Of jobs that ran and whose ending is known.
+    """
+    ended = {name: makespans(store, JOBS, code) for code, name in STATUS.items()}
+    ended = {name: sample for name, sample in ended.items() if sample.n}
+    if not ended:
+        yield Note("No job that ran has a known ending.")
+        return
+    total = sum(sample.n for sample in ended.values())
+    yield FactTable(
+        "makespans",
+        "Make-span by ending",
+        COLUMNS,
+        tuple((name, _facts(f"makespan.{name}", sample, total)) for name, sample in ended.items()),
+    )
+    yield from _laws(ended)
+    priorities = shares(store, "priority", JOBS)
+    if priorities:
+        yield from _groups(store, priorities)
+    if total >= FEWEST:
+        second = "priority" if priorities else "processors"
+        yield from _clusters(clustering(store, JOBS, (second,), tuple(STATUS)))
+
+
+def _facts(prefix: str, sample: Sample, total: int) -> tuple[Fact, ...]:
+    """Return the facts of one kind of jobs."""
+    what = prefix.removeprefix("makespan.").replace(".", ", ")
+    return (
+        Fact(f"{prefix}.count", sample.n, f"Jobs: {what}", "count"),
+        Fact(f"{prefix}.share", sample.n / total, f"Share of the jobs: {what}", "fraction"),
+        Fact(f"{prefix}.mean", number(sample.mean()), f"Mean make-span: {what}", "seconds"),
+        Fact(f"{prefix}.median", number(sample.median()), f"Median make-span: {what}", "seconds"),
+        Fact(f"{prefix}.disparity", number(disparity(sample)), f"Mean over median: {what}"),
+    )
+
+
+def _laws(ended: dict[str, Sample]) -> Iterator[Block]:
+    """Yield the lognormal and the Pareto fit of each ending."""
+    rows = []
+    for name, sample in ended.items():
+        positive = sample.restrict(above=0.0)
+        facts: list[Fact] = []
+        try:
+            for law in LAWS if positive.n >= FEWEST else ():
+                fitted = law.fit(positive)
+                values = {**fitted.values(), "ks": ks(positive, fitted)}
+                facts += [
+                    Fact(f"fit.makespan.{name}.{law.name}.{key}", number(value), f"{law.title} {key}: {name}")
+                    for key, value in values.items()
+                ]
+        except FitError:
+            continue
+        if facts:
+            rows.append((name, tuple(facts)))
+    if rows:
+        columns = ("Lognormal mu", "sigma", "KS", "Pareto shape", "least", "KS")
+        yield FactTable("makespan-laws", "Make-spans as distributions", columns, tuple(rows))
+
+
+def _groups(store: Store, priorities: dict[int, float]) -> Iterator[Block]:
+    """Yield the shares of groups of priorities, and their make-spans by ending."""
+    yield Facts(
+        tuple(
+            Fact(f"priority.{name}", share, f"Jobs of {name} priority", "fraction")
+            for name, share in groups(priorities).items()
+        )
+    )
+    found = {
+        (group, ending): makespans(store, JOBS, code, group)
+        for group in GROUPS
+        for code, ending in STATUS.items()
+    }
+    total = sum(sample.n for sample in found.values())
+    rows = tuple(
+        (f"{group}, {ending}", _facts(f"makespan.{group}.{ending}", sample, total))
+        for (group, ending), sample in found.items()
+        if sample.n
+    )
+    yield FactTable("makespan-groups", "Make-span by group of priority and ending", COLUMNS, rows)
+
+
+def _clusters(found: Clustering) -> Iterator[Block]:
+    """Yield how well each number of clusters does, and the clusters of the numbers that the paper shows."""
+    sizes = range(1, len(found.inertias) + 1)
+    if len(sizes) < 2:  # noqa: PLR2004 - all jobs are alike
+        return
+    yield Facts(
+        (
+            Fact("clusters.elbow", found.elbow, "Clusters at the elbow", "count"),
+            *(
+                Fact(f"clusters.{k}.silhouette", number(width), f"Silhouette of {k} clusters")
+                for k, width in zip(sizes, found.silhouettes, strict=True)
+                if k > 1
+            ),
+        )
+    )
+    for k in CHOSEN:
+        if k <= len(sizes):
+            rows = tuple(
+                (f"{place}", _cluster(f"clusters.{k}.{place}", one, found.columns))
+                for place, one in enumerate(found.clusters[k - 1], 1)
+            )
+            means = tuple(f"Mean {name}".replace("makespan", "make-span") for name in found.columns)
+            columns = ("Share of jobs", *means, "Mean over median")
+            yield FactTable(f"clusters-{k}", f"{k} clusters of jobs", columns, rows)
+    yield lines(
+        "clusters",
+        "How far jobs are from the nearest centre",
+        {"mean square": ([float(k) for k in sizes], list(found.inertias))},
+        "Clusters",
+        "Mean squared distance",
+        "Mean squared distance to the nearest centre by number of clusters: "
+        + ", ".join(f"{value:.2f} for {k}" for k, value in zip(sizes, found.inertias, strict=True))
+        + ".",
+        log=(False, False),
+        unit="count",
+    )
+
+
+def _cluster(prefix: str, one: Cluster, columns: tuple[str, ...]) -> tuple[Fact, ...]:
+    return (
+        Fact(f"{prefix}.share", one.share, "Share of the jobs in the cluster", "fraction"),
+        *(
+            Fact(
+                f"{prefix}.{name}",
+                number(value),
+                f"Mean {name} in the cluster",
+                "seconds" if name == "makespan" else "",
+            )
+            for name, value in zip(columns, one.means, strict=True)
+        ),
+        Fact(f"{prefix}.disparity", number(one.disparity), "Mean over median make-span in the cluster"),
+    )

@@ -1,0 +1,27 @@
+"""How much memory jobs use."""
+
+from collections.abc import Iterator
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.report.document import Block, Facts
+from gwa.report.facts import summary
+from gwa.report.figures.cdf import cdf
+from gwa.store.store import Store
+
+
+@analysis("Memory", Chapter.JOBS, facts=("jobs.memory",), needs=("used_memory",), order=3)
+def memory(store: Store) -> Iterator[Block]:
+    """Memory that jobs used, averaged over their processors, where it is recorded and above 0."""
+    used = store.sample("used_memory").restrict(low=1e-9)
+    yield Facts(summary("jobs.memory", used, "kilobytes", "memory per processor"))
+    curves = {"used": used.ecdf()}
+    if store.has("req_memory"):
+        curves["requested"] = store.sample("req_memory").restrict(low=1e-9).ecdf()
+    yield cdf(
+        "memory",
+        "Memory per processor",
+        {name: curve for name, curve in curves.items() if len(curve[0])},
+        "Memory per processor",
+        f"Cumulative fraction of jobs by memory used per processor; the median is {used.median():.0f} KB.",
+        unit="kilobytes",
+    )

@@ -1,0 +1,81 @@
+"""What the trace is: its size, its period, its system."""
+
+from collections.abc import Iterator
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.facts import number
+from gwa.store.store import Store
+
+
+@analysis("The trace", Chapter.OVERVIEW, facts=("trace",))
+def overview(store: Store) -> Iterator[Block]:
+    """
+    How large the trace is, how long, and of what system.
+
+    The span runs from the first known submission to the last known end. A job ran when its run time
+    is at least 0 and it had a processor; CPU seconds are processors times run time of such jobs.
+    """
+    jobs, users, groups, first = store.row(
+        "select count(*), count(distinct user_id), count(distinct group_id), min(submit_time) from jobs"
+    )
+    ran, last, seconds = store.row(
+        "select count(*), max(end_time), cast(sum(cpu_seconds) as double) from ran"
+    )
+    span = last - first if last is not None and first is not None else None
+    system = store.system
+    yield Facts(
+        (
+            Fact("trace.jobs", jobs, "Jobs", "count"),
+            Fact("trace.ran", ran, "Jobs that ran", "count"),
+            Fact("trace.users", users or None, "Users", "count"),
+            Fact("trace.groups", groups or None, "Groups", "count"),
+            Fact("trace.sites", _sites(store), "Sites", "count"),
+            Fact("trace.first_submit", first, "First submission", "timestamp"),
+            Fact("trace.last_end", last, "Last end", "timestamp"),
+            Fact("trace.span_seconds", span, "Span", "seconds"),
+            Fact("trace.cpus", system.cpus, "Processors", "count", help=system.cpus_from),
+            Fact(
+                "trace.cpu_seconds",
+                number(seconds) if seconds is not None else None,
+                "CPU time",
+                "cpu seconds",
+            ),
+        )
+    )
+    # The help of the processors says so, too.
+    yield Facts((Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),), listed=False)
+    yield from _remarks(store)
+
+
+def _sites(store: Store) -> int | None:
+    """Return how many different sites ran jobs or, where that is unknown, submitted them."""
+    ran_at, sent_from = store.row(
+        "select count(distinct last_run_site_id), count(distinct orig_site_id) from jobs"
+    )
+    return ran_at or sent_from or None
+
+
+def _remarks(store: Store) -> Iterator[Note]:
+    """Say what a reader must know about the system and its clock."""
+    system = store.system
+    if system.cpus_inferred:
+        yield Note(
+            f"Nobody says how many processors the system had: {system.cpus:,} is the most that were ever busy"
+            " at once, and utilisation is relative to that. A system file (--system) can state the number."
+        )
+    elif system.cpus is not None and "MaxNodes" in system.cpus_from:
+        yield Note("The header gives a number of nodes only; it is taken as the number of processors.")
+    if system.relative:
+        yield Note(
+            "Times count from an unknown start, so days are numbered and hours of the day are not known."
+        )
+    elif system.zone is None:
+        yield Note("The trace does not name a time zone: days and hours are in UTC.")
+    missing = store.row("select count(*) from jobs where submit_time is null")[0]
+    if missing:
+        yield Note(
+            f"{missing:,} jobs have no submit time. They are in all counts, but not in what changes over"
+            " time.",
+            "warning",
+        )

@@ -1,0 +1,55 @@
+"""Sequential and parallel jobs."""
+
+from collections.abc import Iterator
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.facts import number
+from gwa.store.store import Store
+
+
+@analysis(
+    "Sequential and parallel jobs",
+    Chapter.JOBS,
+    facts=("jobs.sequential", "jobs.parallel"),
+    needs=("n_procs", "run_time"),
+    order=1,
+)
+def parallelism(store: Store) -> Iterator[Block]:
+    """Jobs on one processor and on several, among those that ran, and the CPU time they consumed."""
+    one, one_seconds, more, more_seconds = store.row(
+        """
+        select
+            count(*) filter (where n_procs = 1), cast(sum(cpu_seconds) filter (where n_procs = 1) as double),
+            count(*) filter (where n_procs > 1), cast(sum(cpu_seconds) filter (where n_procs > 1) as double)
+        from ran
+        """
+    )
+    kinds = {"sequential": (one, one_seconds or 0.0), "parallel": (more, more_seconds or 0.0)}
+    yield Facts(
+        tuple(
+            fact
+            for name, (jobs, seconds) in kinds.items()
+            for fact in (
+                Fact(f"jobs.{name}.count", jobs, f"{name.capitalize()} jobs", "count"),
+                Fact(f"jobs.{name}.cpu_seconds", number(seconds), f"CPU time of {name} jobs", "cpu seconds"),
+            )
+        ),
+        listed=False,
+    )
+    all_jobs, all_seconds = one + more or 1, (one_seconds or 0.0) + (more_seconds or 0.0) or 1.0
+    yield Table(
+        "parallelism",
+        "Sequential and parallel jobs",
+        (
+            Column("kind", "Jobs"),
+            Column("jobs", "Number", "count"),
+            Column("share", "Share of jobs", "fraction"),
+            Column("cpu_seconds", "CPU time", "cpu seconds"),
+            Column("cpu_share", "Share of CPU time", "fraction"),
+        ),
+        tuple(
+            (name, jobs, jobs / all_jobs, seconds, seconds / all_seconds)
+            for name, (jobs, seconds) in kinds.items()
+        ),
+    )

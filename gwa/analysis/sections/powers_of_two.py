@@ -1,0 +1,85 @@
+"""Powers of two among the sizes of jobs."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.store.store import Store
+
+TOP: Final = 10
+
+SIZES: Final = """
+select n_procs, count(*) as jobs, cast(sum(cpu_seconds) as double) as cpu_seconds
+from ran group by n_procs order by jobs desc, n_procs
+"""
+
+
+@analysis(
+    "Sizes and powers of two",
+    Chapter.JOBS,
+    facts=("jobs.parallel", "jobs.procs"),
+    needs=("n_procs", "run_time"),
+    order=1,
+)
+def powers_of_two(store: Store) -> Iterator[Block]:
+    """
+    The share of powers of two among parallel jobs, which models of workloads reproduce explicitly.
+
+    Lublin and Feitelson (2003) found that most parallel jobs use a power of two processors, even where
+    nothing in the system asks for it. A parallel job is one that ran on more than one processor.
+    """
+    sizes = store.rows(SIZES)
+    parallel = [row for row in sizes if row[0] > 1]
+    if not parallel:
+        yield Note("No parallel job ran.")
+        return
+    powers = [row for row in parallel if is_power_of_two(row[0])]
+    jobs, seconds = sum(row[1] for row in parallel), sum(row[2] for row in parallel)
+    yield Facts(
+        (
+            Fact(
+                "jobs.parallel.power_of_two",
+                sum(row[1] for row in powers) / jobs,
+                "Parallel jobs on a power of two processors",
+                "fraction",
+            ),
+            Fact(
+                "jobs.parallel.power_of_two_cpu",
+                sum(row[2] for row in powers) / seconds if seconds else None,
+                "Parallel CPU time on a power of two processors",
+                "fraction",
+            ),
+            Fact("jobs.procs.distinct", len(sizes), "Different sizes of jobs", "count"),
+        )
+    )
+    yield _table(sizes)
+
+
+def is_power_of_two(size: int) -> bool:
+    """
+    Whether *size* is a power of two; 1 is one.
+
+    >>> [size for size in range(1, 20) if is_power_of_two(size)]
+    [1, 2, 4, 8, 16]
+    """
+    return size & (size - 1) == 0
+
+
+def _table(sizes: list[tuple[int, int, float]]) -> Table:
+    jobs, seconds = sum(row[1] for row in sizes), sum(row[2] for row in sizes)
+    return Table(
+        "sizes",
+        f"The {min(TOP, len(sizes))} most common sizes" if len(sizes) > 1 else "The only size",
+        (
+            Column("procs", "Processors", "count"),
+            Column("power", "Power of two"),
+            Column("jobs", "Jobs", "count"),
+            Column("share", "Share of jobs", "fraction"),
+            Column("cpu_share", "Share of CPU time", "fraction"),
+        ),
+        tuple(
+            (size, is_power_of_two(size), count, count / jobs, used / seconds if seconds else None)
+            for size, count, used in sizes[:TOP]
+        ),
+    )

@@ -1,0 +1,47 @@
+"""How long jobs run."""
+
+from collections.abc import Iterator
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.report.document import Block, Facts, Note
+from gwa.report.facts import summary
+from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import fraction, seconds
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+
+CAPPED = 0.005
+"""From this share of jobs on, the greatest run time looks like a limit of the system or the log."""
+
+
+@analysis("Run times", Chapter.JOBS, facts=("jobs.runtime",), needs=("run_time",), order=2)
+def run_times(store: Store) -> Iterator[Block]:
+    """Wall-clock time from start to end of the jobs that ran."""
+    times = store.sample("run_time", "ran")
+    if not times.n:
+        yield Note("No job ran.")
+        return
+    yield Facts(summary("jobs.runtime", times, "seconds", "run time"))
+    yield from _capped(times)
+    one, more = (store.sample("run_time", f"(from ran where n_procs {size})") for size in ("= 1", "> 1"))
+    curves = {
+        "all": times,
+        **{name: part for name, part in (("sequential", one), ("parallel", more)) if part.n},
+    }
+    yield cdf(
+        "run-times",
+        "Run time of a job",
+        {name: part.ecdf() for name, part in (curves if one.n and more.n else {"jobs": times}).items()},
+        "Run time",
+        f"Cumulative fraction of jobs by run time: half run at most {times.median():.0f} s,"
+        f" 95 % at most {times.quantile(0.95):.0f} s.",
+        unit="seconds",
+    )
+
+
+def _capped(times: Sample) -> Iterator[Block]:
+    """Say so where many jobs share the greatest run time."""
+    share = float(times.counts[-1]) / times.n
+    if share >= CAPPED and times.n > 1 / CAPPED and times.max() > 0:
+        limit = f"{seconds(times.max())}, the greatest run time"
+        yield Note(f"{fraction(share)} of the jobs ran exactly {limit}: a limit cut them.")

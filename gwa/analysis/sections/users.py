@@ -1,0 +1,20 @@
+"""Who uses the system."""
+
+from collections.abc import Iterator
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._top_lists import gini, ranking
+from gwa.report.document import Block
+from gwa.store.store import Store
+
+
+@analysis("Users", Chapter.USERS, facts=("users",), needs=("user_id",))
+def users(store: Store) -> Iterator[Block]:
+    """
+    The users with most jobs and with most CPU time.
+
+    Utilisation is the user's CPU time as a fraction of processors times span; jobs a day are over the
+    days between the user's first and last submission.
+    """
+    yield gini(store, "user_id", "users")
+    yield from ranking(store, "user_id", "users", "User")

@@ -1,0 +1,25 @@
+"""How long jobs wait."""
+
+from collections.abc import Iterator
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.report.document import Block, Facts
+from gwa.report.facts import summary
+from gwa.report.figures.cdf import cdf
+from gwa.store.store import Store
+
+
+@analysis("Waiting times", Chapter.JOBS, facts=("jobs.wait",), needs=("wait_time",), order=4)
+def waits(store: Store) -> Iterator[Block]:
+    """Time between submission and start of all jobs whose wait is known."""
+    times = store.sample("wait_time")
+    yield Facts(summary("jobs.wait", times, "seconds", "wait"))
+    yield cdf(
+        "waits",
+        "Wait of a job",
+        {"jobs": times.ecdf()},
+        "Wait",
+        f"Cumulative fraction of jobs by wait: half wait at most {times.median():.0f} s, 95 % at most"
+        f" {times.quantile(0.95):.0f} s.",
+        unit="seconds",
+    )

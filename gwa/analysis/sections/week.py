@@ -1,0 +1,127 @@
+"""At which hours of the week jobs arrive."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.timeline import DAY, MOST_DAYS, QUARTER, Calendar, Floats, Ints, counts
+from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.figures.heatmap import heatmap
+from gwa.store.store import Store
+
+NAMES: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+HOURS: Final = 24
+SATURDAY: Final = 5
+WORK: Final = (8, 18)
+"""Working hours: from 8 to 18, Monday to Friday; 50 of 168 hours."""
+
+
+@analysis("Hours of the week", Chapter.USAGE, facts=("arrivals.cycle",), needs=("submit_time",), order=1)
+def week(store: Store) -> Iterator[Block]:
+    """
+    Jobs submitted at each hour of each weekday, by the clock of the trace's own time zone.
+
+    A cell of the map is the number of jobs in that hour, averaged over all such hours from the first to
+    the last submission. The shares are of all jobs with a submission time: working hours are from 8 to 18,
+    Monday to Friday, 29.8 % of a week; a weekend, Saturday and Sunday, is 28.6 % of it.
+    """
+    system = store.system
+    if system.relative:
+        yield Note("Times count from an unknown start, so hours and weekdays are not known.")
+        return
+    quarters = counts(store, "submit_time", QUARTER)
+    if quarters.times[-1] - quarters.times[0] > MOST_DAYS * DAY:
+        yield Note("Submissions lie more than a century apart: some times in the log are wrong.")
+        return
+    jobs = np.bincount(hours_of_week(quarters.times, system.timezone), quarters.counts, HOURS * 7)
+    every = np.arange(quarters.bins[0], quarters.bins[-1] + 1) * QUARTER
+    seen = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / 3600
+    unseen = int(np.count_nonzero(seen == 0))
+    if unseen:
+        yield Note(f"The trace is short: nothing is known of {unseen} of the {7 * HOURS} hours of a week.")
+    grid = jobs.reshape(7, HOURS).astype(np.float64)
+    yield Facts(_facts(grid, seen.reshape(7, HOURS) > 0))
+    with np.errstate(invalid="ignore"):
+        means = np.where(seen > 0, jobs / seen, np.nan).reshape(7, HOURS)
+    yield _figure(means, system.timezone.key)
+
+
+def hours_of_week(times: Floats, zone: ZoneInfo) -> NDArray[np.int64]:
+    """
+    Return the hour of the week, 0 to 167 from Monday 0:00 by the clock of *zone*, of rising *times*.
+
+    >>> hours_of_week(np.array([852073200.0]), ZoneInfo("Europe/Paris"))  # 1 January 1997, a Wednesday
+    array([48])
+    """
+    if not len(times):
+        return np.zeros(0, np.int64)
+    local = np.floor((times + _offsets(times, zone)) / 3600).astype(np.int64)
+    hours: Ints = (local + 3 * HOURS) % (7 * HOURS)  # 1 January 1970 was a Thursday
+    return hours
+
+
+def _offsets(times: Floats, zone: ZoneInfo) -> Floats:
+    """Return the seconds by which the clock of *zone* is ahead of UTC; few moments are asked one by one."""
+    edges = Calendar.of(float(times[0]), float(times[-1]), zone, relative=False).edges
+    of_edges = np.array([_offset(edge, zone) for edge in edges.tolist()])
+    day = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
+    offsets: Floats = of_edges[day]
+    for place in np.flatnonzero(of_edges[day] != of_edges[day + 1]):
+        offsets[place] = _offset(float(times[place]), zone)
+    return offsets
+
+
+def _offset(moment: float, zone: ZoneInfo) -> float:
+    ahead = datetime.fromtimestamp(moment, zone).utcoffset()
+    return ahead.total_seconds() if ahead else 0.0
+
+
+def _facts(grid: NDArray[np.float64], seen: NDArray[np.bool_]) -> tuple[Fact, ...]:
+    """
+    Return how far arrivals follow the clock and the calendar; *grid* has jobs by weekday and hour.
+
+    Of hours that the trace does not reach nothing is said; nor, unless all are *seen*, of their shares.
+    """
+    total, of_day = grid.sum(), grid.sum(axis=0)
+    top, least = int(np.argmax(of_day)), int(np.argmin(np.where(seen.any(axis=0), of_day, np.inf)))
+    work = grid[:SATURDAY, slice(*WORK)].sum()
+    daily, weekly = bool(seen.any(axis=0).all()), bool(seen.all())
+
+    def share(name: str, value: float, label: str, *, known: bool) -> Fact:
+        return Fact(f"arrivals.cycle.{name}", float(value / total) if known else None, label, "fraction")
+
+    often, seldom = "Jobs in the busiest hour (1 of 24 hours is 4.2 %)", "Jobs in the quietest hour"
+    facts = (
+        Fact("arrivals.cycle.busiest_hour", top, "Busiest hour of the day", text=_clock(top)),
+        share("busiest_hour_share", of_day[top], often, known=daily),
+        Fact("arrivals.cycle.quietest_hour", least, "Quietest hour of the day", text=_clock(least)),
+        share("quietest_hour_share", of_day[least], seldom, known=daily),
+        share("working_hours_share", work, "Jobs in working hours (29.8 % of the week)", known=weekly),
+        share("weekend_share", grid[SATURDAY:].sum(), "Jobs at weekends (28.6 % of the week)", known=weekly),
+    )
+    return tuple(fact for fact in facts if fact.value is not None)
+
+
+def _clock(hour: int) -> str:
+    return f"{hour}:00 to {hour + 1}:00"
+
+
+def _figure(means: NDArray[np.float64], zone: str) -> Block:
+    day, hour = divmod(int(np.nanargmax(means)), HOURS)
+    return heatmap(
+        "week",
+        "Jobs submitted in an hour, by weekday",
+        means,
+        NAMES,
+        [f"{hour}" for hour in range(HOURS)],
+        f"Mean jobs in each hour of the week; most arrive on {NAMES[day]} from {_clock(hour)},"
+        f" {means[day, hour]:.1f} on average.",
+        xlabel=f"hour of the day in {zone}",
+        ylabel="Jobs in an hour",
+        unit="count",
+    )
