@@ -31,40 +31,11 @@ PURE = {
     "simulation": {"gwa.errors", "gwa.util.plugins", "gwa.util.units", "numba", "numpy", "scipy"},
 }
 
-# Where the files that have not moved yet will go.
-MOVING = {
-    "account": "store",
-    "anonymize": "store",
-    "assets": "util",
-    "blocks": "report",
-    "cleaning": "ingest",
-    "engine": "store",
-    "engines": "store",
-    "figures": "report",
-    "kept": "ingest",
-    "metadata": "store",
-    "numbers": "report",
-    "output": "util",
-    "part": "store",
-    "progress": "util",
-    "readers": "ingest",
-    "reading": "store",
-    "recipe": "ingest",
-    "rows": "ingest",
-    "schema": "store",
-    "seam": "store",
-    "sources": "ingest",
-    "summary": "report",
-    "system": "store",
-    "tally": "ingest",
-    "terminal": "cli",
-}
-
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 
 
 def dotted(path: str) -> str:
-    """Return the name by which a module is imported: gwa.store.store.engines.base."""
+    """Return the name by which a module is imported: gwa.store.engines.base."""
     return f"gwa.{path.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__")
 
 
@@ -75,10 +46,7 @@ SOURCES = {
 
 def room_of(module: str) -> str:
     """Return the room of a module: the folder, or the loose module, directly in gwa/."""
-    if module == "gwa.analysis.build":
-        return "analysis"
-    unit = [*module.split("."), "__init__"][1]
-    return MOVING.get(unit, unit)
+    return [*module.split("."), "__init__"][1]
 
 
 def imports(tree: ast.AST, *, at_load: bool = False) -> Iterator[str]:
@@ -118,14 +86,12 @@ def test_imports_point_down(module: str) -> None:
 
 
 def test_an_import_that_points_up_is_found() -> None:
-    assert upward("gwa.store.store.store", "def read():\n    from gwa.formats.base.open import read") == {
-        "gwa.formats.base.open"
+    assert upward("gwa.store.store", "def read():\n    from gwa.formats.open import read") == {
+        "gwa.formats.open"
     }
-    assert upward("gwa.store.store.store", "from gwa.report.document import Report") == {
-        "gwa.report.document"
-    }
-    assert upward("gwa.store.store.store", "from gwa import __version__") == {"gwa"}
-    assert upward("gwa.store.store.store", "from gwa.errors import GwaError") == set()
+    assert upward("gwa.store.store", "from gwa.report.document import Report") == {"gwa.report.document"}
+    assert upward("gwa.store.store", "from gwa import __version__") == {"gwa"}
+    assert upward("gwa.store.store", "from gwa.errors import GwaError") == set()
 
 
 def circle(sources: dict[str, str]) -> list[str]:
@@ -145,11 +111,8 @@ def test_imports_make_no_circle() -> None:
 
 
 def test_a_circle_is_found() -> None:
-    one, other = "gwa.store.store.store", "gwa.store.store.schema"
-    sources = {
-        one: "from gwa.store.store.schema import FIELDS",
-        other: "from gwa.store.store.store import Store",
-    }
+    one, other = "gwa.store.store", "gwa.store.schema"
+    sources = {one: "from gwa.store.schema import FIELDS", other: "from gwa.store.store import Store"}
     assert set(circle(sources)) == {one, other}
 
 
@@ -159,6 +122,12 @@ def test_pure_rooms_import_numbers_only(module: str) -> None:
     others = {name.split(".")[0] for name in imports(tree)} - sys.stdlib_module_names - {"gwa"}
     own = {name for name in modules_used(SOURCES[module]) if room_of(name) != room}
     assert others | own <= PURE[room]
+
+
+def test_the_floor_of_the_house_is_clear() -> None:
+    found = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert found == rooms | {"__init__.py", "__main__.py", "errors.py", "trace.py", "py.typed"}
 
 
 @pytest.mark.parametrize("module", SOURCES)

@@ -14,6 +14,7 @@ from typing import Final
 
 from benchmarks.chapter6.findings import WHY
 from benchmarks.chapter6.judging import FINDINGS, judged
+from gwa.cli._terminal import progress
 from gwa.evaluation.experiments.page import panels
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.results import Results
@@ -22,7 +23,6 @@ from gwa.evaluation.experiments.runner import run_all
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.document import Column, Note, Report, Section, Table
 from gwa.report.output import write
-from gwa.terminal import progress
 
 EXPERIMENTS: Final = Path(__file__).parent.parent.parent / "experiments"
 

@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias
 
 from gwa.analysis.comparison.compare import compare
 from gwa.archive.catalogue import Catalogue
-from gwa.archive.holding import ONE_THREAD, Withheld, drawn
+from gwa.archive.publish import ONE_THREAD, Withheld, drawn
 from gwa.errors import GwaError
 from gwa.formats.open import read
 from gwa.report.html import html

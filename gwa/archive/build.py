@@ -14,18 +14,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gwa.archive import console
+from gwa.archive import sql_console as console
 from gwa.archive._worker import apart, make_pair
-from gwa.archive.board import read_board
+from gwa.archive.atomic_swap import replacing
 from gwa.archive.catalogue import NAME, Catalogue, Entry, read_catalogue, refuse_outside
-from gwa.archive.cite import bibtex, ris
-from gwa.archive.holding import files_of, held, hold, key
-from gwa.archive.holdings import BROKEN, WITHHELD, read_holding
-from gwa.archive.links import broken_links
-from gwa.archive.machine import as_script, catalog, dataset, feed, sitemap
-from gwa.archive.markdown import PICTURES, written
+from gwa.archive.citation import bibtex, ris
+from gwa.archive.feeds import as_script, catalog, dataset, feed, sitemap
+from gwa.archive.leaderboard import read_board
+from gwa.archive.link_check import broken_links
+from gwa.archive.markdown_pages import PICTURES, written
 from gwa.archive.pages import Archive, index_of, pages
-from gwa.archive.swap import replacing
+from gwa.archive.publish import files_of, held, hold, key
+from gwa.archive.published import BROKEN, WITHHELD, read_holding
 from gwa.errors import DefinitionError
 from gwa.util.assets import asset
 from gwa.util.progress import SILENT, Progress

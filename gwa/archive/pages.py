@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import jinja2
 from markupsafe import Markup
 
-from gwa.archive.board import Board
 from gwa.archive.catalogue import Catalogue
-from gwa.archive.holdings import Holding
-from gwa.archive.machine import as_script, dataset
-from gwa.archive.markdown import Written
+from gwa.archive.feeds import as_script, dataset
+from gwa.archive.leaderboard import Board
+from gwa.archive.markdown_pages import Written
+from gwa.archive.published import Holding
 from gwa.archive.ranking import MEASURES, Rank, ranking
 from gwa.formats.registry import all_formats
 from gwa.models.base import models, presets

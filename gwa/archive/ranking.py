@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from gwa.archive.holdings import Holding
+from gwa.archive.published import Holding
 from gwa.report.document import Unit
 from gwa.report.formatting import fraction
 

@@ -147,9 +147,9 @@ def engine(said: dict[str, Any]) -> "Engine":
 
 def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
     """Return the wishes that the shared options express; raise a usage error for nonsense."""
+    from gwa.cli._terminal import progress
     from gwa.store.options import Reading
     from gwa.store.system import read_system
-    from gwa.terminal import progress
 
     attempts = {"attempts": "true"} if said.get("attempts") else {}
     return Reading(

@@ -25,8 +25,8 @@ def command(ctx: click.Context, /, trace: Path, as_json: bool, **said: Any) -> N
     Example:
       gwa check sample_traces/swf/tiny.swf
     """
+    from gwa.cli._terminal import table
     from gwa.metrics.quality import problems
-    from gwa.terminal import table
 
     with opened(trace, said) as found:
         seen = problems(found.store)

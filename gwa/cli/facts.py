@@ -31,7 +31,7 @@ def command(trace: Path, only: str, explain: bool, **said: Any) -> None:
     with opened(trace, said) as found:
         if explain:
             from gwa.analysis.profile import COLUMNS, explained
-            from gwa.terminal import table
+            from gwa.cli._terminal import table
 
             table(COLUMNS, explained(found.store, only), as_json=False)
             return

@@ -53,8 +53,8 @@ def command(
       gwa fit --list
       gwa fit sample_traces/swf/tiny.swf runtime
     """
+    from gwa.cli._terminal import table
     from gwa.metrics.papers.anoep2009 import CHARACTERISTICS
-    from gwa.terminal import table
 
     if as_list:
         rows = [(one.name, one.title, one.unit, one.tables) for one in CHARACTERISTICS.values()]

@@ -16,8 +16,8 @@ def command(name: str | None, as_json: bool) -> None:
     Example:
       gwa formats swf
     """
+    from gwa.cli._terminal import table
     from gwa.formats.registry import all_formats, broken, format_called
-    from gwa.terminal import table
 
     if name:
         one = format_called(name)

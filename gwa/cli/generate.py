@@ -47,9 +47,9 @@ def command(model: str, out: Path, **said: Any) -> None:
       gwa generate lublin --days 30 --cpus 256 --utilization 0.7 --seed 1 -o loaded.gwf
       gwa generate thesis-average --jobs 1000 --arrivals poisson --seed 1 -o even.gwf
     """
+    from gwa.cli._terminal import progress
     from gwa.models import files
     from gwa.models.generate import generate
-    from gwa.terminal import progress
 
     if (said["jobs"] is None) == (said["days"] is None):
         raise click.UsageError("expected either --jobs or --days")

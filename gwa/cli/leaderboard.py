@@ -39,12 +39,12 @@ def command(
       gwa leaderboard sample_traces/swf/tiny.swf --models lublin,dacosta --seeds 2
       gwa leaderboard logs/*.swf.gz -o leaderboard
     """
+    from gwa.cli._terminal import progress_lines, table
     from gwa.evaluation.leaderboard import compete
     from gwa.evaluation.score_cache import Kept
     from gwa.evaluation.standings import COLUMNS, DETAILS, Standings
     from gwa.report.document import Report, Section
     from gwa.report.output import write
-    from gwa.terminal import progress_lines, table
     from gwa.util import fingerprint
 
     kept = Kept(folder / SCORES, fingerprint.program()) if folder else None

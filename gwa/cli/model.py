@@ -30,9 +30,9 @@ def listed(as_json: bool) -> None:
     Example:
       gwa model list
     """
+    from gwa.cli._terminal import table
     from gwa.models.arrival_process import processes
     from gwa.models.base import models, presets
-    from gwa.terminal import table
 
     rows = [(one.name, "model", one.title, one.about()) for one in models().values()]
     rows += [(one.name, f"preset of {one.model.name}", one.title, one.source) for one in presets().values()]

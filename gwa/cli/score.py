@@ -30,8 +30,8 @@ def command(real: Path, synthetic: Path, as_json: bool, **said: Any) -> None:
       gwa generate lublin --jobs 1000 --seed 1 -o lublin.swf
       gwa score sample_traces/swf/tiny.swf lublin.swf
     """
+    from gwa.cli._terminal import table
     from gwa.evaluation.scorecard import COLUMNS, Reference, row
-    from gwa.terminal import table
 
     found = Reference.of(_workload(real, said)).score(_workload(synthetic, said))
     rows = [row(line) for line in found.lines]

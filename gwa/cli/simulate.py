@@ -46,6 +46,7 @@ def command(
       gwa simulate experiments/example.toml -o example
       gwa simulate experiments/parallel-jobs.toml -o parallel --json
     """
+    from gwa.cli._terminal import progress
     from gwa.evaluation.experiments.gantt import gantts
     from gwa.evaluation.experiments.page import report
     from gwa.evaluation.experiments.plan import Plan
@@ -54,7 +55,6 @@ def command(
     from gwa.evaluation.experiments.runner import run_all
     from gwa.evaluation.experiments.spec import read_experiment
     from gwa.report.output import write
-    from gwa.terminal import progress
 
     stated = read_experiment(experiment)
     plan = Plan(stated if repetitions is None else stated.with_repetitions(repetitions))
@@ -71,8 +71,8 @@ def command(
 
 def _print(results: "Results", *, as_json: bool) -> None:
     """Print the means over repetitions; on a terminal rounded."""
+    from gwa.cli._terminal import table
     from gwa.evaluation.experiments.page import summary
-    from gwa.terminal import table
 
     names, rows = summary(results)
     if sys.stdout.isatty() and not as_json:

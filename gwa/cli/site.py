@@ -56,7 +56,7 @@ def build(
     """
     from gwa.archive.build import Wishes, build
     from gwa.archive.catalogue import URL
-    from gwa.terminal import progress
+    from gwa.cli._terminal import progress
 
     if url and not URL.fullmatch(url):
         raise click.BadParameter("expected one such as https://host/folder/", param_hint="--url")
@@ -88,7 +88,7 @@ def serve(folder: Path, port: int, debug: bool) -> None:
     Example:
       gwa site serve public/
     """
-    from gwa.archive.serve import LOOPBACK, server
+    from gwa.archive.server import LOOPBACK, server
 
     del debug
     with server(folder, port) as found:

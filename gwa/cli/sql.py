@@ -26,8 +26,8 @@ def command(trace: Path, query: str, as_json: bool, **said: Any) -> None:
     """
     import duckdb
 
+    from gwa.cli._terminal import table
     from gwa.errors import TraceError
-    from gwa.terminal import table
 
     with opened(trace, said) as found:
         try:

@@ -21,8 +21,8 @@ from click.testing import CliRunner
 
 import gwa
 from gwa.archive.build import Wishes, build
-from gwa.archive.links import broken_links
-from gwa.archive.serve import server
+from gwa.archive.link_check import broken_links
+from gwa.archive.server import server
 from gwa.cli.site import command
 from gwa.errors import DefinitionError
 

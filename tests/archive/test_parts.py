@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.archive.board import NAME, read_board
 from gwa.archive.catalogue import Catalogue, Change, Entry
-from gwa.archive.cite import bibtex, ris
-from gwa.archive.holdings import Holding
-from gwa.archive.links import broken_links
-from gwa.archive.machine import as_script, feed, sitemap
-from gwa.archive.markdown import written
+from gwa.archive.citation import bibtex, ris
+from gwa.archive.feeds import as_script, feed, sitemap
+from gwa.archive.leaderboard import NAME, read_board
+from gwa.archive.link_check import broken_links
+from gwa.archive.markdown_pages import written
+from gwa.archive.published import Holding
 from gwa.archive.ranking import MEASURES, ranking
 from gwa.errors import DefinitionError
 from gwa.metrics.diversity import effective

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gwa.archive.swap import exchange, replacing
+from gwa.archive.atomic_swap import exchange, replacing
 from gwa.errors import OutputError
 
 MARK = "mark"
@@ -55,7 +55,7 @@ def test_a_folder_with_other_things_is_not_replaced(tmp_path):
 
 
 def test_without_help_from_the_system_folders_change_places_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("gwa.archive.swap._exchanged", lambda _one, _other: False)
+    monkeypatch.setattr("gwa.archive.atomic_swap._exchanged", lambda _one, _other: False)
     for name in ("new", "place"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x").write_text(name)

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from gwa.archive.build import build
-from gwa.archive.serve import server
+from gwa.archive.server import server
 from tests.browser.conftest import SIZES
 from tests.conftest import HOME
 

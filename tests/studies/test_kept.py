@@ -3,10 +3,10 @@
 import pytest
 
 import gwa
+from gwa.cli._terminal import Lines
 from gwa.errors import OutputError
 from gwa.evaluation.leaderboard import compete
 from gwa.evaluation.score_cache import Kept, content
-from gwa.terminal import Lines
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_long_work_is_told_in_lines(capsys, monkeypatch):
     lines = Lines()
     with lines.step("a log", 3) as step:
         step.advance()
-        monkeypatch.setattr("gwa.terminal.SECONDS", 0.0)
+        monkeypatch.setattr("gwa.cli._terminal.SECONDS", 0.0)
         step.advance()
 
     assert capsys.readouterr().err.splitlines() == ["a log: 0 of 3", "a log: 2 of 3"]

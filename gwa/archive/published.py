@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.archive.catalogue import Entry
-from gwa.archive.holding import ABOUT
+from gwa.archive.publish import ABOUT
 
 WITHHELD: Final = "It still holds names of people, hosts or places, and is withheld until they are replaced."
 BROKEN: Final = "It could not be read when this site was built."

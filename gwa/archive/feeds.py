@@ -8,8 +8,8 @@ from typing import Any, Final
 from xml.sax.saxutils import escape
 
 from gwa.archive.catalogue import Catalogue
-from gwa.archive.holding import LABEL
-from gwa.archive.holdings import Holding
+from gwa.archive.publish import LABEL
+from gwa.archive.published import Holding
 from gwa.store.schema import FIELDS
 from gwa.util.version import __version__
 
