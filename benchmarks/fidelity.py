@@ -10,12 +10,12 @@ from itertools import groupby
 from pathlib import Path
 
 import gwa
-from gwa.metrics.papers.published import Cell, cells
+from gwa.metrics.papers.published import PrintedNumber, cells
 
 LOGS = Path(__file__).parent.parent.parent / "shared" / "traces" / "swf"
 
 
-def table(found: list[Cell]) -> str:
+def table(found: list[PrintedNumber]) -> str:
     """Return the cells as lines, table by table, with how many of each agree."""
     lines = []
     for source, group in groupby(found, key=lambda cell: cell.source):
@@ -35,7 +35,7 @@ def main() -> None:
     logs = [Path(word) for word in sys.argv[1:]] or sorted(LOGS.glob("*.swf.gz"))
     if not logs:
         sys.exit("there are no logs beside the checkout; name some")
-    every: list[Cell] = []
+    every: list[PrintedNumber] = []
     for path in logs:
         with gwa.open(path) as trace:
             found = list(cells(trace.store))

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import ks_2samp
 
 import gwa
-from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, Selection
+from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, JobSelection
 from gwa.models.base import Model, models
 from gwa.models.generate import Order
 from gwa.models.streams import Extent
@@ -27,7 +27,7 @@ LOGS = Path(__file__).parent.parent.parent / "shared" / "traces" / "swf"
 
 COLUMNS = ("|corr|", "|d_SA| %", "|entropy|", "d_SA %", "KS run", "KS procs")
 
-PUBLISHED: dict[str, tuple[Selection, tuple[float | None, float | None, float | None]]] = {
+PUBLISHED: dict[str, tuple[JobSelection, tuple[float | None, float | None, float | None]]] = {
     "KTH-SP2-1996-2.1-cln": (YEAR_2009, (0.004, 0.39, None)),
     "SDSC-Par-1996-3.1-cln": (YEAR_2009, (0.039, 3.12, None)),
     "HPC2N-2002-2.1-cln": (YEAR_2010, (0.011, None, 0.018)),
@@ -40,7 +40,7 @@ YEARS = {YEAR_2009.name: ("mbc-ls", "minh2009"), YEAR_2010.name: ("minh2010",)}
 FIELDS = "job_id, submit_time, run_time, user_id, group_id, queue_id, executable_id, req_time, req_n_procs"
 
 
-def part(store: Store, selection: Selection, where: str = "true") -> Store:
+def part(store: Store, selection: JobSelection, where: str = "true") -> Store:
     """Return the jobs that count in a store of their own, with the processors that count."""
     jobs = store.arrow(
         f"select {FIELDS}, status, {selection.procs} as n_procs from jobs"  # noqa: S608

@@ -11,11 +11,20 @@ from gwa.errors import DefinitionError, GwaError, OutputError, TraceError
 from gwa.util.version import __version__
 
 if TYPE_CHECKING:
-    from gwa.store.subset import Part
+    from gwa.store.subset import Subset
     from gwa.trace import Trace, open  # noqa: A004 - gwa.open reads as what it does
 
 
-__all__ = ["DefinitionError", "GwaError", "OutputError", "Part", "Trace", "TraceError", "__version__", "open"]
+__all__ = [
+    "DefinitionError",
+    "GwaError",
+    "OutputError",
+    "Subset",
+    "Trace",
+    "TraceError",
+    "__version__",
+    "open",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -24,8 +33,8 @@ def __getattr__(name: str) -> object:
         from gwa import trace
 
         return getattr(trace, name)
-    if name == "Part":
-        from gwa.store.subset import Part
+    if name == "Subset":
+        from gwa.store.subset import Subset
 
-        return Part
+        return Subset
     raise AttributeError(f"module 'gwa' has no attribute '{name}'")

@@ -24,10 +24,10 @@ from gwa.report.document import Report, Value
 from gwa.statistics.sample import Sample
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.store.subset import Part, narrow
+from gwa.store.subset import Subset, narrow
 from gwa.store.system import Header, System, read_system
 from gwa.util.progress import SILENT, Progress
 
@@ -45,9 +45,9 @@ class Trace:
         """Hold an open *store* under a *name*; `open` is the usual way to get a trace."""
         self.store = store
         self.name = name
-        self.part = Part()
+        self.part = Subset()
 
-    def narrow(self, part: Part) -> Self:
+    def narrow(self, part: Subset) -> Self:
         """
         Leave only a part of the trace; the files that it was read from stay as they are.
 
@@ -106,7 +106,7 @@ class Trace:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the trace to *path*, whole or not at all, in the format that its suffix names."""
-        writer(Path(path)).written(self.store, Path(path))
+        writer(Path(path)).save(self.store, Path(path))
 
     @property
     def header(self) -> Header:
@@ -188,7 +188,7 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
     if not files:
         raise TraceError("no file was given, expected a trace")
     said = system if isinstance(system, dict | None) else read_system(Path(system))
-    reading = Reading(said, strict, Engine(memory, threads, engine), progress)
+    reading = ReadOptions(said, strict, Engine(memory, threads, engine), progress)
     return Trace(read(files, format, reading), title(files))
 
 

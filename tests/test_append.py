@@ -23,7 +23,7 @@ from gwa.formats.append import append
 from gwa.formats.convert import convert
 from gwa.formats.registry import writer
 from gwa.store.account import Account
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.progress import Progress
 
@@ -188,7 +188,7 @@ def test_what_cannot_be_appended_to_is_refused(tmp_path):
 def test_a_store_that_was_not_made_of_logs_is_left_alone(make_store, tmp_path):
     log, store = tmp_path / "a.swf", tmp_path / "s.duckdb"
     log.write_text(GOOD.format(1))
-    writer(store).written(make_store(run_time=[1.0]), store)
+    writer(store).save(make_store(run_time=[1.0]), store)
     before = store.read_bytes()
     with pytest.raises(TraceError, match=r"s.duckdb: was not made of logs"):
         append([log], store)
@@ -264,7 +264,7 @@ def test_a_killed_conversion_goes_on_behind_the_last_file(kind, suffix, logs, tm
         def advance(self, amount=1.0):
             told.append(amount)
 
-    convert(paths, out, name=kind, reading=Reading(progress=Listener()))
+    convert(paths, out, name=kind, reading=ReadOptions(progress=Listener()))
     assert read == paths[3:]
     assert sum(told) == sum(path.stat().st_size for path in paths)
     convert(paths, whole, name=kind)
@@ -338,7 +338,7 @@ def test_an_error_leaves_no_rows(tmp_path):
     paths = many(tmp_path)
     paths[3].write_text("broken\n" + GOOD.format(7))
     with pytest.raises(StrictError, match=r"3.swf:1"):
-        convert(paths, tmp_path / "a.duckdb", reading=Reading(strict=True))
+        convert(paths, tmp_path / "a.duckdb", reading=ReadOptions(strict=True))
     assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in paths]
     with pytest.raises(OutputError, match="there is no directory"):
         convert(paths, tmp_path / "nowhere" / "a.duckdb")

@@ -13,7 +13,7 @@ from gwa.cli import gwa
 from gwa.metrics.papers import minh2010
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fitted, shares
 from gwa.metrics.papers.anoep2009_users import ranked_users
-from gwa.metrics.papers.published import Cell
+from gwa.metrics.papers.published import PrintedNumber
 from gwa.statistics.distribution import FitError
 from gwa.statistics.fit import CHANCE, FEW
 from gwa.statistics.mixture import GaussianMixture
@@ -148,10 +148,10 @@ def test_an_empty_selection_has_no_numbers(make_store):
 
 
 def test_a_cell_agrees_to_the_printed_digit():
-    assert Cell("", "", "1.54", 1.5351).agrees
-    assert not Cell("", "", "1.54", 1.5349).agrees
-    assert Cell("", "", "0.299", 0.2996, cut=True).agrees
-    assert not Cell("", "", "0.299", 0.2996).agrees
+    assert PrintedNumber("", "", "1.54", 1.5351).agrees
+    assert not PrintedNumber("", "", "1.54", 1.5349).agrees
+    assert PrintedNumber("", "", "0.299", 0.2996, cut=True).agrees
+    assert not PrintedNumber("", "", "0.299", 0.2996).agrees
 
 
 def run(*words):

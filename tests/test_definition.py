@@ -10,7 +10,7 @@ from gwa.errors import DefinitionError, UnknownFormat
 from gwa.formats.converter import definition
 from gwa.formats.open import read, recognise
 from gwa.formats.registry import all_formats, broken, definitions, format_called
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from tests.conftest import HOME
 from tests.mutation import CHANGES, FEW, mutated
 
@@ -79,7 +79,7 @@ def test_a_bad_definition_stands_in_nobodys_way(kind, shipped, log):
     text, reason = WRONG[kind]
     (shipped / "bad.sql").write_text(text)
 
-    assert recognise(Head.of(log)).name == "own"
+    assert recognise(FileHead.of(log)).name == "own"
     assert "bad" not in {one.name for one in all_formats()}
     with pytest.raises(DefinitionError, match=rf"^bad\.sql: .*({reason})") as told:
         format_called("bad")
@@ -92,7 +92,7 @@ def test_a_bad_definition_stands_in_nobodys_way(kind, shipped, log):
 def test_a_definition_that_is_no_text_stands_in_nobodys_way(shipped, log):
     (shipped / "bad.sql").write_bytes(b"\xff\xfe\x00")
 
-    assert recognise(Head.of(log)).name == "own"
+    assert recognise(FileHead.of(log)).name == "own"
     assert str(broken()["bad"]) == "bad.sql: is no text, expected a definition in SQL"
 
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_recognised_lists_every_refusal_and_every_bad_definition(
     with pytest.raises(
         UnknownFormat, match=r"words: no known format .*own: has 1 columns, expected 3;.*bad: bad"
     ):
-        recognise(Head.of(tmp_path / "words"))
+        recognise(FileHead.of(tmp_path / "words"))
 
 
 @pytest.mark.parametrize(

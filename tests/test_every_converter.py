@@ -16,7 +16,7 @@ from gwa.errors import GwaError, UnknownFormat
 from gwa.formats.convert import convert
 from gwa.formats.open import recognise
 from gwa.formats.registry import converters
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from tests.mutation import CHANGES, FEW, MANY, NAMES, TOKEN, VALUES, mutated, outcome
 
 SAMPLES = Path(__file__).parent.parent / "sample_traces"
@@ -75,7 +75,7 @@ def test_tells_where_its_mapping_comes_from(one):
 def test_claims_its_own_sample_and_nobody_elses(one):
     for other in converters():
         for path in sample_of(other):
-            claimed = one.refuses(Head.of(path)) is None
+            claimed = one.mismatch(FileHead.of(path)) is None
             assert claimed == (one.name == other.name), f"{one.name} and {path.name}"
 
 
@@ -85,7 +85,7 @@ def test_is_recognised_by_content_whatever_the_name(one, name, tmp_path):
     copy = tmp_path / name
     copy.write_bytes(sample_of(one)[0].read_bytes())
 
-    assert recognise(Head.of(copy)).name == one.name
+    assert recognise(FileHead.of(copy)).name == one.name
 
 
 @EVERY

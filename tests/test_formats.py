@@ -13,7 +13,7 @@ from gwa.formats.open import read
 from gwa.formats.registry import writer
 from gwa.ingest.counting import UNIX
 from gwa.store.account import Account
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
 from gwa.store.system import ABSOLUTE
 
@@ -87,7 +87,7 @@ def test_what_was_written_is_read_again(suffix, trace, make_store, tmp_path):
     with make_store(tuple(said_times(columns) + header), **columns) as store:
         store.insert("repairs", repairs)
         store.set_account(account)
-        writer(path).written(store, path)
+        writer(path).save(store, path)
         with read([path]) as again:
             expected = jobs_of(store)
             if suffix == ".gwf":  # text has one way to say that nothing is known
@@ -116,7 +116,7 @@ def test_text_is_compressed_as_the_name_says(suffix, make_store, tmp_path):
     path, plain = tmp_path / f"trace{suffix}", tmp_path / f"trace{suffix[:4]}"
     store = make_store(**JOBS)
     for one in (path, plain):
-        writer(one).written(store, one)
+        writer(one).save(store, one)
 
     with read([path]) as packed, read([plain]) as loose:
         assert jobs_of(packed) == jobs_of(loose)
@@ -127,7 +127,7 @@ def test_text_is_compressed_as_the_name_says(suffix, make_store, tmp_path):
 def test_formats_that_are_no_text_are_not_compressed_again(suffix, make_store, tmp_path):
     path = tmp_path / f"trace{suffix}.gz"
     with pytest.raises(OutputError, match="expected a name without"):
-        writer(path).written(make_store(**JOBS), path)
+        writer(path).save(make_store(**JOBS), path)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".sqlite", ".duckdb"])
@@ -135,7 +135,7 @@ def test_a_compressed_table_is_to_be_unpacked_first(suffix, make_store, tmp_path
     import gzip
 
     path, packed = tmp_path / f"trace{suffix}", tmp_path / f"trace{suffix}.gz"
-    writer(path).written(make_store(**JOBS), path)
+    writer(path).save(make_store(**JOBS), path)
     packed.write_bytes(gzip.compress(path.read_bytes()))
     with pytest.raises(UnknownFormat, match="unpack it first"):
         read([packed])
@@ -148,7 +148,7 @@ def test_dependencies_and_ids_of_the_source_travel_where_there_is_room(suffix, m
     store.insert("source_ids", [(1, "123[4].host"), (2, "55_7"), (2, "55_8")])
     store.insert("rejects", [("a.log", 7, "17 columns", "text\tof it")])
     path = tmp_path / f"trace{suffix}"
-    writer(path).written(store, path)
+    writer(path).save(store, path)
     with read([path]) as again:
         for table in ("dependencies", "source_ids", "rejects"):
             expected = [] if suffix == ".gwf" else store.rows(f"from {table} order by all")
@@ -163,7 +163,7 @@ def test_the_name_of_a_file_may_hold_any_sign(suffix, make_store, tmp_path):
     path = folder / f"x'[y]*;#%41{suffix}"
     store = make_store(**JOBS)
     for _ in range(2):
-        writer(path).written(store, path)
+        writer(path).save(store, path)
     with read([path]) as again:
         assert jobs_of(again) == jobs_of(store)
     assert [one.name for one in folder.iterdir()] == [path.name]
@@ -172,15 +172,15 @@ def test_the_name_of_a_file_may_hold_any_sign(suffix, make_store, tmp_path):
 @EVERY
 def test_a_system_file_has_the_last_word(suffix, make_store, tmp_path):
     path = tmp_path / f"trace{suffix}"
-    writer(path).written(make_store((("MaxProcs", "64"),), **JOBS), path)
-    with read([path], reading=Reading(system={"cpus": 4096, "name": "Heron"})) as store:
+    writer(path).save(make_store((("MaxProcs", "64"),), **JOBS), path)
+    with read([path], reading=ReadOptions(system={"cpus": 4096, "name": "Heron"})) as store:
         assert (store.system.cpus, store.system.name) == (4096, "Heron")
 
 
 @EVERY
 def test_a_store_can_be_made_where_it_is_wanted(suffix, make_store, tmp_path):
     store, path, made = make_store(**JOBS), tmp_path / f"trace{suffix}", tmp_path / "made.duckdb"
-    writer(path).written(store, path)
+    writer(path).save(store, path)
     convert([path], made)
     path.unlink()
     with read([made]) as again:
@@ -192,7 +192,7 @@ def test_a_store_can_be_made_where_it_is_wanted(suffix, make_store, tmp_path):
 def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, tmp_path, monkeypatch):
     path = tmp_path / f"trace{suffix}"
     store = make_store(**JOBS)
-    writer(path).written(store, path)
+    writer(path).save(store, path)
     before = path.read_bytes()
 
     def fails(*_):
@@ -200,7 +200,7 @@ def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, t
 
     monkeypatch.setattr("gwa.util.atomic._flush", fails)
     with pytest.raises(OutputError, match="No space left on device"):
-        writer(path).written(store, path)
+        writer(path).save(store, path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 
@@ -210,7 +210,7 @@ def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, t
 def test_a_file_that_was_cut_is_an_error_or_a_counted_loss(suffix, keep, make_store, tmp_path):
     path = tmp_path / f"trace{suffix}"
     many = {name: [*values] * 500 for name, values in JOBS.items()}
-    writer(path).written(make_store(**many), path)
+    writer(path).save(make_store(**many), path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * keep)])
     try:
@@ -237,7 +237,7 @@ def write_parquet(path: Path, **columns):
 
 def test_parquet_has_the_fields_as_columns_and_the_rest_in_its_metadata(make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    writer(path).written(make_store(**JOBS), path)
+    writer(path).save(make_store(**JOBS), path)
     file = pq.ParquetFile(path)
 
     assert file.schema_arrow.names == [field.name for field in FIELDS]
@@ -249,7 +249,7 @@ def test_parquet_has_the_fields_as_columns_and_the_rest_in_its_metadata(make_sto
 
 def test_parquet_of_gwa_is_not_copied(make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    writer(path).written(make_store(**JOBS), path)
+    writer(path).save(make_store(**JOBS), path)
     with read([path]) as store:
         assert store.rows("select count(*) from duckdb_tables() where table_name = 'recorded'") == [(0,)]
 
@@ -297,7 +297,7 @@ def test_parquet_of_other_things_is_refused(columns, reason, tmp_path):
 
 def test_parquet_that_was_changed_is_cleaned_and_counted_anew(make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    writer(path).written(make_store(**JOBS), path)
+    writer(path).save(make_store(**JOBS), path)
     table = pq.read_table(path)
     times = table.column("run_time").to_pylist()
     place = table.column_names.index("run_time")
@@ -314,7 +314,7 @@ def test_parquet_that_was_changed_is_cleaned_and_counted_anew(make_store, tmp_pa
 )
 def test_parquet_with_a_false_note_is_refused_in_a_line(note, make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    writer(path).written(make_store(**JOBS), path)
+    writer(path).save(make_store(**JOBS), path)
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({b"gwa": note}), path)
     with pytest.raises(TraceError, match=r"note on the trace is damaged|cannot be read"):
@@ -329,7 +329,7 @@ def test_several_files_are_one_trace(suffix, make_store, tmp_path):
         store.connection.execute("update recorded set job_id = job_id + 10 * ?", [number])
         store.set_account(Account(10, 4, 1, 2, 3))
         store.insert("repairs", [("skew", "was mended", number + 1)])
-        writer(part).written(store, part)
+        writer(part).save(store, part)
     with read(parts) as both:
         assert [job[0] for job in jobs_of(both)] == [1, 2, 3, 4, 11, 12, 13, 14]
         assert both.header == (("Computer", "Heron"), ("Note", "a"), ("Note", "b"), ("Times", ABSOLUTE))[:3]
@@ -340,6 +340,6 @@ def test_several_files_are_one_trace(suffix, make_store, tmp_path):
 def test_several_stores_are_refused(make_store, tmp_path):
     paths = [tmp_path / f"{name}.duckdb" for name in "ab"]
     for path in paths:
-        writer(path).written(make_store(**JOBS), path)
+        writer(path).save(make_store(**JOBS), path)
     with pytest.raises(TraceError, match="several stores are no one trace"):
         read(paths)

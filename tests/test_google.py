@@ -11,8 +11,8 @@ import pytest
 import gwa
 from gwa.errors import DefinitionError, StrictError, TraceError, UnknownFormat
 from gwa.formats.open import read, recognise
-from gwa.ingest.source.head import Head
-from gwa.store.options import Reading
+from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS as SCHEMA
 
 SECOND = 1_000_000
@@ -42,7 +42,7 @@ def store(tmp_path):
             rows = [line if isinstance(line, bytes) else line.encode() for line in content]
             (tmp_path / file).write_bytes(b"\n".join([*rows, b""]))
         paths = [tmp_path / file for file in files]
-        stores.append(read(paths, name, Reading(options=options)))
+        stores.append(read(paths, name, ReadOptions(options=options)))
         return stores[-1]
 
     yield make
@@ -367,7 +367,7 @@ def test_what_a_system_file_says_goes_first(tmp_path):
     with read(
         [tmp_path / "task.csv", tmp_path / "machine.csv"],
         "google2011",
-        Reading(system=system, options={"cpu_scale": "9"}),
+        ReadOptions(system=system, options={"cpu_scale": "9"}),
     ) as found:
         assert (found.system.name, found.system.cpus, found.system.zone) == ("Cell of mine", 7, "UTC")
 
@@ -425,7 +425,7 @@ def test_only_what_explains_tasks_is_no_trace(store):
 )
 def test_tables_are_recognised(line, tmp_path):
     (tmp_path / "log").write_text(f"{line}\n")
-    assert recognise(Head.of(tmp_path / "log")).name == "google2011"
+    assert recognise(FileHead.of(tmp_path / "log")).name == "google2011"
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ def test_tables_are_recognised(line, tmp_path):
 def test_other_tables_are_not(line, tmp_path):
     (tmp_path / "log").write_text(f"{line}\n")
     with pytest.raises(UnknownFormat):
-        recognise(Head.of(tmp_path / "log"))
+        recognise(FileHead.of(tmp_path / "log"))
 
 
 # Bad lines.
@@ -473,7 +473,7 @@ def test_the_first_bad_line_ends_a_strict_conversion(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("\n".join([event(700, SUBMIT), event(700, 9), event(800, FINISH)]))
     with pytest.raises(StrictError, match=r"log\.csv:2: its type is none from 0 to 8"):
-        read([path], "google2011", Reading(strict=True))
+        read([path], "google2011", ReadOptions(strict=True))
 
 
 def test_odd_bytes_and_names_are_survived(store):
@@ -775,7 +775,7 @@ def parts(logs):
 @pytest.mark.parametrize("attempts", [False, True])
 def test_every_field_of_every_task_of_the_real_parts(attempts, parts):
     expected = by_hand(parts[0].parent.parent, attempts=attempts)
-    with read(parts, reading=Reading(options={"attempts": "true"} if attempts else {})) as store:
+    with read(parts, reading=ReadOptions(options={"attempts": "true"} if attempts else {})) as store:
         rows = store.rows(f"select source_id, {FIELDS} from jobs join source_ids using (job_id)")
         found = {name: tuple(values) for name, *values in rows}
         others = store.row(f"select {', '.join(f'count({name})' for name in OTHERS)} from jobs")

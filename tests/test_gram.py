@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from gwa.formats.open import read, recognise
-from gwa.ingest.source.head import Head
-from gwa.store.options import Reading
+from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from tests.conftest import HOME
 
@@ -31,7 +31,7 @@ class Jobs:
     def __call__(self, text, fields, kind, table="jobs", **wishes):
         path = self.folder / "log"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        self.stores.append(read([path], kind, Reading(**wishes)))
+        self.stores.append(read([path], kind, ReadOptions(**wishes)))
         self.stores[-1].account.check()
         return self.stores[-1].rows(f"select {fields} from {table}")
 
@@ -478,4 +478,4 @@ def test_lines_of_megabytes_are_refused(jobs):
 def test_a_sample_is_recognised_by_its_name_alone(kind, tmp_path):
     path = Path(tmp_path, SAMPLES[kind].name)
     path.write_bytes(SAMPLES[kind].read_bytes())
-    assert recognise(Head.of(path)).name == kind
+    assert recognise(FileHead.of(path)).name == kind

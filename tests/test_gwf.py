@@ -9,9 +9,9 @@ import zstandard
 from gwa.errors import TraceError, UnknownFormat
 from gwa.formats.open import read, recognise
 from gwa.formats.registry import writer
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from gwa.store.account import Account
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
 from tests.conftest import HOME
 
@@ -39,7 +39,7 @@ def opened(tmp_path):
     def read_text(text, name="trace.gwf", **wishes):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        stores.append(read([path], reading=Reading(**wishes)))
+        stores.append(read([path], reading=ReadOptions(**wishes)))
         return stores[-1]
 
     yield read_text
@@ -177,7 +177,7 @@ def test_files_of_one_kind_are_one_trace(tmp_path):
 def test_is_recognised_by_its_content(tmp_path):
     path = tmp_path / "unnamed"
     path.write_text(lines_of(job()))
-    assert recognise(Head.of(path)).name == "gwf"
+    assert recognise(FileHead.of(path)).name == "gwf"
 
 
 def test_is_written_as_known_readers_want_it(make_store, tmp_path):
@@ -190,7 +190,7 @@ def test_is_written_as_known_readers_want_it(make_store, tmp_path):
         n_procs=[2, None],
         user_id=["#a b", "-1"],
     )
-    writer(path).written(store, path)
+    writer(path).save(store, path)
     lines = path.read_text().splitlines()
     comments = [line for line in lines if line.startswith("#")]
 
@@ -213,7 +213,7 @@ def test_is_the_same_whatever_the_order_of_jobs(make_store, tmp_path):
     texts = []
     for name, order in (("a", 1), ("b", -1)):
         path = tmp_path / f"{name}.gwf"
-        writer(path).written(make_store(**{key: cells[::order] for key, cells in jobs.items()}), path)
+        writer(path).save(make_store(**{key: cells[::order] for key, cells in jobs.items()}), path)
         texts.append(path.read_bytes())
     assert texts[0] == texts[1]
 

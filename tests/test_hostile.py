@@ -13,7 +13,7 @@ from gwa.errors import OutputError, TraceError, UnknownFormat
 from gwa.formats.convert import convert
 from gwa.formats.open import read
 from gwa.formats.registry import writer
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from tests.mutation import CHANGES, FEW, MANY, VALUES, mutated, outcome
 
 SWF = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
@@ -155,7 +155,7 @@ def test_any_header_is_survived(line, tmp_path):
         assert store.system.timezone.key
         for suffix in (".gwf", ".swf", ".parquet"):
             out = tmp_path / f"out{suffix}"
-            writer(out).written(store, out)
+            writer(out).save(store, out)
             with read([out]) as again:
                 assert again.rows("select queue_id from jobs") == store.rows("select queue_id from jobs")
 
@@ -174,7 +174,7 @@ def good(tmp_path_factory):
     with read([folder / "a.swf"]) as store:
         for suffix in WRITTEN:
             out = folder / f"a{suffix}"
-            writer(out).written(store, out)
+            writer(out).save(store, out)
             found[suffix] = out.read_bytes()
     return found
 
@@ -249,7 +249,7 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
         ]
         assert store.account.rejected == 2
     with pytest.raises(TraceError, match=r"a.sqlite:3: run_time is 'soon'"):
-        read([path], reading=Reading(strict=True))
+        read([path], reading=ReadOptions(strict=True))
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_sqlite_of_other_things_is_refused(statement, reason, tmp_path):
 )
 def test_false_notes_in_sqlite_are_refused(statement, make_store, tmp_path):
     path = tmp_path / "a.sqlite"
-    writer(path).written(make_store(submit_time=[1.0], run_time=[2.0]), path)
+    writer(path).save(make_store(submit_time=[1.0], run_time=[2.0]), path)
     sqlite(path, *statement.split(";"))
     with pytest.raises(TraceError) as caught:
         read([path])
@@ -289,7 +289,7 @@ def test_false_notes_in_sqlite_are_refused(statement, make_store, tmp_path):
 
 def test_a_sqlite_file_in_use_is_refused(make_store, tmp_path):
     path = tmp_path / "a.sqlite"
-    writer(path).written(make_store(submit_time=[1.0], run_time=[2.0]), path)
+    writer(path).save(make_store(submit_time=[1.0], run_time=[2.0]), path)
     (tmp_path / "a.sqlite-wal").write_bytes(b"more")
     with pytest.raises(TraceError, match=r"there is a a.sqlite-wal"):
         read([path])
@@ -297,7 +297,7 @@ def test_a_sqlite_file_in_use_is_refused(make_store, tmp_path):
 
 def test_nothing_is_written_beside_a_sqlite_file(make_store, tmp_path):
     path = tmp_path / "a.sqlite"
-    writer(path).written(make_store(submit_time=[1.0], run_time=[2.0]), path)
+    writer(path).save(make_store(submit_time=[1.0], run_time=[2.0]), path)
     before = path.read_bytes()
     read([path]).close()
     assert path.read_bytes() == before

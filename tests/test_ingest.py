@@ -12,7 +12,7 @@ from gwa.formats.open import read
 from gwa.formats.registry import writer
 from gwa.ingest.counting import SHOWN
 from gwa.store.account import Account
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.util.progress import Progress
 
 GOOD = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1"
@@ -53,7 +53,7 @@ def test_an_odd_line_is_refused_and_shown(kind, log):
         assert store.rows("select rows, comments, rejected from sources") == [(11, 1, 1)]
         assert store.rows("select max(job_id) from jobs") == [(10,)]
     with pytest.raises(StrictError, match=rf"a.swf:10: {reason}"):
-        read([path], reading=Reading(strict=True))
+        read([path], reading=ReadOptions(strict=True))
 
 
 def test_lines_that_lack_what_others_have_too_much_are_refused_too(log):
@@ -126,7 +126,7 @@ def test_progress_is_told_in_bytes_of_the_file(log):
             told.append(amount)
 
     path = log(*map(GOOD.format, range(1, 9)))
-    read([path], reading=Reading(progress=Listener())).close()
+    read([path], reading=ReadOptions(progress=Listener())).close()
     assert sum(told) == path.stat().st_size
 
 
@@ -187,7 +187,7 @@ def test_every_format_has_the_facts_of_the_log(name, logs, tmp_path):
         assert facts(store) == expected
         for suffix in (".gwf", ".parquet", ".sqlite", ".duckdb", ".swf"):
             out = tmp_path / f"out{suffix}"
-            writer(out).written(store, out)
+            writer(out).save(store, out)
             with read([out]) as again:
                 assert facts(again) == expected, suffix
             out.unlink()

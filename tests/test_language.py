@@ -14,7 +14,7 @@ import gwa
 from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
 from gwa.report.as_json import as_json
-from gwa.report.document import FactTable, Figure, Name, Table
+from gwa.report.document import FactTable, Figure, Table, Verbatim
 from gwa.report.html import figures, html
 from gwa.report.language import Language, read_language, translated
 from gwa.report.latex import latex
@@ -170,7 +170,7 @@ def test_a_name_is_never_translated():
     german = Language("de", {"Jobs": "Aufträge"})
 
     assert german("Jobs") == "Aufträge"
-    assert german(Name("Jobs")) == "Jobs"
+    assert german(Verbatim("Jobs")) == "Jobs"
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_a_folder_that_may_not_be_written_to(suffix, make_store, tmp_path):
         pytest.skip("nothing is forbidden to root")
     tmp_path.chmod(0o500)
     with pytest.raises(OutputError, match="no permission to write"):
-        writer(tmp_path / f"a{suffix}").written(make_store(submit_time=[1.0]), tmp_path / f"a{suffix}")
+        writer(tmp_path / f"a{suffix}").save(make_store(submit_time=[1.0]), tmp_path / f"a{suffix}")
 
 
 def test_a_folder_that_may_not_be_written_to_by_others_than_root(tmp_path):

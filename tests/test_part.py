@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gwa
 from gwa.errors import DefinitionError, GwaError, TraceError
-from gwa.store.subset import Part, bounds
+from gwa.store.subset import Subset, bounds
 from gwa.store.system import System
 
 UTC = System(zone="UTC", relative=False)
@@ -36,7 +36,7 @@ def test_a_part_is_what_pandas_leaves(trace):
         (frame.queue_id == queue) & (frame.group_id == group) & (frame.n_procs > 1) & (days >= day)
     ]
     last = days.max()
-    trace.narrow(Part(f"{day}..{last}", (queue,), (group,), "n_procs > 1"))
+    trace.narrow(Subset(f"{day}..{last}", (queue,), (group,), "n_procs > 1"))
     pd.testing.assert_frame_equal(trace.frame(), wanted.reset_index(drop=True), check_dtype=False)
 
 
@@ -44,13 +44,13 @@ def test_every_fact_is_of_the_part_but_not_the_size_of_the_system(make_store):
     columns = {"submit_time": [0.0, 0.0, 100.0], "run_time": [50.0, 50.0, 10.0], "n_procs": [4, 4, 2]}
     trace = gwa.Trace(make_store(**columns), "made")
     whole = trace.facts()
-    part = trace.narrow(Part(where="n_procs = 2")).facts()
+    part = trace.narrow(Subset(where="n_procs = 2")).facts()
     assert (whole["trace.cpus"], part["trace.cpus"]) == (8, 8)
     assert (part["trace.jobs"], part["trace.cpu_seconds"], part["trace.span_seconds"]) == (1, 20, 10)
 
 
 def test_a_report_says_that_it_is_on_a_part(trace):
-    report = trace.narrow(Part(where="n_procs > 1")).report(["overview"])
+    report = trace.narrow(Subset(where="n_procs > 1")).report(["overview"])
     assert "where n_procs > 1" in report.sections[0].blocks[0].text
     assert report.subtitle.endswith("where n_procs > 1")
     assert report.reproduction["part"] == "where n_procs > 1"
@@ -59,17 +59,17 @@ def test_a_report_says_that_it_is_on_a_part(trace):
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        (Part(queues=("nowhere",)), "no job has the queue_id 'nowhere'"),
-        (Part(groups=(HOSTILE,)), "no job has the group_id"),
-        (Part(where="n_procs > 10000"), "the trace has no jobs where"),
-        (Part(where="nonsense > 1"), "is no condition on jobs"),
-        (Part(where="true); drop table recorded; select (1"), "is no condition on jobs"),
-        (Part(where="n_procs"), None),
-        (Part(period="1970"), "they were submitted from"),
-        (Part(period="2007-13"), "expected dates such as"),
-        (Part(period="2008..2007"), "ends before it begins"),
-        (Part(period="9999"), "expected dates such as"),
-        (Part(period=".."), "expected dates such as"),
+        (Subset(queues=("nowhere",)), "no job has the queue_id 'nowhere'"),
+        (Subset(groups=(HOSTILE,)), "no job has the group_id"),
+        (Subset(where="n_procs > 10000"), "the trace has no jobs where"),
+        (Subset(where="nonsense > 1"), "is no condition on jobs"),
+        (Subset(where="true); drop table recorded; select (1"), "is no condition on jobs"),
+        (Subset(where="n_procs"), None),
+        (Subset(period="1970"), "they were submitted from"),
+        (Subset(period="2007-13"), "expected dates such as"),
+        (Subset(period="2008..2007"), "ends before it begins"),
+        (Subset(period="9999"), "expected dates such as"),
+        (Subset(period=".."), "expected dates such as"),
     ],
 )
 def test_what_is_no_part_is_told_in_a_line(trace, part, said):
@@ -83,19 +83,19 @@ def test_what_is_no_part_is_told_in_a_line(trace, part, said):
 
 def test_days_are_numbered_where_the_start_is_unknown(make_store):
     trace = gwa.Trace(make_store(submit_time=[0.0, 86399.0, 86400.0, 3 * 86400.0]), "made")
-    assert len(trace.narrow(Part("2..day 3"))) == 1
+    assert len(trace.narrow(Subset("2..day 3"))) == 1
     with pytest.raises(DefinitionError, match="count from an unknown start"):
-        trace.narrow(Part("2007-03"))
+        trace.narrow(Subset("2007-03"))
 
 
 def test_two_parts_are_the_part_of_a_part(trace):
-    both = len(trace.narrow(Part(where="n_procs > 1 -- a remark")).narrow(Part(where="run_time > 600")))
+    both = len(trace.narrow(Subset(where="n_procs > 1 -- a remark")).narrow(Subset(where="run_time > 600")))
     whole = trace.store.connection.execute(
         "select count(*) from recorded where n_procs > 1 and run_time > 600"
     ).fetchone()
     assert both == whole[0]
     with pytest.raises(TraceError, match="no jobs"):
-        trace.narrow(Part(where="n_procs = 1"))
+        trace.narrow(Subset(where="n_procs = 1"))
 
 
 @given(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gwa.errors import TraceError
 from gwa.ingest.source import lines
 from gwa.ingest.source.compressed import Source, plain_name
-from gwa.ingest.source.head import SIZE, Head, entries
+from gwa.ingest.source.head import SIZE, FileHead, entries
 from gwa.ingest.source.lines import LONGEST_LINE, Layout, parts, squeeze
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -195,13 +195,13 @@ def test_squeezing_keeps_what_is_no_blank():
 def test_a_head_ends_with_a_whole_line(tmp_path):
     path = tmp_path / "log"
     path.write_bytes(b"; Computer: Heron\n" * (SIZE // 18 + 5))
-    assert set(Head.of(path).comments(";")) == {" Computer: Heron"}
+    assert set(FileHead.of(path).comments(";")) == {" Computer: Heron"}
 
 
 def test_only_blanks_of_ascii_part_cells(tmp_path):
     path = tmp_path / "log"
     path.write_text("1 a\u00a0b\u2028c 2\n", encoding="utf-8")
-    head = Head.of(path)
+    head = FileHead.of(path)
     assert head.rows() == ["1 a\u00a0b\u2028c 2"]
     assert head.width(Layout()) == 3
 
@@ -212,7 +212,7 @@ def test_only_blanks_of_ascii_part_cells(tmp_path):
 )
 def test_binary_data_is_told_from_text(data, binary, tmp_path):
     (tmp_path / "log").write_bytes(data)
-    assert Head.of(tmp_path / "log").is_binary == binary
+    assert FileHead.of(tmp_path / "log").is_binary == binary
 
 
 def test_a_header_has_keys_and_lines_that_go_on():

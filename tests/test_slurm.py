@@ -10,7 +10,7 @@ import pytest
 from gwa.errors import StrictError, TraceError
 from gwa.formats.convert import convert
 from gwa.formats.open import read
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
@@ -49,7 +49,7 @@ def jobs(tmp_path):
         path.write_bytes(
             b"\n".join(one if isinstance(one, bytes) else one.encode() for one in (header, *rows)) + b"\n"
         )
-        stores.append(read([path], "slurm", Reading(**wishes)))
+        stores.append(read([path], "slurm", ReadOptions(**wishes)))
         stores[-1].account.check()
         return stores[-1].rows(f"select {fields} from {table} order by job_id")
 

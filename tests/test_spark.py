@@ -26,9 +26,9 @@ from gwa.report.as_json import as_json
 from gwa.store.engines.config import Engine
 from gwa.store.engines.spark import lacks
 from gwa.store.engines.spark_sql import spark, tables
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
-from gwa.store.subset import Part
+from gwa.store.subset import Subset
 from tests.test_every_analysis import DEGENERATE, LARGE, SOME
 
 TINY = Path(__file__).parent.parent / "sample_traces" / "swf" / "tiny.swf"
@@ -42,7 +42,7 @@ def on_spark(test):
 
 def opened(path, engine="spark"):
     """Return the store of a trace in Parquet, which *engine* is asked about."""
-    return read([path], reading=Reading(engine=Engine(threads=2, name=engine)))
+    return read([path], reading=ReadOptions(engine=Engine(threads=2, name=engine)))
 
 
 def gwa_says(*words):
@@ -139,7 +139,7 @@ def test_refuses_what_is_no_engine(name):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_analysis_is_the_same(case, make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    writer(path).written(make_store(**CASES[case]), path)
+    writer(path).save(make_store(**CASES[case]), path)
     every = [one.id for one in analyses() if not one.on_request]
 
     with opened(path, "duckdb") as one, opened(path) as other:
@@ -153,7 +153,7 @@ def test_a_folder_by_month_a_part_and_a_comparison_are_the_same(tmp_path):
     folder = tmp_path / "by [month] {x}* o'k.parquet"
     with gwa.open(TINY) as trace:
         write_months(trace.store, folder)
-    part = Part(where="n_procs > 1 and user_id <> 'it''s'")
+    part = Subset(where="n_procs > 1 and user_id <> 'it''s'")
     reports = []
     for engine in ("duckdb", "spark"):
         with gwa.open(folder, engine=engine) as trace, gwa.open(folder, engine=engine) as narrow:
@@ -174,7 +174,7 @@ def test_numbers_are_the_same(tmp_path_factory, values):
         store.begin(["job_id", "run_time", "submit_time", "n_procs"])
         rows = [(place, value, value / 3, place % 7) for place, value in enumerate(values)]
         store.insert("recorded", [(row[0], row[2], row[1], row[3]) for row in rows])
-        writer(path).written(store, path)
+        writer(path).save(store, path)
 
     with opened(path, "duckdb") as one, opened(path) as other:
         for expression in (
@@ -196,7 +196,7 @@ def test_numbers_are_the_same(tmp_path_factory, values):
 @on_spark
 def test_answers_have_the_same_shapes(make_store, tmp_path):
     path = tmp_path / "trace.parquet"
-    writer(path).written(make_store(**SOME), path)
+    writer(path).save(make_store(**SOME), path)
 
     with opened(path, "duckdb") as one, opened(path) as other:
         query = "select job_id, user_id, wait_time from jobs order by job_id"
@@ -216,7 +216,7 @@ def test_answers_have_the_same_shapes(make_store, tmp_path):
 def test_views_are_a_stores_own(make_store, tmp_path):
     for name, size in (("one", 1), ("two", 2)):
         path = tmp_path / f"{name}.parquet"
-        writer(path).written(make_store(run_time=[1.0] * size), path)
+        writer(path).save(make_store(run_time=[1.0] * size), path)
 
     with opened(tmp_path / "one.parquet") as one, opened(tmp_path / "two.parquet") as two:
         assert [len(store.rows("select * from jobs")) for store in (one, two)] == [1, 2]

@@ -12,7 +12,7 @@ from gwa.formats.open import read
 from gwa.formats.registry import writer
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS, NAMES
 from gwa.store.store import TABLES, Store
 
@@ -28,7 +28,7 @@ JOBS: dict[str, list[object]] = {
 @pytest.fixture
 def written(make_store, tmp_path):
     path = tmp_path / "trace.duckdb"
-    writer(path).written(make_store((("Computer", "Heron"),), **JOBS), path)
+    writer(path).save(make_store((("Computer", "Heron"),), **JOBS), path)
     return path
 
 
@@ -100,7 +100,7 @@ def test_lives_in_scratch_space_that_goes_with_it(make_store):
 def test_engine_limits_are_obeyed(written):
     for store in (
         Store.create(None, Engine("4GB", 1)),
-        read([written], reading=Reading(engine=Engine("4GB", 1))),
+        read([written], reading=ReadOptions(engine=Engine("4GB", 1))),
     ):
         with store:
             assert store.rows("select current_setting('threads')") == [(1,)]
@@ -132,7 +132,7 @@ def test_a_file_is_of_the_version_that_others_read(written):
 def test_only_what_is_recorded_takes_room(make_store, tmp_path):
     path = tmp_path / "a.duckdb"
     store = make_store(**JOBS, vo_id=["v"] * 3, project_id=[None] * 3)
-    writer(path).written(store, path)
+    writer(path).save(store, path)
     with read([path]) as again:
         assert [row[0] for row in again.rows("describe recorded")] == ["job_id", *JOBS]
         assert again.rows("from jobs order by job_id") == store.rows("from jobs order by job_id")
@@ -140,7 +140,7 @@ def test_only_what_is_recorded_takes_room(make_store, tmp_path):
 
 def test_is_opened_for_reading_only(written):
     before = written.read_bytes()
-    with read([written], reading=Reading(system={"cpus": 99})) as store:
+    with read([written], reading=ReadOptions(system={"cpus": 99})) as store:
         assert store.system.cpus == 99
         with pytest.raises(duckdb.Error, match="read-only"):
             store.connection.execute("delete from recorded")
@@ -152,7 +152,7 @@ def test_a_store_that_is_open_elsewhere_is_not_replaced(written, make_store):
     with pytest.raises(
         OutputError, match=r"another program has it open, or broke off: there is a trace.duckdb.wal"
     ):
-        writer(written).written(make_store(**JOBS), written)
+        writer(written).save(make_store(**JOBS), written)
 
 
 SPY = """

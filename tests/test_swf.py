@@ -10,7 +10,7 @@ import pytest
 import gwa
 from gwa.formats.open import read
 from gwa.formats.registry import writer
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
 
 HEADER = (
@@ -54,8 +54,8 @@ def swf(tmp_path):
 
 
 def rewritten(path, out, **wishes):
-    with read([path], reading=Reading(**wishes)) as store:
-        writer(out).written(store, out)
+    with read([path], reading=ReadOptions(**wishes)) as store:
+        writer(out).save(store, out)
     return out
 
 
@@ -103,11 +103,11 @@ def test_a_system_file_has_the_last_word_in_the_header(swf, tmp_path):
 def test_unix_times_become_relative_and_relative_ones_stay(make_store, tmp_path):
     path = tmp_path / "a.swf"
     unix = (("Times", "Unix seconds, UTC"),)
-    writer(path).written(make_store(unix, submit_time=[1e9 + 0.25, 1e9 + 7.5], run_time=[1.0, 2.5]), path)
+    writer(path).save(make_store(unix, submit_time=[1e9 + 0.25, 1e9 + 7.5], run_time=[1.0, 2.5]), path)
     assert "UnixStartTime: 1000000000" in header(path)
     assert data(path)[:, [1, 3]].tolist() == [[0.25, 1.0], [7.5, 2.5]]
 
-    writer(path).written(make_store(submit_time=[50.0, None], run_time=[1.0, None]), path)
+    writer(path).save(make_store(submit_time=[50.0, None], run_time=[1.0, None]), path)
     assert not [line for line in header(path) if line.startswith("UnixStartTime")]
     assert data(path)[:, [1, 3]].tolist() == [[-1, -1], [50.0, 1.0]]
 
@@ -126,7 +126,7 @@ def test_unix_times_become_relative_and_relative_ones_stay(make_store, tmp_path)
 )
 def test_users_become_numbers(names, numbers, make_store, tmp_path):
     path = tmp_path / "a.swf"
-    writer(path).written(make_store(submit_time=[1.0, 2.0, 3.0, 4.0], user_id=names), path)
+    writer(path).save(make_store(submit_time=[1.0, 2.0, 3.0, 4.0], user_id=names), path)
     assert data(path)[:, 11].tolist() == numbers
 
 
@@ -144,7 +144,7 @@ def test_users_become_numbers(names, numbers, make_store, tmp_path):
 def test_queues_keep_their_numbers_or_are_listed(said, names, numbers, listed, make_store, tmp_path):
     path = tmp_path / "a.swf"
     lines = tuple(("Queue", line) for line in said)
-    writer(path).written(make_store(lines, submit_time=[1.0, 2.0], queue_id=names), path)
+    writer(path).save(make_store(lines, submit_time=[1.0, 2.0], queue_id=names), path)
     assert data(path)[:, 14].tolist() == numbers
     assert [line.removeprefix("Queue: ") for line in header(path) if line.startswith("Queue:")] == listed
     with read([path]) as store:

@@ -29,8 +29,8 @@ from gwa.ingest.readers.xml.paths import tree
 from gwa.ingest.readers.xml.records import Parser
 from gwa.ingest.source import lines
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.head import Head
-from gwa.store.options import Reading
+from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from tests.conftest import HOME, LOGS
 from tests.mutation import CHANGES, FEW, mutated
@@ -70,7 +70,7 @@ class Jobs:
     def __call__(self, text, fields, table="jobs", name="a.xml", **wishes):
         path = self.folder / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        self.stores.append(read([path], "usagerecord", Reading(**wishes)))
+        self.stores.append(read([path], "usagerecord", ReadOptions(**wishes)))
         self.stores[-1].account.check()
         return self.stores[-1].rows(f"select {fields} from {table}")
 
@@ -806,7 +806,7 @@ def test_strictness_ends_the_processes(tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "CHUNK", 5_000)
     monkeypatch.setattr(xml, "TOGETHER", 1)
     with pytest.raises(StrictError):
-        read([path], reading=Reading(strict=True))
+        read([path], reading=ReadOptions(strict=True))
 
 
 @pytest.mark.parametrize(
@@ -827,14 +827,14 @@ def test_a_path_that_is_none_is_told(path, message):
 def test_records_are_recognised(kind, tmp_path):
     path = tmp_path / "log"
     path.write_text(DRESSES[kind] * 3)
-    assert recognise(Head.of(path)).name == "usagerecord"
+    assert recognise(FileHead.of(path)).name == "usagerecord"
 
 
 def test_other_xml_is_not_recognised(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("<html><body>UsageRecord</body></html>\n")
     with pytest.raises(UnknownFormat):
-        recognise(Head.of(path))
+        recognise(FileHead.of(path))
 
 
 GOOD = b"".join(path.read_bytes() for path in SAMPLES)

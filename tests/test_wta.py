@@ -12,8 +12,8 @@ from gwa.formats.builtin import parquet, wta
 from gwa.formats.builtin._parquet import TASKS as NEEDED
 from gwa.formats.convert import convert
 from gwa.formats.open import read, recognise
-from gwa.ingest.source.head import Head
-from gwa.store.options import Reading
+from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from tests.mutation import CHANGES, FEW, mutated, outcome
 
@@ -82,25 +82,25 @@ def test_a_task_is_a_job(path):
 
 def test_a_user_says_the_unit_of_memory_and_that_tasks_completed(path):
     for unit, kilobytes in (("B", 6 / 1024 / 2), ("KB", 3), ("MB", 3 * 1024), ("GB", 3 * 1024**2)):
-        with read([path], reading=Reading(options={"memory_unit": unit, "status": "1"})) as store:
+        with read([path], reading=ReadOptions(options={"memory_unit": unit, "status": "1"})) as store:
             assert store.rows("select req_memory, status from jobs where executable_id = 'fastqSplit'") == [
                 (kilobytes, 1)
             ]
     for options in ({"memory_unit": "stones"}, {"status": "'; drop table jobs; --"}):
         with pytest.raises(TraceError, match=f"the option {next(iter(options))} is '.*', expected one of"):
-            read([path], reading=Reading(options=options))
+            read([path], reading=ReadOptions(options=options))
 
 
 def test_neither_parquet_reader_takes_the_files_of_the_other(path, make_store, tmp_path):
     ours = tmp_path / "ours.parquet"
-    parquet.FORMAT.written(make_store(submit_time=[1.0], run_time=[2.0]), ours)
+    parquet.FORMAT.save(make_store(submit_time=[1.0], run_time=[2.0]), ours)
     pq.write_table(pa.table({"id": [1], "runtime": [5], "colour": ["red"]}), tmp_path / "other.parquet")
     names = {"part.0.parquet": "wta", "ours.parquet": "parquet", "other.parquet": "parquet"}
     for name, known in names.items():
-        head = Head.of(tmp_path / name)
+        head = FileHead.of(tmp_path / name)
         assert recognise(head).name == known
-        assert (wta.refuses(head) is None) == (known == "wta")
-        assert (parquet.refuses(head) is None) == (known == "parquet")
+        assert (wta.mismatch(head) is None) == (known == "wta")
+        assert (parquet.mismatch(head) is None) == (known == "parquet")
     with pytest.raises(TraceError, match="has times in milliseconds"):
         read([path], "parquet")
     with pytest.raises(TraceError, match="is no table of tasks: it lacks id, resource_amount_requested"):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from gwa.formats.open import read
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 
 FIELDS = "submit_time, wait_time, run_time, n_procs, status"
@@ -32,7 +32,7 @@ class Written:
     def __call__(self, *rows: str | bytes, fields: str = FIELDS, **wishes: Any) -> list[tuple[Any, ...]]:
         lines = (row if isinstance(row, bytes) else row.encode() for row in rows)
         self.path.write_bytes(b"".join(line + b"\n" for line in lines))
-        self.stores.append(read([self.path], self.name, Reading(**wishes)))
+        self.stores.append(read([self.path], self.name, ReadOptions(**wishes)))
         self.stores[-1].account.check()
         return self.stores[-1].rows(
             f"select {fields} from jobs join source_ids using (job_id) order by job_id"

@@ -17,8 +17,8 @@ from benchmarks.chapter6.judging import FINDINGS, judged
 from gwa.cli._terminal import progress
 from gwa.evaluation.experiments.page import panels
 from gwa.evaluation.experiments.plan import Plan
-from gwa.evaluation.experiments.results import Results
-from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.results import ExperimentResults
+from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import run_all
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.document import Column, Note, Report, Section, Table
@@ -52,9 +52,9 @@ def main() -> None:
     for name in FIGURES:
         stated = read_experiment(EXPERIMENTS / f"{name}.toml")
         plan = Plan(stated.with_repetitions(int(sys.argv[2])) if len(sys.argv) > 2 else stated)  # noqa: PLR2004
-        shelf, begun, spent = Shelf(folder / name), time.monotonic(), _spent()
+        shelf, begun, spent = RunCache(folder / name), time.monotonic(), _spent()
         done = run_all(plan, shelf, os.cpu_count() or 1, progress(quiet=False))
-        tables[name] = Results.of(plan, shelf)
+        tables[name] = ExperimentResults.of(plan, shelf)
         tables[name].write(folder / name)
         took = f"{time.monotonic() - begun:.0f} s, {_spent() - spent:.0f} CPU s"
         print(f"{name}: {len(plan.runs)} runs, {done} done now in {took}", flush=True)
@@ -64,7 +64,7 @@ def main() -> None:
     print(*write(made, folder, "chapter6", ["html", "json"]), sep="\n")
 
 
-def page(tables: Mapping[str, Results]) -> Report:
+def page(tables: Mapping[str, ExperimentResults]) -> Report:
     """Return the page: findings, then figures beside what the thesis says of them."""
     rows = _rows(tables)
     held = sum(row[-1] == "yes" for row in rows)
@@ -84,7 +84,7 @@ def page(tables: Mapping[str, Results]) -> Report:
     return Report("Scheduling bags of tasks", "Chapter 6 of Anoep's thesis, run again", tuple(sections))
 
 
-def _rows(tables: Mapping[str, Results]) -> list[tuple[str, ...]]:
+def _rows(tables: Mapping[str, ExperimentResults]) -> list[tuple[str, ...]]:
     return [
         (
             one.figure,

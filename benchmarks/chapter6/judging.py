@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Final
 
-from gwa.evaluation.experiments.results import Results
+from gwa.evaluation.experiments.results import ExperimentResults
 from gwa.evaluation.experiments.run import BAGS
 
 Numbers = Mapping[str, float]
@@ -21,7 +21,7 @@ CLEARLY: Final = 1.05
 class Table:
     """Means over repetitions, to be asked for by where they are on the axes."""
 
-    results: Results
+    results: ExperimentResults
 
     def by(self, axis: str, measure: str, size: str = BAGS, **where: object) -> dict[str, float]:
         """Return a measure for each place on an *axis*, as a mean over all that is left open."""
@@ -65,7 +65,7 @@ def finding(experiment: str, figure: str) -> Callable[[Judge], Judge]:
     return register
 
 
-def judged(tables: Mapping[str, Results]) -> Iterator[tuple[Finding, str, bool]]:
+def judged(tables: Mapping[str, ExperimentResults]) -> Iterator[tuple[Finding, str, bool]]:
     """Yield every finding with our figures, and whether it holds."""
     for one in FINDINGS:
         yield one, *one.judge(Table(tables[one.experiment]))

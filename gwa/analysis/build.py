@@ -9,9 +9,9 @@ import duckdb
 
 from gwa.analysis.base import Analysis, analyses
 from gwa.analysis.finding import findings
-from gwa.report.document import Name, Note, Report, Section, Value
+from gwa.report.document import Note, Report, Section, Value, Verbatim
 from gwa.store.store import Store
-from gwa.store.subset import Part
+from gwa.store.subset import Subset
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
 
@@ -28,7 +28,7 @@ def build(
     store: Store,
     name: str,
     *,
-    part: Part | None = None,
+    part: Subset | None = None,
     only: Collection[str] | None = None,
     strict: bool = False,
     progress: Progress = SILENT,
@@ -66,7 +66,7 @@ def _section(one: Analysis, store: Store, *, strict: bool) -> Section:
         return Section(one.id, one.title, one.help, (note,), one.chapter.value, failed=True)
 
 
-def _titles(store: Store, name: str, part: Part | None) -> tuple[Name, Name]:
+def _titles(store: Store, name: str, part: Subset | None) -> tuple[Verbatim, Verbatim]:
     """Return the names of the system and of its place; that of the trace, where a header says nothing."""
     system, site = store.system.name, store.system.site
     title = system if system and system.lower() not in VAGUE else name
@@ -74,7 +74,7 @@ def _titles(store: Store, name: str, part: Part | None) -> tuple[Name, Name]:
     if len(told) > 1 and told[1].lower() in told[0].lower():  # the place says it
         told = told[:1]
     told += [str(part)] if part else []
-    return Name(title), Name(" · ".join(told))
+    return Verbatim(title), Verbatim(" · ".join(told))
 
 
 def reproduction(store: Store) -> dict[str, Value]:

@@ -29,7 +29,7 @@ Say = Callable[[Facts], tuple[float, str] | None]
 
 
 @dataclass(frozen=True)
-class Rule:
+class FindingRule:
     """A rule, the *section* that shows its figures, the facts that it *needs* and its *advice*."""
 
     id: str
@@ -50,20 +50,20 @@ class Rule:
         return Finding(self.id, text, self.section, self.help, min(max(weight, 0.0), 1.0), self.advice)
 
 
-def finding(*needs: str, section: str, advice: str = "") -> Callable[[Say], Rule]:
+def finding(*needs: str, section: str, advice: str = "") -> Callable[[Say], FindingRule]:
     """Make a function a rule; the facts of *needs* are known where it is called."""
 
-    def register(say: Say) -> Rule:
+    def register(say: Say) -> FindingRule:
         name = say.__name__.replace("_", "-")
-        return Rule(name, section, needs, " ".join((say.__doc__ or "").split()), advice, say)
+        return FindingRule(name, section, needs, " ".join((say.__doc__ or "").split()), advice, say)
 
     return register
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[FindingRule, ...]:
     """Return all rules, by name."""
-    found = plugins.instances("gwa.analysis.findings", Rule, "gwa.findings")
+    found = plugins.instances("gwa.analysis.findings", FindingRule, "gwa.findings")
     return tuple(sorted(found, key=lambda rule: rule.id))
 
 

@@ -22,7 +22,7 @@ from gwa.errors import GwaError
 from gwa.formats.open import read
 from gwa.report.html import html
 from gwa.store.engines.config import Engine
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 
 AnyContext: TypeAlias = ForkServerContext | SpawnContext
 Said: TypeAlias = tuple[Literal["made", "withheld", "broken"], str]
@@ -82,7 +82,7 @@ def make_pair(catalogue: Catalogue, names: Sequence[str], folder: Path, memory: 
         stores = []
         for name in names:
             (file,) = (folder / "traces" / name).glob("*.duckdb")
-            reading = Reading(engine=Engine(memory, ONE_THREAD))
+            reading = ReadOptions(engine=Engine(memory, ONE_THREAD))
             store = stack.enter_context(read([file], reading=reading))
             stores.append((file.stem, store))
         report = compare(stores)

@@ -17,15 +17,15 @@ from typing import Final, TypeVar
 from gwa.archive import sql_console as console
 from gwa.archive._worker import apart, make_pair
 from gwa.archive.atomic_swap import replacing
-from gwa.archive.catalogue import NAME, Catalogue, Entry, read_catalogue, refuse_outside
+from gwa.archive.catalogue import NAME, Catalogue, CatalogueEntry, read_catalogue, refuse_outside
 from gwa.archive.citation import bibtex, ris
 from gwa.archive.feeds import as_script, catalog, dataset, feed, sitemap
 from gwa.archive.leaderboard import read_board
 from gwa.archive.link_check import broken_links
 from gwa.archive.markdown_pages import PICTURES, written
-from gwa.archive.pages import Archive, index_of, pages
-from gwa.archive.publish import files_of, held, hold, key
-from gwa.archive.published import BROKEN, WITHHELD, read_holding
+from gwa.archive.pages import Site, index_of, pages
+from gwa.archive.publish import files_of, held, key, publish
+from gwa.archive.published import BROKEN, WITHHELD, read_published
 from gwa.errors import DefinitionError
 from gwa.util.assets import asset
 from gwa.util.progress import SILENT, Progress
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class BuildOptions:
     """How a site is built: *jobs* at a time, the engine's *memory*, whether names may be published."""
 
     jobs: int = 2
@@ -70,9 +70,9 @@ class _Site:
     catalogue: Catalogue
     folder: Path
     old: Path | None
-    wishes: Wishes
+    wishes: BuildOptions
 
-    def trace(self, entry: Entry) -> tuple[bool, str, str]:
+    def trace(self, entry: CatalogueEntry) -> tuple[bool, str, str]:
         """Make or keep a trace; return whether it was kept, what its page says is wrong, and what we say."""
         place, names = self.folder / "traces" / entry.id, self.wishes.publish_names
         wanted = key(self.catalogue, entry, publish_names=names)
@@ -81,7 +81,7 @@ class _Site:
             _take_over(before, place)
             return True, "", ""
         place.mkdir()
-        task = partial(hold, self.catalogue, entry, place, publish_names=names, memory=self.wishes.memory)
+        task = partial(publish, self.catalogue, entry, place, publish_names=names, memory=self.wishes.memory)
         became, said = apart(task)
         if became == "made":
             return False, "", ""
@@ -111,13 +111,13 @@ class _Site:
         return ""
 
 
-def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
+def build(site: Path, out: Path, wishes: BuildOptions | None = None) -> Outcome:
     """
     Build the archive in the folder *site* into the folder *out*, whole or not at all.
 
     Raise `DefinitionError` for a catalogue or a page that is wrong, `OutputError` where *out* cannot be made.
     """
-    wishes = wishes or Wishes()
+    wishes = wishes or BuildOptions()
     catalogue = read_catalogue(site)
     catalogue = replace(catalogue, url=wishes.url or catalogue.url)
     texts, board = written(site), read_board(site)
@@ -131,7 +131,7 @@ def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
         one = _Site(catalogue, folder, old, wishes)
         done = _each(one.trace, {entry.id: (entry,) for entry in catalogue.entries}, wishes, "making traces")
         holdings = [
-            read_holding(entry, folder / "traces" / entry.id, done[entry.id][1])
+            read_published(entry, folder / "traces" / entry.id, done[entry.id][1])
             for entry in catalogue.entries
         ]
         good = {held.entry.id for held in holdings if not held.wrong}
@@ -139,7 +139,7 @@ def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
         compared = _each(one.pair, pairs, wishes, "comparing")
         compares = [name for name, said in compared.items() if not said]
         _copy(site, folder)
-        _write(Archive(catalogue, holdings, texts, console.version(site), compares, board), folder)
+        _write(Site(catalogue, holdings, texts, console.version(site), compares, board), folder)
         troubles = [said for _, _, said in done.values() if said] + [
             said for said in compared.values() if said
         ]
@@ -150,7 +150,7 @@ def build(site: Path, out: Path, wishes: Wishes | None = None) -> Outcome:
 
 
 def _each(
-    work: Callable[..., Result], orders: Mapping[str, tuple[object, ...]], wishes: Wishes, label: str
+    work: Callable[..., Result], orders: Mapping[str, tuple[object, ...]], wishes: BuildOptions, label: str
 ) -> dict[str, Result]:
     """Do *work* for all *orders*, some at a time; return the results by name, in the order of *orders*."""
     results: dict[str, Result] = {}
@@ -162,7 +162,7 @@ def _each(
     return {name: results[name] for name in orders}
 
 
-def _write(archive: Archive, folder: Path) -> None:
+def _write(archive: Site, folder: Path) -> None:
     """Write all that is made of all traces; it is little, and always made anew."""
     names = []
     for path, text in pages(archive):

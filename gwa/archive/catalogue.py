@@ -28,7 +28,7 @@ URL: Final = re.compile(r"https?://[^\s<>\"']+/")
 
 
 @dataclass(frozen=True)
-class Change:
+class CatalogueChange:
     """What changed in a trace, and when."""
 
     date: date
@@ -47,7 +47,7 @@ class Generated:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """
     One trace of the catalogue.
 
@@ -63,7 +63,7 @@ class Entry:
     terms: str = ""
     notes: str = ""
     year: int | None = None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[CatalogueChange, ...] = ()
     synthetic: bool = False
     source: Path | None = None
     generated: Generated | None = None
@@ -79,9 +79,9 @@ class Catalogue:
     url: str = ""
     contact: str = ""
     pairs: tuple[tuple[str, str], ...] = ()
-    entries: tuple[Entry, ...] = field(default=())
+    entries: tuple[CatalogueEntry, ...] = field(default=())
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> CatalogueEntry:
         """Return the entry with an id; raise `KeyError` where there is none."""
         return {one.id: one for one in self.entries}[name]
 
@@ -156,7 +156,7 @@ def _text(path: Path, at: str, value: object, *, required: bool = False) -> str:
     return value.strip()
 
 
-def _entry(path: Path, at: str, said: object) -> Entry:
+def _entry(path: Path, at: str, said: object) -> CatalogueEntry:
     if not isinstance(said, dict):
         raise DefinitionError(f"{path}: {at} is no table")
     name = said.get("id")
@@ -175,7 +175,7 @@ def _entry(path: Path, at: str, said: object) -> Entry:
     if ("source" in said) == ("preset" in said):
         raise DefinitionError(f"{path}: {at}expected either source or preset")
     generated = _generated(path, at, said) if "preset" in said else None
-    return Entry(
+    return CatalogueEntry(
         id=name,
         **texts,
         year=_number(path, at + "year", said.get("year"), whole=True),
@@ -238,14 +238,16 @@ def refuse_outside(at: str, home: Path, found: Path) -> None:
             raise DefinitionError(f"{at}: {one.relative_to(home)} is no file")
 
 
-def _changes(path: Path, at: str, said: object) -> tuple[Change, ...]:
+def _changes(path: Path, at: str, said: object) -> tuple[CatalogueChange, ...]:
     found = []
     for one in said if isinstance(said, list) else [said]:
         if not isinstance(one, dict) or set(one) != {"date", "text"} or type(one["date"]) is not date:
             raise DefinitionError(
                 f'{path}: {at}changes has {str(one)[:80]}, expected {{ date = 2026-01-31, text = "…" }}'
             )
-        found.append(Change(one["date"], _text(path, f"{at}changes.text", one["text"], required=True)))
+        found.append(
+            CatalogueChange(one["date"], _text(path, f"{at}changes.text", one["text"], required=True))
+        )
     return tuple(sorted(found, key=lambda one: one.date, reverse=True))
 
 

@@ -3,12 +3,12 @@
 import re
 from typing import Final
 
-from gwa.archive.catalogue import Entry
+from gwa.archive.catalogue import CatalogueEntry
 
 SPECIAL: Final = re.compile(r"[\\{}$&#_%~^]")
 
 
-def bibtex(entry: Entry, url: str) -> str:
+def bibtex(entry: CatalogueEntry, url: str) -> str:
     """Return an entry of a BibTeX file; what TeX would read as commands is taken as text."""
     fields = {
         "title": f"{{{_tex(_title(entry))}}}",
@@ -21,7 +21,7 @@ def bibtex(entry: Entry, url: str) -> str:
     return f"@misc{{{entry.id},\n" + ",\n".join(lines) + "\n}\n"
 
 
-def ris(entry: Entry, url: str) -> str:
+def ris(entry: CatalogueEntry, url: str) -> str:
     """Return a record in the RIS format, of one line for each field."""
     fields = (
         ("TY", "DATA"),
@@ -35,7 +35,7 @@ def ris(entry: Entry, url: str) -> str:
     return "".join(f"{tag}  - {_line(value)}\r\n" for tag, value in fields if value or tag == "ER")
 
 
-def _title(entry: Entry) -> str:
+def _title(entry: CatalogueEntry) -> str:
     return (
         f"{entry.title} (synthetic workload trace)" if entry.synthetic else f"{entry.title} (workload trace)"
     )

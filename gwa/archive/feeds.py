@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.publish import LABEL
-from gwa.archive.published import Holding
+from gwa.archive.published import PublishedTrace
 from gwa.store.schema import FIELDS
 from gwa.util.version import __version__
 
@@ -37,7 +37,7 @@ KINDS: Final = {
 }
 
 
-def catalog(catalogue: Catalogue, holdings: Sequence[Holding]) -> str:
+def catalog(catalogue: Catalogue, holdings: Sequence[PublishedTrace]) -> str:
     """Return ``catalog.json``: every trace with its facts and downloads, by paths relative to the file."""
     traces = []
     for one in holdings:
@@ -66,7 +66,7 @@ def catalog(catalogue: Catalogue, holdings: Sequence[Holding]) -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def dataset(catalogue: Catalogue, one: Holding) -> dict[str, Any]:
+def dataset(catalogue: Catalogue, one: PublishedTrace) -> dict[str, Any]:
     """Return a trace as a schema.org Dataset in the terms of Croissant 1.0."""
     entry, base = one.entry, f"{catalogue.url}traces/{one.entry.id}/" if catalogue.url else ""
     files = [

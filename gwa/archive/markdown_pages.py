@@ -23,7 +23,7 @@ ORDER: Final = re.compile(r"^\d+-")
 
 
 @dataclass(frozen=True)
-class Written:
+class MarkdownPage:
     """A page called *name*: its *title*, and its *body* as HTML; *text* is what a search looks through."""
 
     name: str
@@ -32,14 +32,14 @@ class Written:
     text: str
 
 
-def written(site: Path) -> list[Written]:
+def written(site: Path) -> list[MarkdownPage]:
     """
     Return the pages in the folder ``pages``, in the order of their files, such as ``10-about.md``.
 
     Raise `DefinitionError` for one without a title, or with a name that another page has.
     """
     home = site.resolve()
-    found: dict[str, Written] = {}
+    found: dict[str, MarkdownPage] = {}
     for path in sorted((site / FOLDER).glob("*.md")):
         name = ORDER.sub("", path.stem)
         if not ID.fullmatch(name) or name in TAKEN or name in found:
@@ -50,7 +50,7 @@ def written(site: Path) -> list[Written]:
     return list(found.values())
 
 
-def _page(path: Path, name: str) -> Written:
+def _page(path: Path, name: str) -> MarkdownPage:
     from markdown_it import MarkdownIt
 
     try:
@@ -62,7 +62,7 @@ def _page(path: Path, name: str) -> Written:
         raise DefinitionError(f"{path}: begins with '{first[:40]}', expected a title such as '# About'")
     made = MarkdownIt("commonmark", {"html": False}).enable("table").render(rest)
     body = Markup(_scrolling(made))  # noqa: S704 - escaped by the library
-    return Written(name, first.removeprefix("# ").strip(), body, rest)
+    return MarkdownPage(name, first.removeprefix("# ").strip(), body, rest)
 
 
 def _scrolling(body: str) -> str:

@@ -14,8 +14,8 @@ from markupsafe import Markup
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.feeds import as_script, dataset
 from gwa.archive.leaderboard import Board
-from gwa.archive.markdown_pages import Written
-from gwa.archive.published import Holding
+from gwa.archive.markdown_pages import MarkdownPage
+from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, Rank, ranking
 from gwa.formats.registry import all_formats
 from gwa.models.base import models, presets
@@ -50,7 +50,7 @@ LOST: Final = "404"
 
 
 @dataclass(frozen=True)
-class Archive:
+class Site:
     """
     All that pages are made of.
 
@@ -59,8 +59,8 @@ class Archive:
     """
 
     catalogue: Catalogue
-    holdings: Sequence[Holding]
-    written: Sequence[Written] = ()
+    holdings: Sequence[PublishedTrace]
+    written: Sequence[MarkdownPage] = ()
     engine: str | None = None
     compared: Sequence[str] = ()
     board: Board | None = None
@@ -76,12 +76,12 @@ class Archive:
         return [pair for pair in self.catalogue.pairs if "--".join(pair) in self.compared]
 
     @cached_property
-    def good(self) -> list[Holding]:
+    def good(self) -> list[PublishedTrace]:
         """The traces with which nothing is wrong."""
         return [one for one in self.holdings if not one.wrong]
 
 
-def pages(archive: Archive) -> Iterator[tuple[str, str]]:
+def pages(archive: Site) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of every page."""
     jinja = _environment()
     shared = {
@@ -130,7 +130,7 @@ EXAMPLES: Final = (
 """Queries to begin with."""
 
 
-def _shared(archive: Archive) -> dict[str, dict[str, Any]]:
+def _shared(archive: Site) -> dict[str, dict[str, Any]]:
     """Return what each page that is made of all traces is given."""
     labels = {name: said for one in archive.good for name, said in one.about["labels"].items()}
     facts = [(name, *labels[name]) for name in COMPARED if name in labels]
@@ -147,16 +147,16 @@ def _shared(archive: Archive) -> dict[str, dict[str, Any]]:
     }
 
 
-def _made(archive: Archive) -> dict[str, list[Holding]]:
+def _made(archive: Site) -> dict[str, list[PublishedTrace]]:
     """Return the traces that each preset made."""
-    found: dict[str, list[Holding]] = {}
+    found: dict[str, list[PublishedTrace]] = {}
     for one in archive.good:
         if one.entry.generated:
             found.setdefault(one.entry.generated.preset, []).append(one)
     return found
 
 
-def _trace(archive: Archive, one: Holding) -> dict[str, Any]:
+def _trace(archive: Site, one: PublishedTrace) -> dict[str, Any]:
     """Return what the page of a trace is given beside the trace."""
     name = one.entry.id
     places = [
@@ -174,7 +174,7 @@ def _trace(archive: Archive, one: Holding) -> dict[str, Any]:
     }
 
 
-def index_of(archive: Archive) -> str:
+def index_of(archive: Site) -> str:
     """Return the index of the search as a script: address, title and words of every page."""
     entries = []
     for one in archive.holdings:

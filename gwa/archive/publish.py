@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.analysis.build import build
-from gwa.archive.catalogue import Catalogue, Entry, Generated
+from gwa.archive.catalogue import Catalogue, CatalogueEntry, Generated
 from gwa.errors import TraceError
 from gwa.formats.open import read
 from gwa.formats.registry import writer
@@ -24,7 +24,7 @@ from gwa.report.document import Report
 from gwa.report.drawing import draw
 from gwa.report.html import figures, html, summary
 from gwa.store.engines.config import Engine
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.privacy import leaks
 from gwa.store.store import Store
 from gwa.util import fingerprint
@@ -52,7 +52,7 @@ class Withheld(TraceError):  # noqa: N818 - the trace is
     """A trace still holds names; the message is for the keeper, not for publication."""
 
 
-def key(catalogue: Catalogue, entry: Entry, *, publish_names: bool) -> str:
+def key(catalogue: Catalogue, entry: CatalogueEntry, *, publish_names: bool) -> str:
     """Return a hash of the trace's sources, of what the catalogue says of it, and of this program."""
     digest = hashlib.sha256(fingerprint.program().encode())
     said = asdict(entry) | {"archive": catalogue.title, "source": None, "names": publish_names}
@@ -69,8 +69,8 @@ def _files(source: Path) -> Iterator[Path]:
     )
 
 
-def hold(
-    catalogue: Catalogue, entry: Entry, folder: Path, *, publish_names: bool, memory: str | None
+def publish(
+    catalogue: Catalogue, entry: CatalogueEntry, folder: Path, *, publish_names: bool, memory: str | None
 ) -> None:
     """
     Fill the empty *folder* with all of a trace.
@@ -87,11 +87,11 @@ def hold(
             raise Withheld("; ".join(map(str, found)) + ": anonymise it, or build with --publish-names")
         store.set_header((*_labels(catalogue, entry), *store.header))
         if not base.exists():
-            writer(base).written(store, base)
-    with read([base], reading=Reading(engine=engine)) as store:
+            writer(base).save(store, base)
+    with read([base], reading=ReadOptions(engine=engine)) as store:
         for suffix in SUFFIXES.values():
             if suffix != base.suffix:
-                writer(folder / (name + suffix)).written(store, folder / (name + suffix))
+                writer(folder / (name + suffix)).save(store, folder / (name + suffix))
         report = build(store, entry.id)
         about = _about(entry, store, report)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
@@ -109,13 +109,13 @@ def drawn(report: Report) -> dict[str, str]:
     return {figure.id: draw(figure) for figure in figures(report)}
 
 
-def _made(entry: Entry, target: Path, engine: Engine) -> Store:
+def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
     """Return a store in *target* with the trace as its source has it, or as it is generated."""
     if entry.generated:
         return _generated(entry.generated, target, engine)
     if entry.source is None:  # pragma: no cover - the catalogue sees to it
         raise TraceError(f"{entry.id}: has no source")
-    store = read([entry.source], reading=Reading(engine=engine, target=target))
+    store = read([entry.source], reading=ReadOptions(engine=engine, target=target))
     if not store.row("select count(*) from jobs")[0]:
         store.close()
         raise TraceError(f"{entry.source.name}: holds no job")
@@ -135,7 +135,7 @@ def _generated(said: Generated, target: Path, engine: Engine) -> Store:
     return workload(order, target, engine)
 
 
-def _labels(catalogue: Catalogue, entry: Entry) -> tuple[tuple[str, str], ...]:
+def _labels(catalogue: Catalogue, entry: CatalogueEntry) -> tuple[tuple[str, str], ...]:
     """Return the lines of a header that go with every download."""
     title = f"{entry.title} (synthetic)" if entry.synthetic else entry.title
     lines = (
@@ -150,7 +150,7 @@ def _labels(catalogue: Catalogue, entry: Entry) -> tuple[tuple[str, str], ...]:
     return tuple((name, " ".join(text.split())) for name, text in lines if text)
 
 
-def _about(entry: Entry, store: Store, report: Report) -> dict[str, Any]:
+def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any]:
     """Return what pages tell of a trace."""
     return {
         "id": entry.id,
@@ -191,6 +191,6 @@ def held(folder: Path, wanted: str) -> bool:
 
 
 def files_of(folder: Path) -> list[str]:
-    """Return the names of all files that `hold` made in *folder*, the last one last."""
+    """Return the names of all files that `publish` made in *folder*, the last one last."""
     said = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     return [*(one["file"] for one in said["downloads"]), REPORT, ABOUT]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from gwa.archive.catalogue import Entry
+from gwa.archive.catalogue import CatalogueEntry
 from gwa.archive.publish import ABOUT
 
 WITHHELD: Final = "It still holds names of people, hosts or places, and is withheld until they are replaced."
@@ -16,10 +16,10 @@ MEMORY: Final = ("UsedMemory", "ReqMemory")
 
 
 @dataclass(frozen=True)
-class Holding:
+class PublishedTrace:
     """A trace of the archive: its catalogue *entry*, what was found in it, and what is *wrong* with it."""
 
-    entry: Entry
+    entry: CatalogueEntry
     about: Mapping[str, Any] = field(default_factory=dict)
     wrong: str = ""
 
@@ -39,8 +39,8 @@ class Holding:
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def read_holding(entry: Entry, folder: Path, wrong: str = "") -> Holding:
+def read_published(entry: CatalogueEntry, folder: Path, wrong: str = "") -> PublishedTrace:
     """Return the trace in *folder*; one with something *wrong* tells nothing else."""
     if wrong:
-        return Holding(entry, {}, wrong)
-    return Holding(entry, json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+        return PublishedTrace(entry, {}, wrong)
+    return PublishedTrace(entry, json.loads((folder / ABOUT).read_text(encoding="utf-8")))

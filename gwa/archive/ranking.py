@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from gwa.archive.published import Holding
+from gwa.archive.published import PublishedTrace
 from gwa.report.document import Unit
 from gwa.report.formatting import fraction
 
@@ -17,14 +17,14 @@ Measured: TypeAlias = tuple[float | None, str]
 
 
 @dataclass(frozen=True)
-class Measure:
+class RankingMeasure:
     """By what traces are ranked, the greatest first: *about* explains it to readers."""
 
     id: str
     title: str
     about: str
     unit: Unit
-    of: Callable[[Holding], Measured]
+    of: Callable[[PublishedTrace], Measured]
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Rank:
     """The *place* of a trace by a measure, with its value and the reason; no place without a value."""
 
     place: int | None
-    holding: Holding
+    holding: PublishedTrace
     value: float | None
     why: str
 
 
-def ranking(measure: Measure, holdings: Sequence[Holding]) -> list[Rank]:
+def ranking(measure: RankingMeasure, holdings: Sequence[PublishedTrace]) -> list[Rank]:
     """Return the ranks of traces; equal values share the better place, and those without one come last."""
     found = [(one, *measure.of(one)) for one in holdings if not one.wrong]
     values = sorted((value for _, value, _ in found if value is not None), reverse=True)
@@ -47,8 +47,8 @@ def ranking(measure: Measure, holdings: Sequence[Holding]) -> list[Rank]:
     return sorted(ranks, key=lambda rank: (rank.place is None, rank.place, rank.holding.entry.id))
 
 
-def _fact(name: str, why: str) -> Callable[[Holding], Measured]:
-    def of(one: Holding) -> Measured:
+def _fact(name: str, why: str) -> Callable[[PublishedTrace], Measured]:
+    def of(one: PublishedTrace) -> Measured:
         value = one.number(name)
         return value, why if value is not None else "the trace does not tell"
 
@@ -62,20 +62,20 @@ CORE: Final = (
 """The fields that completeness is about: those that most accounting logs could record."""
 
 
-def _completeness(one: Holding) -> Measured:
+def _completeness(one: PublishedTrace) -> Measured:
     missing = [title for title in CORE if one.shares.get(title, 0.0) < 0.5]  # noqa: PLR2004 - most jobs
     why = f"most jobs lack {', '.join(missing)}" if missing else "most jobs have every field"
     return sum(one.shares.get(title, 0.0) for title in CORE) / len(CORE), why
 
 
-def _quality(one: Holding) -> Measured:
+def _quality(one: PublishedTrace) -> Measured:
     jobs = one.number("trace.jobs") or 1
     wrong = [(count, meaning) for level, meaning, count in one.about["problems"] if level != "info"]
     why = "; ".join(f"{count:,} {meaning}" for count, meaning in wrong[:3]) or "nothing doubtful was found"
     return max(0.0, 1 - sum(count for count, _ in wrong) / jobs), why
 
 
-def _diversity(one: Holding) -> Measured:
+def _diversity(one: PublishedTrace) -> Measured:
     found = one.about["diversity"]
     if not found:
         return None, "the trace does not tell"
@@ -96,8 +96,8 @@ PURPOSES: Final = {
 """What traces are used for: a title, the fields that it cannot do without, and the days that suffice."""
 
 
-def _fitness(fields: Sequence[str], days: int) -> Callable[[Holding], Measured]:
-    def of(one: Holding) -> Measured:
+def _fitness(fields: Sequence[str], days: int) -> Callable[[PublishedTrace], Measured]:
+    def of(one: PublishedTrace) -> Measured:
         share, scarce = min((one.shares.get(title, 0.0), title) for title in fields)
         long = min(1.0, (one.number("trace.span_seconds") or 0.0) / (86400 * days))
         if not share:
@@ -109,22 +109,22 @@ def _fitness(fields: Sequence[str], days: int) -> Callable[[Holding], Measured]:
 
 
 MEASURES: Final = (
-    Measure("size", "Size", "The number of jobs.", "count", _fact("trace.jobs", "jobs in the trace")),
-    Measure(
+    RankingMeasure("size", "Size", "The number of jobs.", "count", _fact("trace.jobs", "jobs in the trace")),
+    RankingMeasure(
         "length",
         "Length",
         "From the first submission to the last end.",
         "seconds",
         _fact("trace.span_seconds", "from the first submission to the last end"),
     ),
-    Measure(
+    RankingMeasure(
         "completeness",
         "Completeness",
         f"The mean share of jobs that record each of {len(CORE)} fields: {', '.join(CORE)}.",
         "fraction",
         _completeness,
     ),
-    Measure(
+    RankingMeasure(
         "quality",
         "Quality",
         "One minus the number of rejected rows, repairs and doubtful jobs per job; notes for information do"
@@ -132,7 +132,7 @@ MEASURES: Final = (
         "fraction",
         _quality,
     ),
-    Measure(
+    RankingMeasure(
         "diversity",
         "Diversity",
         "The geometric mean of the effective numbers of users, run times and sizes: of how many equally"
@@ -141,7 +141,7 @@ MEASURES: Final = (
         _diversity,
     ),
     *(
-        Measure(
+        RankingMeasure(
             f"fit-for-{name}",
             f"Fit for: {title.lower()}",
             f"The share of jobs that record the scarcest of {', '.join(fields)},"

@@ -12,7 +12,7 @@ from gwa.report.output import outputs
 if TYPE_CHECKING:
     from gwa.store.account import Account
     from gwa.store.engines.config import Engine
-    from gwa.store.options import Reading
+    from gwa.store.options import ReadOptions
     from gwa.trace import Trace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -145,14 +145,14 @@ def engine(said: dict[str, Any]) -> "Engine":
     return Engine(said["memory"], said["threads"], said.get("engine_name", "duckdb"))
 
 
-def reading(said: dict[str, Any], *, strict: bool = False) -> "Reading":
+def reading(said: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
     """Return the wishes that the shared options express; raise a usage error for nonsense."""
     from gwa.cli._terminal import progress
-    from gwa.store.options import Reading
+    from gwa.store.options import ReadOptions
     from gwa.store.system import read_system
 
     attempts = {"attempts": "true"} if said.get("attempts") else {}
-    return Reading(
+    return ReadOptions(
         system=read_system(said["system"]) if said["system"] else None,
         strict=strict,
         engine=engine(said),
@@ -174,10 +174,10 @@ def _set(pairs: Sequence[str]) -> dict[str, str]:
 def opened(trace: Path, said: dict[str, Any]) -> "Trace":
     """Open a trace with the shared options, and leave the part of it that they name."""
     from gwa.formats.open import read
-    from gwa.store.subset import Part
+    from gwa.store.subset import Subset
     from gwa.trace import Trace, title
 
-    part = Part(said.get("period"), said.get("queues", ()), said.get("groups", ()), said.get("where"))
+    part = Subset(said.get("period"), said.get("queues", ()), said.get("groups", ()), said.get("where"))
     found = Trace(read([trace], said["name"], reading(said)), title([trace]))
     try:
         return found.narrow(part)

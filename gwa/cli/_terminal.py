@@ -53,7 +53,7 @@ class Bar(Progress):
             self._bars.advance(self._task, amount)
 
 
-class Lines(Progress):
+class ProgressLines(Progress):
     """A line on standard error now and then, for the logs of work that takes long."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Lines(Progress):
 
 def progress_lines(*, quiet: bool) -> Progress:
     """Return a bar where somebody watches, and lines elsewhere: for what takes longer than one waits."""
-    return SILENT if quiet else Bar() if sys.stderr.isatty() else Lines()
+    return SILENT if quiet else Bar() if sys.stderr.isatty() else ProgressLines()
 
 
 def progress(*, quiet: bool) -> Progress:

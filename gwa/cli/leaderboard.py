@@ -41,13 +41,13 @@ def command(
     """
     from gwa.cli._terminal import progress_lines, table
     from gwa.evaluation.leaderboard import compete
-    from gwa.evaluation.score_cache import Kept
+    from gwa.evaluation.score_cache import ScoreCache
     from gwa.evaluation.standings import COLUMNS, DETAILS, Standings
     from gwa.report.document import Report, Section
     from gwa.report.output import write
     from gwa.util import fingerprint
 
-    kept = Kept(folder / SCORES, fingerprint.program()) if folder else None
+    kept = ScoreCache(folder / SCORES, fingerprint.program()) if folder else None
     watched = progress_lines(quiet=said["quiet"])
     results = compete(_opened(traces, said), _names(models), seeds, kept, watched)
     found = Standings(results)

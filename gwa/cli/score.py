@@ -9,7 +9,7 @@ import click
 from gwa.cli._common import JSON, PATH, opened, options
 
 if TYPE_CHECKING:
-    from gwa.evaluation.job_arrays import Workload
+    from gwa.evaluation.job_arrays import JobArrays
 
 
 @click.command(name="score")
@@ -43,13 +43,13 @@ def command(real: Path, synthetic: Path, as_json: bool, **said: Any) -> None:
             click.echo(sentence, err=True)
 
 
-def _workload(path: Path, said: dict[str, Any]) -> "Workload":
+def _workload(path: Path, said: dict[str, Any]) -> "JobArrays":
     """Return the jobs of a trace; raise an error where none ran at a known time."""
     from gwa.errors import TraceError
-    from gwa.evaluation.job_arrays import Workload
+    from gwa.evaluation.job_arrays import JobArrays
 
     with opened(path, said) as trace:
-        found = Workload.of(trace.store)
+        found = JobArrays.of(trace.store)
     if not len(found):
         raise TraceError(f"{path}: no job ran at a known time, expected a workload")
     return found

@@ -10,7 +10,7 @@ import click
 from gwa.cli._common import JSON, PATH
 
 if TYPE_CHECKING:
-    from gwa.evaluation.experiments.results import Results
+    from gwa.evaluation.experiments.results import ExperimentResults
 
 
 @click.command(name="simulate")
@@ -50,18 +50,18 @@ def command(
     from gwa.evaluation.experiments.gantt import gantts
     from gwa.evaluation.experiments.page import report
     from gwa.evaluation.experiments.plan import Plan
-    from gwa.evaluation.experiments.results import Results
-    from gwa.evaluation.experiments.run_cache import Shelf
+    from gwa.evaluation.experiments.results import ExperimentResults
+    from gwa.evaluation.experiments.run_cache import RunCache
     from gwa.evaluation.experiments.runner import run_all
     from gwa.evaluation.experiments.spec import read_experiment
     from gwa.report.output import write
 
     stated = read_experiment(experiment)
     plan = Plan(stated if repetitions is None else stated.with_repetitions(repetitions))
-    shelf = Shelf(folder, schedules=schedules)
+    shelf = RunCache(folder, schedules=schedules)
     drawn = gantts(plan, gantt)
     done = run_all(plan, shelf, jobs or os.cpu_count() or 1, progress(quiet=said["quiet"]))
-    results = Results.of(plan, shelf)
+    results = ExperimentResults.of(plan, shelf)
     paths = [*results.write(folder), *write(report(results, drawn), folder, "report", ["html", "json"])]
     _print(results, as_json=as_json)
     if not said["quiet"]:
@@ -69,7 +69,7 @@ def command(
         click.echo("\n".join(map(str, paths)), err=True)
 
 
-def _print(results: "Results", *, as_json: bool) -> None:
+def _print(results: "ExperimentResults", *, as_json: bool) -> None:
     """Print the means over repetitions; on a terminal rounded."""
     from gwa.cli._terminal import table
     from gwa.evaluation.experiments.page import summary

@@ -54,7 +54,7 @@ def build(
     Example:
       gwa site build site/ -o public/
     """
-    from gwa.archive.build import Wishes, build
+    from gwa.archive.build import BuildOptions, build
     from gwa.archive.catalogue import URL
     from gwa.cli._terminal import progress
 
@@ -62,7 +62,7 @@ def build(
         raise click.BadParameter("expected one such as https://host/folder/", param_hint="--url")
     bar = progress(quiet=said["quiet"])
     engine(said)
-    wishes = Wishes(jobs or os.cpu_count() or 1, said["memory"], said["publish_names"], url, bar)
+    wishes = BuildOptions(jobs or os.cpu_count() or 1, said["memory"], said["publish_names"], url, bar)
     outcome = build(folder, out, wishes)
     for trouble in outcome.troubles:
         click.echo(f"gwa: {trouble}", err=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gwa.errors import TraceError
-from gwa.evaluation.job_arrays import PERIODS, Workload, halves, period
+from gwa.evaluation.job_arrays import PERIODS, JobArrays, halves, period
 from gwa.store.account import Account
 from gwa.store.store import Store
 
@@ -52,9 +52,9 @@ def copied(store: Store, query: str, fields: Sequence[str]) -> Store:
     return made
 
 
-def held_out(store: Store, parity: int) -> Workload:
+def held_out(store: Store, parity: int) -> JobArrays:
     """Return the jobs that a model is scored on which was fitted to the weeks of *parity*."""
-    pair = halves(Workload.of(store))
+    pair = halves(JobArrays.of(store))
     if pair is None:
         raise TraceError("the trace is too short to hold half of it out, or one half is empty")
     return pair[1 - parity]

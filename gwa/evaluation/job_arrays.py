@@ -32,7 +32,7 @@ where submit_time is not null order by submit_time, job_id
 
 
 @dataclass(frozen=True, eq=False)
-class Workload:
+class JobArrays:
     """
     The jobs that ran, in the order of submission, and the *cpus* of the system that they are for.
 
@@ -99,7 +99,7 @@ def period(first: float, last: float) -> float | None:
     return next((one for one in PERIODS if last - first >= FEWEST_PERIODS * one), None)
 
 
-def halves(whole: Workload, block: int = 1) -> tuple[Workload, Workload] | None:
+def halves(whole: JobArrays, block: int = 1) -> tuple[JobArrays, JobArrays] | None:
     """
     Return the even and the odd weeks of a workload, put together without what was between them.
 
@@ -118,7 +118,7 @@ def halves(whole: Workload, block: int = 1) -> tuple[Workload, Workload] | None:
     return whole.take(even, earlier[even]), whole.take(odd, earlier[odd])
 
 
-def bootstrapped(whole: Workload, rng: np.random.Generator) -> Workload:
+def bootstrapped(whole: JobArrays, rng: np.random.Generator) -> JobArrays:
     """Return as many jobs, and gaps between them, drawn one by one with replacement: no order is left."""
     gaps = np.diff(whole.submit)
     drawn = rng.choice(gaps, len(whole) - 1) if gaps.size else gaps

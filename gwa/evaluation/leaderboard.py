@@ -18,8 +18,8 @@ import numpy as np
 
 from gwa.errors import ModelError
 from gwa.evaluation.holdout import HALVES, held_out, training
-from gwa.evaluation.job_arrays import Workload, bootstrapped
-from gwa.evaluation.score_cache import Kept, content
+from gwa.evaluation.job_arrays import JobArrays, bootstrapped
+from gwa.evaluation.score_cache import ScoreCache, content
 from gwa.evaluation.scorecard import Reference
 from gwa.models.base import Model, models
 from gwa.models.generate import Order
@@ -38,7 +38,7 @@ Numbers: TypeAlias = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
-class Entry:
+class LeaderboardEntry:
     """The *distances* of the jobs that *model* made with a *seed* in a *case*; none where it made none."""
 
     case: Case
@@ -48,10 +48,10 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Results:
+class LeaderboardResults:
     """All entries, the noise *floors* of each case, and in words what could not be done."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LeaderboardEntry, ...]
     floors: Mapping[Case, Numbers]
     notes: tuple[str, ...]
 
@@ -60,9 +60,9 @@ def compete(
     traces: Iterable[tuple[str, Store]],
     names: Sequence[str],
     seeds: int,
-    kept: Kept | None = None,
+    kept: ScoreCache | None = None,
     progress: Progress = SILENT,
-) -> Results:
+) -> LeaderboardResults:
     """
     Return how far the models called *names*, fitted and scored on all *traces*, are from jobs held out.
 
@@ -70,8 +70,8 @@ def compete(
     one after another; what is *kept* is not found out again. Raise `TraceError` for a trace that is too short
     to hold half of it out.
     """
-    kept = kept or Kept()
-    entries: list[Entry] = []
+    kept = kept or ScoreCache()
+    entries: list[LeaderboardEntry] = []
     floors: dict[Case, Numbers] = {}
     notes: dict[str, None] = {}
     for trace, store in traces:
@@ -84,11 +84,11 @@ def compete(
                         for seed in range(1, seeds + 1):
                             ask = (jobs, half, name, seed)
                             found = kept.answer(ask, partial(contest.score, name, seed))
-                            entries.append(Entry((trace, half), name, seed, found["distances"]))
+                            entries.append(LeaderboardEntry((trace, half), name, seed, found["distances"]))
                             if "note" in found:
                                 notes[f"{trace}, fitted to {half} weeks: {found['note']}"] = None
                         bar.advance()
-    return Results(tuple(entries), floors, tuple(notes))
+    return LeaderboardResults(tuple(entries), floors, tuple(notes))
 
 
 class _Contest:
@@ -113,7 +113,7 @@ class _Contest:
             return {"distances": {}, "note": str(fitted)}
         real = self._reference.workload
         order = Order(fitted, Extent(jobs=len(real)), seed)
-        return {"distances": self._distances(Workload.made(order.blocks(), real.cpus))}
+        return {"distances": self._distances(JobArrays.made(order.blocks(), real.cpus))}
 
     def close(self) -> None:
         """Close the store of the weeks that models are fitted to, if there is one."""
@@ -129,8 +129,8 @@ class _Contest:
         return training(self._store, self._parity)
 
     @cached_property
-    def _past(self) -> Workload:
-        return Workload.of(self._known)
+    def _past(self) -> JobArrays:
+        return JobArrays.of(self._known)
 
     @cached_property
     def _replayed(self) -> Numbers:
@@ -145,5 +145,5 @@ class _Contest:
                 self._fitted = name, error
         return self._fitted[1]
 
-    def _distances(self, made: Workload) -> Numbers:
+    def _distances(self, made: JobArrays) -> Numbers:
         return {line.measure.id: line.distance for line in self._reference.score(made).lines}

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.job_arrays import JobArrays
 from gwa.statistics.sample import Sample
 from gwa.util import plugins
 
@@ -29,7 +29,7 @@ class Aspect(Enum):
 
 
 Statistic: TypeAlias = float | Sample
-Measurer: TypeAlias = Callable[[Workload], Statistic | None]
+Measurer: TypeAlias = Callable[[JobArrays], Statistic | None]
 Statistics: TypeAlias = Mapping[str, Statistic | None]
 
 
@@ -113,7 +113,7 @@ def measures() -> tuple[Measure, ...]:
     return tuple(sorted(found, key=lambda one: aspects.index(one.aspect)))
 
 
-def measured(workload: Workload) -> Statistics:
+def measured(workload: JobArrays) -> Statistics:
     """Return the statistic of every measure by its id; None where the workload does not tell it."""
     return {one.id: _known(one.statistic(workload)) for one in measures()}
 

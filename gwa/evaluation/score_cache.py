@@ -12,7 +12,7 @@ from gwa.errors import OutputError
 from gwa.store.store import Store
 
 
-class Kept:
+class ScoreCache:
     """
     What was found out before, a line of JSON for each: the hash of what was asked, and the answer.
 

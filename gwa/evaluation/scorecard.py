@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.evaluation.job_arrays import MOST, Workload, bootstrapped, halves, period
+from gwa.evaluation.job_arrays import MOST, JobArrays, bootstrapped, halves, period
 from gwa.evaluation.measure import Measure, Statistic, Statistics, measured, measures
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number
@@ -61,7 +61,7 @@ class Floor:
 
 
 @dataclass(frozen=True)
-class Line:
+class ScoreLine:
     """One measure of the *real* and the *synthetic* workload, their *distance*, and the noise *floor*."""
 
     measure: Measure
@@ -91,7 +91,7 @@ class Line:
 class Scorecard:
     """All measures of two workloads, and *notes* for the reader."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ScoreLine, ...]
     notes: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
@@ -150,7 +150,7 @@ def title(one: Measure) -> str:
     return f"{one.title}, {one.distance.name}"
 
 
-def row(line: Line) -> tuple[Value, ...]:
+def row(line: ScoreLine) -> tuple[Value, ...]:
     """Return a line as the cells of `COLUMNS`."""
     return (
         line.measure.aspect.value,
@@ -177,12 +177,12 @@ def _number(value: float | None) -> float | int | None:
 class Reference:
     """A real workload as the measures see it: its *statistics* and what chance does to them."""
 
-    workload: Workload
+    workload: JobArrays
     statistics: Statistics
     floors: dict[str, Floor]
 
     @classmethod
-    def of(cls, real: Workload, seed: int = SEED) -> "Reference":
+    def of(cls, real: JobArrays, seed: int = SEED) -> "Reference":
         """Return the reference; the resampled jobs are those of *seed*."""
         own = measured(real)
         pairs = [(measured(pair[0]), measured(pair[1])) for block in BLOCKS if (pair := halves(real, block))]
@@ -197,11 +197,11 @@ class Reference:
         }
         return cls(real, own, floors)
 
-    def score(self, synthetic: Workload) -> Scorecard:
+    def score(self, synthetic: JobArrays) -> Scorecard:
         """Return the scorecard of a *synthetic* workload, scheduled on the system of the real one."""
         made = measured(synthetic.on(self.workload.cpus))
         lines = tuple(
-            Line(one, self.statistics[one.id], made[one.id], self.floors[one.id]) for one in measures()
+            ScoreLine(one, self.statistics[one.id], made[one.id], self.floors[one.id]) for one in measures()
         )
         return Scorecard(lines, tuple(_notes(self.workload, synthetic)))
 
@@ -211,7 +211,7 @@ def _mean(distances: list[float | None]) -> float | None:
     return math.fsum(known) / len(known) if known else None
 
 
-def _notes(real: Workload, synthetic: Workload) -> Iterator[str]:
+def _notes(real: JobArrays, synthetic: JobArrays) -> Iterator[str]:
     """Yield what a reader of the scorecard should know."""
     for name, one in (("real", real), ("synthetic", synthetic)):
         if not len(one):

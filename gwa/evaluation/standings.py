@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from scipy.stats import rankdata
 
-from gwa.evaluation.leaderboard import REFERENCES, Results
+from gwa.evaluation.leaderboard import REFERENCES, LeaderboardResults
 from gwa.evaluation.measure import Aspect, measures
 from gwa.report.document import Block, Column, Note, Table, Value
 from gwa.report.facts import number
@@ -27,7 +27,7 @@ LEGEND: Final = (
 class Standings:
     """The results of a leaderboard, models from best to worst and then the references."""
 
-    results: Results
+    results: LeaderboardResults
 
     @cached_property
     def cases(self) -> list[tuple[str, str]]:

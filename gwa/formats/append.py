@@ -12,11 +12,11 @@ from pathlib import Path
 from gwa.errors import OutputError, TraceError
 from gwa.formats.convert import convert_in_place, rows_of
 from gwa.formats.registry import writer
-from gwa.ingest.checkpoint import keeping
+from gwa.ingest.checkpoint import locked
 from gwa.ingest.inputs import expand
 from gwa.ingest.source.compressed import Source
 from gwa.store.account import Account
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.atomic import writable
 
@@ -26,7 +26,7 @@ def append(
     out: Path,
     *,
     name: str | None = None,
-    reading: Reading | None = None,
+    reading: ReadOptions | None = None,
     command: str = "",
 ) -> tuple[Account, list[Path]]:
     """
@@ -39,7 +39,7 @@ def append(
     if writer(out).name != "duckdb":
         raise OutputError(f"{out}: only a store can be appended to, expected a name such as trace.duckdb")
     writable(out)
-    reading, files, rows = reading or Reading(), expand(paths), rows_of(out)
+    reading, files, rows = reading or ReadOptions(), expand(paths), rows_of(out)
     said, account, commands = _held(out, reading)
     if said and not rows.is_dir():
         message = f"{out}: its rows were not kept, in {rows.name}: convert all logs anew, with --append"
@@ -48,7 +48,7 @@ def append(
     again = [path for path in files if path not in fresh]
     if not fresh:
         return account, again
-    with keeping(rows, forever=True, begun=bool(said)):
+    with locked(rows, forever=True, begun=bool(said)):
         wishes = replace(reading, rows=rows, already=tuple(said))
         words = " && ".join([*commands, command] if command else commands)
         account = convert_in_place(
@@ -57,7 +57,7 @@ def append(
     return account, again
 
 
-def _held(out: Path, reading: Reading) -> tuple[dict[str, int], Account, list[str]]:
+def _held(out: Path, reading: ReadOptions) -> tuple[dict[str, int], Account, list[str]]:
     """Return the hashes and sizes of the logs that a store holds, its account, and what made it."""
     if not out.exists():
         return {}, Account(0, 0, 0, 0, 0), []

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from gwa.errors import UnknownFormat
-from gwa.ingest.source.head import Head
-from gwa.store.options import Reading
+from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util import plugins
 
@@ -17,7 +17,7 @@ from gwa.util import plugins
 class Read(Protocol):
     """Reads files of a format into a store."""
 
-    def __call__(self, heads: Sequence[Head], reading: Reading) -> Store:
+    def __call__(self, heads: Sequence[FileHead], reading: ReadOptions) -> Store:
         """Return a store with the jobs of the files behind *heads*."""
 
 
@@ -26,7 +26,7 @@ class Format:
     """
     A format of traces.
 
-    *names* are patterns such as ``*.gwf``. *refuses* returns None for a head that it can read, else
+    *names* are patterns such as ``*.gwf``. *mismatch* returns None for a head that it can read, else
     the reason why it cannot. *write* is None for formats that are only read.
     """
 
@@ -34,11 +34,11 @@ class Format:
     title: str
     names: tuple[str, ...]
     notes: str
-    refuses: Callable[[Head], str | None]
+    mismatch: Callable[[FileHead], str | None]
     read: Read
     write: Callable[[Store, Path], None] | None = None
 
-    def written(self, store: Store, path: Path) -> None:
+    def save(self, store: Store, path: Path) -> None:
         """Write *store* to *path*; raise `UnknownFormat` for a format that is only read."""
         if self.write is None:
             message = f"{path}: {self.title} can only be read"

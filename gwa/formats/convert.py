@@ -8,11 +8,11 @@ from pathlib import Path
 from gwa.errors import TraceError
 from gwa.formats.open import read_files
 from gwa.formats.registry import partitioned, writer
-from gwa.ingest.checkpoint import keeping
+from gwa.ingest.checkpoint import locked
 from gwa.ingest.inputs import expand
 from gwa.store.account import Account
 from gwa.store.anonymize import anonymized
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.atomic import whole, writable
 
@@ -22,7 +22,7 @@ def convert(
     out: Path,
     *,
     name: str | None = None,
-    reading: Reading | None = None,
+    reading: ReadOptions | None = None,
     command: str = "",
     key: bytes | None = None,
     by_month: bool = False,
@@ -33,7 +33,7 @@ def convert(
     With a *key* names are replaced by pseudonyms before anything is written. *by_month* makes Parquet a
     folder with a file for each month of submissions.
     """
-    target, reading, files = writer(out), reading or Reading(), expand(paths)
+    target, reading, files = writer(out), reading or ReadOptions(), expand(paths)
     if by_month:
         target = partitioned(target, out)
     patient = any(path.is_dir() for path in paths)
@@ -43,25 +43,25 @@ def convert(
                 read_files(files, name, reading, patient=patient) as named,
                 anonymized(named, key, reading) as store,
             ):
-                target.written(store, out)
+                target.save(store, out)
                 return store.account
         if target.name == "duckdb":
             return convert_in_place(files, out, name, reading, command, patient=patient)
         with read_files(files, name, reading, patient=patient) as store:
             _sign(store, command)
-            target.written(store, out)
+            target.save(store, out)
             return store.account
 
 
 @contextmanager
-def _resumed(files: Sequence[Path], out: Path, reading: Reading) -> Iterator[Reading]:
+def _resumed(files: Sequence[Path], out: Path, reading: ReadOptions) -> Iterator[ReadOptions]:
     """Keep the rows of many files beside *out* meanwhile: what is interrupted goes on behind them."""
     if len(files) == 1:
         yield reading
         return
     writable(out)
     rows = rows_of(out)
-    with keeping(rows, forever=False):
+    with locked(rows, forever=False):
         yield replace(reading, rows=rows)
 
 
@@ -71,7 +71,7 @@ def rows_of(out: Path) -> Path:
 
 
 def convert_in_place(
-    files: Sequence[Path], out: Path, name: str | None, reading: Reading, command: str, *, patient: bool
+    files: Sequence[Path], out: Path, name: str | None, reading: ReadOptions, command: str, *, patient: bool
 ) -> Account:
     """Let the store grow where it is wanted, instead of copying it there."""
     with whole(out) as part:
@@ -80,11 +80,11 @@ def convert_in_place(
             _sign(store, command)
             account = store.account
             if not part.exists():
-                writer(out).written(store, part)
+                writer(out).save(store, part)
         return account
 
 
-def _refuse_unkept(store: Store, files: Sequence[Path], reading: Reading) -> None:
+def _refuse_unkept(store: Store, files: Sequence[Path], reading: ReadOptions) -> None:
     """Raise `TraceError` where logs are to be followed by others, and their rows were not kept for that."""
     if reading.already is None or reading.rows is None:
         return

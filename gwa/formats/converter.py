@@ -18,7 +18,7 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     tables of further files, each with its ``columns``, told apart by their number, or by a pattern that
     most lines match: ``first`` among the ``options`` of a side.
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``
-    see `gwa.ingest.spec.Recipe`.
+    see `gwa.ingest.spec.ConverterSpec`.
 """
 
 import re
@@ -34,10 +34,10 @@ from gwa.errors import DefinitionError
 from gwa.formats.base import Format
 from gwa.ingest.cleaning import SLACK
 from gwa.ingest.pipeline import ingest
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.lines import Layout
-from gwa.ingest.spec import MISSING, Recipe, Shape, Step, widened
-from gwa.store.options import Reading
+from gwa.ingest.spec import MISSING, ConverterSpec, RepairStep, TableSpec, widened
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 
 HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
@@ -85,7 +85,7 @@ def definition(name: str, text: str) -> Format:
         title=str(header["title"]),
         names=names,
         notes=f"{header['notes']}{COMMON}",
-        refuses=lambda head: _refuses(head, recipe, signs),
+        mismatch=lambda head: _mismatch(head, recipe, signs),
         read=lambda heads, reading: _read_or_blame(name, heads, reading, recipe, signs),
     )
 
@@ -102,28 +102,28 @@ def _pattern(header: Mapping[str, Any], key: str) -> re.Pattern[str] | None:
     return re.compile(header[key], re.MULTILINE) if key in header else None
 
 
-def _recipe(header: Mapping[str, Any], select: str) -> Recipe:
+def _recipe(header: Mapping[str, Any], select: str) -> ConverterSpec:
     numbered = header.get("scope") == "trace"
-    return Recipe(
+    return ConverterSpec(
         shape=_shape(header, numbered=numbered),
         select=select,
         sides={
             name: _shape({**header, **side}, numbered=False) for name, side in header.get("sides", {}).items()
         },
-        steps=tuple(Step(**step) for step in header.get("steps", [])),
+        steps=tuple(RepairStep(**step) for step in header.get("steps", [])),
         **{key: value for key, value in header.items() if key in RECIPE},
     )
 
 
-def _shape(header: Mapping[str, Any], *, numbered: bool) -> Shape:
+def _shape(header: Mapping[str, Any], *, numbered: bool) -> TableSpec:
     said = {key: value for key, value in header.items() if key in SHAPE}
     for table in said.keys() & {"columns", "options"}:
         if not isinstance(said[table], dict):
             raise TypeError(f"'{table}' is {said[table]!r}, expected a table")
-    return Shape(**{**said, "missing": tuple(header.get("missing", MISSING))}, numbered=numbered)
+    return TableSpec(**{**said, "missing": tuple(header.get("missing", MISSING))}, numbered=numbered)
 
 
-def _refuses(head: Head, recipe: Recipe, signs: Signs) -> str | None:
+def _mismatch(head: FileHead, recipe: ConverterSpec, signs: Signs) -> str | None:
     """Return why *head* is not of a format, judged by its first lines; None when it is."""
     if head.is_binary:
         return "is not text"
@@ -141,14 +141,16 @@ def _refuses(head: Head, recipe: Recipe, signs: Signs) -> str | None:
     return None
 
 
-def _widths(head: Head, recipe: Recipe) -> tuple[int, list[int]]:
+def _widths(head: FileHead, recipe: ConverterSpec) -> tuple[int, list[int]]:
     shapes = (recipe.shape, *recipe.sides.values())
     return head.width(Layout(recipe.shape.delimiter, recipe.shape.comment)), [
         len(one.columns) for one in shapes
     ]
 
 
-def _read_or_blame(name: str, heads: Sequence[Head], reading: Reading, recipe: Recipe, signs: Signs) -> Store:
+def _read_or_blame(
+    name: str, heads: Sequence[FileHead], reading: ReadOptions, recipe: ConverterSpec, signs: Signs
+) -> Store:
     """Return a store with the jobs; raise `DefinitionError` where the SQL in the file *name* is wrong."""
     try:
         return _read(heads, reading, recipe, signs)
@@ -161,7 +163,7 @@ def _read_or_blame(name: str, heads: Sequence[Head], reading: Reading, recipe: R
         raise DefinitionError(f"{name}: {str(error).splitlines()[0]}") from error
 
 
-def _read(heads: Sequence[Head], reading: Reading, recipe: Recipe, signs: Signs) -> Store:
+def _read(heads: Sequence[FileHead], reading: ReadOptions, recipe: ConverterSpec, signs: Signs) -> Store:
     """Return a store with the jobs of the files behind *heads*."""
     if signs.extra_columns:
         layout = Layout(recipe.shape.delimiter, recipe.shape.comment)

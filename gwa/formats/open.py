@@ -10,13 +10,13 @@ from gwa.formats.registry import all_formats, broken, format_called
 from gwa.formats.remote import is_remote
 from gwa.ingest.inputs import expand
 from gwa.ingest.source.compressed import plain_name
-from gwa.ingest.source.head import SIZE, TOGETHER, Head
-from gwa.store.options import Reading
+from gwa.ingest.source.head import SIZE, TOGETHER, FileHead
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.version import __version__
 
 
-def recognise(head: Head, name: str | None = None) -> Format:
+def recognise(head: FileHead, name: str | None = None) -> Format:
     """
     Return the format of *head*, or the one called *name*.
 
@@ -29,7 +29,7 @@ def recognise(head: Head, name: str | None = None) -> Format:
         message = f"{head.path}: is empty, expected a trace or an accounting log"
         raise UnknownFormat(message)
     known = all_formats()
-    refusals = {one: one.refuses(head) for one in known}
+    refusals = {one: one.mismatch(head) for one in known}
     claims = [one for one in known if refusals[one] is None]
     if len(claims) != 1:
         preferred = [one for one in claims or known if one.is_named(plain_name(head.path))]
@@ -39,7 +39,7 @@ def recognise(head: Head, name: str | None = None) -> Format:
     return claims[0]
 
 
-def _explain(head: Head, refusals: Mapping[Format, str | None], claims: Sequence[Format]) -> str:
+def _explain(head: FileHead, refusals: Mapping[Format, str | None], claims: Sequence[Format]) -> str:
     if claims:
         return f"{head.path}: could be {' or '.join(one.name for one in claims)}: choose one with --format"
     reasons: dict[str, object] = {one.name: reason for one, reason in refusals.items()}
@@ -47,7 +47,7 @@ def _explain(head: Head, refusals: Mapping[Format, str | None], claims: Sequence
     return f"{head.path}: no known format of traces ({tried}); 'gwa formats' lists them, --format chooses one"
 
 
-def read(paths: Sequence[Path], name: str | None = None, reading: Reading | None = None) -> Store:
+def read(paths: Sequence[Path], name: str | None = None, reading: ReadOptions | None = None) -> Store:
     """
     Return a store with the jobs of the trace in *paths*: files, folders, patterns, ``-``, an address.
 
@@ -58,12 +58,16 @@ def read(paths: Sequence[Path], name: str | None = None, reading: Reading | None
 
 
 def read_files(
-    files: Sequence[Path], name: str | None = None, reading: Reading | None = None, *, patient: bool = False
+    files: Sequence[Path],
+    name: str | None = None,
+    reading: ReadOptions | None = None,
+    *,
+    patient: bool = False,
 ) -> Store:
     """Return a store with the jobs of *files*; *patient* passes over those of no known format."""
     if len(files) == 1 and is_remote(files[0]):
-        return read_remote(files[0], reading or Reading())
-    heads = [Head.of(path, min(SIZE, TOGETHER // len(files))) for path in files]
+        return read_remote(files[0], reading or ReadOptions())
+    heads = [FileHead.of(path, min(SIZE, TOGETHER // len(files))) for path in files]
     found = _formats_of(heads, name, patient=patient)
     kinds = {one.name for one in found.values()}
     if len(kinds) > 1:
@@ -71,7 +75,7 @@ def read_files(
         message = f"{files[0]}: the files are of different formats ({mixed}): convert them one by one"
         raise UnknownFormat(message)
     (one, *_) = found.values()
-    reading = reading or Reading()
+    reading = reading or ReadOptions()
     if reading.on_spark and one.name != "parquet":
         raise EngineError(
             f"{files[0]}: is {one.title}, Spark reads Parquet: gwa convert it to .parquet first"
@@ -82,9 +86,9 @@ def read_files(
     return store
 
 
-def _formats_of(heads: Sequence[Head], name: str | None, *, patient: bool) -> dict[Head, Format]:
+def _formats_of(heads: Sequence[FileHead], name: str | None, *, patient: bool) -> dict[FileHead, Format]:
     """Return the format of each head; *patient* leaves out those of none, as long as there is one."""
-    found: dict[Head, Format] = {}
+    found: dict[FileHead, Format] = {}
     failure: UnknownFormat | None = None
     for head in heads:
         try:

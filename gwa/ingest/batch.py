@@ -12,7 +12,7 @@ from gwa.errors import DefinitionError
 from gwa.ingest.bulk_insert import MISSING as MISSING_CELL
 from gwa.ingest.bulk_insert import TOO_LONG, load, row
 from gwa.ingest.source.lines import SHOWN, Reject
-from gwa.ingest.spec import Shape
+from gwa.ingest.spec import TableSpec
 from gwa.util import plugins
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Batch(Protocol):
 class Reader(Protocol):
     """Reads a source in batches."""
 
-    def __call__(self, source: "Source", shape: Shape) -> Iterator[Batch]:
+    def __call__(self, source: "Source", shape: TableSpec) -> Iterator[Batch]:
         """Yield the rows of *source*."""
 
 
@@ -55,7 +55,7 @@ def reader(name: str) -> Reader:
 class Records:
     """Records that a reader made in Python, each a *row* of text; an empty text is no missing one."""
 
-    shape: Shape
+    shape: TableSpec
     rows: list[str] = field(default_factory=list)
     total: int = 0
     remarks: int = 0
@@ -88,7 +88,7 @@ class Records:
             load(database, table, self.shape, ("".join(self.rows).encode(),), folder)
 
 
-def create(database: duckdb.DuckDBPyConnection, table: str, shape: Shape) -> None:
+def create(database: duckdb.DuckDBPyConnection, table: str, shape: TableSpec) -> None:
     """Make the *table* that batches of *shape* are appended to; without a schema it is a temporary one."""
     columns = [f"{name} {sql}" for name, sql in shape.columns.items()]
     place = ["file_no integer", "line bigint"] if shape.numbered else []

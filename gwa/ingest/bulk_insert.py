@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 if TYPE_CHECKING:
-    from gwa.ingest.spec import Shape
+    from gwa.ingest.spec import TableSpec
 
 SEPARATOR: Final = "\x1f"
 """What parts the cells of a row: a character that no XML may hold, and no other log does."""
@@ -44,7 +44,7 @@ def row(cells: Sequence[str], line: int) -> str | None:
 def load(
     database: duckdb.DuckDBPyConnection,
     table: str,
-    shape: "Shape",
+    shape: "TableSpec",
     rows: Iterable[bytes],
     folder: Path,
     missing: str = MISSING,
@@ -63,7 +63,7 @@ def load(
         path.unlink()
 
 
-def _insert(table: str, shape: "Shape") -> str:
+def _insert(table: str, shape: "TableSpec") -> str:
     """Return the statement; names and types come from a converter's definition, never from data."""
     cells = ", ".join(f"'{name}': 'varchar'" for name in shape.columns)
     wanted = [

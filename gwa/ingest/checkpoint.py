@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import GwaError, OutputError, TraceError
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from gwa.util.atomic import whole
 
 KEY: Final = "key.json"
@@ -27,7 +27,7 @@ Rejects = Sequence[tuple[int, str, str]]
 
 
 @dataclass(frozen=True)
-class Part:
+class SourceFile:
     """
     One file: which it is, the *header* it begins with, the *table* its rows belong to, and their account.
 
@@ -49,11 +49,11 @@ class Part:
     rejects: Rejects
 
     @property
-    def head(self) -> Head:
+    def head(self) -> FileHead:
         """What stands for the file where its data is not needed any more."""
-        return Head(Path(self.folder, self.file), self.name, b"")
+        return FileHead(Path(self.folder, self.file), self.name, b"")
 
-    def is_of(self, head: Head) -> bool:
+    def is_of(self, head: FileHead) -> bool:
         """Whether it was read from the file of *head*, as it is now."""
         status = head.path.stat()
         return (self.file, self.bytes, self.modified, self.begins) == (
@@ -64,12 +64,12 @@ class Part:
         )
 
 
-def digest(head: Head) -> str:
+def digest(head: FileHead) -> str:
     """Return the hash of the data that a file begins with."""
     return sha256(head.data).hexdigest()
 
 
-class Kept:
+class Checkpoint:
     """The parts in *folder*, in the order in which their files were read."""
 
     def __init__(self, folder: Path, key: Mapping[str, object], already: Sequence[str] | None = None) -> None:
@@ -101,7 +101,7 @@ class Kept:
             message = f"{name}: does not hold the rows of the logs in the store: convert all logs anew"
             raise TraceError(message)
 
-    def begin(self, heads: Sequence[Head], already: int) -> None:
+    def begin(self, heads: Sequence[FileHead], already: int) -> None:
         """Leave *already* parts, and those behind them that were read of the first of *heads*."""
         same = 0
         for part, head in zip(self.parts[already:], heads, strict=False):
@@ -137,12 +137,12 @@ class Kept:
         ]
 
 
-def finish(folder: Path, part: Part) -> None:
+def finish(folder: Path, part: SourceFile) -> None:
     """Write the account of a *part* whose rows are in *folder*."""
     (folder / PART).write_text(json.dumps(asdict(part), ensure_ascii=False), encoding="utf-8")
 
 
-def _parts(folder: Path) -> Iterator[Part]:
+def _parts(folder: Path) -> Iterator[SourceFile]:
     """Yield the parts until one is not there, or is none."""
     number = 0
     while (path := folder / f"{number:06}").is_dir():
@@ -153,10 +153,10 @@ def _parts(folder: Path) -> Iterator[Part]:
         number += 1
 
 
-def _read(folder: Path) -> Part:
+def _read(folder: Path) -> SourceFile:
     said = json.loads((folder / PART).read_text(encoding="utf-8"))
     said["header"] = tuple((key, value) for key, value in said["header"])
-    return Part(**said)
+    return SourceFile(**said)
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def keeping(folder: Path, *, forever: bool, begun: bool = False) -> Iterator[None]:
+def locked(folder: Path, *, forever: bool, begun: bool = False) -> Iterator[None]:
     """
     Let this process alone use *folder*, and remove it in the end.
 

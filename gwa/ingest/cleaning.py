@@ -9,7 +9,7 @@ are those of the Parallel Workloads Archive's own conversion module.
 from collections.abc import Sequence
 from typing import Final
 
-from gwa.ingest.spec import Step
+from gwa.ingest.spec import RepairStep
 from gwa.store.schema import BY_NAME, FIELDS, STATUS, Field
 from gwa.store.store import Store
 
@@ -144,7 +144,7 @@ def _insert_side(store: Store, mapped: str, yielded: Sequence[str]) -> None:
         )
 
 
-def finish(store: Store, steps: Sequence[Step]) -> int:
+def finish(store: Store, steps: Sequence[RepairStep]) -> int:
     """Run a converter's *steps*, settle statuses and job numbers, and return how many rows were folded."""
     folded = 0
     for step in steps:

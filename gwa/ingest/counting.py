@@ -1,7 +1,7 @@
 """
 Count what becomes of the rows while files are read, and settle the store when all are.
 
-Every format that fills a store does it through `tally` and `settle`.
+Every format that fills a store does it through `count_batch` and `finish_store`.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from typing import Final
 from gwa.errors import StrictError, TraceError
 from gwa.ingest.batch import Batch
 from gwa.ingest.cleaning import finish
-from gwa.ingest.source.head import Head
-from gwa.ingest.spec import Step
+from gwa.ingest.source.head import FileHead
+from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
 from gwa.store.store import Store
 from gwa.store.system import ABSOLUTE, from_header
@@ -26,7 +26,7 @@ SHOWN: Final = 10_000
 
 
 @dataclass
-class Count:
+class RowCounts:
     """The running account of the file in hand, or of all files."""
 
     rows: int = 0
@@ -34,7 +34,7 @@ class Count:
     rejected: int = 0
     folded: int = 0
 
-    def add(self, other: "Count") -> None:
+    def add(self, other: "RowCounts") -> None:
         """Add the account of one more file."""
         self.rows += other.rows
         self.comments += other.comments
@@ -42,7 +42,7 @@ class Count:
         self.folded += other.folded
 
 
-def tally(store: Store, path: Path, batch: Batch, count: Count, *, strict: bool) -> None:
+def count_batch(store: Store, path: Path, batch: Batch, count: RowCounts, *, strict: bool) -> None:
     """Add a batch to the account and keep its rejects, or stop at the first when *strict*."""
     count.rows += batch.total
     count.comments += batch.remarks
@@ -55,7 +55,7 @@ def tally(store: Store, path: Path, batch: Batch, count: Count, *, strict: bool)
     store.insert("rejects", [(path.name, bad.line, bad.reason, bad.text) for bad in rejects[:room]])
 
 
-def _refuse_empty(store: Store, heads: Sequence[Head], expected: str, count: Count) -> None:
+def _refuse_empty(store: Store, heads: Sequence[FileHead], expected: str, count: RowCounts) -> None:
     """Raise `TraceError` when nothing was a job, saying what was met instead."""
     if store.row("select count(*) as n from recorded")[0]:
         return
@@ -77,8 +77,8 @@ def _date(store: Store) -> None:
         store.set_header((("Times", ABSOLUTE), *(line for line in store.header if line[0] != "Times")))
 
 
-def settle(
-    store: Store, heads: Sequence[Head], expected: str, total: Count, steps: Sequence[Step] = ()
+def finish_store(
+    store: Store, heads: Sequence[FileHead], expected: str, total: RowCounts, steps: Sequence[RepairStep] = ()
 ) -> None:
     """Finish the jobs of a store after all rows were read; raise `TraceError` when there are none."""
     _refuse_empty(store, heads, expected, total)

@@ -1,7 +1,7 @@
 """
 From source files to the jobs of a store: read, map, clean, count.
 
-A `Recipe` says how the lines of a format become a table ``source`` and which SELECT turns that into
+A `ConverterSpec` says how the lines of a format become a table ``source`` and which SELECT turns that into
 jobs. Rows flow through in parts, so memory does not grow with the files, and every row is
 accounted for: job, fold, reject or comment.
 """
@@ -14,15 +14,15 @@ import duckdb
 
 from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.ingest.batch import create
-from gwa.ingest.checkpoint import Kept, Part
+from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.cleaning import by_submission, insert, needs_numbers, numbered
-from gwa.ingest.counting import SHOWN, Count, settle
-from gwa.ingest.source.head import Head, entries
+from gwa.ingest.counting import SHOWN, RowCounts, finish_store
+from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import distinct, in_order, missing
-from gwa.ingest.spec import Recipe
+from gwa.ingest.spec import ConverterSpec
 from gwa.ingest.staging import PASSING, keep, read_all, read_file, show, watching
 from gwa.store.engines.duckdb import passing
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header, overridden
@@ -47,7 +47,7 @@ class Mapped:
     title: str
 
 
-def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading) -> None:
+def ingest(store: Store, heads: Sequence[FileHead], recipe: ConverterSpec, reading: ReadOptions) -> None:
     """
     Fill an empty *store* with the jobs of the files behind *heads*, and of those whose rows are kept.
 
@@ -66,7 +66,7 @@ def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading
     store.set_header(merged)
     starts = _starts(files, headers, merged) if recipe.relative else [0.0] * len(files)
     mapping = _prepare(store, recipe, merged, reading)
-    total = Count()
+    total = RowCounts()
     with passing(store.connection, reading.engine, ROOM[recipe.scope]):
         if kept:
             kept.begin(fresh, already)
@@ -76,19 +76,19 @@ def ingest(store: Store, heads: Sequence[Head], recipe: Recipe, reading: Reading
             total.add(_map_passing(store, fresh, recipe, mapping, starts, reading))
         if recipe.scope == "trace":
             total.add(map_all(store, mapping, files, strict=reading.strict))
-        settle(store, files, recipe.title, total, recipe.steps)
+        finish_store(store, files, recipe.title, total, recipe.steps)
 
 
 def _map_passing(
     store: Store,
-    heads: Sequence[Head],
-    recipe: Recipe,
+    heads: Sequence[FileHead],
+    recipe: ConverterSpec,
     mapping: Mapped,
     starts: Sequence[float],
-    reading: Reading,
-) -> Count:
+    reading: ReadOptions,
+) -> RowCounts:
     """Map the rows of files as they pass by, and return their account."""
-    total = Count()
+    total = RowCounts()
 
     def take(table: str) -> None:
         del table
@@ -103,9 +103,11 @@ def _map_passing(
     return total
 
 
-def _map_kept(store: Store, kept: Kept, recipe: Recipe, mapping: Mapped, starts: Sequence[float]) -> Count:
+def _map_kept(
+    store: Store, kept: Checkpoint, recipe: ConverterSpec, mapping: Mapped, starts: Sequence[float]
+) -> RowCounts:
     """Show the SELECT the rows that are kept, all or piece by piece, and return the account of the files."""
-    total = Count()
+    total = RowCounts()
     for part in kept.parts:
         store.insert("sources", [_source(part)])
         store.insert("rejects", [(part.file, *reject) for reject in part.rejects])
@@ -127,13 +129,13 @@ def _begin(store: Store, number: int, start: float) -> None:
     store.connection.execute(f"set variable file_no = {number}")
 
 
-def _count(part: Part) -> Count:
+def _count(part: SourceFile) -> RowCounts:
     """Return the account of a file; what only explains other files is folded into their jobs."""
     folded = 0 if part.table == "source" else part.rows - part.comments - part.rejected
-    return Count(part.rows, part.comments, part.rejected, folded)
+    return RowCounts(part.rows, part.comments, part.rejected, folded)
 
 
-def _source(part: Part) -> tuple[object, ...]:
+def _source(part: SourceFile) -> tuple[object, ...]:
     return part.file, part.bytes, part.sha256, part.rows, part.comments, part.rejected
 
 
@@ -143,7 +145,7 @@ def _merged(headers: Sequence[Header]) -> Header:
     return tuple(lines)
 
 
-def _starts(heads: Sequence[Head], headers: Sequence[Header], merged: Header) -> list[float]:
+def _starts(heads: Sequence[FileHead], headers: Sequence[Header], merged: Header) -> list[float]:
     """Return each file's time zero; a file that does not say shares the one that others agree on."""
     stated = [from_header(header).start for header in headers]
     known = {start for start in stated if start is not None}
@@ -155,7 +157,7 @@ def _starts(heads: Sequence[Head], headers: Sequence[Header], merged: Header) ->
     return [shared if start is None or len(known) == 1 else start for start in stated]
 
 
-def _files(store: Store, earlier: Sequence[Head], heads: Sequence[Head]) -> list[Head]:
+def _files(store: Store, earlier: Sequence[FileHead], heads: Sequence[FileHead]) -> list[FileHead]:
     """Return the files to be read, in order; say which were given twice and which were not given."""
     kept, again = distinct(in_order(heads))
     for head, twin in again:
@@ -166,7 +168,7 @@ def _files(store: Store, earlier: Sequence[Head], heads: Sequence[Head]) -> list
     return kept
 
 
-def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> Mapped:
+def _prepare(store: Store, recipe: ConverterSpec, header: Header, reading: ReadOptions) -> Mapped:
     """Make the tables of the source and, from what the SELECT yields, the table of jobs."""
     database = store.connection
     for name, shape in {"source": recipe.shape, **recipe.sides}.items():
@@ -193,7 +195,7 @@ def _prepare(store: Store, recipe: Recipe, header: Header, reading: Reading) -> 
     return Mapped(recipe.select, yielded, recipe.title)
 
 
-def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: bool) -> Count:
+def map_all(store: Store, mapping: Mapped, heads: Sequence[FileHead], *, strict: bool) -> RowCounts:
     """Map a whole source to jobs and return how many rows were folded and refused; none may be lost."""
     database, select, yielded = store.connection, mapping.select, mapping.yielded
     if needs_numbers(yielded):
@@ -211,7 +213,7 @@ def map_all(store: Store, mapping: Mapped, heads: Sequence[Head], *, strict: boo
             f"{heads[0].path}: {given} rows were read, but {covered} became jobs or were folded or refused"
         )
         raise TraceError(message)
-    refused = Count(folded=given - mapped)
+    refused = RowCounts(folded=given - mapped)
     if "reject" in yielded:
         bad = store.rows("select file_no, line, reject from mapped where reject is not null order by all")
         if strict and bad:

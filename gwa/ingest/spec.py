@@ -9,7 +9,7 @@ MISSING: Final = ("-1", "-1.0", "-1.00", "-1.000000")
 
 
 @dataclass(frozen=True)
-class Shape:
+class TableSpec:
     """
     How a reader is to read a source.
 
@@ -27,7 +27,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Step:
+class RepairStep:
     """
     A repair of the finished jobs, or a fold of several rows into one.
 
@@ -43,7 +43,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ConverterSpec:
     """
     How a format becomes jobs: what its *reader* makes of a source, and the *select* over it.
 
@@ -54,19 +54,19 @@ class Recipe:
     """
 
     title: str
-    shape: Shape
+    shape: TableSpec
     select: str
     reader: str = "columns"
     scope: str = "row"
-    sides: Mapping[str, Shape] = field(default_factory=dict)
+    sides: Mapping[str, TableSpec] = field(default_factory=dict)
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
     from_header: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RepairStep, ...] = ()
 
 
-def widened(shape: Shape, width: int) -> Shape:
+def widened(shape: TableSpec, width: int) -> TableSpec:
     """Return *shape* for lines that have more columns than it names; the others are read as text."""
     extra = {f"extra{number}": "varchar" for number in range(1, width - len(shape.columns) + 1)}
     return replace(shape, columns={**shape.columns, **extra})

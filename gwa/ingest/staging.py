@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from gwa.ingest.batch import Records, reader
-from gwa.ingest.checkpoint import Kept, Part, digest, finish
-from gwa.ingest.counting import Count, tally
+from gwa.ingest.checkpoint import Checkpoint, SourceFile, digest, finish
+from gwa.ingest.counting import RowCounts, count_batch
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.head import Head, entries
+from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.lines import Layout, Reject
-from gwa.ingest.spec import Recipe, Shape
+from gwa.ingest.spec import ConverterSpec, TableSpec
 from gwa.store.engines.duckdb import literal
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util import fingerprint
 from gwa.util.progress import Progress
@@ -36,7 +36,7 @@ PIECE: Final = 250_000
 T = TypeVar("T")
 
 
-def keep(store: Store, recipe: Recipe, reading: Reading) -> Kept | None:
+def keep(store: Store, recipe: ConverterSpec, reading: ReadOptions) -> Checkpoint | None:
     """Return where rows are to be kept; None where each can become a job at once and is not needed again."""
     if not reading.rows and recipe.scope == "row":
         return None
@@ -52,7 +52,7 @@ def keep(store: Store, recipe: Recipe, reading: Reading) -> Kept | None:
         "options": {name: str(value) for name, value in sorted(reading.options.items())},
         "definition": sha256(said.encode()).hexdigest()[:16],
     }
-    return Kept(reading.rows or store.scratch / "rows", key, reading.already)
+    return Checkpoint(reading.rows or store.scratch / "rows", key, reading.already)
 
 
 def show(store: Store, table: str, pieces: Sequence[Path]) -> None:
@@ -66,7 +66,9 @@ def show(store: Store, table: str, pieces: Sequence[Path]) -> None:
 
 
 @contextmanager
-def watching(heads: Sequence[Head], done: Sequence[Part], reading: Reading) -> Iterator[Progress]:
+def watching(
+    heads: Sequence[FileHead], done: Sequence[SourceFile], reading: ReadOptions
+) -> Iterator[Progress]:
     """Tell of bytes that are read, of all; those of files that were read before count as well."""
     sizes = [head.path.stat().st_size for head in heads]
     label = heads[0].path.name if len(heads) == 1 else f"reading {len(heads)} files"
@@ -77,7 +79,12 @@ def watching(heads: Sequence[Head], done: Sequence[Part], reading: Reading) -> I
 
 
 def read_all(
-    store: Store, kept: Kept, heads: Sequence[Head], already: int, recipe: Recipe, reading: Reading
+    store: Store,
+    kept: Checkpoint,
+    heads: Sequence[FileHead],
+    already: int,
+    recipe: ConverterSpec,
+    reading: ReadOptions,
 ) -> None:
     """Read the files behind *heads* whose rows are not kept yet."""
     done = kept.parts[already:]
@@ -91,8 +98,8 @@ def read_all(
 
 
 def _kept_file(
-    store: Store, head: Head, folder: Path, recipe: Recipe, reading: Reading, bar: Progress
-) -> Part:
+    store: Store, head: FileHead, folder: Path, recipe: ConverterSpec, reading: ReadOptions, bar: Progress
+) -> SourceFile:
     """Read one file into Parquet files in *folder*."""
 
     def flush(table: str) -> None:
@@ -107,13 +114,13 @@ def _kept_file(
 
 def read_file(
     store: Store,
-    head: Head,
-    recipe: Recipe,
-    reading: Reading,
+    head: FileHead,
+    recipe: ConverterSpec,
+    reading: ReadOptions,
     bar: Progress,
     take: Callable[[str], None],
     together: int = 1,
-) -> Part:
+) -> SourceFile:
     """
     Read one file and return its account; its rejects are in the store.
 
@@ -121,12 +128,12 @@ def read_file(
     """
     table, shape = _table_for(head, recipe)
     shape = replace(shape, options={**reading.options, **shape.options})
-    source, count, seen, waiting = Source(head.path), Count(), 0, 0
+    source, count, seen, waiting = Source(head.path), RowCounts(), 0, 0
     (before,) = store.row("select count(*) from rejects")
     try:
         for batch in ahead(iter(reader(recipe.reader)(source, shape))):
             batch.load(store.connection, f"{PASSING}{table}", store.scratch)
-            tally(store, head.path, batch, count, strict=reading.strict)
+            count_batch(store, head.path, batch, count, strict=reading.strict)
             waiting += batch.total
             if waiting >= together:
                 _taken(store, table, take)
@@ -149,8 +156,8 @@ def _taken(store: Store, table: str, take: Callable[[str], None]) -> None:
     store.connection.execute(f"create or replace temp table {name} as select * from {name} limit 0")
 
 
-def _part(head: Head, source: Source, mark: str, table: str, count: Count) -> Part:
-    return Part(
+def _part(head: FileHead, source: Source, mark: str, table: str, count: RowCounts) -> SourceFile:
+    return SourceFile(
         file=head.path.name,
         folder=head.path.parent.name,
         name=head.name,
@@ -167,7 +174,7 @@ def _part(head: Head, source: Source, mark: str, table: str, count: Count) -> Pa
     )
 
 
-def _table_for(head: Head, recipe: Recipe) -> tuple[str, Shape]:
+def _table_for(head: FileHead, recipe: ConverterSpec) -> tuple[str, TableSpec]:
     """Return the table that a file belongs to: by a pattern of its lines, or their columns."""
     for name, shape in recipe.sides.items():
         if first := shape.options.get("first"):
@@ -180,11 +187,11 @@ def _table_for(head: Head, recipe: Recipe) -> tuple[str, Shape]:
     return "source", recipe.shape
 
 
-def _broken_off(store: Store, source: Source, count: Count, *, strict: bool) -> None:
+def _broken_off(store: Store, source: Source, count: RowCounts, *, strict: bool) -> None:
     """Count compressed data that breaks off as one rejected row."""
     if source.broken:
-        lost = Records(Shape({}), total=1, rejects=[Reject(count.rows + 1, source.broken, "")])
-        tally(store, source.path, lost, count, strict=strict)
+        lost = Records(TableSpec({}), total=1, rejects=[Reject(count.rows + 1, source.broken, "")])
+        count_batch(store, source.path, lost, count, strict=strict)
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:

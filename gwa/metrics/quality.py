@@ -14,7 +14,7 @@ from gwa.store.store import Store
 
 
 @dataclass(frozen=True)
-class Rule:
+class QualityRule:
     """A condition on jobs that ought not to hold, and what it means when it does."""
 
     name: str
@@ -25,37 +25,39 @@ class Rule:
 
 
 RULES: Final = (
-    Rule("processors", "warning", "more processors than the system has", "n_procs > {cpus}", ("n_procs",)),
-    Rule(
+    QualityRule(
+        "processors", "warning", "more processors than the system has", "n_procs > {cpus}", ("n_procs",)
+    ),
+    QualityRule(
         "no processors",
         "warning",
         "ran for some time on no processor",
         "run_time > 0 and n_procs = 0",
         ("run_time", "n_procs"),
     ),
-    Rule(
+    QualityRule(
         "no run time",
         "warning",
         "completed, but no run time is known",
         "status = 1 and run_time is null",
         ("status",),
     ),
-    Rule(
+    QualityRule(
         "CPU time",
         "warning",
         "used more CPU time per processor than they ran (by over 5 % and a minute)",
         "average_cpu_time > run_time * 1.05 + 60",
         ("average_cpu_time", "run_time"),
     ),
-    Rule(
+    QualityRule(
         "request exceeded",
         "info",
         "ran longer than they requested (by over a minute)",
         "run_time > req_time + 60",
         ("run_time", "req_time"),
     ),
-    Rule("no submit time", "warning", "have no submit time", "submit_time is null", ()),
-    Rule("no user", "info", "have no user", "user_id is null", ("user_id",)),
+    QualityRule("no submit time", "warning", "have no submit time", "submit_time is null", ()),
+    QualityRule("no user", "info", "have no user", "user_id is null", ("user_id",)),
 )
 
 

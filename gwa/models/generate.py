@@ -118,7 +118,7 @@ def generate(
     with place as part, workload(order, part, engine, progress) as store:
         store.note({"generate": command} if command else {})
         if part is None:
-            target.written(store, out)
+            target.save(store, out)
         return store.account.jobs
 
 

@@ -21,7 +21,7 @@ Level: TypeAlias = Literal["info", "warning", "error"]
 """How much a note matters."""
 
 
-class Name(str):
+class Verbatim(str):
     """What somebody or something is called, where words stand else: no language changes it."""
 
     __slots__ = ()

@@ -24,12 +24,12 @@ from gwa.report.document import (
     Facts,
     FactTable,
     Figure,
-    Name,
     Note,
     Report,
     Section,
     Table,
     Value,
+    Verbatim,
 )
 from gwa.util.assets import asset
 
@@ -75,7 +75,7 @@ class Language:
         >>> german("3 of 216 wait for 3.2 days."), german("Jobs")
         ('Von 216 warten 3 3.2 Tage.', 'Jobs')
         """
-        if isinstance(text, Name):
+        if isinstance(text, Verbatim):
             return text
         key = NUMBERS.sub("{}", text)
         if not any(map(str.isalpha, key)):

@@ -11,7 +11,7 @@ from gwa.report.edition import Edition
 from gwa.report.language import Language, translated
 from gwa.util import plugins
 
-Written: TypeAlias = str | bytes | Mapping[str, str | bytes]
+Rendered: TypeAlias = str | bytes | Mapping[str, str | bytes]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Output:
 
     name: str
     help: str
-    render: Callable[[Edition], Written]
+    render: Callable[[Edition], Rendered]
 
 
 def outputs() -> dict[str, Output]:

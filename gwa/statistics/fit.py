@@ -15,7 +15,7 @@ import numpy as np
 
 from gwa.statistics.distribution import NONNEGATIVE, REAL, Distribution, FitError, Support, distributions
 from gwa.statistics.goodness import Bootstrap, Distances, PValues, distances, ks, naive_p_value, p_values
-from gwa.statistics.rounding import Grid
+from gwa.statistics.rounding import RoundingGrid
 from gwa.statistics.sample import Sample
 
 SIX = ("normal", "lognormal", "exponential", "hyperexponential", "weibull", "gamma")
@@ -190,7 +190,7 @@ def with_p_values(
     """
     kinds = [type(fit.distribution) for fit in fits]
     common = _within(sample, kinds)
-    plan = plan or Bootstrap(grid=Grid.of(common), supports=_supports(kinds))
+    plan = plan or Bootstrap(grid=RoundingGrid.of(common), supports=_supports(kinds))
 
     def tested(fit: Fit) -> Fit:
         try:

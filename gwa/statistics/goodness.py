@@ -17,7 +17,7 @@ from scipy.special import kolmogorov
 
 from gwa.statistics.distribution import REAL, Batched, Distribution, FitError, Support
 from gwa.statistics.numeric import dot, log
-from gwa.statistics.rounding import Grid, Rounded, fit_rounded, fit_rounded_rows
+from gwa.statistics.rounding import Rounded, RoundingGrid, fit_rounded, fit_rounded_rows
 from gwa.statistics.sample import Floats, Sample
 
 _ATTEMPTS = 1000
@@ -130,7 +130,7 @@ class Bootstrap:
 
     n: int = 1000
     replicates: int = 200
-    grid: Grid | None = None
+    grid: RoundingGrid | None = None
     supports: tuple[Support, ...] = ()
 
     def cuts(self, kind: type[Distribution] | Distribution) -> tuple[Support, ...]:

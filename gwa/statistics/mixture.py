@@ -132,7 +132,7 @@ class GaussianMixture(Distribution):
 
 
 @dataclass(frozen=True)
-class Selection:
+class ComponentSelection:
     """Mixtures of several sizes, their BIC on the binned sample, and the one of least BIC."""
 
     every: tuple[GaussianMixture, ...]
@@ -145,7 +145,7 @@ def select(
     components: Iterable[int] = range(1, 21),
     floor: float = _FLOOR,
     width: Width | None = None,
-) -> Selection:
+) -> ComponentSelection:
     """
     Return the mixture with the number of *components* that BIC prefers.
 
@@ -175,12 +175,12 @@ def select(
             found[fewer] = merged
     bics = tuple(found[k].bic(rough) + 2 * sample.n * math.log(scale) for k in sizes)
     every = tuple(_restored(found[k], centre, scale) for k in sizes)
-    return Selection(every, bics, every[int(np.argmin(bics))])
+    return ComponentSelection(every, bics, every[int(np.argmin(bics))])
 
 
 def of_seconds(
     sample: Sample, components: Iterable[int] = range(1, 21), *, logarithm: bool = True
-) -> Selection:
+) -> ComponentSelection:
     """
     Return the mixture that BIC prefers for whole seconds, of ln(1 + x) if *logarithm*, else of x.
 

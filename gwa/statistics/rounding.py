@@ -1,7 +1,7 @@
 """
 Rounded data: run times are whole seconds, and that is not a detail where jobs last seconds.
 
-A `Grid` says how data were rounded. `fit_rounded` fits a distribution to what a rounded value really
+A `RoundingGrid` says how data were rounded. `fit_rounded` fits a distribution to what a rounded value really
 says, that the true one lies in an interval (grouped-data maximum likelihood), where the ordinary fit
 of rounded-up seconds takes each interval's end for the value.
 """
@@ -27,7 +27,7 @@ _FAR = -1e6
 
 
 @dataclass(frozen=True)
-class Grid:
+class RoundingGrid:
     """
     How data were rounded: to multiples of *resolution*, before a logarithm to *base* if there was one.
 
@@ -39,7 +39,7 @@ class Grid:
     rounding: Literal["nearest", "up", "down"] = "nearest"
 
     @classmethod
-    def of(cls, sample: Sample) -> "Grid | None":
+    def of(cls, sample: Sample) -> "RoundingGrid | None":
         """Return the grid of whole numbers if all values are whole, else none."""
         return cls() if np.array_equal(sample.values, np.rint(sample.values)) else None
 
@@ -81,7 +81,7 @@ class Rounded:
     """A distribution as rounded data show it: what the intervals of a *grid* hold, given the *supports*."""
 
     distribution: Distribution
-    grid: Grid
+    grid: RoundingGrid
     supports: tuple[Support, ...]
 
     def tails(self, x: Floats) -> tuple[Floats, Floats]:
@@ -99,7 +99,7 @@ class Rounded:
 
 
 def fit_rounded(
-    kind: type[Distribution], sample: Sample, grid: Grid, supports: tuple[Support, ...]
+    kind: type[Distribution], sample: Sample, grid: RoundingGrid, supports: tuple[Support, ...]
 ) -> Distribution:
     """
     Return the distribution for which the intervals of rounded data are most likely.
@@ -118,7 +118,7 @@ def fit_rounded(
 
 
 def fit_rounded_rows(
-    start: Batched, x: Floats, grid: Grid, supports: tuple[Support, ...], shares: Floats | None = None
+    start: Batched, x: Floats, grid: RoundingGrid, supports: tuple[Support, ...], shares: Floats | None = None
 ) -> Batched:
     """
     Return one distribution that stands for a rounded fit per row of *x*, searched from *start*.

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError, TraceError
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
 from gwa.util.atomic import write_whole
@@ -87,9 +87,9 @@ def _home() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "gwa"
 
 
-def anonymized(store: Store, key: bytes, reading: Reading | None = None) -> Store:
+def anonymized(store: Store, key: bytes, reading: ReadOptions | None = None) -> Store:
     """Return a copy of *store* without names; raise `TraceError` should one be left all the same."""
-    reading = reading or Reading()
+    reading = reading or ReadOptions()
     copy = Store.create(reading.target, reading.engine)
     try:
         names = _names(store, KINDS)

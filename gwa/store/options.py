@@ -9,7 +9,7 @@ from gwa.util.progress import SILENT, Progress
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """
     The wishes of a user: what a *system* file says, strictness, engine, progress, and *options*.
 

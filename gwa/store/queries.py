@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Seam:
+class Queries:
     """The jobs of a trace behind an engine: the views ``jobs`` and ``ran``, and what is asked of them."""
 
     def __init__(self, database: Database) -> None:

@@ -2,7 +2,7 @@
 The store: the jobs of a trace in DuckDB, and what is known of where they come from.
 
 One file holds ``jobs`` (the 29 fields), ``header``, ``sources``, ``rejects``, ``repairs``,
-``source_ids`` and ``provenance``. What is asked of the jobs passes through `Seam`; where they stand in
+``source_ids`` and ``provenance``. What is asked of the jobs passes through `Queries`; where they stand in
 Parquet, another engine than DuckDB may answer.
 """
 
@@ -19,7 +19,7 @@ from gwa.errors import TraceError
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import Duck, connect, literal
-from gwa.store.queries import Seam
+from gwa.store.queries import Queries
 from gwa.store.schema import FIELDS, NAMES, PEAK, RAN
 from gwa.store.system import Header, System, from_header, with_inferred
 
@@ -41,7 +41,7 @@ MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
 
 
-class Store(Seam):
+class Store(Queries):
     """The jobs of one trace, with header, rejects, repairs and provenance, behind one seam for queries."""
 
     def __init__(

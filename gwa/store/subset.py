@@ -26,7 +26,7 @@ MOMENT: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d))?)?
 
 
 @dataclass(frozen=True)
-class Part:
+class Subset:
     """
     What is wanted of a trace; what is empty wants all.
 
@@ -71,7 +71,7 @@ class Part:
         return " and ".join(conditions) or "true"
 
 
-def narrow(store: Store, part: Part) -> None:
+def narrow(store: Store, part: Subset) -> None:
     """Leave only *part* in *store*; raise `TraceError` where that is nothing, or no condition at all."""
     if not part:
         return

@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 import gwa
-from gwa.archive.build import Wishes, build
+from gwa.archive.build import BuildOptions, build
 from gwa.archive.link_check import broken_links
 from gwa.archive.server import server
 from gwa.cli.site import command
@@ -90,7 +90,7 @@ def contents(folder):
 def built(tmp_path_factory):
     home = tmp_path_factory.mktemp("archive")
     site = make_site(home / "site", Path(__file__).parent.parent.parent / "sample_traces")
-    outcome = build(site, home / "public", Wishes(jobs=2))
+    outcome = build(site, home / "public", BuildOptions(jobs=2))
     return home, outcome
 
 

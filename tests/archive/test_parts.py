@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.archive.catalogue import Catalogue, Change, Entry
+from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
 from gwa.archive.citation import bibtex, ris
 from gwa.archive.feeds import as_script, feed, sitemap
 from gwa.archive.leaderboard import NAME, read_board
 from gwa.archive.link_check import broken_links
 from gwa.archive.markdown_pages import written
-from gwa.archive.published import Holding
+from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, ranking
 from gwa.errors import DefinitionError
 from gwa.metrics.diversity import effective
@@ -26,7 +26,7 @@ BY_ID = {one.id: one for one in MEASURES}
 
 def entry(name="one", **said):
     texts = dict.fromkeys(("title", "system", "provider", "licence", "citation"), HOSTILE)
-    return Entry(**{"id": name, **texts, **said})
+    return CatalogueEntry(**{"id": name, **texts, **said})
 
 
 def holding(name, **facts):
@@ -37,7 +37,7 @@ def holding(name, **facts):
         "problems": [("warning", "odd", 5)],
         "diversity": {"users": 4.0},
     }
-    return Holding(entry(name), about)
+    return PublishedTrace(entry(name), about)
 
 
 def test_bibtex_cannot_be_broken_out_of():
@@ -72,7 +72,7 @@ def test_the_effective_number_is_that_of_the_definition():
 def test_traces_are_ranked_and_equal_ones_share_a_place():
     size = {"a": 10, "b": 30, "c": 10, "d": None}
     ones = [holding(name, **{"trace.jobs": jobs}) for name, jobs in size.items()]
-    ranks = ranking(BY_ID["size"], [*ones, Holding(entry("e"), {}, "broken")])
+    ranks = ranking(BY_ID["size"], [*ones, PublishedTrace(entry("e"), {}, "broken")])
 
     assert [(one.place, one.holding.entry.id) for one in ranks] == [
         (1, "b"), (2, "a"), (2, "c"), (None, "d"),
@@ -94,7 +94,7 @@ def test_each_rank_says_why():
 def test_feeds_are_well_formed_and_keep_hostile_text_as_text(tmp_path):
     from datetime import date
 
-    changed = entry(changes=(Change(date(2026, 1, 2), HOSTILE),))
+    changed = entry(changes=(CatalogueChange(date(2026, 1, 2), HOSTILE),))
     catalogue = Catalogue(tmp_path, HOSTILE, HOSTILE, "https://archive.example/a&b/", entries=(changed,))
     channel = xml.fromstring(feed(catalogue).encode())[0]
     places = xml.fromstring(sitemap(catalogue, ["index.html"]).encode())

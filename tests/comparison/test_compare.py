@@ -13,7 +13,7 @@ from gwa.analysis.comparison.align import same_load, same_period
 from gwa.analysis.comparison.compare import compare, named
 from gwa.analysis.comparison.differences import differences
 from gwa.analysis.comparison.reference_set import read_archive, standing, thesis
-from gwa.analysis.comparison.trace_summary import look
+from gwa.analysis.comparison.trace_summary import summarize
 from gwa.errors import TraceError
 from gwa.report.as_json import as_json
 from gwa.report.document import Fact, FactTable, Table
@@ -49,7 +49,7 @@ def cells(report, name):
 
 
 def test_two_draws_of_one_workload_differ_by_chance_only(make_store):
-    found = differences([look(name, made(make_store, seed)) for name, seed in (("a", 1), ("b", 2))])
+    found = differences([summarize(name, made(make_store, seed)) for name, seed in (("a", 1), ("b", 2))])
     assert found
     runs = next(one for one in found if one.measure.id == "run-time")
     assert runs.verdict in {"no more than chance", "a little"}
@@ -165,7 +165,7 @@ def test_weeks_of_the_same_load_are_left(make_store):
 
 
 def test_among_the_traces_of_the_thesis_lcg_is_most_like_itself(make_store):
-    side = look("x", made(make_store, 1, jobs=300))
+    side = summarize("x", made(make_store, 1, jobs=300))
     facts = {name: Fact(name, value, name) for name, value in thesis()["LCG"].items()}
     itself = type(side)(side.name, {**side.facts, **facts}, {}, {}, {}, {})
     first, second = (block for block in standing([itself], thesis()) if isinstance(block, Table))
@@ -200,7 +200,7 @@ def test_names_are_told_apart(make_store):
 
 def test_what_is_compared_of_fits_is_what_a_report_says_of_them(sample):
     with gwa.open(sample / "swf" / "tiny.swf") as trace:
-        facts = look("x", trace.store).facts
+        facts = summarize("x", trace.store).facts
         said = {
             name: value
             for name, value in trace.facts("fit.").items()

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.chapter6.__main__ import EXPERIMENTS, FIGURES, page
 from benchmarks.chapter6.judging import FINDINGS, judged
 from gwa.evaluation.experiments.plan import Plan
-from gwa.evaluation.experiments.results import Results
+from gwa.evaluation.experiments.results import ExperimentResults
 from gwa.evaluation.experiments.run import CLASSES, MEASURES
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.document import Table
@@ -63,7 +63,7 @@ def tables():
             }
             for run in plan.runs for size in CLASSES
         ]  # fmt: skip
-        found[name] = Results(plan, tuple(rows))
+        found[name] = ExperimentResults(plan, tuple(rows))
     return found
 
 

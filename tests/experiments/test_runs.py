@@ -23,8 +23,8 @@ from gwa.evaluation.experiments.gantt import gantts
 from gwa.evaluation.experiments.page import report
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.pool import pieces
-from gwa.evaluation.experiments.results import Estimate, Results
-from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.results import Estimate, ExperimentResults
+from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import run_all
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.html import html
@@ -74,7 +74,7 @@ def gwa(monkeypatch, capsys):
 def test_a_row_is_what_a_schedule_says(stated, tmp_path):
     """The reference is a loop over the tasks of the schedule that was kept."""
     plan = Plan(stated)
-    shelf = Shelf(tmp_path / "out", schedules=True)
+    shelf = RunCache(tmp_path / "out", schedules=True)
     assert run_all(plan, shelf, 1) == len(plan.runs) == 16
     speeds = {0: 1.0, 1: 2.0}
     for run in plan.runs:
@@ -101,8 +101,10 @@ def test_a_row_is_what_a_schedule_says(stated, tmp_path):
 
 def test_a_horizon_leaves_tasks_unfinished(stated, tmp_path):
     plan = Plan(replace(stated, experiment=replace(stated.experiment, horizon=1.0, repetitions=1)))
-    run_all(plan, Shelf(tmp_path / "out"), 1)
-    rows = [row for row in Results.of(plan, Shelf(tmp_path / "out")).rows if row["class"] == "bags"]
+    run_all(plan, RunCache(tmp_path / "out"), 1)
+    rows = [
+        row for row in ExperimentResults.of(plan, RunCache(tmp_path / "out")).rows if row["class"] == "bags"
+    ]
 
     assert all(row["finished"] == row["in_time"] for row in rows)
     assert all(0 < float(row["finished"] or 0) < 1 for row in rows if row["load"] == 0.9)
@@ -127,8 +129,8 @@ def test_one_process_or_several_write_the_same_bytes(stated, tmp_path):
     plan = Plan(stated)
     folders = [tmp_path / "one", tmp_path / "two"]
     for jobs, folder in enumerate(folders, 1):
-        assert run_all(plan, Shelf(folder, schedules=True), jobs) == 16
-        Results.of(plan, Shelf(folder, schedules=True)).write(folder)
+        assert run_all(plan, RunCache(folder, schedules=True), jobs) == 16
+        ExperimentResults.of(plan, RunCache(folder, schedules=True)).write(folder)
 
     assert folder_of(folders[0]) == folder_of(folders[1])
     assert len(folder_of(folders[0])) == 2 * 16 + 2
@@ -154,8 +156,8 @@ def test_who_stops_it_loses_nothing_that_was_done(stated, tmp_path, how):
     done = {path: path.stat().st_mtime_ns for path in stopped.glob("runs/*.json")}
     plan = Plan(read_experiment(stated.path))
     for folder in (stopped, whole):
-        run_all(plan, Shelf(folder), 1)
-        Results.of(plan, Shelf(folder)).write(folder)
+        run_all(plan, RunCache(folder), 1)
+        ExperimentResults.of(plan, RunCache(folder)).write(folder)
 
     assert len(done) >= 3
     assert all(path.stat().st_mtime_ns == when for path, when in done.items())
@@ -175,7 +177,7 @@ def any_process_of(group):
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"key": "other", "rows": []}', "\xff"])
 def test_a_result_that_is_not_whole_is_done_again(stated, tmp_path, content):
     plan = Plan(replace(stated, experiment=replace(stated.experiment, repetitions=1, loads=(0.4,))))
-    shelf = Shelf(tmp_path / "out")
+    shelf = RunCache(tmp_path / "out")
     run_all(plan, shelf, 1)
     file = tmp_path / "out" / "runs" / f"{plan.runs[1].name}.json"
     before = file.read_bytes()
@@ -205,7 +207,7 @@ def test_a_process_says_what_cannot_be_done(stated, tmp_path):
     text = stated.path.read_text().replace("tasks = 400", "days = 0.0001")
     stated.path.write_text(text)
     with pytest.raises(SimulationError, match="workload w: "):
-        run_all(Plan(read_experiment(stated.path)), Shelf(tmp_path / "out"), 2)
+        run_all(Plan(read_experiment(stated.path)), RunCache(tmp_path / "out"), 2)
 
 
 @pytest.mark.parametrize(
@@ -250,8 +252,8 @@ def test_one_repetition_tells_no_interval():
 
 def test_the_page_shows_what_varies(stated, tmp_path):
     plan = Plan(stated)
-    run_all(plan, Shelf(tmp_path / "out"), 1)
-    results = Results.of(plan, Shelf(tmp_path / "out"))
+    run_all(plan, RunCache(tmp_path / "out"), 1)
+    results = ExperimentResults.of(plan, RunCache(tmp_path / "out"))
     page = report(results, gantts(plan, plan.runs[0].name[:12]))
     ids = [block.id for section in page.sections for block in section.blocks if hasattr(block, "id")]
 

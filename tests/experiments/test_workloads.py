@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gwa.errors import ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.spec import read_experiment
-from gwa.evaluation.experiments.workloads import Made, workload
+from gwa.evaluation.experiments.workloads import GeneratedWorkload, workload
 
 HEAD = """
 title = "Test"
@@ -147,7 +147,7 @@ def test_no_task_is_lost_when_bags_are_moved(tasks, pattern):
     bag = np.unique(bag, return_inverse=True)[1]
     run = np.arange(1.0, len(tasks) + 1)
     ones = np.ones(len(tasks), np.int64)
-    whole = Made(submit.astype(float), run, ones, run, bag, ones, ones, 10.0)
+    whole = GeneratedWorkload(submit.astype(float), run, ones, run, bag, ones, ones, 10.0)
     moved = whole.arriving(pattern)
 
     assert sorted(zip(moved.run, moved.bag, strict=True)) == sorted(zip(run, bag, strict=True))

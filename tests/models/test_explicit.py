@@ -9,7 +9,7 @@ import pytest
 from gwa.errors import ModelError
 from gwa.models.base import presets
 from gwa.models.families.explicit import Explicit
-from gwa.models.families.thesis import Bags
+from gwa.models.families.thesis import BagsModel
 from gwa.models.generate import Order, workload
 from gwa.models.streams import Extent
 
@@ -45,7 +45,7 @@ def test_a_fit_is_that_of_the_parts(store):
     found = Explicit.fit(store)
     first = store.row("select user_id from jobs group by user_id order by count(*) desc, user_id limit 1")[0]
     whole = store.narrow(f"user_id = '{first}'")
-    alone = Bags.fit(store)
+    alone = BagsModel.fit(store)
     assert alone.correlation == pytest.approx(found.dominant[0].correlation)
     assert replace(alone, correlation=found.dominant[0].correlation) == found.dominant[0]
     store.show(whole)
@@ -65,7 +65,7 @@ def test_no_bag_is_larger_than_any_that_was_seen(make_store):
     submit = begins + np.concatenate([np.cumsum(rng.integers(1, 9, size)) for size in sizes])
     run = np.rint(rng.lognormal(5, 2, submit.size)) + 1
     n_procs = rng.choice([1, 2, 4], submit.size)
-    found = Bags.fit(
+    found = BagsModel.fit(
         make_store(submit_time=submit.tolist(), run_time=run.tolist(), n_procs=n_procs.tolist(),
                    user_id=["u"] * submit.size, group_id=["g"] * submit.size)
     )  # fmt: skip

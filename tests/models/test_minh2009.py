@@ -13,8 +13,8 @@ import gwa
 from gwa.errors import ModelError
 from gwa.metrics.papers import minh2010
 from gwa.models.base import presets
-from gwa.models.families._size_cells import Cell, Deck, Spread
-from gwa.models.families._temporal_locality import Rows, cut, gathered, within
+from gwa.models.families._size_cells import Deck, SizeCell, Spread
+from gwa.models.families._temporal_locality import LabelRuns, cut, gathered, within
 from gwa.models.families.mbc import MbcLs, rows
 from gwa.models.families.minh2009 import Minh2009, Minh2009Printed
 from gwa.models.generate import Order
@@ -70,14 +70,14 @@ def test_rows_are_cut_where_the_jobs_end(lengths, data):
 
 
 def test_rows_are_scipys_zipfian():
-    found = Rows(1.7, 40).rvs(np.random.default_rng(1), 50_000)
+    found = LabelRuns(1.7, 40).rvs(np.random.default_rng(1), 50_000)
     counts = np.bincount(found, minlength=41)[1:]
 
     assert stats.chisquare(counts, stats.zipfian(1.7, 40).pmf(np.arange(1, 41)) * 50_000).pvalue > 0.001
 
 
 def test_repeats_are_drawn_again_until_they_are_fewer_than_the_row():
-    law, rng = Rows(1.2, 30), np.random.default_rng(1)
+    law, rng = LabelRuns(1.2, 30), np.random.default_rng(1)
     found = law.below(rng, np.full(40_000, 7))
     again = rng.choice(30, 200_000, p=stats.zipfian(1.2, 30).pmf(np.arange(1, 31))) + 1
     expected = np.bincount(again[again < 7], minlength=7)[1:]
@@ -89,7 +89,7 @@ def test_repeats_are_drawn_again_until_they_are_fewer_than_the_row():
 
 @given(st.floats(1.01, 30), st.integers(2, 5000))
 def test_rows_have_the_mean_asked_for(mean, longest):
-    law = Rows.of_mean(mean, longest)
+    law = LabelRuns.of_mean(mean, longest)
 
     if law.exponent > 0:
         assert stats.zipfian(law.exponent, longest).mean() == pytest.approx(mean, rel=1e-6)
@@ -98,8 +98,8 @@ def test_rows_have_the_mean_asked_for(mean, longest):
 
 
 def test_rows_of_one_length_are_a_law():
-    assert Rows.fit(Sample.of([1, 1, 1])).rvs(np.random.default_rng(1), 9).tolist() == [1] * 9
-    assert Rows.fit(Sample.of([4, 4])).longest == 4
+    assert LabelRuns.fit(Sample.of([1, 1, 1])).rvs(np.random.default_rng(1), 9).tolist() == [1] * 9
+    assert LabelRuns.fit(Sample.of([4, 4])).longest == 4
 
 
 @pytest.mark.parametrize("n", [100, 1000, 5000])
@@ -123,9 +123,9 @@ def test_spread_pairs_have_no_pattern():
 
 def test_a_deck_draws_cells_and_sizes_by_their_shares():
     cells = [
-        Cell(0, 10.0, 10.0, (1, 4), (3, 1)),
-        Cell(0, 100.0, 0.0, (2,), (4,)),
-        Cell(1, 5.0, 0.0, (8,), (8,)),
+        SizeCell(0, 10.0, 10.0, (1, 4), (3, 1)),
+        SizeCell(0, 100.0, 0.0, (2,), (4,)),
+        SizeCell(1, 5.0, 0.0, (8,), (8,)),
     ]
     deck, rng = Deck(cells), np.random.default_rng(1)
     label = np.repeat([0, 1], 8000)
@@ -178,7 +178,7 @@ def test_as_printed_a_run_time_repeats_within_its_row():
 
     assert label.size == lengths.sum() == 20_000
     assert (np.repeat(label[np.cumsum(lengths) - lengths], lengths) == label).all()
-    longer = replace(PRINTED, rows=Rows(1.0, 20), values=Rows(1.0, 10))
+    longer = replace(PRINTED, rows=LabelRuns(1.0, 20), values=LabelRuns(1.0, 10))
     none, every = (made(replace(longer, repeated=share), 40_000)["run_time"] for share in (0.0, 1.0))
     assert lengths_of(every).mean() > lengths_of(none).mean() + 0.1
 
@@ -217,7 +217,9 @@ def test_jobs_that_are_too_large_are_left_out_or_refused():
 
     assert made(small, 5000)["n_procs"].max() <= 16
     assert made(PRINTED.within(16), 5000)["n_procs"].max() <= 16
-    large = MbcLs(arrivals=IMPROVED.arrivals, cells=(Cell(0, 9.0, 0.0, (8,), (1,)),), rows=(Rows(1.0, 1),))
+    large = MbcLs(
+        arrivals=IMPROVED.arrivals, cells=(SizeCell(0, 9.0, 0.0, (8,), (1,)),), rows=(LabelRuns(1.0, 1),)
+    )
     with pytest.raises(ModelError, match="cpus is 4"):
         large.within(4)
 

@@ -24,8 +24,8 @@ from gwa.models.families._similar_bags import (
     lengths,
     size_class,
 )
-from gwa.models.families._size_cells import Cell, Spread
-from gwa.models.families._temporal_locality import Rows
+from gwa.models.families._size_cells import SizeCell, Spread
+from gwa.models.families._temporal_locality import LabelRuns
 from gwa.models.families.minh2010 import Minh2010, Minh2010Printed
 from gwa.models.generate import Order, workload
 from gwa.models.streams import Extent
@@ -61,7 +61,7 @@ def slow_bags(times, gap, sizes):
     return found
 
 
-class Drawn(Rows):
+class Drawn(LabelRuns):
     """A law whose draws are known: those of each row of short gaps begin at its first job."""
 
     def rvs(self, rng, n):
@@ -144,7 +144,7 @@ def test_calibration_brings_the_sizes_of_bags_about():
 
 
 def test_run_times_of_a_bag_are_as_alike_as_asked():
-    cells = tuple(Cell(64, float(mean), 0.5, (4,), (10,)) for mean in range(1, 200))
+    cells = tuple(SizeCell(64, float(mean), 0.5, (4,), (10,)) for mean in range(1, 200))
     sizes = np.full(20_000, 2)
     for likeness in (0.0, 0.6, 1.0):
         one = replace(IMPROVED, cells=cells, likeness=likeness)
@@ -160,7 +160,7 @@ def test_run_times_of_a_bag_are_as_alike_as_asked():
 def test_as_printed_the_law_of_sizes_comes_back_where_no_gap_is_long():
     one = replace(PRINTED, gap=1e9)
     with workload(Order(one, Extent(jobs=40_000), 1)) as store:
-        found = Rows.fit(
+        found = LabelRuns.fit(
             store.sample("n", "(select count(*) as n from jobs group by job_structure_params) as b")
         )
 
@@ -199,7 +199,7 @@ def test_jobs_that_are_too_large_are_left_out_or_refused():
     assert made(IMPROVED.within(8), 3000).n_procs.max() <= 8
     assert made(PRINTED.within(8), 3000).n_procs.max() <= 8
     with pytest.raises(ModelError, match="cpus is 1"):
-        replace(IMPROVED, cells=(Cell(0, 9.0, 0.0, (8,), (1,)),)).within(1)
+        replace(IMPROVED, cells=(SizeCell(0, 9.0, 0.0, (8,), (1,)),)).within(1)
 
 
 PUBLISHED = {"HPC2N-2002-2.1-cln": (0.011, 0.018), "LLNL-Thunder-2007-1.1-cln": (0.005, 0.008)}

@@ -15,7 +15,7 @@ from gwa.errors import ModelError
 from gwa.models.bag_streams import lognormal, normal_reject
 from gwa.models.base import presets
 from gwa.models.draws import Scaled
-from gwa.models.families.thesis import Bags, Tasks, Users
+from gwa.models.families.thesis import BagsModel, TasksModel, Users
 from gwa.models.generate import Order
 from gwa.models.rounding import rounded, sizes
 from gwa.models.streams import Extent
@@ -130,7 +130,7 @@ def test_the_bags_of_a_trace_are_those_it_records_or_those_of_the_thesis(make_st
     assert recorded.bag_size != inferred.bag_size
     assert inferred.task_gap.rvs(np.random.default_rng(1), 100).max() <= 120.5
     with pytest.raises(ModelError, match="no job records user_id, expected users or bags"):
-        Bags.fit(make_store(**columns))
+        BagsModel.fit(make_store(**columns))
 
 
 @given(st.floats(2, 5), st.floats(0.5, 1.5), st.integers(0, 50))
@@ -174,6 +174,6 @@ def test_a_system_of_few_processors_has_small_tasks():
 
 def test_as_printed_differs_where_the_errata_say():
     assert (PRINTED.correlation, PRINTED.variability, PRINTED.singles) == (0.0, "normal-reject", 0.0)
-    assert isinstance(PRINTED, Tasks)
+    assert isinstance(PRINTED, TasksModel)
     with pytest.raises(ModelError, match="variability: is 'odd', expected one of lognormal, normal-reject"):
         Users.parsed(PRINTED.plain() | {"variability": "odd"})

@@ -13,7 +13,7 @@ from gwa.statistics.fit import SIX, Fits, fit_all, with_p_values
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.goodness import Bootstrap, ks
 from gwa.statistics.hyperexponential import HyperExponential
-from gwa.statistics.rounding import Grid
+from gwa.statistics.rounding import RoundingGrid
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull
 
@@ -109,7 +109,7 @@ def test_nothing_to_compare():
 
 def test_p_values_stand_beside_the_naive_one():
     sample = Sample.of(np.ceil(np.random.default_rng(4).weibull(0.7, 20_000) * 300))
-    plan = Bootstrap(n=400, replicates=59, grid=Grid(rounding="up"))
+    plan = Bootstrap(n=400, replicates=59, grid=RoundingGrid(rounding="up"))
     fits = with_p_values(fit_all(sample), sample, np.random.default_rng(5), plan)
     assert len(fits) == len(SIX)
     assert fits["weibull"].p is not None

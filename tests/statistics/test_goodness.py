@@ -19,7 +19,7 @@ from gwa.statistics.goodness import (
     p_values,
 )
 from gwa.statistics.hyperexponential import HyperExponential
-from gwa.statistics.rounding import Grid
+from gwa.statistics.rounding import RoundingGrid
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull
 from gwa.statistics.zipf import Zipf
@@ -112,11 +112,11 @@ def rejections(true, kind, trials, *, grid=None, n=150, replicates=99):
 
 CASES = [
     (Lognormal(5, 1.2), None),
-    (Lognormal(1, 0.8), Grid()),
-    (Weibull(0.7, 20), Grid(rounding="up")),
-    (Gamma(2, 3), Grid()),
-    (Exponential(0.3), Grid(rounding="down")),
-    (Normal(6, 1.4), Grid(base=2.0)),
+    (Lognormal(1, 0.8), RoundingGrid()),
+    (Weibull(0.7, 20), RoundingGrid(rounding="up")),
+    (Gamma(2, 3), RoundingGrid()),
+    (Exponential(0.3), RoundingGrid(rounding="down")),
+    (Normal(6, 1.4), RoundingGrid(base=2.0)),
 ]
 
 
@@ -158,7 +158,9 @@ def test_rounding_does_not_look_like_a_bad_fit():
     true = Exponential(0.5)
     sample = Sample.of(np.rint(true.rvs(np.random.default_rng(1), 1000)))
     blind = p_values(sample, Exponential, np.random.default_rng(2), Bootstrap(replicates=99))
-    aware = p_values(sample, Exponential, np.random.default_rng(2), Bootstrap(replicates=99, grid=Grid()))
+    aware = p_values(
+        sample, Exponential, np.random.default_rng(2), Bootstrap(replicates=99, grid=RoundingGrid())
+    )
     assert blind.ks == pytest.approx(0.01)
     assert aware.ks > 0.05
 
@@ -177,16 +179,16 @@ def test_same_seed_same_p():
 
 
 def test_grid_is_found_and_applied():
-    assert Grid.of(Sample.of([1, 2, 5])) == Grid()
-    assert Grid.of(Sample.of([1, 2.5])) is None
+    assert RoundingGrid.of(Sample.of([1, 2, 5])) == RoundingGrid()
+    assert RoundingGrid.of(Sample.of([1, 2.5])) is None
     x = np.array([0.2, 0.8, 2.4])
-    assert Grid().snap(x).tolist() == [0, 1, 2]
-    assert Grid(0.5).snap(x).tolist() == [0, 1, 2.5]
-    np.testing.assert_allclose(Grid(base=2.0).snap(np.log2([3.2, 8.9])), np.log2([3, 9]))
-    assert Grid(base=2.0).snap(np.array([-3.0]))[0] == -math.inf
+    assert RoundingGrid().snap(x).tolist() == [0, 1, 2]
+    assert RoundingGrid(0.5).snap(x).tolist() == [0, 1, 2.5]
+    np.testing.assert_allclose(RoundingGrid(base=2.0).snap(np.log2([3.2, 8.9])), np.log2([3, 9]))
+    assert RoundingGrid(base=2.0).snap(np.array([-3.0]))[0] == -math.inf
 
 
 def test_gives_up_on_a_fit_that_never_looks_like_data():
-    plan = Bootstrap(n=10, grid=Grid(1000.0), supports=(POSITIVE,))
+    plan = Bootstrap(n=10, grid=RoundingGrid(1000.0), supports=(POSITIVE,))
     with pytest.raises(FitError, match="hardly"):
         plan.draw(Exponential(1.0), np.random.default_rng(0), 10)

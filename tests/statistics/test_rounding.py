@@ -7,14 +7,14 @@ from scipy import optimize, stats
 from gwa.statistics.distribution import POSITIVE, REAL
 from gwa.statistics.distributions import Exponential, Lognormal, Normal
 from gwa.statistics.hypererlang import HyperErlang
-from gwa.statistics.rounding import Grid, fit_rounded
+from gwa.statistics.rounding import RoundingGrid, fit_rounded
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull
 
 
 @pytest.mark.parametrize("rounding", ["nearest", "up", "down"])
 def test_undoes_the_rounding(rounding):
-    true, grid = Weibull(0.7, 5), Grid(rounding=rounding)
+    true, grid = Weibull(0.7, 5), RoundingGrid(rounding=rounding)
     data = grid.snap(true.rvs(np.random.default_rng(0), 100_000))
     sample = Sample.of(data).restrict(above=0)
     found = fit_rounded(Weibull, sample, grid, (POSITIVE,)).values()
@@ -26,7 +26,7 @@ def test_undoes_the_rounding(rounding):
 
 def test_rounded_up_exponential_is_the_geometric_distribution():
     data = np.asarray(stats.geom.rvs(0.3, size=5000, random_state=np.random.default_rng(1)))
-    found = fit_rounded(Exponential, Sample.of(data), Grid(rounding="up"), (POSITIVE,))
+    found = fit_rounded(Exponential, Sample.of(data), RoundingGrid(rounding="up"), (POSITIVE,))
     assert 1 - np.exp(-found.values()["rate"]) == pytest.approx(1 / data.mean(), rel=1e-4)
 
 
@@ -39,13 +39,13 @@ def test_is_the_maximum_of_the_grouped_likelihood():
         return -np.log((there.cdf(data + 0.5) - there.cdf(data - 0.5)) / there.sf(0.5)).sum()
 
     best = optimize.minimize(loss, [1, 0], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-8})
-    found = fit_rounded(Lognormal, Sample.of(data), Grid(), (POSITIVE,)).values()
+    found = fit_rounded(Lognormal, Sample.of(data), RoundingGrid(), (POSITIVE,)).values()
     assert found["mu"] == pytest.approx(best.x[0], abs=1e-3)
     assert found["sigma"] == pytest.approx(np.exp(best.x[1]), abs=1e-3)
 
 
 def test_logarithms_of_whole_numbers():
-    true, grid = Normal(3, 1), Grid(base=2.0)
+    true, grid = Normal(3, 1), RoundingGrid(base=2.0)
     data = grid.snap(true.rvs(np.random.default_rng(3), 50_000))
     sample = Sample.of(data[np.isfinite(data)])
     found = fit_rounded(Normal, sample, grid, (REAL,)).values()
@@ -54,14 +54,14 @@ def test_logarithms_of_whole_numbers():
 
 def test_a_kind_with_a_whole_parameter_takes_the_middles():
     sample = Sample.of(np.ceil(np.random.default_rng(4).gamma(3, 4, 500)))
-    assert isinstance(fit_rounded(HyperErlang, sample, Grid(rounding="up"), (POSITIVE,)), HyperErlang)
+    assert isinstance(fit_rounded(HyperErlang, sample, RoundingGrid(rounding="up"), (POSITIVE,)), HyperErlang)
 
 
 def test_cells_hold_what_snaps_to_them():
     x = np.array([1.0, 2.0, 7.0])
     for rounding in ("nearest", "up", "down"):
         for base in (None, 2.0):
-            grid = Grid(rounding=rounding, base=base)
+            grid = RoundingGrid(rounding=rounding, base=base)
             points = x if base is None else np.log2(x)
             low, high = grid.cells(points)
             inside = high - 1e-9 if rounding == "down" else low + 1e-9 * (1 + np.abs(np.nan_to_num(low)))

@@ -3,10 +3,10 @@
 import pytest
 
 import gwa
-from gwa.cli._terminal import Lines
+from gwa.cli._terminal import ProgressLines
 from gwa.errors import OutputError
 from gwa.evaluation.leaderboard import compete
-from gwa.evaluation.score_cache import Kept, content
+from gwa.evaluation.score_cache import ScoreCache, content
 
 
 @pytest.fixture
@@ -23,31 +23,31 @@ def test_an_answer_is_found_once(tmp_path):
     path = tmp_path / "new" / "scores.jsonl"
     answer = {"distances": {"a": 0.1, "b": float("inf"), "c": None}}
 
-    assert Kept(path, "p").answer(("x", 1), lambda: answer) == answer
-    assert Kept(path, "p").answer(("x", 1), unknown) == answer
+    assert ScoreCache(path, "p").answer(("x", 1), lambda: answer) == answer
+    assert ScoreCache(path, "p").answer(("x", 1), unknown) == answer
 
 
 @pytest.mark.parametrize(("program", "question"), [("q", ("x", 1)), ("p", ("x", 2)), ("p", ("y", 1))])
 def test_another_program_or_question_is_asked_anew(tmp_path, program, question):
     path = tmp_path / "scores.jsonl"
-    Kept(path, "p").answer(("x", 1), lambda: 1)
+    ScoreCache(path, "p").answer(("x", 1), lambda: 1)
 
-    assert Kept(path, program).answer(question, lambda: 2) == 2
-    assert Kept(path, "p").answer(("x", 1), unknown) == 1
+    assert ScoreCache(path, program).answer(question, lambda: 2) == 2
+    assert ScoreCache(path, "p").answer(("x", 1), unknown) == 1
 
 
 @pytest.mark.parametrize("lost", [1, 5, 60])
 def test_a_broken_line_is_asked_again(tmp_path, lost):
     path = tmp_path / "scores.jsonl"
-    Kept(path, "p").answer(("x", 1), lambda: 1)
-    Kept(path, "p").answer(("x", 2), lambda: 2)
+    ScoreCache(path, "p").answer(("x", 1), lambda: 1)
+    ScoreCache(path, "p").answer(("x", 2), lambda: 2)
     path.write_bytes(path.read_bytes()[:-lost])
-    later = Kept(path, "p")
+    later = ScoreCache(path, "p")
 
     assert later.answer(("x", 1), unknown) == 1
     assert later.answer(("x", 2), lambda: 3) in {2, 3}
     assert later.answer(("x", 4), lambda: 4) == 4
-    again = Kept(path, "p")
+    again = ScoreCache(path, "p")
     assert [again.answer(("x", number), unknown) for number in (1, 4)] == [1, 4]
 
 
@@ -58,14 +58,14 @@ def test_what_is_no_answer_is_ignored(tmp_path, text):
     path = tmp_path / "scores.jsonl"
     path.write_bytes(text)
 
-    assert Kept(path, "p").answer(("x",), lambda: 1) == 1
+    assert ScoreCache(path, "p").answer(("x",), lambda: 1) == 1
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
 
     with pytest.raises(OutputError, match="cannot be written"):
-        Kept(tmp_path / "file" / "scores.jsonl").answer(("x",), lambda: 1)
+        ScoreCache(tmp_path / "file" / "scores.jsonl").answer(("x",), lambda: 1)
 
 
 def test_other_jobs_are_another_content(make_store):
@@ -78,17 +78,17 @@ def test_other_jobs_are_another_content(make_store):
 def test_a_comparison_that_was_broken_off_goes_on(tiny, tmp_path, monkeypatch):
     path = tmp_path / "scores.jsonl"
     whole = compete([("tiny", tiny)], ["dacosta"], 2)
-    compete([("tiny", tiny)], ["dacosta"], 2, Kept(path))
+    compete([("tiny", tiny)], ["dacosta"], 2, ScoreCache(path))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:9]) + lines[9][:20])
 
-    assert compete([("tiny", tiny)], ["dacosta"], 2, Kept(path)) == whole
+    assert compete([("tiny", tiny)], ["dacosta"], 2, ScoreCache(path)) == whole
     monkeypatch.setattr("gwa.evaluation.leaderboard._Contest.score", unknown)
-    assert compete([("tiny", tiny)], ["dacosta"], 2, Kept(path)) == whole
+    assert compete([("tiny", tiny)], ["dacosta"], 2, ScoreCache(path)) == whole
 
 
 def test_long_work_is_told_in_lines(capsys, monkeypatch):
-    lines = Lines()
+    lines = ProgressLines()
     with lines.step("a log", 3) as step:
         step.advance()
         monkeypatch.setattr("gwa.cli._terminal.SECONDS", 0.0)

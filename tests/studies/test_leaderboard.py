@@ -11,8 +11,8 @@ import gwa
 from gwa.cli import gwa as command
 from gwa.errors import TraceError
 from gwa.evaluation.holdout import EVEN, ODD, held_out, training
-from gwa.evaluation.job_arrays import Workload
-from gwa.evaluation.leaderboard import REPLAY, Entry, Results, compete
+from gwa.evaluation.job_arrays import JobArrays
+from gwa.evaluation.leaderboard import REPLAY, LeaderboardEntry, LeaderboardResults, compete
 from gwa.evaluation.measure import Aspect, measures
 from gwa.evaluation.standings import Standings
 
@@ -21,12 +21,12 @@ CASES = [("a", "even"), ("a", "odd")]
 
 
 def entries(model, distances, seeds=2):
-    return [Entry(case, model, seed, distances) for case in CASES for seed in range(1, seeds + 1)]
+    return [LeaderboardEntry(case, model, seed, distances) for case in CASES for seed in range(1, seeds + 1)]
 
 
 def standings(*several, floor=0.5):
     floors = {case: dict.fromkeys(IDS, floor) for case in CASES}
-    return Standings(Results(tuple(one for each in several for one in each), floors, ("a note",)))
+    return Standings(LeaderboardResults(tuple(one for each in several for one in each), floors, ("a note",)))
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ def tiny(sample):
 
 @pytest.mark.parametrize("parity", [EVEN, ODD])
 def test_training_and_held_out_jobs_are_all_jobs_once(tiny, parity):
-    whole = Workload.of(tiny)
+    whole = JobArrays.of(tiny)
     with training(tiny, parity) as store:
-        known, other = Workload.of(store), held_out(tiny, parity)
+        known, other = JobArrays.of(store), held_out(tiny, parity)
 
         assert store.account.jobs == len(known)
         assert store.system.cpus == tiny.system.cpus
@@ -106,7 +106,7 @@ def test_what_the_real_jobs_do_not_tell_does_not_count():
     known = {"run-time"}
     found = standings(entries("one", dict.fromkeys(IDS, 0.1)), entries("two", dict.fromkeys(IDS, 0.2)))
     floors = {case: {name: 0.5 if name in known else None for name in IDS} for case in CASES}
-    found = Standings(Results(found.results.entries, floors, ()))
+    found = Standings(LeaderboardResults(found.results.entries, floors, ()))
 
     assert found.rank("two") == (2.0, 0.0)
     assert {row[4] for row in found.details()} == known

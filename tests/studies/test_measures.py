@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gwa.evaluation.job_arrays import Workload, bootstrapped, halves
+from gwa.evaluation.job_arrays import JobArrays, bootstrapped, halves
 from gwa.evaluation.measure import DIFFERENCE, KS, RATIO, WASSERSTEIN, measured, measures
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
@@ -26,7 +26,7 @@ def jobs(size=3000, seed=1, weeks=5.0, users=7):
     submit = np.sort(
         np.floor(rng.random(size) ** 1.2 * weeks * WEEK / 600) * 600 + rng.integers(0, 300, size)
     )
-    return Workload(submit, run, procs, run * 2 + 60, np.sort(rng.zipf(1.6, size) % users), 64)
+    return JobArrays(submit, run, procs, run * 2 + 60, np.sort(rng.zipf(1.6, size) % users), 64)
 
 
 def statistic(name, workload):

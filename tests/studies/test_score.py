@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from gwa.cli import gwa
 from gwa.errors import TraceError
-from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import Aspect, measures
-from gwa.evaluation.scorecard import CLOSE, EQUAL, MISSING, NOISE, OFF, UNKNOWN, Floor, Line, Reference
+from gwa.evaluation.scorecard import CLOSE, EQUAL, MISSING, NOISE, OFF, UNKNOWN, Floor, Reference, ScoreLine
 from gwa.report.as_json import plain
 
 
@@ -20,7 +20,7 @@ def jobs(size=2000, seed=1, mean=100.0, weeks=6):
     rng = np.random.default_rng(seed)
     submit = np.sort(rng.integers(0, weeks * 604_800, size)).astype(float)
     run = np.rint(rng.exponential(mean, size))
-    return Workload(submit, run, rng.integers(1, 9, size), run + 60, rng.integers(0, 20, size), 16)
+    return JobArrays(submit, run, rng.integers(1, 9, size), run + 60, rng.integers(0, 20, size), 16)
 
 
 def run(*words):
@@ -66,7 +66,7 @@ def test_few_jobs_have_notes_and_no_verdicts(size):
 def test_verdicts_are_multiples_of_the_floor():
     measure = next(one for one in measures() if one.id == "pearson")
     floors = {height: Floor(height, 0.0, orderly=False) for height in (0.3, 0.15, 0.14)}
-    found = [Line(measure, 0.0, 0.3, floor).verdict for floor in floors.values()]
+    found = [ScoreLine(measure, 0.0, 0.3, floor).verdict for floor in floors.values()]
 
     assert found == [NOISE, CLOSE, OFF]
     assert Floor(0.1, 0.2, orderly=False).height == 0.2

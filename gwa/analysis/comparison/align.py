@@ -6,7 +6,7 @@ from typing import Final
 
 from gwa.errors import TraceError
 from gwa.store.store import Store
-from gwa.store.subset import Part, narrow
+from gwa.store.subset import Subset, narrow
 
 WEEK: Final = 604_800.0
 
@@ -78,7 +78,7 @@ def _loads(name: str, store: Store) -> dict[int, float]:
 
 def _leave(stores: Sequence[tuple[str, Store]], conditions: Sequence[str]) -> None:
     for (_, store), condition in zip(stores, conditions, strict=True):
-        narrow(store, Part(where=condition))
+        narrow(store, Subset(where=condition))
 
 
 LIKE: Final[Mapping[str, Callable[[Sequence[tuple[str, Store]]], str]]] = {

@@ -13,11 +13,11 @@ from gwa.analysis.build import reproduction
 from gwa.analysis.comparison.curves import curves, small_multiples
 from gwa.analysis.comparison.differences import Difference, differences, sentences, table
 from gwa.analysis.comparison.fact_table import aligned
-from gwa.analysis.comparison.reference_set import Archive, standing
+from gwa.analysis.comparison.reference_set import ReferenceSet, standing
 from gwa.analysis.comparison.shared_users import moved
-from gwa.analysis.comparison.trace_summary import Side, look
+from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
 from gwa.errors import TraceError
-from gwa.report.document import Block, Name, Report, Section, Value
+from gwa.report.document import Block, Report, Section, Value, Verbatim
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 
@@ -27,7 +27,7 @@ MOST: Final = 20
 
 def compare(
     stores: Sequence[tuple[str, Store]],
-    archive: Archive | None = None,
+    archive: ReferenceSet | None = None,
     remarks: Sequence[str] = (),
     progress: Progress = SILENT,
 ) -> Report:
@@ -41,7 +41,7 @@ def compare(
     sides = []
     with progress.step("looking at traces", len(stores)) as bar:
         for name, store in named(stores):
-            sides.append(look(name, store))
+            sides.append(summarize(name, store))
             bar.advance()
     found = differences(sides) if len(sides) > 1 else []
     said: dict[str, Value] = {
@@ -58,11 +58,11 @@ def compare(
     )
 
 
-def _title(names: Sequence[str], archive: Archive | None) -> Name:
+def _title(names: Sequence[str], archive: ReferenceSet | None) -> Verbatim:
     """Return what a comparison is called: all names where they fit, or those that one trace is among."""
     if len(names) == 1:
-        return Name(f"{names[0]} among {len(archive or ())} traces")
-    return Name(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more")  # noqa: PLR2004 - fits
+        return Verbatim(f"{names[0]} among {len(archive or ())} traces")
+    return Verbatim(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more")  # noqa: PLR2004 - fits
 
 
 def named(stores: Sequence[tuple[str, Store]]) -> list[tuple[str, Store]]:
@@ -76,7 +76,10 @@ def named(stores: Sequence[tuple[str, Store]]) -> list[tuple[str, Store]]:
 
 
 def _sections(
-    sides: Sequence[Side], found: Sequence[Difference], archive: Archive | None, remarks: Sequence[str]
+    sides: Sequence[TraceSummary],
+    found: Sequence[Difference],
+    archive: ReferenceSet | None,
+    remarks: Sequence[str],
 ) -> Iterator[Section]:
     """Yield the sections of a comparison, each with what its function says of itself."""
     if len(sides) > 1:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from gwa.analysis.comparison.differences import UNITS, compared
-from gwa.analysis.comparison.trace_summary import Side
+from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Note
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
@@ -16,7 +16,7 @@ TOGETHER: Final = 6
 SERIES: Final = ("utilization", "week")
 
 
-def curves(sides: Sequence[Side]) -> Iterator[Block]:
+def curves(sides: Sequence[TraceSummary]) -> Iterator[Block]:
     """Which fraction of the values is at most so great, for each trace that tells; six to a figure."""
     for one in compared():
         known = [
@@ -38,7 +38,7 @@ def curves(sides: Sequence[Side]) -> Iterator[Block]:
             )
 
 
-def small_multiples(sides: Sequence[Side]) -> Iterator[Block]:
+def small_multiples(sides: Sequence[TraceSummary]) -> Iterator[Block]:
     """Utilisation, and the hours of the week in which jobs come, of one trace after the other."""
     drawn = False
     for wanted in SERIES:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from gwa.analysis.comparison.trace_summary import Side
+from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistic, measures
 from gwa.report.document import Block, Column, Finding, Note, Table, Unit, Value
 from gwa.report.facts import number
@@ -31,8 +31,8 @@ class Difference:
     """
 
     measure: Measure
-    one: Side
-    other: Side
+    one: TraceSummary
+    other: TraceSummary
     distance: float
     floor: float | None
 
@@ -58,7 +58,7 @@ def compared() -> list[Measure]:
     ]
 
 
-def differences(sides: Sequence[Side]) -> list[Difference]:
+def differences(sides: Sequence[TraceSummary]) -> list[Difference]:
     """Return for each measure the two traces that differ most; that farthest above chance comes first."""
     found = []
     for one in compared():
@@ -69,7 +69,7 @@ def differences(sides: Sequence[Side]) -> list[Difference]:
     return sorted(found, key=_height, reverse=True)
 
 
-def _between(measure: Measure, one: Side, other: Side) -> Difference | None:
+def _between(measure: Measure, one: TraceSummary, other: TraceSummary) -> Difference | None:
     distance = measure.between(one.statistics[measure.id], other.statistics[measure.id])
     if distance is None:
         return None
@@ -82,7 +82,9 @@ def _height(found: Difference) -> tuple[float, float]:
     return (-1.0 if found.times is None else found.times, found.distance)
 
 
-def table(sides: Sequence[Side], found: Sequence[Difference], remarks: Sequence[str]) -> Iterator[Block]:
+def table(
+    sides: Sequence[TraceSummary], found: Sequence[Difference], remarks: Sequence[str]
+) -> Iterator[Block]:
     """
     Every measure of the workload, the farthest above chance first.
 
@@ -112,7 +114,7 @@ def table(sides: Sequence[Side], found: Sequence[Difference], remarks: Sequence[
     yield Table("differences", "Differences, the most remarkable first", tuple(columns), rows, note)
 
 
-def _cells(one: Difference, sides: Sequence[Side], *, few: bool) -> Iterator[Value]:
+def _cells(one: Difference, sides: Sequence[TraceSummary], *, few: bool) -> Iterator[Value]:
     """Yield a row of the table."""
     unit = UNITS.get(one.measure.id)
     yield f"{one.measure.title}, {unit}" if unit else one.measure.title

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gwa.analysis.comparison.trace_summary import Side
+from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Fact, FactTable, Note
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -59,7 +59,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 """What is shown of each trace, as long as one of them tells it."""
 
 
-def aligned(sides: Sequence[Side]) -> Iterator[Block]:
+def aligned(sides: Sequence[TraceSummary]) -> Iterator[Block]:
     """The same facts of each trace; the report on a trace says what each of them means."""
     names = tuple(side.name for side in sides)
     for title, ids in GROUPS.items():
@@ -76,7 +76,7 @@ def aligned(sides: Sequence[Side]) -> Iterator[Block]:
             yield Note(f"{title}: no trace tells anything of it.")
 
 
-def _fact(side: Side, number: int, like: Fact) -> Fact:
+def _fact(side: TraceSummary, number: int, like: Fact) -> Fact:
     """Return a fact of the trace in column *number*, missing where the trace does not tell it."""
     found = side.facts.get(like.id)
     value, text = (found.value, found.text) if found else (None, "")

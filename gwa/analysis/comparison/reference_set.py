@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from gwa.analysis.comparison.trace_summary import Side
+from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.errors import TraceError
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, NUMBERS, PRESETS, Characteristic
 from gwa.metrics.papers.published import printed
@@ -14,7 +14,7 @@ from gwa.report.document import Block, Column, Note, Table, Value
 from gwa.report.facts import number
 from gwa.report.formatting import show
 
-Archive = Mapping[str, Mapping[str, Value]]
+ReferenceSet = Mapping[str, Mapping[str, Value]]
 """Facts of traces elsewhere, by name and id."""
 
 PUBLISHED: Final = "archive"
@@ -108,7 +108,7 @@ def read_archive(path: Path) -> dict[str, Mapping[str, Value]]:
     return found
 
 
-def standing(sides: Sequence[Side], archive: Archive) -> Iterator[Block]:
+def standing(sides: Sequence[TraceSummary], archive: ReferenceSet) -> Iterator[Block]:
     """
     How each trace compares with others: its rank by each fact, and the trace that it is most like.
 
@@ -125,7 +125,7 @@ def standing(sides: Sequence[Side], archive: Archive) -> Iterator[Block]:
         yield _ranks(place, side, ranks, archive)
 
 
-def _column(name: str, own: Mapping[str, Value], archive: Archive) -> dict[str, float] | None:
+def _column(name: str, own: Mapping[str, Value], archive: ReferenceSet) -> dict[str, float] | None:
     """Return the numbers called *name* of all traces, the own under no name; None for too few."""
     found = {trace: facts.get(name) for trace, facts in archive.items()} | {"": own.get(name)}
     known = {
@@ -143,7 +143,9 @@ def _apart(column: Mapping[str, float], trace: str) -> float:
     return between / max(len(column) - 2, 1) if low < high else 0.0
 
 
-def _alike(place: int, side: Side, ranks: Mapping[str, dict[str, float]], archive: Archive) -> Table:
+def _alike(
+    place: int, side: TraceSummary, ranks: Mapping[str, dict[str, float]], archive: ReferenceSet
+) -> Table:
     """Return the traces, the most similar first, and what is alike and what not."""
     rows = []
     for trace in archive:
@@ -170,7 +172,7 @@ def _ratio(column: Mapping[str, float], trace: str) -> float:
     return math.log(other / one) if one > 0 else float(other > 0)
 
 
-def _title(side: Side, name: str) -> str:
+def _title(side: TraceSummary, name: str) -> str:
     """Return what a fact is called; those of fits do not name the characteristic themselves."""
     one = _fitted(name)
     if one is None:
@@ -184,7 +186,7 @@ def _fitted(name: str) -> Characteristic | None:
     return CHARACTERISTICS.get(rest.partition(".")[0])
 
 
-def _text(name: str, value: float, side: Side) -> str:
+def _text(name: str, value: float, side: TraceSummary) -> str:
     """Return a fact as it is told: a mean of logarithms as a value, a deviation as a factor."""
     one = _fitted(name)
     if one is None:
@@ -196,7 +198,9 @@ def _text(name: str, value: float, side: Side) -> str:
     return show(round(plain, 1), "seconds" if one.unit == "seconds" else "")
 
 
-def _ranks(place: int, side: Side, ranks: Mapping[str, dict[str, float]], archive: Archive) -> Table:
+def _ranks(
+    place: int, side: TraceSummary, ranks: Mapping[str, dict[str, float]], archive: ReferenceSet
+) -> Table:
     """Return where the trace stands by each fact."""
     rows: list[tuple[Value, ...]] = []
     for name, column in ranks.items():

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gwa.analysis.comparison.trace_summary import Side
+from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Column, Note, Table, Value
 
 MOST: Final = 20
 """So many users are listed."""
 
 
-def moved(sides: Sequence[Side]) -> Iterator[Block]:
+def moved(sides: Sequence[TraceSummary]) -> Iterator[Block]:
     """
     Users whose name is in two traces or more, and their share of the CPU time of each.
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.analysis.base import analyses
-from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import Statistics
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS
-from gwa.report.document import Fact, Figure, Name, Report
+from gwa.report.document import Fact, Figure, Report, Verbatim
 from gwa.report.facts import number
 from gwa.store.store import Store
 
@@ -45,7 +45,7 @@ select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_second
 
 
 @dataclass(frozen=True)
-class Side:
+class TraceSummary:
     """
     What is known of a trace called *name*.
 
@@ -53,7 +53,7 @@ class Side:
     `gwa.evaluation.measure`, and what share of jobs and CPU time each user has.
     """
 
-    name: Name
+    name: Verbatim
     facts: Mapping[str, Fact]
     figures: Mapping[str, Figure]
     statistics: Statistics
@@ -61,14 +61,14 @@ class Side:
     users: Mapping[str, tuple[float, float]]
 
 
-def look(name: str, store: Store) -> Side:
+def summarize(name: str, store: Store) -> TraceSummary:
     """Return what a comparison shows of the trace in *store*."""
     sections = tuple(one.section(store) for one in analyses() if one.id in SECTIONS)
     report = Report(name, "", sections)
     drawn = {block.id: block for section in sections for block in section.blocks if isinstance(block, Figure)}
-    seen = Reference.of(Workload.of(store))
+    seen = Reference.of(JobArrays.of(store))
     facts = {fact.id: fact for fact in (*report.facts(), *_normal(store))}
-    return Side(Name(name), facts, drawn, seen.statistics, seen.floors, _users(store))
+    return TraceSummary(Verbatim(name), facts, drawn, seen.statistics, seen.floors, _users(store))
 
 
 def _normal(store: Store) -> Iterator[Fact]:

@@ -39,7 +39,7 @@ FEWEST_DAYS: Final = 2
 """Fewer days make no curve."""
 
 
-class Change(NamedTuple):
+class CapacityChange(NamedTuple):
     """A week from which on the most processors ever busy are others than before."""
 
     week: int
@@ -104,7 +104,7 @@ def greatest(busy: Level, width: float) -> Floats:
     return most
 
 
-def changes(weekly: Floats) -> list[Change]:
+def changes(weekly: Floats) -> list[CapacityChange]:
     """
     Return the steps in weekly maxima.
 
@@ -112,18 +112,18 @@ def changes(weekly: Floats) -> list[Change]:
     [Change(week=10, before=100.0, after=150.0), Change(week=20, before=150.0, after=90.0)]
     """
     up = _rises(weekly)
-    down = [Change(len(weekly) - week, after, before) for week, before, after in _rises(weekly[::-1])]
+    down = [CapacityChange(len(weekly) - week, after, before) for week, before, after in _rises(weekly[::-1])]
     return sorted(up + down)
 
 
-def _rises(weekly: Floats) -> list[Change]:
-    found: list[Change] = []
+def _rises(weekly: Floats) -> list[CapacityChange]:
+    found: list[CapacityChange] = []
     for week in range(FEWEST, len(weekly) - FEWEST + 1):
         before, ahead = weekly[max(week - WEEKS, 0) : week], weekly[week : week + WEEKS]
         low, high = float(before.max()), float(ahead.max())
         is_step = 0 < low * (1 + STEP) < min(weekly[week], float(np.median(ahead)))
         if is_step and all(np.median(part) >= part.max() / (1 + STEP) for part in (before, ahead)):
-            found.append(Change(week, low, high))
+            found.append(CapacityChange(week, low, high))
     return found
 
 
@@ -184,7 +184,7 @@ def _least(waiting: Level, begins: Floats, ends: Floats) -> Ints:
     return whole
 
 
-def _table(found: list[Change], first: float) -> Table:
+def _table(found: list[CapacityChange], first: float) -> Table:
     return Table(
         "capacity-changes",
         "Proposed changes of size",
@@ -192,7 +192,7 @@ def _table(found: list[Change], first: float) -> Table:
             Column("from", "In the week from", "timestamp"),
             Column("before", f"Most busy in {WEEKS} weeks before", "count"),
             Column("after", f"Most busy in {WEEKS} weeks after", "count"),
-            Column("change", "Change", "fraction"),
+            Column("change", "CapacityChange", "fraction"),
         ),
         tuple(
             (first + week * WEEK, number(before), number(after), (after - before) / before)

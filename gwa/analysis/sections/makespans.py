@@ -7,8 +7,8 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.papers.dacosta2018 import (
     GROUPS,
     JOBS,
-    Cluster,
     Clustering,
+    TaskCluster,
     clustering,
     disparity,
     groups,
@@ -170,7 +170,7 @@ def _clusters(found: Clustering) -> Iterator[Block]:
     )
 
 
-def _cluster(prefix: str, one: Cluster, columns: tuple[str, ...]) -> tuple[Fact, ...]:
+def _cluster(prefix: str, one: TaskCluster, columns: tuple[str, ...]) -> tuple[Fact, ...]:
     return (
         Fact(f"{prefix}.share", one.share, "Share of the jobs in the cluster", "fraction"),
         *(

@@ -20,7 +20,7 @@ from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 
 if TYPE_CHECKING:  # what compares workloads takes long to import, and few reports have this section
-    from gwa.evaluation.job_arrays import Workload
+    from gwa.evaluation.job_arrays import JobArrays
     from gwa.evaluation.scorecard import Scorecard
 
 MOST: Final = 20_000
@@ -39,11 +39,11 @@ GREAT: Final = 10_000
 
 
 @dataclass(frozen=True)
-class Made:
+class ScoredModel:
     """A fitted *model*, the *jobs* that it makes, and how near they come (*card*)."""
 
     model: Model
-    jobs: "Workload"
+    jobs: "JobArrays"
     card: "Scorecard"
 
     @property
@@ -68,10 +68,10 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     distance between two halves of the trace.
     """
     from gwa.evaluation.holdout import copied
-    from gwa.evaluation.job_arrays import Workload
+    from gwa.evaluation.job_arrays import JobArrays
 
     with copied(store, f"select {', '.join(_known(store))} {EARLIEST}", _known(store)) as some:
-        real = Workload.of(some)
+        real = JobArrays.of(some)
         if len(real) < Model.fewest:
             yield Note(f"{len(real)} jobs ran at a known time: too few for a model.")
             return
@@ -90,9 +90,9 @@ def _known(store: Store) -> list[str]:
     return [name for name, known in store.known.items() if known]
 
 
-def _made(some: Store, real: "Workload") -> tuple[list[Made], list[str]]:
+def _made(some: Store, real: "JobArrays") -> tuple[list[ScoredModel], list[str]]:
     """Return the models by how near they come, and why others cannot be fitted."""
-    from gwa.evaluation.job_arrays import Workload
+    from gwa.evaluation.job_arrays import JobArrays
     from gwa.evaluation.scorecard import Reference
     from gwa.models.generate import Order
     from gwa.models.streams import Extent
@@ -106,12 +106,12 @@ def _made(some: Store, real: "Workload") -> tuple[list[Made], list[str]]:
             refused.append(f"{kind.title}: {error}.")
             continue
         blocks = Order(fitted, Extent(jobs=len(real)), SEED).blocks()
-        jobs = Workload.made(blocks, real.cpus)
-        made.append(Made(fitted, jobs, reference.score(jobs)))
+        jobs = JobArrays.made(blocks, real.cpus)
+        made.append(ScoredModel(fitted, jobs, reference.score(jobs)))
     return sorted(made, key=lambda one: one.floors), refused
 
 
-def _shown(real: "Workload", made: list[Made]) -> Iterator[Block]:
+def _shown(real: "JobArrays", made: list[ScoredModel]) -> Iterator[Block]:
     """Yield the comparison of models, the scorecard of the nearest, curves, and parameters."""
     yield Table("models", "How near the models come", COLUMNS, tuple(map(_row, made)), NOTE)
     yield Facts(tuple(fact for one in made for fact in _facts(one)), listed=False)
@@ -151,13 +151,13 @@ NOTE: Final = (
 )
 
 
-def _row(one: Made) -> tuple[Value, ...]:
+def _row(one: ScoredModel) -> tuple[Value, ...]:
     counts = one.card.counts()
     within = counts["equal"] + counts["within noise"]
     return (one.model.title, number(one.floors), within, counts["near"], counts["off"], counts["missing"])
 
 
-def _facts(one: Made) -> Iterator[Fact]:
+def _facts(one: ScoredModel) -> Iterator[Fact]:
     """Yield the distances of a model as facts."""
     from gwa.evaluation.scorecard import title
 
@@ -170,7 +170,7 @@ def _facts(one: Made) -> Iterator[Fact]:
         )
 
 
-def _curves(real: "Workload", made: list[Made]) -> Iterator[Figure]:
+def _curves(real: "JobArrays", made: list[ScoredModel]) -> Iterator[Figure]:
     """Yield real and synthetic distribution functions."""
     jobs = {"real": real, **{one.model.name: one.jobs for one in made}}
     for name, label, unit in CURVES:
@@ -192,7 +192,7 @@ CURVES: Final[tuple[tuple[str, str, Unit], ...]] = (
 )
 
 
-def _values(jobs: "Workload", name: str) -> Floats:
+def _values(jobs: "JobArrays", name: str) -> Floats:
     if name == "gaps":
         return np.diff(jobs.submit)
     return jobs.run if name == "run-time" else jobs.procs.astype(np.float64)

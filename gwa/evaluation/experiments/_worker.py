@@ -8,7 +8,7 @@ from pathlib import Path
 from gwa.errors import GwaError
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.pool import FAILED
-from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import perform
 from gwa.evaluation.experiments.spec import read_experiment
 
@@ -20,7 +20,7 @@ def main() -> None:
     path, repetitions, folder, schedules = json.loads(sys.argv[1])
     plan = Plan(read_experiment(Path(path)).with_repetitions(repetitions))
     runs = {run.name: run for run in plan.runs}
-    shelf = Shelf(Path(folder), schedules=schedules)
+    shelf = RunCache(Path(folder), schedules=schedules)
     for line in sys.stdin:
         for name in perform(plan.stated, [runs[name] for name in json.loads(line)], shelf):
             _say(name)

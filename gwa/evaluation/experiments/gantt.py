@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.errors import SimulationError
-from gwa.evaluation.experiments.plan import Plan, Run
+from gwa.evaluation.experiments.plan import Plan, PlannedRun
 from gwa.evaluation.experiments.run import Schedule, simulated
 from gwa.evaluation.experiments.workloads import workload
 from gwa.report.document import Block, Note, Section
@@ -37,7 +37,7 @@ def gantts(plan: Plan, name: str | None) -> list[Section]:
     return [Section("schedule", "Schedule of a run", HELP, tuple(_blocks(plan, found[0])), "Schedule")]
 
 
-def _blocks(plan: Plan, run: Run) -> Iterator[Block]:
+def _blocks(plan: Plan, run: PlannedRun) -> Iterator[Block]:
     """Yield the drawing of a schedule."""
     made = workload(plan.stated, run.variant)
     _, schedule = simulated(plan.stated, made, run.policies)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.evaluation.experiments.results import Cell, Estimate, Results
+from gwa.evaluation.experiments.results import Estimate, ExperimentResults, ResultCell
 from gwa.evaluation.experiments.run import ALONE, BAGS, CLASSES, HELP, JOBS, MEASURES
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Report, Section, Table, Unit, Value
 from gwa.report.figures.groups import groups
@@ -56,7 +56,7 @@ class Panel:
     """The *cells* of one workload, which differ along the axis *across* and in the axes of *series*."""
 
     title: str
-    cells: Sequence[Cell]
+    cells: Sequence[ResultCell]
     across: str | None
     series: Sequence[str]
 
@@ -65,7 +65,7 @@ class Panel:
         """The class of sizes that sums up a run."""
         return _whole(self.cells)
 
-    def label(self, cell: Cell) -> str:
+    def label(self, cell: ResultCell) -> str:
         """Return what the series of a cell is called."""
         return " · ".join(str(cell.axis(name)) for name in self.series) or str(cell.axis("scheduler"))
 
@@ -89,7 +89,7 @@ class Panel:
         self,
         id: str,  # noqa: A002 - as blocks call it
         measure: str,
-        cells: Sequence[Cell],
+        cells: Sequence[ResultCell],
         places: Mapping[str, str],
         across: str | None,
         at: str = "",
@@ -110,7 +110,7 @@ class Panel:
         unit = COLUMNS[measure].unit
         return groups(id, title, list(places.values()), points, below, COLUMNS[measure].label, alt, unit=unit)
 
-    def table(self, id: str, cells: Sequence[Cell]) -> Table:  # noqa: A002 - as blocks call it
+    def table(self, id: str, cells: Sequence[ResultCell]) -> Table:  # noqa: A002 - as blocks call it
         """Return *cells* as a table."""
         axes = [name for name in (self.across, *self.series) if name]
         measures = [COLUMNS[name] for name in SHOWN[self.whole]]
@@ -126,32 +126,32 @@ class Panel:
         return Table(f"{id}-table", self.title or "All runs", tuple(columns), tuple(rows), SURE)
 
 
-def panels(results: Results) -> list[Panel]:
+def panels(results: ExperimentResults) -> list[Panel]:
     """Return a panel for each combination of what is neither on the x axis nor a policy."""
     varied = results.varied
     across = next((name for name in ACROSS if name in varied), None)
     apart = [name for name in ACROSS if name in varied and name != across]
     series = [name for name in POLICIES if name in varied]
-    alike: dict[str, list[Cell]] = {}
+    alike: dict[str, list[ResultCell]] = {}
     for cell in results.cells:
         title = ", ".join(f"{LABELS[name].lower()} {word(name, cell.axis(name))}" for name in apart)
         alike.setdefault(title, []).append(cell)
     return [Panel(title, cells, across, series) for title, cells in alike.items()]
 
 
-def report(results: Results, more: Sequence[Section] = ()) -> Report:
+def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     """Return the report on an experiment, with *more* sections at its end."""
     said = results.plan.stated.experiment
     sections = [Section("experiment", "The experiment", said.about, tuple(_about(results)), "Experiment")]
     for place, panel in enumerate(panels(results), 1):
         name = f"results-{place}"
-        title = panel.title[:1].upper() + panel.title[1:] or "Results"
-        sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "Results"))
+        title = panel.title[:1].upper() + panel.title[1:] or "ExperimentResults"
+        sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "ExperimentResults"))
     machines = results.plan.stated.machines
     return Report(said.title, machines.title, (*sections, *more), overline="Simulation")
 
 
-def _about(results: Results) -> Iterator[Block]:
+def _about(results: ExperimentResults) -> Iterator[Block]:
     """Yield what was simulated, on what system."""
     plan = results.plan
     machines = plan.stated.machines
@@ -175,7 +175,7 @@ def _about(results: Results) -> Iterator[Block]:
     yield Table("system", "System", columns, rows, machines.source)
 
 
-def summary(results: Results) -> tuple[list[str], list[tuple[Value, ...]]]:
+def summary(results: ExperimentResults) -> tuple[list[str], list[tuple[Value, ...]]]:
     """Return the names and the rows of a table of the means that the page shows."""
     axes = results.varied or ["scheduler"]
     whole = _whole(results.cells)
@@ -191,7 +191,7 @@ def summary(results: Results) -> tuple[list[str], list[tuple[Value, ...]]]:
     return names, rows
 
 
-def _whole(cells: Sequence[Cell]) -> str:
+def _whole(cells: Sequence[ResultCell]) -> str:
     """Return the class of sizes that sums up a run: bags, where there are any."""
     found = {cell.size for cell in cells}
     return next(name for name in (JOBS, BAGS, ALONE) if name in found)
@@ -202,7 +202,7 @@ def word(axis: str, place: Value) -> str:
     return brief(place, UNITS.get(axis, "")) if isinstance(place, int | float) else str(place)
 
 
-def _on(cells: Sequence[Cell], axis: str) -> list[Value]:
+def _on(cells: Sequence[ResultCell], axis: str) -> list[Value]:
     return list(dict.fromkeys(cell.axis(axis) for cell in cells))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import DefinitionError
-from gwa.evaluation.experiments.spec import RUNS, Stated, Workload
+from gwa.evaluation.experiments.spec import RUNS, Stated, WorkloadSpec
 from gwa.util import fingerprint
 
 DIGITS: Final = 20
@@ -39,7 +39,7 @@ class Policies:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     """One simulation; *key* is the hash of all that its result depends on."""
 
     variant: Variant
@@ -63,7 +63,7 @@ class Plan:
         """Every variant of every workload."""
         return [one for workload in self.stated.experiment.workloads for one in self._of(workload)]
 
-    def _of(self, workload: Workload) -> Iterator[Variant]:
+    def _of(self, workload: WorkloadSpec) -> Iterator[Variant]:
         said = self.stated.experiment
         # Nothing is random about a trace.
         repetitions = range(1, 1 + (said.repetitions if workload.models else 1))
@@ -85,7 +85,7 @@ class Plan:
         return [Policies(*names) for names in product(said.architectures, said.selections, said.schedulers)]
 
     @cached_property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[PlannedRun]:
         """Every run, variant by variant; raise `DefinitionError` for more than anybody can mean."""
         count = len(self.variants) * len(self.policies)
         if count > RUNS:
@@ -95,7 +95,7 @@ class Plan:
             same = self._content(variant)
             for policies in self.policies:
                 text = json.dumps([same, asdict(policies)], sort_keys=True, allow_nan=False)
-                found.append(Run(variant, policies, hashlib.sha256(text.encode()).hexdigest()))
+                found.append(PlannedRun(variant, policies, hashlib.sha256(text.encode()).hexdigest()))
         return found
 
     def _content(self, variant: Variant) -> dict[str, Any]:

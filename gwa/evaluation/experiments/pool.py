@@ -19,8 +19,8 @@ from threading import Thread
 from typing import IO, Final, TypeAlias, cast
 
 from gwa.errors import SimulationError
-from gwa.evaluation.experiments.plan import Plan, Run
-from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.plan import Plan, PlannedRun
+from gwa.evaluation.experiments.run_cache import RunCache
 
 PIECES: Final = 4
 """So many pieces of work for each process, at least, so that none is idle for long at the end."""
@@ -33,7 +33,7 @@ ENDED: Final = f"{FAILED}a process that simulates has ended; with --jobs 1 there
 Process: TypeAlias = "subprocess.Popen[bytes]"
 
 
-def spread(plan: Plan, left: Sequence[Run], shelf: Shelf, jobs: int) -> Iterator[str]:
+def spread(plan: Plan, left: Sequence[PlannedRun], shelf: RunCache, jobs: int) -> Iterator[str]:
     """Yield the names of the runs *left* as they are done; raise `SimulationError` where one cannot be."""
     work: SimpleQueue[list[str]] = SimpleQueue()
     for piece in pieces(left, jobs):
@@ -57,7 +57,7 @@ def spread(plan: Plan, left: Sequence[Run], shelf: Shelf, jobs: int) -> Iterator
                 pass
 
 
-def pieces(runs: Sequence[Run], jobs: int) -> Iterator[Sequence[Run]]:
+def pieces(runs: Sequence[PlannedRun], jobs: int) -> Iterator[Sequence[PlannedRun]]:
     """Yield *runs* in pieces of one workload each; shorter ones where there are few workloads."""
     groups = [list(same) for _, same in groupby(runs, key=lambda run: run.variant)]
     parts = ceil(PIECES * jobs / max(1, len(groups)))
@@ -66,7 +66,7 @@ def pieces(runs: Sequence[Run], jobs: int) -> Iterator[Sequence[Run]]:
         yield from (group[start : start + size] for start in range(0, len(group), size))
 
 
-def _started(plan: Plan, shelf: Shelf) -> Process:
+def _started(plan: Plan, shelf: RunCache) -> Process:
     """Start a Python with the import path of this one; it ends when its standard input does."""
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
     told = json.dumps(

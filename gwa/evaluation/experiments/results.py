@@ -15,7 +15,7 @@ from scipy import stats
 from gwa.errors import SimulationError
 from gwa.evaluation.experiments.plan import Plan, Policies, Variant
 from gwa.evaluation.experiments.run import MEASURES, Row
-from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.report.document import Value
 from gwa.util.atomic import whole
 
@@ -65,7 +65,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ResultCell:
     """All repetitions of one variant under one combination of policies, *axes*, in one class of sizes."""
 
     axes: tuple[Value, ...]
@@ -78,14 +78,14 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Results:
+class ExperimentResults:
     """The results of all runs of a *plan*, in its order."""
 
     plan: Plan
     rows: tuple[Row, ...]
 
     @classmethod
-    def of(cls, plan: Plan, shelf: Shelf) -> "Results":
+    def of(cls, plan: Plan, shelf: RunCache) -> "ExperimentResults":
         """Return the results that *shelf* has; raise `SimulationError` where one is missing."""
         found: list[Row] = []
         for run in plan.runs:
@@ -97,12 +97,12 @@ class Results:
         return cls(plan, tuple(found))
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[ResultCell, ...]:
         """The means over repetitions."""
         groups: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.rows:
             groups.setdefault((*(row[name] for name in AXES), row[TEXT]), []).append(row)
-        return tuple(Cell(key[:-1], key[-1], dict(_estimates(rows))) for key, rows in groups.items())
+        return tuple(ResultCell(key[:-1], key[-1], dict(_estimates(rows))) for key, rows in groups.items())
 
     def values(self, axis: str) -> list[Value]:
         """Return all that is on an axis, numbers in order."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gwa.evaluation.experiments.plan import Policies
 from gwa.evaluation.experiments.spec import Machines, Stated
-from gwa.evaluation.experiments.workloads import Made
+from gwa.evaluation.experiments.workloads import GeneratedWorkload
 from gwa.report.document import Column
 from gwa.simulation import bags, engine, metrics, performance
 from gwa.simulation.backfilling import schedule
@@ -55,7 +55,7 @@ HELP: Final = (
 )
 
 
-def simulated(stated: Stated, made: Made, policies: Policies) -> tuple[list[Row], Schedule]:
+def simulated(stated: Stated, made: GeneratedWorkload, policies: Policies) -> tuple[list[Row], Schedule]:
     """Return what a run does: a row for each class of bag sizes, and the schedule of each task."""
     if policies.architecture is None:
         return _parallel(stated.machines, made, policies.scheduler)
@@ -135,7 +135,7 @@ def _of_system(tasks: Tasks, run: engine.Run, system: Grid, horizon: float) -> R
     }
 
 
-def _parallel(machines: Machines, made: Made, policy: str) -> tuple[list[Row], Schedule]:
+def _parallel(machines: Machines, made: GeneratedWorkload, policy: str) -> tuple[list[Row], Schedule]:
     """Return what a policy does to parallel jobs on one cluster, a single row, and the schedule."""
     jobs = Jobs.of(made.submit, made.run, made.procs, made.estimate)
     start = schedule(jobs, machines.processors, policy)

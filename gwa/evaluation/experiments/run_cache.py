@@ -9,19 +9,19 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from gwa.errors import OutputError
-from gwa.evaluation.experiments.plan import Run
+from gwa.evaluation.experiments.plan import PlannedRun
 from gwa.evaluation.experiments.run import Row, Schedule
 from gwa.util.atomic import whole, write_whole
 
 
 @dataclass(frozen=True)
-class Shelf:
+class RunCache:
     """The results in a *folder*; with *schedules* also what became of each task."""
 
     folder: Path
     schedules: bool = False
 
-    def ready(self) -> "Shelf":
+    def ready(self) -> "RunCache":
         """Make the folders; raise `OutputError` where that cannot be."""
         try:
             for name in ("runs", *(["schedules"] if self.schedules else [])):
@@ -30,7 +30,7 @@ class Shelf:
             raise OutputError(f"{self.folder}: cannot be made: {error.strerror}") from error
         return self
 
-    def rows(self, run: Run) -> list[Row] | None:
+    def rows(self, run: PlannedRun) -> list[Row] | None:
         """Return the result of a run; None where there is none that is whole."""
         if self.schedules and not self.schedule_of(run).is_file():
             return None
@@ -40,7 +40,7 @@ class Shelf:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def keep(self, run: Run, rows: Sequence[Row], schedule: Schedule) -> None:
+    def keep(self, run: PlannedRun, rows: Sequence[Row], schedule: Schedule) -> None:
         """Keep what came of a run: its result last, so that there is none without its schedule."""
         if self.schedules:
             with whole(self.schedule_of(run)) as part:
@@ -48,9 +48,9 @@ class Shelf:
         text = json.dumps({"key": run.key, "rows": rows}, indent=1, allow_nan=False)
         write_whole(self._result_of(run), f"{text}\n")
 
-    def schedule_of(self, run: Run) -> Path:
+    def schedule_of(self, run: PlannedRun) -> Path:
         """Return the file of the schedule of a run."""
         return self.folder / "schedules" / f"{run.name}.parquet"
 
-    def _result_of(self, run: Run) -> Path:
+    def _result_of(self, run: PlannedRun) -> Path:
         return self.folder / "runs" / f"{run.name}.json"

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from gwa.errors import ModelError, SimulationError
-from gwa.evaluation.experiments.plan import Plan, Run
+from gwa.evaluation.experiments.plan import Plan, PlannedRun
 from gwa.evaluation.experiments.pool import spread
 from gwa.evaluation.experiments.run import simulated
-from gwa.evaluation.experiments.run_cache import Shelf
+from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.spec import Stated
 from gwa.evaluation.experiments.workloads import workload
 from gwa.util.progress import SILENT, Progress
 
 
-def perform(stated: Stated, runs: Sequence[Run], shelf: Shelf) -> Iterator[str]:
+def perform(stated: Stated, runs: Sequence[PlannedRun], shelf: RunCache) -> Iterator[str]:
     """
     Yield the name of each of *runs* when it is done and kept; runs of one workload share it.
 
@@ -33,7 +33,7 @@ def perform(stated: Stated, runs: Sequence[Run], shelf: Shelf) -> Iterator[str]:
             raise SimulationError(f"{stated.path}: workload {variant.workload}: {error}") from error
 
 
-def run_all(plan: Plan, shelf: Shelf, jobs: int, progress: Progress = SILENT) -> int:
+def run_all(plan: Plan, shelf: RunCache, jobs: int, progress: Progress = SILENT) -> int:
     """
     Do all runs of *plan* that *shelf* lacks, in so many processes as *jobs*; return how many there were.
 

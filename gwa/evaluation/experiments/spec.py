@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from gwa.errors import ModelError
 from gwa.evaluation.experiments.toml_lines import Located
 from gwa.models.base import Model
-from gwa.models.families.thesis import Bags
+from gwa.models.families.thesis import BagsModel
 from gwa.models.files import found
 from gwa.models.parameters import Parameters, Quantity, positive
 from gwa.simulation.architectures import architecture
@@ -30,7 +30,7 @@ RUNS: Final = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cluster(Parameters):
+class ClusterSpec(Parameters):
     """A cluster of processors that are alike."""
 
     name: str  # type: ignore[misc] # a parameter here, not what members of a family are called
@@ -43,7 +43,7 @@ class Machines(Parameters):
     """A system of *clusters*; *source* says where its numbers come from."""
 
     title: str
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[ClusterSpec, ...]
     source: str = ""
 
     def check(self) -> None:
@@ -67,7 +67,7 @@ class Machines(Parameters):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workload(Parameters):
+class WorkloadSpec(Parameters):
     """
     Tasks that a *trace* recorded, or that *models* make: one stream for each cluster, in turns.
 
@@ -112,10 +112,10 @@ class Experiment(Parameters):
     """
 
     title: str
-    workloads: tuple[Workload, ...]
+    workloads: tuple[WorkloadSpec, ...]
     about: str = ""
     system: str | None = None
-    clusters: tuple[Cluster, ...] = ()
+    clusters: tuple[ClusterSpec, ...] = ()
     architectures: tuple[str, ...] = ("csp",)
     selections: tuple[str, ...] = ("S-T",)
     schedulers: tuple[str, ...] = ()
@@ -235,9 +235,9 @@ def _check_file(path: Path) -> None:
         raise ModelError(f"there is no file {path}")
 
 
-def _model(path: Path, name: str, workload: Workload) -> Model:
+def _model(path: Path, name: str, workload: WorkloadSpec) -> Model:
     """Return a preset, or the model in a file beside the experiment."""
     model = found(str(path.parent / name) if name.endswith(".json") else name).model
-    if workload.bag_sizes and not isinstance(model, Bags):
+    if workload.bag_sizes and not isinstance(model, BagsModel):
         raise ModelError(f"{name} is a model without sizes of bags, which bag_sizes would change")
     return model

@@ -11,12 +11,12 @@ import numpy as np
 
 from gwa.errors import ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Variant
-from gwa.evaluation.experiments.spec import AT_ONCE, EVENLY, Stated, Workload
+from gwa.evaluation.experiments.spec import AT_ONCE, EVENLY, Stated, WorkloadSpec
 from gwa.formats.open import read
 from gwa.metrics.bags import bagged
 from gwa.models.base import Model
 from gwa.models.draws import Scaled
-from gwa.models.families.thesis import Bags
+from gwa.models.families.thesis import BagsModel
 from gwa.models.parameters import positive
 from gwa.models.streams import DAY, Block, Extent, cut, joined, merged
 from gwa.simulation.tasks import Tasks
@@ -39,7 +39,7 @@ SPAN: Final = 1 << 40
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class GeneratedWorkload:
     """
     Tasks in the order of submission, as arrays of one length, and the *length* of all submissions in seconds.
 
@@ -70,7 +70,7 @@ class Made:
         """Return the share of *capacity* that the tasks keep busy in their length."""
         return float((self.run * self.procs).sum()) / (capacity * self.length)
 
-    def arriving(self, pattern: str) -> "Made":
+    def arriving(self, pattern: str) -> "GeneratedWorkload":
         """Return the tasks with their bags arriving by another pattern; within a bag nothing changes."""
         if pattern not in {AT_ONCE, EVENLY}:
             return self
@@ -85,7 +85,7 @@ class Made:
         return replace(self, **{**columns, "submit": submit[order]})
 
 
-def workload(stated: Stated, variant: Variant) -> Made:
+def workload(stated: Stated, variant: Variant) -> GeneratedWorkload:
     """
     Return the tasks, or the parallel jobs, of a variant.
 
@@ -95,7 +95,7 @@ def workload(stated: Stated, variant: Variant) -> Made:
     (one,) = (one for one in said.workloads if one.name == variant.workload)
     shaped = _parallel if said.policies else _sequential
 
-    def make(pace: float) -> Made:
+    def make(pace: float) -> GeneratedWorkload:
         models = [_with_bags_of(model, variant.bag_size) for model in _models(stated, one)]
         made = _modelled(models, one, pace, (said.seed, variant.repetition))
         return shaped(_lengthened(made, variant.run_time))
@@ -109,7 +109,7 @@ def workload(stated: Stated, variant: Variant) -> Made:
     return made.arriving(variant.arrivals)
 
 
-def _models(stated: Stated, one: Workload) -> list[Model]:
+def _models(stated: Stated, one: WorkloadSpec) -> list[Model]:
     """Return the model of each stream: one for each cluster; parallel jobs fit into the only one."""
     models = [stated.models[name] for name in one.models]
     if stated.experiment.policies:
@@ -117,11 +117,11 @@ def _models(stated: Stated, one: Workload) -> list[Model]:
     return [models[place % len(models)] for place in range(len(stated.machines.clusters))]
 
 
-def _parallel(made: Made) -> Made:
+def _parallel(made: GeneratedWorkload) -> GeneratedWorkload:
     return made
 
 
-def _sequential(made: Made) -> Made:
+def _sequential(made: GeneratedWorkload) -> GeneratedWorkload:
     """Return each job as a task on one processor, whatever it had."""
     return replace(made, procs=np.ones_like(made.procs))
 
@@ -139,7 +139,7 @@ class Stretched(Scaled):
 
 def _with_bags_of(model: Model, median: float | None) -> Model:
     """Return *model* with bags of two or more of a *median* size, their coefficient of variation kept."""
-    if median is None or not isinstance(model, Bags):
+    if median is None or not isinstance(model, BagsModel):
         return model
     size = model.bag_size
     factor = median / float(size.quantiles(np.array([0.5]))[0])
@@ -148,7 +148,9 @@ def _with_bags_of(model: Model, median: float | None) -> Model:
     )
 
 
-def _modelled(models: Sequence[Model], said: Workload, pace: float, seed: tuple[int, int]) -> Made:
+def _modelled(
+    models: Sequence[Model], said: WorkloadSpec, pace: float, seed: tuple[int, int]
+) -> GeneratedWorkload:
     """Return the tasks that *models* make, one stream each, with gaps *pace* times as long."""
     streams = [
         _stream(model.paced(pace), place, np.random.default_rng([*seed, place]))
@@ -180,16 +182,16 @@ def _stream(model: Model, place: int, rng: np.random.Generator) -> Iterator[Bloc
         number += count
 
 
-def _made(block: Block, length: float) -> Made:
+def _made(block: Block, length: float) -> GeneratedWorkload:
     """Return the tasks of a block with numbers of bags and users from 0."""
     bag, user = (np.unique(block[name], return_inverse=True)[1] for name in ("bag", "user"))
-    return Made(
+    return GeneratedWorkload(
         submit=block["submit_time"], run=block["run_time"], procs=block["n_procs"],
         estimate=block["req_time"], bag=bag, user=user, site=block["site"], length=max(length, 1.0),
     )  # fmt: skip
 
 
-def _lengthened(made: Made, mean: float | None) -> Made:
+def _lengthened(made: GeneratedWorkload, mean: float | None) -> GeneratedWorkload:
     """Return the tasks with run times of this *mean*, of the same coefficient of variation."""
     if mean is None:
         return made
@@ -199,7 +201,9 @@ def _lengthened(made: Made, mean: float | None) -> Made:
     return replace(made, run=made.run * (mean / actual), estimate=made.estimate * (mean / actual))
 
 
-def _paced(make: Callable[[float], Made], load: float | None, capacity: float) -> Made:
+def _paced(
+    make: Callable[[float], GeneratedWorkload], load: float | None, capacity: float
+) -> GeneratedWorkload:
     """
     Return what *make* makes at the pace that brings it near *load*, and with run times that bring it there.
 
@@ -225,7 +229,7 @@ def _paced(make: Callable[[float], Made], load: float | None, capacity: float) -
     return replace(best, run=best.run * (load / reached), estimate=best.estimate * (load / reached))
 
 
-def _off(made: Made, load: float, capacity: float) -> float:
+def _off(made: GeneratedWorkload, load: float, capacity: float) -> float:
     """Return how far the load is off, as a logarithm."""
     reached = made.load(capacity)
     if not reached > 0:
@@ -233,7 +237,7 @@ def _off(made: Made, load: float, capacity: float) -> float:
     return math.log(reached / load)
 
 
-def _stretched(made: Made, load: float | None, capacity: float) -> Made:
+def _stretched(made: GeneratedWorkload, load: float | None, capacity: float) -> GeneratedWorkload:
     """Return recorded tasks with the time between submissions stretched so that they bring *load*."""
     if load is None:
         return made
@@ -242,7 +246,7 @@ def _stretched(made: Made, load: float | None, capacity: float) -> Made:
 
 
 @cache
-def _recorded(path: Path, clusters: int) -> Made:
+def _recorded(path: Path, clusters: int) -> GeneratedWorkload:
     """
     Return the jobs of a trace that ran, each as a task.
 
@@ -251,7 +255,9 @@ def _recorded(path: Path, clusters: int) -> Made:
     """
     with read([path]) as store:
         bags = (
-            bagged(store, Bags.definition(store)) if _tells(store) else "(select null as job_id, null as bag)"
+            bagged(store, BagsModel.definition(store))
+            if _tells(store)
+            else "(select null as job_id, null as bag)"
         )
         (sites,) = store.row("select count(distinct orig_site_id) from ran")
         place = "orig_site_id" if sites > 1 else "user_id"

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import DIFFERENCE, Aspect, measure
 from gwa.statistics import dependence
 from gwa.statistics.hurst import wavelet
@@ -21,7 +21,7 @@ MOST: Final = 10_000_000
 
 
 @lru_cache(maxsize=6)
-def _counts(workload: Workload, width: float) -> Ints | None:
+def _counts(workload: JobArrays, width: float) -> Ints | None:
     """Return the jobs in each interval from the first submission to the last; None where that is one."""
     if not len(workload):
         return None
@@ -31,12 +31,12 @@ def _counts(workload: Workload, width: float) -> Ints | None:
     return np.bincount(places.astype(np.int64))
 
 
-def _entropy(workload: Workload, width: float) -> float | None:
+def _entropy(workload: JobArrays, width: float) -> float | None:
     counts = _counts(workload, width)
     return None if counts is None else dependence.temporal_entropy(counts)
 
 
-def _memory(workload: Workload, hours: int) -> float | None:
+def _memory(workload: JobArrays, hours: int) -> float | None:
     """Return the autocorrelation of arrivals in an hour; None for what is shorter than two lags."""
     counts = _counts(workload, HOUR)
     if counts is None or counts.size < 2 * hours + 1:
@@ -54,7 +54,7 @@ def _lags(counts: Floats, lag: int) -> float:
 
 
 @measure("Entropy of run time over sizes", Aspect.BURSTS, DIFFERENCE)
-def spatial_entropy(workload: Workload) -> float | None:
+def spatial_entropy(workload: JobArrays) -> float | None:
     """Normalised entropy of run time over sizes, 1 for an even spread (Minh and Wolters 2010, table V)."""
     if not len(workload) or workload.procs.max() < 2:  # noqa: PLR2004 - one size has no spread
         return None
@@ -62,19 +62,19 @@ def spatial_entropy(workload: Workload) -> float | None:
 
 
 @measure("Entropy of arrivals over hours", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def hourly_entropy(workload: Workload) -> float | None:
+def hourly_entropy(workload: JobArrays) -> float | None:
     """Normalised entropy of arrivals over hours, 1 for an even spread (Minh and Wolters 2010, figure 6)."""
     return _entropy(workload, HOUR)
 
 
 @measure("Entropy of arrivals over days", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def daily_entropy(workload: Workload) -> float | None:
+def daily_entropy(workload: JobArrays) -> float | None:
     """Normalised entropy of arrivals over days."""
     return _entropy(workload, DAY)
 
 
 @measure("Hurst parameter of arrivals", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def hurst(workload: Workload) -> float | None:
+def hurst(workload: JobArrays) -> float | None:
     """H of the arrivals in quarters of an hour, by Haar wavelets (Abry and Veitch 1998), cycles included."""
     counts = _counts(workload, QUARTER)
     if counts is None or counts.size < BINS or len(workload) < JOBS or counts.min() == counts.max():
@@ -83,18 +83,18 @@ def hurst(workload: Workload) -> float | None:
 
 
 @measure("Autocorrelation after 1 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def after_an_hour(workload: Workload) -> float | None:
+def after_an_hour(workload: JobArrays) -> float | None:
     """Autocorrelation of the arrivals in an hour with those of the next."""
     return _memory(workload, 1)
 
 
 @measure("Autocorrelation after 24 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def after_a_day(workload: Workload) -> float | None:
+def after_a_day(workload: JobArrays) -> float | None:
     """Autocorrelation of the arrivals in an hour with those of the same hour a day later."""
     return _memory(workload, 24)
 
 
 @measure("Autocorrelation after 168 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def after_a_week(workload: Workload) -> float | None:
+def after_a_week(workload: JobArrays) -> float | None:
     """Autocorrelation of the arrivals in an hour with those of the same hour a week later."""
     return _memory(workload, 168)

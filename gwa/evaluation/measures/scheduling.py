@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.evaluation.job_arrays import Workload
+from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import KS, RATIO, Aspect, measure
 from gwa.simulation import metrics
 from gwa.simulation.backfilling import schedule
@@ -40,7 +40,7 @@ class Seen:
 
 
 @lru_cache(maxsize=2)
-def _seen(workload: Workload, policy: str) -> Seen | None:
+def _seen(workload: JobArrays, policy: str) -> Seen | None:
     """Return what *policy* does; None where all jobs come at once, or need no time."""
     submit, run = workload.submit[:MOST], workload.run[:MOST]
     procs = np.minimum(workload.procs[:MOST], workload.cpus)
@@ -54,52 +54,52 @@ def _seen(workload: Workload, policy: str) -> Seen | None:
     return Seen(metrics.wait(jobs, start), metrics.bounded_slowdown(jobs, start))
 
 
-def _wait(workload: Workload, policy: str) -> float | None:
+def _wait(workload: JobArrays, policy: str) -> float | None:
     seen = _seen(workload, policy)
     return None if seen is None else float(seen.wait.mean()) + MINUTE
 
 
-def _waits(workload: Workload, policy: str) -> Sample | None:
+def _waits(workload: JobArrays, policy: str) -> Sample | None:
     seen = _seen(workload, policy)
     return None if seen is None else Sample.of(np.rint(seen.wait))
 
 
-def _slowdown(workload: Workload, policy: str) -> float | None:
+def _slowdown(workload: JobArrays, policy: str) -> float | None:
     seen = _seen(workload, policy)
     return None if seen is None else float(seen.slowdown.mean())
 
 
 @measure("Mean wait, first come first served", Aspect.SCHEDULE, RATIO, orderly=True)
-def fcfs_wait(workload: Workload) -> float | None:
+def fcfs_wait(workload: JobArrays) -> float | None:
     """Mean wait in seconds, plus a minute, under first come first served."""
     return _wait(workload, "fcfs")
 
 
 @measure("Waits, first come first served", Aspect.SCHEDULE, KS, orderly=True)
-def fcfs_waits(workload: Workload) -> Sample | None:
+def fcfs_waits(workload: JobArrays) -> Sample | None:
     """Waits in whole seconds under first come first served."""
     return _waits(workload, "fcfs")
 
 
 @measure("Mean slowdown, first come first served", Aspect.SCHEDULE, RATIO, orderly=True)
-def fcfs_slowdown(workload: Workload) -> float | None:
+def fcfs_slowdown(workload: JobArrays) -> float | None:
     """Mean bounded slowdown (of at least 10 s) under first come first served."""
     return _slowdown(workload, "fcfs")
 
 
 @measure("Mean wait, EASY", Aspect.SCHEDULE, RATIO, orderly=True)
-def easy_wait(workload: Workload) -> float | None:
+def easy_wait(workload: JobArrays) -> float | None:
     """Mean wait in seconds, plus a minute, under EASY backfilling (Lifka 1995)."""
     return _wait(workload, "easy")
 
 
 @measure("Waits, EASY", Aspect.SCHEDULE, KS, orderly=True)
-def easy_waits(workload: Workload) -> Sample | None:
+def easy_waits(workload: JobArrays) -> Sample | None:
     """Waits in whole seconds under EASY backfilling."""
     return _waits(workload, "easy")
 
 
 @measure("Mean slowdown, EASY", Aspect.SCHEDULE, RATIO, orderly=True)
-def easy_slowdown(workload: Workload) -> float | None:
+def easy_slowdown(workload: JobArrays) -> float | None:
     """Mean bounded slowdown (of at least 10 s) under EASY backfilling."""
     return _slowdown(workload, "easy")

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
-from gwa.ingest.counting import Count
+from gwa.ingest.counting import RowCounts
 from gwa.ingest.source.compressed import SUFFIXES, Source
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from gwa.store.schema import FIELDS
 
 NEEDED: Final = ("submit_time", "run_time")
@@ -47,13 +47,13 @@ def fields_of(columns: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def is_packed(head: Head) -> bool:
+def is_packed(head: FileHead) -> bool:
     """Whether the file is compressed: a table has to be unpacked before a database can read it."""
     with head.path.open("rb") as file:
         return file.read(8) != head.data[:8]
 
 
-def sources(heads: Sequence[Head], counts: Sequence[Count]) -> list[tuple[object, ...]]:
+def sources(heads: Sequence[FileHead], counts: Sequence[RowCounts]) -> list[tuple[object, ...]]:
     """Return the rows for the store's table of sources."""
     found: list[tuple[object, ...]] = []
     for head, count in zip(heads, counts, strict=True):

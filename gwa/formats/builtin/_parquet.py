@@ -7,7 +7,7 @@ import duckdb
 
 from gwa.formats.builtin._columns import is_packed
 from gwa.formats.remote import address
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
@@ -26,7 +26,7 @@ LISTS: Final = {
 """Tables that may have several rows for each job: what their columns of lists hold, and in which order."""
 
 
-def columns_of(head: Head) -> Sequence[str]:
+def columns_of(head: FileHead) -> Sequence[str]:
     """Return the names of the columns of a file; raise `ValueError` when it is no Parquet file."""
     if not head.data.startswith(MAGIC):
         raise ValueError("is no Parquet file")
@@ -40,7 +40,7 @@ def columns_of(head: Head) -> Sequence[str]:
     return [row[0] for row in found]
 
 
-def quoted(head: Head) -> str:
+def quoted(head: FileHead) -> str:
     """Return the path of *head* such that DuckDB takes no sign in it for a pattern."""
     return address(head.path)
 

@@ -14,9 +14,9 @@ import duckdb
 from gwa.errors import OutputError, TraceError
 from gwa.formats.base import Format
 from gwa.formats.builtin._columns import is_packed, refuse_packed_name
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from gwa.store.metadata import provenance
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
 from gwa.store.store import MAGIC, TABLES, Store
 from gwa.store.system import overridden
@@ -32,7 +32,7 @@ BATCH: Final = 100_000
 """Rows that are in memory at a time when jobs move from store to store."""
 
 
-def refuses(head: Head) -> str | None:
+def mismatch(head: FileHead) -> str | None:
     """Return why *head* is no store, or None."""
     if head.data[PLACE] != MAGIC:
         return "is no DuckDB file"
@@ -41,10 +41,10 @@ def refuses(head: Head) -> str | None:
     return None
 
 
-def read(heads: Sequence[Head], reading: Reading) -> Store:
+def read(heads: Sequence[FileHead], reading: ReadOptions) -> Store:
     """Open a store, or copy it to where it is wanted."""
     for head in heads:
-        if reason := refuses(head):
+        if reason := mismatch(head):
             message = f"{head.path}: {reason}"
             raise TraceError(message)
     if len(heads) > 1:
@@ -74,7 +74,7 @@ def _refuse_cut(store: Store, path: Path) -> None:
         raise TraceError(message)
 
 
-def _copied(store: Store, reading: Reading) -> Store:
+def _copied(store: Store, reading: ReadOptions) -> Store:
     """Return a copy of *store* at the target, and close the original."""
     copy = Store.create(reading.target, reading.engine)
     try:
@@ -143,7 +143,7 @@ FORMAT = Format(
     title="gwa's store",
     names=("*.duckdb",),
     notes=__doc__ or "",
-    refuses=refuses,
+    mismatch=mismatch,
     read=read,
     write=write,
 )

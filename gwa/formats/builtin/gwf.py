@@ -21,10 +21,10 @@ from gwa.formats.base import Format
 from gwa.formats.builtin._gwf_text import cell, header_lines, in_order, plain_fields, restore
 from gwa.formats.builtin._write_text import write_lines
 from gwa.ingest.pipeline import ingest
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.lines import Layout
-from gwa.ingest.spec import MISSING, Recipe, Shape
-from gwa.store.options import Reading
+from gwa.ingest.spec import MISSING, ConverterSpec, TableSpec
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
 from gwa.store.system import overridden
@@ -37,7 +37,7 @@ EXTRA_AT: Final = 18
 """Where the 30th column stands: behind LastRunSiteID, as in NorduGrid's trace."""
 
 
-def refuses(head: Head) -> str | None:
+def mismatch(head: FileHead) -> str | None:
     """Return why *head* is no GWF, or None."""
     if head.is_binary:
         return "is not text"
@@ -52,12 +52,12 @@ def refuses(head: Head) -> str | None:
     return f"has {width} columns, expected 29"
 
 
-def _is_workflow(head: Head) -> bool:
+def _is_workflow(head: FileHead) -> bool:
     rows = head.rows(COMMENT)
     return bool(rows) and rows[0].replace(" ", "").lower().startswith("workflowid,jobid,submittime")
 
 
-def _looks_numeric(head: Head, layout: Layout) -> bool:
+def _looks_numeric(head: FileHead, layout: Layout) -> bool:
     """Whether the first cells of most rows are numbers."""
     rows = [row.split(None if layout.squeezes else layout.delimiter)[:5] for row in head.rows(COMMENT)]
     good = sum(all(_is_number(cell) for cell in row) for row in rows)
@@ -72,14 +72,14 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _layout(head: Head) -> Layout:
+def _layout(head: FileHead) -> Layout:
     """Cells are parted by tabs where that gives a width of GWF, else by white space."""
     tabs = Layout("\t", COMMENT)
     return tabs if head.width(tabs) in WIDTHS else Layout(" ", COMMENT)
 
 
 @dataclass(frozen=True)
-class Edition:
+class GwfVariant:
     """What the columns of a file are, and how its cells are written."""
 
     delimiter: str = "\t"
@@ -88,20 +88,20 @@ class Edition:
     milliseconds: bool = False
 
 
-def _edition(head: Head) -> Edition:
+def _edition(head: FileHead) -> GwfVariant:
     layout, rows = _layout(head), head.rows(COMMENT)
     encoded = any("Encoding: percent" in comment for comment in head.comments(COMMENT))
     width = head.width(layout) if head.width(layout) in WIDTHS else len(FIELDS)
-    return Edition(layout.delimiter, width, encoded, rows[0].rstrip().endswith(OLD_MILLISECONDS))
+    return GwfVariant(layout.delimiter, width, encoded, rows[0].rstrip().endswith(OLD_MILLISECONDS))
 
 
-def read(heads: Sequence[Head], reading: Reading) -> Store:
+def read(heads: Sequence[FileHead], reading: ReadOptions) -> Store:
     """Return a store with the jobs of GWF files; files of one trace must have the same columns."""
     for head in heads:
         if _is_workflow(head):
             message = f"{head.path}: {WORKFLOW}"
             raise TraceError(message)
-    editions = {_edition(head) for head in heads if head.rows(COMMENT)} or {Edition()}
+    editions = {_edition(head) for head in heads if head.rows(COMMENT)} or {GwfVariant()}
     if len(editions) > 1:
         message = f"{heads[0].path}: the files differ in their columns: give files of one kind"
         raise TraceError(message)
@@ -117,7 +117,7 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
     return store
 
 
-def _recipe(edition: Edition) -> Recipe:
+def _recipe(edition: GwfVariant) -> ConverterSpec:
     names = [field.name for field in FIELDS]
     if edition.width > len(names):
         names.insert(EXTRA_AT, "unknown_column")
@@ -135,9 +135,9 @@ def _recipe(edition: Edition) -> Recipe:
     if edition.milliseconds:
         mapped["submit_time"] = "submit_time / 1000"
     selected = ", ".join(f"{expression} as {name}" for name, expression in mapped.items())
-    return Recipe(
+    return ConverterSpec(
         title="Grid Workload Format, 29 columns",
-        shape=Shape(columns, edition.delimiter, COMMENT, missing=(*MISSING, "")),
+        shape=TableSpec(columns, edition.delimiter, COMMENT, missing=(*MISSING, "")),
         select=f"select {selected} from source",
     )
 
@@ -157,7 +157,7 @@ FORMAT = Format(
     title="Grid Workload Format",
     names=("*.gwf",),
     notes=__doc__ or "",
-    refuses=refuses,
+    mismatch=mismatch,
     read=read,
     write=write,
 )

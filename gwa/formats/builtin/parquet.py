@@ -18,10 +18,10 @@ from gwa.formats.builtin._columns import fields_of, refuse_packed_name, sources
 from gwa.formats.builtin._parquet import TASKS, brief, columns, columns_of, quoted, relation
 from gwa.formats.remote import address, is_remote, reach
 from gwa.ingest.cleaning import insert, is_clean
-from gwa.ingest.counting import Count, settle
-from gwa.ingest.source.head import Head
+from gwa.ingest.counting import RowCounts, finish_store
+from gwa.ingest.source.head import FileHead
 from gwa.store.metadata import KEY, pack, unpack
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS, NAMES, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
@@ -39,7 +39,7 @@ NUMBERS: Final = {*WHOLE, "INTEGER", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL"}
 PER_SECOND: Final = {"DURATION(s)": 1.0, "DURATION(ms)": 1e3, "DURATION(us)": 1e6, "DURATION(ns)": 1e9}
 
 
-def refuses(head: Head) -> str | None:
+def mismatch(head: FileHead) -> str | None:
     """Return why *head* is no Parquet file of jobs, or None."""
     try:
         columns = columns_of(head)
@@ -49,29 +49,29 @@ def refuses(head: Head) -> str | None:
     return "has times in milliseconds" if TASKS.issubset(columns) else None
 
 
-def read(heads: Sequence[Head], reading: Reading) -> Store:
+def read(heads: Sequence[FileHead], reading: ReadOptions) -> Store:
     """Return a store with the jobs of Parquet files: a view of them where that is safe."""
     for head in heads:
-        if reason := refuses(head):
+        if reason := mismatch(head):
             message = f"{head.path}: {reason}"
             raise TraceError(message)
     return _opened(Store.create(reading.target, reading.engine), heads, reading)
 
 
-def read_remote(path: Path, reading: Reading) -> Store:
+def read_remote(path: Path, reading: ReadOptions) -> Store:
     """Return a store with the jobs of the Parquet at the address *path*, which gwa must have written."""
     if reading.on_spark:
         raise TraceError(f"{address(path)}: is an address, Spark reads what its workers see in a folder")
     store = Store.create(reading.target, reading.engine)
     try:
-        heads = [Head(file, file.name, b"") for file in reach(store.connection, path)]
+        heads = [FileHead(file, file.name, b"") for file in reach(store.connection, path)]
     except BaseException:
         store.close()
         raise
     return _opened(store, heads, reading)
 
 
-def _opened(store: Store, heads: Sequence[Head], reading: Reading) -> Store:
+def _opened(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> Store:
     """Return *store* with the jobs of *heads*, or close it."""
     try:
         _open(store, heads, reading)
@@ -88,7 +88,7 @@ def _opened(store: Store, heads: Sequence[Head], reading: Reading) -> Store:
     return store
 
 
-def _open(store: Store, heads: Sequence[Head], reading: Reading) -> None:
+def _open(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> None:
     files = ", ".join("'" + quoted(head).replace("'", "''") + "'" for head in heads)
     store.connection.execute(f"create temp view file as from read_parquet([{files}], union_by_name = true)")
     notes = [note for head in heads for note in _notes(store, head)]
@@ -112,7 +112,7 @@ def _open(store: Store, heads: Sequence[Head], reading: Reading) -> None:
             store.connection.execute(f"insert into {name} {sql}")
 
 
-def _is_view(store: Store, heads: Sequence[Head], reading: Reading) -> bool:
+def _is_view(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> bool:
     """Use the jobs where they stand; False, and nothing done, where they are not clean."""
     store.view(f"select {', '.join(NAMES)} from file")
     if reading.engine and reading.on_spark:
@@ -124,7 +124,7 @@ def _is_view(store: Store, heads: Sequence[Head], reading: Reading) -> bool:
     return False
 
 
-def _notes(store: Store, head: Head) -> list[str]:
+def _notes(store: Store, head: FileHead) -> list[str]:
     """Return what gwa noted in a file when it wrote it, if it did."""
     return [
         note.decode()
@@ -135,7 +135,7 @@ def _notes(store: Store, head: Head) -> list[str]:
     ]
 
 
-def _durations(head: Head) -> dict[str, str]:
+def _durations(head: FileHead) -> dict[str, str]:
     """Return the columns that Arrow's programs know as durations, which are plain numbers for others."""
     import pyarrow as pa
     from pyarrow.parquet import read_schema
@@ -149,7 +149,7 @@ def _durations(head: Head) -> dict[str, str]:
     }
 
 
-def _copy(store: Store, heads: Sequence[Head], types: dict[str, str], *, ours: bool) -> None:
+def _copy(store: Store, heads: Sequence[FileHead], types: dict[str, str], *, ours: bool) -> None:
     """Take the jobs over, cleaned and counted."""
     columns = list(types)
     names = ", ".join(f"c{place}" for place in range(len(columns)))
@@ -167,12 +167,12 @@ def _copy(store: Store, heads: Sequence[Head], types: dict[str, str], *, ours: b
     counts = [_count(store, head) for head in heads]
     if not ours:
         store.insert("sources", sources(heads, counts))
-    settle(store, heads, "a table of jobs", Count(sum(count.rows for count in counts)))
+    finish_store(store, heads, "a table of jobs", RowCounts(sum(count.rows for count in counts)))
 
 
-def _count(store: Store, head: Head) -> Count:
+def _count(store: Store, head: FileHead) -> RowCounts:
     ((rows,),) = store.rows("select num_rows from parquet_file_metadata($path)", {"path": quoted(head)})
-    return Count(int(rows))
+    return RowCounts(int(rows))
 
 
 def _value(field: Field, column: str, kind: str, path: Path) -> str:
@@ -215,7 +215,7 @@ FORMAT = Format(
     title="Apache Parquet",
     names=("*.parquet",),
     notes=__doc__ or "",
-    refuses=refuses,
+    mismatch=mismatch,
     read=read,
     write=write,
 )

@@ -21,11 +21,11 @@ from gwa.formats.builtin._arrow import text, typed
 from gwa.formats.builtin._columns import fields_of, is_packed, refuse_packed_name, sources
 from gwa.ingest.batch import Records
 from gwa.ingest.cleaning import insert
-from gwa.ingest.counting import Count, settle, tally
-from gwa.ingest.source.head import Head
-from gwa.ingest.spec import Shape
+from gwa.ingest.counting import RowCounts, count_batch, finish_store
+from gwa.ingest.source.head import FileHead
+from gwa.ingest.spec import TableSpec
 from gwa.store.metadata import KEY, pack, unpack
-from gwa.store.options import Reading
+from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME, FIELDS, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
@@ -50,7 +50,7 @@ SIDES: Final = {
 """Tables and columns of our own, beside Jobs."""
 
 
-def refuses(head: Head) -> str | None:
+def mismatch(head: FileHead) -> str | None:
     """Return why *head* is no SQLite file of jobs, or None."""
     if not head.data.startswith(MAGIC):
         return "is no SQLite file"
@@ -71,7 +71,7 @@ def refuses(head: Head) -> str | None:
 
 
 @contextmanager
-def _opened(head: Head) -> Iterator[sqlite3.Connection]:
+def _opened(head: FileHead) -> Iterator[sqlite3.Connection]:
     """Open a file such that it can neither be changed nor do anything by itself."""
     address = f"file:{quote(str(head.path.resolve()))}?mode=ro&immutable=1"
     with closing(sqlite3.connect(address, uri=True)) as database:
@@ -104,10 +104,10 @@ def _places(database: sqlite3.Connection) -> dict[str, int]:
     return fields_of([str(column[0]) for column in described])
 
 
-def read(heads: Sequence[Head], reading: Reading) -> Store:
+def read(heads: Sequence[FileHead], reading: ReadOptions) -> Store:
     """Return a store with the jobs of SQLite files."""
     for head in heads:
-        if reason := refuses(head):
+        if reason := mismatch(head):
             message = f"{head.path}: {reason}"
             raise TraceError(message)
     store = Store.create(reading.target, reading.engine)
@@ -119,15 +119,15 @@ def read(heads: Sequence[Head], reading: Reading) -> Store:
     return store
 
 
-def _fill(store: Store, heads: Sequence[Head], reading: Reading) -> None:
+def _fill(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> None:
     places = []
     for head in heads:
         with _opened(head) as database:
             places.append(_places(database))
     store.begin(["job_id", *(name for found in places for name in found)])
-    counts, notes, total = [], [], Count()
+    counts, notes, total = [], [], RowCounts()
     for head, found in zip(heads, places, strict=True):
-        count = Count()
+        count = RowCounts()
         try:
             with _opened(head) as database:
                 note = _note(database)
@@ -142,12 +142,16 @@ def _fill(store: Store, heads: Sequence[Head], reading: Reading) -> None:
             raise TraceError(message) from error
         counts.append(count)
         total.add(count)
-    settle(store, heads, "a table Jobs", total)
+    finish_store(store, heads, "a table Jobs", total)
     _describe(store, heads, reading, notes, counts)
 
 
 def _describe(
-    store: Store, heads: Sequence[Head], reading: Reading, notes: Sequence[str], counts: Sequence[Count]
+    store: Store,
+    heads: Sequence[FileHead],
+    reading: ReadOptions,
+    notes: Sequence[str],
+    counts: Sequence[RowCounts],
 ) -> None:
     """Fill in what is known of the trace beside its jobs."""
     if notes:
@@ -183,7 +187,7 @@ def _load(
     store: Store,
     database: sqlite3.Connection,
     select: str,
-    job: tuple[Head, Mapping[str, int], Count, Reading],
+    job: tuple[FileHead, Mapping[str, int], RowCounts, ReadOptions],
 ) -> None:
     """Append the rows of Jobs to the store."""
     head, places, count, reading = job
@@ -191,8 +195,8 @@ def _load(
     with reading.progress.step(head.path.name) as bar:
         while rows := cursor.fetchmany(BATCH):
             batch, rejects = typed(rows, places, count.rows + 1)
-            part = Records(Shape({}), total=len(rows), rejects=rejects)
-            tally(store, head.path, part, count, strict=reading.strict)
+            part = Records(TableSpec({}), total=len(rows), rejects=rejects)
+            count_batch(store, head.path, part, count, strict=reading.strict)
             store.connection.register("batch", batch)
             insert(store, f"({select})", list(places))
             store.connection.unregister("batch")
@@ -262,7 +266,7 @@ FORMAT = Format(
     title="SQLite edition of the Grid Workloads Archive",
     names=("*.sqlite", "*.db3", "*.sqlite3", "*.db"),
     notes=__doc__ or "",
-    refuses=refuses,
+    mismatch=mismatch,
     read=read,
     write=write,
 )

@@ -19,9 +19,9 @@ from gwa.formats.base import Format
 from gwa.formats.builtin._columns import sources
 from gwa.formats.builtin._parquet import TASKS, brief, columns_of, quoted
 from gwa.ingest.cleaning import insert
-from gwa.ingest.counting import Count, settle
-from gwa.ingest.source.head import Head
-from gwa.store.options import Reading
+from gwa.ingest.counting import RowCounts, finish_store
+from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.store.system import overridden
 
@@ -55,7 +55,7 @@ MEASURED: Final = (
 NAMED: Final = ("id", "user_id", "group_id", "type", "submission_site", "workflow_id")
 
 
-def refuses(head: Head) -> str | None:
+def mismatch(head: FileHead) -> str | None:
     """Return why *head* is no table of tasks of the archive, or None."""
     try:
         lacking = sorted(TASKS.difference(columns_of(head)))
@@ -64,10 +64,10 @@ def refuses(head: Head) -> str | None:
     return f"is no table of tasks: it lacks {', '.join(lacking)}" if lacking else None
 
 
-def read(heads: Sequence[Head], reading: Reading) -> Store:
+def read(heads: Sequence[FileHead], reading: ReadOptions) -> Store:
     """Return a store with the tasks of Parquet files as jobs."""
     for head in heads:
-        if reason := refuses(head):
+        if reason := mismatch(head):
             message = f"{head.path}: {reason}"
             raise TraceError(message)
     kilobytes, status = (
@@ -99,7 +99,7 @@ def _chosen(options: Mapping[str, object], name: str, known: Mapping[str, float]
     return known[str(options[name])]
 
 
-def _fill(store: Store, heads: Sequence[Head], reading: Reading) -> None:
+def _fill(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> None:
     """Take over the tasks, cleaned and counted, and what each had to wait for."""
     store.set_header(overridden((), reading.system or {}))
     files = ", ".join("'" + quoted(head).replace("'", "''") + "'" for head in heads)
@@ -123,7 +123,7 @@ def _fill(store: Store, heads: Sequence[Head], reading: Reading) -> None:
         _depend(store)
     counts = [_count(store, head) for head in heads]
     store.insert("sources", sources(heads, counts))
-    settle(store, heads, "a table of tasks", Count(sum(count.rows for count in counts)))
+    finish_store(store, heads, "a table of tasks", RowCounts(sum(count.rows for count in counts)))
 
 
 def _depend(store: Store) -> None:
@@ -137,9 +137,9 @@ def _depend(store: Store) -> None:
     )
 
 
-def _count(store: Store, head: Head) -> Count:
+def _count(store: Store, head: FileHead) -> RowCounts:
     ((rows,),) = store.rows("select num_rows from parquet_file_metadata($path)", {"path": quoted(head)})
-    return Count(int(rows))
+    return RowCounts(int(rows))
 
 
 FORMAT = Format(
@@ -147,6 +147,6 @@ FORMAT = Format(
     title="Workflow Trace Archive: tasks in Parquet",
     names=(),
     notes=__doc__ or "",
-    refuses=refuses,
+    mismatch=mismatch,
     read=read,
 )

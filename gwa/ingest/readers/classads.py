@@ -18,7 +18,7 @@ from typing import Any, Final
 from gwa.ingest.batch import Records
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import LONGEST_LINE, SHOWN, Layout, parts
-from gwa.ingest.spec import Shape
+from gwa.ingest.spec import TableSpec
 
 PART: Final = 1 << 22
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""
@@ -34,7 +34,7 @@ _NAME: Final = re.compile(r"(?:MY\.)?([A-Za-z_]\w*)", re.IGNORECASE)
 _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
 
 
-def batches(source: Source, shape: Shape) -> Iterator[Records]:
+def batches(source: Source, shape: TableSpec) -> Iterator[Records]:
     """Yield the ads of *source* as rows; what is no assignment is refused, line by line."""
     ads = _Ads(shape)
     for part in parts(source, Layout(""), PART):
@@ -59,7 +59,7 @@ def batches(source: Source, shape: Shape) -> Iterator[Records]:
 class _Ads:
     """The ad in hand: its first line, what it says so far, and, of JSON, its lines so far."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: TableSpec) -> None:
         self.names = {name.lower() for name in shape.columns}
         self.batch = Records(shape)
         self.begin = 0

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import SHOWN, Layout, Part, Reject, parts
-from gwa.ingest.spec import Shape
+from gwa.ingest.source.lines import SHOWN, Layout, LineBlock, Reject, parts
+from gwa.ingest.spec import TableSpec
 
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 
 
-def batches(source: Source, shape: Shape) -> Iterator["Lines"]:
+def batches(source: Source, shape: TableSpec) -> Iterator["ColumnLines"]:
     """
     Yield the lines of *source*; those that do not have as many cells as columns are rejects.
 
@@ -27,10 +27,10 @@ def batches(source: Source, shape: Shape) -> Iterator["Lines"]:
     for part in parts(source, Layout(shape.delimiter, shape.comment, width)):
         for pattern, reason in shape.options.get("refuse", {}).items():
             _refuse(part, pattern, reason)
-        yield Lines(part, shape)
+        yield ColumnLines(part, shape)
 
 
-def _refuse(part: Part, pattern: str, reason: str) -> None:
+def _refuse(part: LineBlock, pattern: str, reason: str) -> None:
     """Take the lines in which *pattern* is found out of *part*."""
     places = [found.start() for found in re.finditer(pattern.encode(), part.data)]
     if not places:
@@ -44,7 +44,7 @@ def _refuse(part: Part, pattern: str, reason: str) -> None:
     _take_out(part, rows)
 
 
-def _take_out(part: Part, rows: NDArray[np.int64]) -> None:
+def _take_out(part: LineBlock, rows: NDArray[np.int64]) -> None:
     """Take the kept lines at the places *rows* out of *part*."""
     ends = _ends(part)
     keep = np.ones(len(ends), np.bool_)
@@ -55,18 +55,18 @@ def _take_out(part: Part, rows: NDArray[np.int64]) -> None:
     part.skipped.append(numbers)
 
 
-def _ends(part: Part) -> NDArray[np.int64]:
+def _ends(part: LineBlock) -> NDArray[np.int64]:
     """Return where each kept line ends."""
     ends: NDArray[np.int64] = np.flatnonzero(np.frombuffer(bytes(part.data), np.uint8) == ord("\n")) + 1
     return ends
 
 
 @dataclass
-class Lines:
+class ColumnLines:
     """A part of a text, to be parsed by the engine."""
 
-    part: Part
-    shape: Shape
+    part: LineBlock
+    shape: TableSpec
 
     def __post_init__(self) -> None:
         """Take the account of the part."""
@@ -144,13 +144,13 @@ class Lines:
         ]
 
 
-def _cells(shape: Shape) -> Sequence[str]:
+def _cells(shape: TableSpec) -> Sequence[str]:
     """Return the names of the cells of a line."""
     cells: Sequence[str] = shape.options.get("cells", tuple(shape.columns))
     return cells
 
 
-def _insert(table: str, shape: Shape, number: str = "") -> str:
+def _insert(table: str, shape: TableSpec, number: str = "") -> str:
     """Return the statement; names and types come from a converter's definition, never from data."""
     cells = _cells(shape)
     columns = ", ".join(f"'{name}': '{shape.columns.get(name, 'varchar')}'" for name in cells)

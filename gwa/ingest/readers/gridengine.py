@@ -19,10 +19,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.readers.columns import Lines
+from gwa.ingest.readers.columns import ColumnLines
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import SHOWN, Layout, Part, Reject, parts
-from gwa.ingest.spec import Shape
+from gwa.ingest.source.lines import SHOWN, Layout, LineBlock, Reject, parts
+from gwa.ingest.spec import TableSpec
 
 CELLS: Final = (
     "qname", "hostname", "unix_group", "owner", "job_name", "job_number", "account", "priority",
@@ -69,7 +69,7 @@ COLON: Final = "\x1f"
 Places = NDArray[np.int64]
 
 
-def batches(source: Source, shape: Shape) -> Iterator["Accounting"]:
+def batches(source: Source, shape: TableSpec) -> Iterator["Accounting"]:
     """Yield the rows of *source*; those that cannot be put together are rejects."""
     for part in parts(source, Layout("", shape.comment)):
         yield _sorted(part, shape)
@@ -82,7 +82,7 @@ class Accounting:
     total: int
     remarks: int
     rejects: list[Reject]
-    groups: list[Lines]
+    groups: list[ColumnLines]
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """Append the lines to *table*, and to the rejects those with a field that is no number."""
@@ -91,7 +91,7 @@ class Accounting:
             self.rejects += group.rejects
 
 
-def _sorted(part: Part, shape: Shape) -> Accounting:
+def _sorted(part: LineBlock, shape: TableSpec) -> Accounting:
     """Sort the lines of *part* by their width, after putting together those that are broken apart."""
     found = Accounting(part.total, len(part.comments) + part.blank, part.rejects, [])
     text = np.frombuffer(part.data, np.uint8)
@@ -142,14 +142,14 @@ def _kept(data: bytearray, ends: Places, lines: Places) -> bytearray:
     return bytearray(text[np.repeat(wanted, np.diff(ends + 1, prepend=0))].tobytes())
 
 
-def _lines(data: bytearray, numbers: Places, width: int, shape: Shape) -> Lines:
+def _lines(data: bytearray, numbers: Places, width: int, shape: TableSpec) -> ColumnLines:
     """Return lines of *width* fields, whose places in the source are *numbers*."""
     cells = (*CELLS, *(f"more{place}" for place in range(len(CELLS), width)))[:width]
-    part = Part(first=int(numbers[0]), data=data, total=int(numbers[-1] - numbers[0]) + 1)
+    part = LineBlock(first=int(numbers[0]), data=data, total=int(numbers[-1] - numbers[0]) + 1)
     if part.total > len(numbers):
         every = np.arange(part.first, part.first + part.total)
         part.skipped.append(np.setdiff1d(every, numbers, assume_unique=True))
-    return Lines(part, replace(shape, delimiter=":", options={**shape.options, "cells": cells}))
+    return ColumnLines(part, replace(shape, delimiter=":", options={**shape.options, "cells": cells}))
 
 
 def _is_plain(

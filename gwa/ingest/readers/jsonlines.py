@@ -19,13 +19,13 @@ import duckdb
 import numpy as np
 
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import SHOWN, Layout, Part, Reject, parts
-from gwa.ingest.spec import Shape
+from gwa.ingest.source.lines import SHOWN, Layout, LineBlock, Reject, parts
+from gwa.ingest.spec import TableSpec
 
 TEXT: Final = "varchar"
 
 
-def batches(source: Source, shape: Shape) -> Iterator["Objects"]:
+def batches(source: Source, shape: TableSpec) -> Iterator["Objects"]:
     """Yield the objects of *source*."""
     for part in parts(source, Layout("", shape.comment)):
         yield Objects(part, shape)
@@ -35,8 +35,8 @@ def batches(source: Source, shape: Shape) -> Iterator["Objects"]:
 class Objects:
     """A part of a text, whose lines are to be taken apart by the engine."""
 
-    part: Part
-    shape: Shape
+    part: LineBlock
+    shape: TableSpec
 
     def __post_init__(self) -> None:
         """Take the account of the part."""
@@ -67,7 +67,7 @@ class Objects:
         database.unregister("taken")
 
 
-def _lines(part: Part) -> object:
+def _lines(part: LineBlock) -> object:
     """Return the kept lines as an Arrow table, which shares their bytes."""
     import pyarrow as pa
 
@@ -79,7 +79,7 @@ def _lines(part: Part) -> object:
     return pa.table({"line": numbers, "text": text})
 
 
-def _take(shape: Shape) -> str:
+def _take(shape: TableSpec) -> str:
     """Return the query for the values of each line, as texts, and what is wrong with them."""
     places = ", ".join(f"'{place}'" for place in _places(shape.columns, shape.options.get("paths", {})))
     faults = [
@@ -103,18 +103,18 @@ def _places(columns: Mapping[str, str], paths: Mapping[str, str]) -> Sequence[st
     return ["$" + "".join(f'."{key}"' for key in paths.get(name, name).split(".")) for name in columns]
 
 
-def _values(shape: Shape) -> Sequence[str]:
+def _values(shape: TableSpec) -> Sequence[str]:
     return [f"values[{number}]" for number in range(1, len(shape.columns) + 1)]
 
 
-def _cast(shape: Shape) -> Sequence[str]:
+def _cast(shape: TableSpec) -> Sequence[str]:
     """Return the expressions for the columns of the table."""
     values = zip(_values(shape), shape.columns.values(), strict=True)
     cells = [value if kind == TEXT else f"try_cast({value} as {kind})" for value, kind in values]
     return [*cells, "getvariable('file_no')", "line"] if shape.numbered else cells
 
 
-def _skipped(shape: Shape) -> str:
+def _skipped(shape: TableSpec) -> str:
     """Return the condition for lines that count as comments; the values come from a definition."""
     value = dict(zip(shape.columns, _values(shape), strict=True))
     skip: Mapping[str, Sequence[str]] = shape.options.get("skip", {})

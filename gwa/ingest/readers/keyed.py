@@ -20,7 +20,7 @@ from gwa.ingest.batch import Records
 from gwa.ingest.bulk_insert import MISSING
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import SHOWN, Layout, parts
-from gwa.ingest.spec import Shape
+from gwa.ingest.spec import TableSpec
 
 PART: Final = 1 << 23
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""
@@ -37,7 +37,7 @@ MANY: Final = 1000
 _SIGNS: Final = re.compile(r"[^a-z0-9]+")
 
 
-def batches(source: Source, shape: Shape) -> Iterator[Records]:
+def batches(source: Source, shape: TableSpec) -> Iterator[Records]:
     """Yield the records of *source*; text that belongs to none is refused."""
     keyed = _Keyed(shape)
     for part in parts(source, Layout("", shape.comment), PART):
@@ -54,7 +54,7 @@ def batches(source: Source, shape: Shape) -> Iterator[Records]:
 class _Keyed:
     """The record in hand: the number of its first line, its place there, its head and its pieces."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: TableSpec) -> None:
         self.begin = re.compile(shape.options["record"])
         self.remark = re.compile(shape.options.get("remark", "(?!)"))
         names = list(shape.columns)

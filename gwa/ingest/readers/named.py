@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 from gwa.ingest.batch import Records
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.header_row import Columns, first_columns, header_in, plain
-from gwa.ingest.source.lines import SHOWN, Layout, Part, Reject, parts
-from gwa.ingest.spec import Shape
+from gwa.ingest.source.lines import SHOWN, Layout, LineBlock, Reject, parts
+from gwa.ingest.spec import TableSpec
 
 TORN: Final = 10
 """A row that line breaks tore into more lines is not put together again."""
 
 
-def batches(source: Source, shape: Shape) -> Iterator["Rows"]:
+def batches(source: Source, shape: TableSpec) -> Iterator["NamedRows"]:
     """Yield the rows of *source*; those that cannot be fitted to the columns are rejects."""
     columns = first_columns(source, shape)
     for part in parts(source, Layout(shape.delimiter, shape.comment)):
@@ -48,7 +48,7 @@ def batches(source: Source, shape: Shape) -> Iterator["Rows"]:
 
 
 @dataclass
-class Rows:
+class NamedRows:
     """
     Lines that have the same *columns*.
 
@@ -57,7 +57,7 @@ class Rows:
     """
 
     columns: Columns
-    shape: Shape
+    shape: TableSpec
     data: NDArray[np.uint8]
     lines: NDArray[np.int64]
     mended: Records
@@ -108,7 +108,7 @@ class Rows:
         )
 
 
-def _stretches(part: Part, shape: Shape, columns: Columns) -> Iterator[Rows]:
+def _stretches(part: LineBlock, shape: TableSpec, columns: Columns) -> Iterator[NamedRows]:
     """Yield the lines of *part*, cut where a header changes the columns."""
     cells = np.frombuffer(part.data, np.uint8)
     ends = np.flatnonzero(cells == ord("\n")) + 1
@@ -129,7 +129,7 @@ def _stretches(part: Part, shape: Shape, columns: Columns) -> Iterator[Rows]:
 
 
 def _headers(
-    part: Part, begins: NDArray[np.int64], ends: NDArray[np.int64], shape: Shape
+    part: LineBlock, begins: NDArray[np.int64], ends: NDArray[np.int64], shape: TableSpec
 ) -> dict[int, Columns]:
     """Return which lines are headers, by their position."""
     found: dict[int, Columns] = {}
@@ -160,10 +160,10 @@ class _Lines:
 def _rows(
     lines: _Lines,
     columns: Columns,
-    shape: Shape,
+    shape: TableSpec,
     headers: Sequence[int],
     said: tuple[int, list[Reject]],
-) -> Rows:
+) -> NamedRows:
     """Return *lines* as rows of *columns*, without the *headers* among them."""
     first, last = (int(lines.begins[0]), int(lines.ends[-1])) if len(lines.ends) else (0, 0)
     data = np.frombuffer(lines.data, np.uint8)[first:last]
@@ -177,10 +177,12 @@ def _rows(
         [(int(lines.numbers[place]), lines.text(place)) for place in odd], columns, shape
     )
     remarks, refused = said
-    return Rows(columns, shape, data, lines.numbers[good], records, remarks + len(headers), refused + rejects)
+    return NamedRows(
+        columns, shape, data, lines.numbers[good], records, remarks + len(headers), refused + rejects
+    )
 
 
-def _mend(odd: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple[Records, list[Reject]]:
+def _mend(odd: list[tuple[int, str]], columns: Columns, shape: TableSpec) -> tuple[Records, list[Reject]]:
     """Return the rows that can be made of lines with too many or too few cells, and the lines left over."""
     records, rejects = Records(shape), []
     place = 0
@@ -198,7 +200,7 @@ def _mend(odd: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple[R
     return records, rejects
 
 
-def _torn(lines: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple[list[str] | None, int]:
+def _torn(lines: list[tuple[int, str]], columns: Columns, shape: TableSpec) -> tuple[list[str] | None, int]:
     """Return the cells of the row that begins the *lines*, and how many of them it takes."""
     number, text = lines[0]
     if not columns.begin(text, shape.delimiter):
@@ -214,7 +216,7 @@ def _torn(lines: list[tuple[int, str]], columns: Columns, shape: Shape) -> tuple
     return None, 1
 
 
-def _record(row: list[str], columns: Columns, shape: Shape) -> Mapping[str, str | None]:
+def _record(row: list[str], columns: Columns, shape: TableSpec) -> Mapping[str, str | None]:
     named = dict(zip(columns.names, row, strict=True))
     values = {name: named.get(plain(name)) for name in shape.columns}
     return {name: None if value in shape.missing else value for name, value in values.items()}

@@ -25,7 +25,7 @@ from typing import Final
 from gwa.ingest.batch import Records
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import LONGEST_LINE, SHOWN, Layout, parts
-from gwa.ingest.spec import Shape
+from gwa.ingest.spec import TableSpec
 
 PART: Final = 1 << 23
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""
@@ -46,7 +46,7 @@ class _UnfitError(ValueError):
     """A record that cannot be read; the message says why."""
 
 
-def batches(source: Source, shape: Shape) -> Iterator[Records]:
+def batches(source: Source, shape: TableSpec) -> Iterator[Records]:
     """Yield the records of *source*; those whose fields do not fit their columns are refused."""
     quoted = _Quoted(shape)
     for part in parts(source, Layout("", shape.comment), PART):
@@ -63,7 +63,7 @@ def batches(source: Source, shape: Shape) -> Iterator[Records]:
 class _Quoted:
     """The record in hand: the number of its first line, and its pieces."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: TableSpec) -> None:
         self.begin = re.compile(shape.options["record"])
         self.kind: str = shape.options["kind"]
         self.fields = [

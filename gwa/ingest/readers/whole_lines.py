@@ -16,7 +16,7 @@ from typing import Final
 from gwa.ingest.batch import Records
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import SHOWN, Layout, parts
-from gwa.ingest.spec import Shape
+from gwa.ingest.spec import TableSpec
 
 LINES = {"text": "varchar"}
 """The columns of this reader."""
@@ -28,7 +28,7 @@ TORN: Final = 100
 """A record is not put together from more lines."""
 
 
-def batches(source: Source, shape: Shape) -> Iterator[Records]:
+def batches(source: Source, shape: TableSpec) -> Iterator[Records]:
     """Yield the lines of *source* that are neither blank nor comments."""
     lines = _Lines(shape)
     for part in parts(source, Layout("", shape.comment), PART):
@@ -45,7 +45,7 @@ def batches(source: Source, shape: Shape) -> Iterator[Records]:
 class _Lines:
     """The record in hand: the number of its first line, and its lines."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: TableSpec) -> None:
         self.wanted = re.compile(shape.options.get("wanted", ""))
         self.begins = re.compile(shape.options.get("begins", ""))
         self.number, self.pieces = 0, list[str]()

@@ -10,7 +10,7 @@ from typing import Final
 
 from gwa.errors import TraceError
 from gwa.ingest.source.compressed import Source, plain_name
-from gwa.ingest.source.lines import Layout, Part, parts
+from gwa.ingest.source.lines import Layout, LineBlock, parts
 
 SIZE: Final = 1 << 20
 """How much of a source is looked at."""
@@ -28,7 +28,7 @@ _ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*:(?!//)\s*(.*?)\s*$")
 
 
 @dataclass(frozen=True)
-class Head:
+class FileHead:
     """
     The first bytes of the file at *path*, up to *size*, decompressed.
 
@@ -41,7 +41,7 @@ class Head:
     size: int = SIZE
 
     @classmethod
-    def of(cls, path: Path, size: int = SIZE) -> "Head":
+    def of(cls, path: Path, size: int = SIZE) -> "FileHead":
         """Read the head of *path*; raise `TraceError` for what cannot be read or is empty."""
         source = Source(path)
         try:
@@ -61,9 +61,9 @@ class Head:
         return self._lines.data.decode("utf-8", errors="replace")
 
     @cached_property
-    def _lines(self) -> Part:
+    def _lines(self) -> LineBlock:
         """All lines, comments included."""
-        return next(parts(_Bytes(self.data), Layout(delimiter="")), Part(1))
+        return next(parts(_Bytes(self.data), Layout(delimiter="")), LineBlock(1))
 
     @cached_property
     def _whole(self) -> list[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.head import Head
-from gwa.ingest.spec import Shape
+from gwa.ingest.source.head import FileHead
+from gwa.ingest.spec import TableSpec
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_/ ]*")
 _SIGNS: Final = re.compile(r"[^a-z0-9]")
@@ -57,7 +57,7 @@ class Columns:
         return all(place or check.fullmatch(cell) for place, check in self.checks)
 
 
-def _columns(names: Sequence[str], shape: Shape, *, assumed: bool = False) -> Columns:
+def _columns(names: Sequence[str], shape: TableSpec, *, assumed: bool = False) -> Columns:
     """Return the columns of these *names*."""
     places = {name: place for place, name in enumerate(map(plain, names))}
     checks = {plain(name): re.compile(pattern) for name, pattern in shape.options["checks"].items()}
@@ -70,9 +70,9 @@ def _columns(names: Sequence[str], shape: Shape, *, assumed: bool = False) -> Co
     )
 
 
-def first_columns(source: Source, shape: Shape) -> Columns:
+def first_columns(source: Source, shape: TableSpec) -> Columns:
     """Return the columns that a file begins with: of its first header, of the user, or as usual."""
-    rows = Head.of(source.path).rows(shape.comment)
+    rows = FileHead.of(source.path).rows(shape.comment)
     for row in rows:
         if header := header_in(row, shape):
             return header
@@ -82,7 +82,7 @@ def first_columns(source: Source, shape: Shape) -> Columns:
     return _columns([*names, ""] if 2 * wide > len(rows) else names, shape, assumed=True)
 
 
-def header_in(row: str, shape: Shape) -> Columns | None:
+def header_in(row: str, shape: TableSpec) -> Columns | None:
     """Return the columns that *row* names, if it is a header."""
     cells = row.strip().split(shape.delimiter)
     names = {plain(cell) for cell in cells}

@@ -41,7 +41,7 @@ class Reject:
 
 
 @dataclass
-class Part:
+class LineBlock:
     """
     Whole lines of a source: *data* holds the ones to parse, each ended by a newline.
 
@@ -95,9 +95,9 @@ class Layout:
         return self.delimiter == " "
 
 
-def parts(source: Source, layout: Layout, size: int = PART) -> Iterator[Part]:
+def parts(source: Source, layout: Layout, size: int = PART) -> Iterator[LineBlock]:
     """Yield the lines of *source* in parts of about *size* bytes."""
-    part = Part(first=1)
+    part = LineBlock(first=1)
     for chunk, long_line in _whole_lines(source):
         if long_line:
             part.total += 1
@@ -109,7 +109,7 @@ def parts(source: Source, layout: Layout, size: int = PART) -> Iterator[Part]:
         part.size += len(chunk)
         if part.size >= size:
             yield part
-            part = Part(first=part.first + part.total)
+            part = LineBlock(first=part.first + part.total)
     if part.total:
         yield part
 
@@ -171,7 +171,7 @@ def _text(data: bytes) -> str:
     return data[:SHOWN].decode("utf-8", errors="replace").strip()
 
 
-def _add(part: Part, chunk: bytes, layout: Layout) -> None:
+def _add(part: LineBlock, chunk: bytes, layout: Layout) -> None:
     """Append the lines of *chunk* that are no comments and have the right width to *part*."""
     data = squeeze(utf8(chunk)) if layout.squeezes else _trimmed(utf8(chunk), layout.delimiter)
     lines = data.count(NEWLINE)
@@ -212,7 +212,7 @@ def _trimmed(data: bytes, delimiter: str) -> bytes:
     return AROUND_TAB.sub(b"", data)
 
 
-def _to_skip(part: Part, data: bytes, lines: int, layout: Layout) -> NDArray[np.bool_] | None:
+def _to_skip(part: LineBlock, data: bytes, lines: int, layout: Layout) -> NDArray[np.bool_] | None:
     """Return which lines are not to be parsed, or None when all are."""
     separator, mark = layout.delimiter.encode(), layout.comment.encode()
     cells = np.frombuffer(data, np.uint8)
@@ -241,7 +241,7 @@ def _is_wide(separators: NDArray[np.bool_], begins: NDArray[np.int64], width: in
 
 
 def _note(
-    part: Part,
+    part: LineBlock,
     data: bytes,
     spans: tuple[NDArray[np.int64], NDArray[np.int64]],
     comment: NDArray[np.bool_],

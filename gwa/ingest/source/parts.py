@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.head import Head
+from gwa.ingest.source.head import FileHead
 
 PART: Final = re.compile(r"(.*)part-(\d{1,9})-of-(\d{1,9})(.*)", re.DOTALL)
 """How the parts of a large table are called, as in ``part-00003-of-00500.csv``."""
 
 
-def in_order(heads: Sequence[Head]) -> list[Head]:
+def in_order(heads: Sequence[FileHead]) -> list[FileHead]:
     """Return *heads* with the parts of a table in the order of their numbers."""
     numbers = [PART.fullmatch(head.name) for head in heads]
     places = [place for place, number in enumerate(numbers) if number]
@@ -23,11 +23,11 @@ def in_order(heads: Sequence[Head]) -> list[Head]:
     return ordered
 
 
-def distinct(heads: Sequence[Head]) -> tuple[list[Head], list[tuple[Head, Head]]]:
+def distinct(heads: Sequence[FileHead]) -> tuple[list[FileHead], list[tuple[FileHead, FileHead]]]:
     """Return *heads* without those of files that an earlier one equals, and these, each with its twin."""
-    alike: dict[tuple[int, bytes], list[Head]] = defaultdict(list)
-    kept: list[Head] = []
-    again: list[tuple[Head, Head]] = []
+    alike: dict[tuple[int, bytes], list[FileHead]] = defaultdict(list)
+    kept: list[FileHead] = []
+    again: list[tuple[FileHead, FileHead]] = []
     for head in heads:
         others = alike[head.path.stat().st_size, head.data]
         twin = next((one for one in others if _digest(one) == _digest(head)), None)
@@ -39,7 +39,7 @@ def distinct(heads: Sequence[Head]) -> tuple[list[Head], list[tuple[Head, Head]]
     return kept, again
 
 
-def _digest(head: Head) -> str:
+def _digest(head: FileHead) -> str:
     source = Source(head.path)
     try:
         return source.sha256()
@@ -47,7 +47,7 @@ def _digest(head: Head) -> str:
         source.close()
 
 
-def missing(heads: Sequence[Head]) -> dict[str, int]:
+def missing(heads: Sequence[FileHead]) -> dict[str, int]:
     """Return, for each table whose parts are not all here, what is missing in words, and how many."""
     tables: dict[tuple[str, str, str, int], set[int]] = defaultdict(set)
     for head in heads:

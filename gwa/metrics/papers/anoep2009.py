@@ -18,7 +18,7 @@ from gwa.metrics.bags import TEXT, THESIS, Definition, bags, clustered
 from gwa.metrics.timeline import exact_sum
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import SIX, Fits, fit_all
-from gwa.statistics.rounding import Grid
+from gwa.statistics.rounding import RoundingGrid
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
@@ -37,7 +37,7 @@ NATURAL, BINARY, PLAIN = "e", "2", ""
 
 
 @dataclass(frozen=True)
-class Preset:
+class ThesisReading:
     """
     A reading of the thesis: its *bags*, the *bases* of its scales, and its hours.
 
@@ -55,7 +55,7 @@ class Preset:
 PRESETS: Final = {
     one.name: one
     for one in (
-        Preset(
+        ThesisReading(
             "thesis",
             THESIS,
             {
@@ -69,7 +69,7 @@ PRESETS: Final = {
                 "variance": NATURAL,
             },
         ),
-        Preset(
+        ThesisReading(
             "text",
             TEXT,
             dict.fromkeys(
@@ -95,7 +95,7 @@ class Measured:
     x: Sample
     base: str
     dropped: float
-    grid: Grid | None = None
+    grid: RoundingGrid | None = None
 
     @property
     def zeros(self) -> float:
@@ -115,17 +115,17 @@ class Characteristic:
     title: str
     unit: str
     tables: str
-    raw: Callable[[Store, Preset], Sample]
+    raw: Callable[[Store, ThesisReading], Sample]
     needs: tuple[str, ...]
 
-    def measure(self, store: Store, preset: Preset) -> Measured:
+    def measure(self, store: Store, preset: ThesisReading) -> Measured:
         """Return the characteristic of the trace under a *preset*."""
         base = preset.bases[self.name]
         raw = self.raw(store, preset)
         if base == PLAIN:
-            return Measured(raw, base, 0.0, Grid.of(raw))
+            return Measured(raw, base, 0.0, RoundingGrid.of(raw))
         kept = raw.restrict(low=1.0)
-        grid = Grid(base=NUMBERS[base]) if Grid.of(kept) else None
+        grid = RoundingGrid(base=NUMBERS[base]) if RoundingGrid.of(kept) else None
         return Measured(kept.map(LOGARITHMS[base]), base, 1 - kept.n / raw.n if raw.n else 0.0, grid)
 
 
@@ -161,7 +161,7 @@ NUMBERS: Final = {NATURAL: math.e, BINARY: 2.0}
 """The bases as numbers."""
 
 
-def _bag_gaps(store: Store, preset: Preset) -> Sample:
+def _bag_gaps(store: Store, preset: ThesisReading) -> Sample:
     """Gaps between the first submissions of consecutive bags, whoever submits them."""
     hours = ""
     if preset.day_hours_only:
@@ -174,25 +174,25 @@ def _bag_gaps(store: Store, preset: Preset) -> Sample:
     )
 
 
-def _daily(store: Store, preset: Preset) -> Sample:
+def _daily(store: Store, preset: ThesisReading) -> Sample:
     """The half hour of the day, counted from when the preset's day begins, in which bags begin."""
     behind = _offset(store) - SHIFT if preset.shift is None else -preset.shift
     seconds = _time_of_day("start", behind)
     return store.sample(f"floor({seconds} / {DAY / SLOTS!r})", bags(store, preset.bags))
 
 
-def _task_gaps(store: Store, preset: Preset) -> Sample:
+def _task_gaps(store: Store, preset: ThesisReading) -> Sample:
     """Gaps between consecutive tasks of a bag."""
     table = clustered(store, preset.bags)
     return store.sample("before", f"(select before from {table} where bag <> job_id) as gaps")
 
 
-def _bag_sizes(store: Store, preset: Preset) -> Sample:
+def _bag_sizes(store: Store, preset: ThesisReading) -> Sample:
     """Tasks of a bag, of bags with more than one."""
     return store.sample("size", f"(select size from {bags(store, preset.bags)} where size >= 2) as several")
 
 
-def _variances(store: Store, preset: Preset) -> Sample:
+def _variances(store: Store, preset: ThesisReading) -> Sample:
     """Population variance of the run times in a bag, of bags with more than one task that ran."""
     sums = "{} as total, {} as squares".format(*map(exact_sum, ("run_time", "run_time * run_time")))
     return store.sample(

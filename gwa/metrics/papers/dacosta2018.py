@@ -93,7 +93,7 @@ def disparity(sample: Sample) -> float:
 
 
 @dataclass(frozen=True)
-class Cluster:
+class TaskCluster:
     """Tasks that are alike (tables 8 and 9): their *share*, the means of their columns, their disparity."""
 
     share: float
@@ -114,7 +114,7 @@ class Clustering:
     columns: tuple[str, ...]
     inertias: tuple[float, ...]
     silhouettes: tuple[float, ...]
-    clusters: tuple[tuple[Cluster, ...], ...]
+    clusters: tuple[tuple[TaskCluster, ...], ...]
 
     @property
     def elbow(self) -> int:
@@ -158,7 +158,7 @@ def _drawn(points: Floats, weights: Ints) -> tuple[Floats, Ints]:
     return points[drawn > 0], drawn[drawn > 0]
 
 
-def _clusters(points: Floats, weights: Ints, labels: Ints) -> tuple[Cluster, ...]:
+def _clusters(points: Floats, weights: Ints, labels: Ints) -> tuple[TaskCluster, ...]:
     total = float(weights.sum())
     found = []
     for label in range(int(labels.max()) + 1):
@@ -166,5 +166,5 @@ def _clusters(points: Floats, weights: Ints, labels: Ints) -> tuple[Cluster, ...
         if count.size:
             means = tuple(float(value) for value in count @ part / count.sum())
             spans = Sample.weighted(part[:, 0], count)
-            found.append(Cluster(float(count.sum()) / total, means, disparity(spans)))
+            found.append(TaskCluster(float(count.sum()) / total, means, disparity(spans)))
     return tuple(found)

@@ -24,7 +24,7 @@ from gwa.store.store import Store
 
 
 @dataclass(frozen=True)
-class Selection:
+class JobSelection:
     """The jobs that count, and what their parallelism is."""
 
     name: str
@@ -40,10 +40,10 @@ class Selection:
         )
 
 
-YEAR_2010: Final = Selection("2010", COMPLETED, "coalesce(req_n_procs, n_procs)")
+YEAR_2010: Final = JobSelection("2010", COMPLETED, "coalesce(req_n_procs, n_procs)")
 """Completed jobs, and the processors that they requested."""
 
-YEAR_2009: Final = Selection("2009", "run_time >= 0 and n_procs > 0", "n_procs")
+YEAR_2009: Final = JobSelection("2009", "run_time >= 0 and n_procs > 0", "n_procs")
 """Jobs however they ended, and the processors that they got."""
 
 RANGES: Final = ((0.0, 1e2), (1e2, 1e3), (1e3, 1e4), (1e4, 1e5), (1e5, 1e6))
@@ -53,12 +53,12 @@ SCALES: Final = {"15 min": 900.0, "30 min": 1800.0, "1 h": 3600.0, "6 h": 21600.
 """The scales of figure 6 of 2010, in seconds."""
 
 
-def jobs(store: Store, selection: Selection) -> int:
+def jobs(store: Store, selection: JobSelection) -> int:
     """Return how many jobs are selected (2010, table I; 2009, table 1)."""
     return int(store.row(f"select count(*) as n from {selection.jobs}")[0])
 
 
-def mean_interarrival(store: Store, selection: Selection = YEAR_2010) -> float:
+def mean_interarrival(store: Store, selection: JobSelection = YEAR_2010) -> float:
     """Return the mean seconds between submissions (2010, section VII-B); nan for fewer than two jobs."""
     first, last, n = store.row(
         f"select min(submit_time), max(submit_time), count(*) as n from {selection.jobs}"
@@ -107,7 +107,7 @@ def variability(store: Store, definition: Definition = MINH) -> list[tuple[float
     return [means.get(place, (math.nan, 0)) for place in range(len(RANGES))]
 
 
-def groups(store: Store, selection: Selection = YEAR_2010) -> dict[int, list[int]]:
+def groups(store: Store, selection: JobSelection = YEAR_2010) -> dict[int, list[int]]:
     """
     Return the groups of parallelism (2010, table IV): label, and the sizes in processors that bear it.
 
@@ -121,7 +121,7 @@ def groups(store: Store, selection: Selection = YEAR_2010) -> dict[int, list[int
     return dict(sorted(found.items()))
 
 
-def spatial(store: Store, selection: Selection = YEAR_2010) -> float:
+def spatial(store: Store, selection: JobSelection = YEAR_2010) -> float:
     """Return the spatial burstiness, the normalised entropy of run time over sizes (2010, table V)."""
     found = store.arrays(
         "select procs, cast(sum(cast(run_time as decimal(38, 6))) as double) as total"
@@ -132,7 +132,7 @@ def spatial(store: Store, selection: Selection = YEAR_2010) -> float:
     return spatial_entropy(sizes, np.asarray(found["total"], np.float64)) if several else math.nan
 
 
-def temporal(store: Store, scale: float, selection: Selection = YEAR_2010) -> tuple[float, float]:
+def temporal(store: Store, scale: float, selection: JobSelection = YEAR_2010) -> tuple[float, float]:
     """
     Return the temporal burstiness at a *scale* in seconds, and what a Poisson process would have.
 
@@ -148,7 +148,7 @@ def temporal(store: Store, scale: float, selection: Selection = YEAR_2010) -> tu
     return entropy(bins.counts, possible=places), poisson_entropy(bins.n, places)
 
 
-def correlation(store: Store, selection: Selection = YEAR_2010) -> float:
+def correlation(store: Store, selection: JobSelection = YEAR_2010) -> float:
     """Return Pearson's correlation of run time and processors (2010, table VI; 2009, table 3), exactly."""
     exact = "sum(cast({} as decimal(38, 6)))"
     columns = ("run_time", "procs", "run_time * run_time", "procs * procs", "run_time * procs")
@@ -161,7 +161,7 @@ def correlation(store: Store, selection: Selection = YEAR_2010) -> float:
     return float(n * xy - x * y) / math.sqrt(spread) if spread > 0 else math.nan
 
 
-def squashed_area(store: Store, selection: Selection = YEAR_2009) -> float:
+def squashed_area(store: Store, selection: JobSelection = YEAR_2009) -> float:
     """Return processors times seconds, summed over all jobs (2009, section 5.2)."""
     area = "cast(sum(cast(run_time * procs as decimal(38, 6))) as double)"
     return float(store.row(f"select {area} as area from {selection.jobs}")[0] or 0.0)
@@ -193,7 +193,7 @@ def repetitions(store: Store, expression: str = "run_time", jobs: str = YEAR_200
 
 
 def mean_repetitions(
-    store: Store, expressions: Sequence[str], selection: Selection = YEAR_2009
+    store: Store, expressions: Sequence[str], selection: JobSelection = YEAR_2009
 ) -> list[float]:
     """Return the mean of `repetitions` of each of *expressions*, which takes one pass; nan without jobs."""
     before = "lag(job_id) over w is not null and"

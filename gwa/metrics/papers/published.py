@@ -23,7 +23,7 @@ from gwa.store.store import Store
 
 
 @dataclass(frozen=True)
-class Cell:
+class PrintedNumber:
     """A *printed* number, where it stands, and *ours*; some papers have *cut* their digits off."""
 
     source: str
@@ -51,7 +51,7 @@ def printed() -> Mapping[str, list[dict[str, Any]]]:
     return tomllib.loads(files(__package__).joinpath("published.toml").read_text(encoding="utf-8"))
 
 
-def cells(store: Store) -> Iterator[Cell]:
+def cells(store: Store) -> Iterator[PrintedNumber]:
     """Yield every printed number about the trace of *store* that its jobs can show; none for most traces."""
     jobs = store.row("select count(*) as n from jobs")[0]
     for trace in printed()["thesis"]:
@@ -63,7 +63,7 @@ def cells(store: Store) -> Iterator[Cell]:
             yield from _minh(store, trace, selection)
 
 
-def _thesis(store: Store, trace: dict[str, Any]) -> Iterator[Cell]:
+def _thesis(store: Store, trace: dict[str, Any]) -> Iterator[PrintedNumber]:
     """Yield the cells of the thesis, in the order of its tables."""
     preset = replace(PRESETS["thesis"], shift=trace.get("shift"))
     for name, characteristic in CHARACTERISTICS.items():
@@ -76,12 +76,12 @@ def _thesis(store: Store, trace: dict[str, Any]) -> Iterator[Cell]:
     if "zipf" in trace and store.has("user_id"):
         ranking = ranked_users(store)
         exponent = ranking.least_squares.exponent
-        yield Cell("thesis, table 4.19", "Zipf exponent of users", trace["zipf"], exponent)
-        yield Cell("thesis, table 4.19", "users", trace["users"], ranking.ranks.max())
-        yield Cell("thesis, table 4.20", "dominant users", trace["dominant"], ranking.dominant)
+        yield PrintedNumber("thesis, table 4.19", "Zipf exponent of users", trace["zipf"], exponent)
+        yield PrintedNumber("thesis, table 4.19", "users", trace["users"], ranking.ranks.max())
+        yield PrintedNumber("thesis, table 4.20", "dominant users", trace["dominant"], ranking.dominant)
 
 
-def _fits(characteristic: Characteristic, fits: Fits, said: dict[str, Any]) -> Iterator[Cell]:
+def _fits(characteristic: Characteristic, fits: Fits, said: dict[str, Any]) -> Iterator[PrintedNumber]:
     """Yield the cells of a characteristic's two tables: parameters, then distances."""
     parameters, distances = characteristic.tables.split(", ")[::-1]
     for table, wanted in ((parameters, False), (distances, True)):
@@ -90,14 +90,14 @@ def _fits(characteristic: Characteristic, fits: Fits, said: dict[str, Any]) -> I
             for what, value in said.get(fit.name, {}).items():
                 if (what == "ks") is wanted:
                     text = f"{characteristic.title}: {fit.title} {what}"
-                    yield Cell(f"thesis, table {table}", text, value, ours[what])
+                    yield PrintedNumber(f"thesis, table {table}", text, value, ours[what])
 
 
-def _shares(store: Store, trace: dict[str, Any]) -> Iterator[Cell]:
+def _shares(store: Store, trace: dict[str, Any]) -> Iterator[PrintedNumber]:
     """Yield p1 and p2, where they are printed."""
     for name, value in zip(("sequential", "powers_of_two"), shares(store), strict=True):
         if name in trace and store.has("n_procs"):
-            yield Cell("thesis, table 4.6", name.replace("_", " "), trace[name], value)
+            yield PrintedNumber("thesis, table 4.6", name.replace("_", " "), trace[name], value)
 
 
 def as_printed(fit: Fit) -> dict[str, float]:
@@ -117,11 +117,11 @@ def _below(limit: float) -> Callable[[Sample], float]:
     return lambda sample: sample.restrict(below=limit).n / sample.n
 
 
-def _variability(place: int) -> Callable[[Store, minh2010.Selection], float]:
+def _variability(place: int) -> Callable[[Store, minh2010.JobSelection], float]:
     return lambda store, _: minh2010.variability(store)[place][0]
 
 
-FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, minh2010.Selection], float]]]] = {
+FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, minh2010.JobSelection], float]]]] = {
     "jobs": ("jobs", minh2010.jobs),
     "interarrival": ("mean time between submissions", minh2010.mean_interarrival),
     "in_bags": ("share of jobs in bags", lambda store, _: minh2010.in_bags(store)),
@@ -144,8 +144,10 @@ FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, minh2010.Selection], flo
 """What the figures of Minh and Wolters are, and how they come about."""
 
 
-def _minh(store: Store, trace: dict[str, Any], selection: minh2010.Selection) -> Iterator[Cell]:
+def _minh(store: Store, trace: dict[str, Any], selection: minh2010.JobSelection) -> Iterator[PrintedNumber]:
     """Yield the figures of a trace in one of the two papers."""
     for where, name, value in trace["figures"]:
         what, ours = FIGURES[name]
-        yield Cell(f"Minh & Wolters {trace['year']}, {where}", what, value, ours(store, selection), cut=True)
+        yield PrintedNumber(
+            f"Minh & Wolters {trace['year']}, {where}", what, value, ours(store, selection), cut=True
+        )

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Self
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.metrics.papers.minh2010 import YEAR_2009, Selection, labels, repetitions
+from gwa.metrics.papers.minh2010 import YEAR_2009, JobSelection, labels, repetitions
 from gwa.models.arrival_process import Arrivals
 from gwa.models.base import Model
 from gwa.models.parameters import Parameters, Quantity, positive, share
@@ -22,7 +22,7 @@ MOST: Final = 9
 
 
 @dataclass(frozen=True)
-class Cluster(Parameters):
+class RunTimeCluster(Parameters):
     """
     One cluster of run times, which are normal, and the processors of its jobs.
 
@@ -43,10 +43,10 @@ class Cluster(Parameters):
             raise ModelError("procs and jobs have different lengths, expected one of each for a size")
 
 
-class Clusters:
+class RunTimeClusters:
     """Clusters laid out as arrays."""
 
-    def __init__(self, clusters: Sequence[Cluster]) -> None:
+    def __init__(self, clusters: Sequence[RunTimeCluster]) -> None:
         self.clusters = clusters
 
     @cached_property
@@ -85,7 +85,7 @@ class Clustered(Model):
     """A model, as printed, whose jobs come from clusters."""
 
     arrivals: Arrivals
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[RunTimeCluster, ...]
 
     def check(self) -> None:
         """Refuse clusters that are not all jobs."""
@@ -94,9 +94,9 @@ class Clustered(Model):
             raise ModelError(f"clusters have weights that add up to {total:g}, expected 1")
 
     @cached_property
-    def laid_out(self) -> Clusters:
+    def laid_out(self) -> RunTimeClusters:
         """The clusters as arrays."""
-        return Clusters(self.clusters)
+        return RunTimeClusters(self.clusters)
 
     def paced(self, factor: float) -> Self:
         """Return the model with times between arrivals that are *factor* times as long."""
@@ -112,14 +112,14 @@ def raw(times: Sample) -> GaussianMixture:
     return select(times, range(1, MOST + 1), floor=1e-9, width=np.ones_like).best
 
 
-def smaller(clusters: Sequence[Cluster], cpus: int) -> tuple[Cluster, ...]:
+def smaller(clusters: Sequence[RunTimeCluster], cpus: int) -> tuple[RunTimeCluster, ...]:
     """Return clusters without sizes above *cpus*; raise `ModelError` where a cluster has no other."""
     found = []
     for one in clusters:
         sizes = [(procs, jobs) for procs, jobs in zip(one.procs, one.jobs, strict=True) if procs <= cpus]
         if not sizes:
             raise ModelError(f"cpus is {cpus}, expected at least {min(one.procs)}, or jobs are too large")
-        found.append(Cluster(one.weight, one.mean, one.sigma, *map(tuple, zip(*sizes, strict=True))))
+        found.append(RunTimeCluster(one.weight, one.mean, one.sigma, *map(tuple, zip(*sizes, strict=True))))
     return tuple(found)
 
 
@@ -135,7 +135,7 @@ class Labelled:
     table: str
 
     @classmethod
-    def of(cls, store: Store, selection: Selection = YEAR_2009, *, logarithm: bool) -> Self:
+    def of(cls, store: Store, selection: JobSelection = YEAR_2009, *, logarithm: bool) -> Self:
         """Return the jobs of a *selection* with clusters of run times, of ln(1 + x) if *logarithm*."""
         seconds = "round(run_time)"
         times = store.sample(seconds, selection.jobs)
@@ -152,7 +152,7 @@ class Labelled:
         """Return how many jobs in a row, in the order of submission, have the same value in *column*."""
         return repetitions(store, column, self.table)
 
-    def clusters(self, store: Store, procs: str = "n_procs") -> tuple[Cluster, ...]:
+    def clusters(self, store: Store, procs: str = "n_procs") -> tuple[RunTimeCluster, ...]:
         """
         Return the clusters, with sizes by the expression *procs*.
 
@@ -168,6 +168,6 @@ class Labelled:
                 found.setdefault(place, []).append((int(size), n))
         columns = zip(self.mixture.weights, self.mixture.means, self.mixture.sigmas, strict=True)
         return tuple(
-            Cluster(*one, *map(tuple, zip(*found.get(label, found[-1]), strict=True)))
+            RunTimeCluster(*one, *map(tuple, zip(*found.get(label, found[-1]), strict=True)))
             for label, one in enumerate(columns)
         )

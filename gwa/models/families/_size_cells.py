@@ -26,7 +26,7 @@ MOST: Final = 32
 
 
 @dataclass(frozen=True)
-class Cell(Parameters):
+class SizeCell(Parameters):
     """
     Jobs of one *label* with run times near each other.
 
@@ -59,7 +59,7 @@ class Cell(Parameters):
 class Deck:
     """Cells laid out as arrays, to draw jobs of given labels from."""
 
-    def __init__(self, cells: Sequence[Cell]) -> None:
+    def __init__(self, cells: Sequence[SizeCell]) -> None:
         self.cells = sorted(cells, key=lambda cell: (cell.label, cell.mean))
         jobs = np.array([sum(cell.jobs) for cell in self.cells])
         label = np.array([cell.label for cell in self.cells])
@@ -132,7 +132,7 @@ class Spread:
         return first, second
 
 
-def fitted(store: Store, labelled: str) -> tuple[Cell, ...]:
+def fitted(store: Store, labelled: str) -> tuple[SizeCell, ...]:
     """Return the cells of a table with ``label``, ``run_time`` in whole seconds and ``n_procs``."""
     times = store.arrays(
         "select label, run_time, cast(count(*) as double) as n, cast(sum(n_procs) as double) as procs"
@@ -148,7 +148,7 @@ def fitted(store: Store, labelled: str) -> tuple[Cell, ...]:
         x, n = value[first:last], count[first:last]
         mean = float(x @ n / n.sum())
         width = float(np.sqrt(3 * ((x - mean) ** 2 @ n) / n.sum()))
-        cells.append(Cell(int(label[first]), mean, min(width, mean), *zip(*sizes[place], strict=True)))
+        cells.append(SizeCell(int(label[first]), mean, min(width, mean), *zip(*sizes[place], strict=True)))
     return tuple(cells)
 
 

@@ -16,7 +16,7 @@ STEEPEST = 50.0
 
 
 @dataclass(frozen=True)
-class Rows(Parameters):
+class LabelRuns(Parameters):
     """How many jobs in a row are alike: Zipf's law, up to the longest row."""
 
     exponent: Annotated[float, Quantity("of Zipf's law", "", 0.0, STEEPEST)]

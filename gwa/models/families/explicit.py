@@ -10,7 +10,7 @@ import numpy as np
 from gwa.errors import ModelError
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.models.base import Model
-from gwa.models.families.thesis import SOURCE, Bags, Users
+from gwa.models.families.thesis import SOURCE, BagsModel, Users
 from gwa.models.streams import Block, merged
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
@@ -32,7 +32,7 @@ class Explicit(Model):
     background follow the dominant ones.
     """
 
-    dominant: tuple[Bags, ...]
+    dominant: tuple[BagsModel, ...]
     background: Users
 
     name = "thesis-explicit"
@@ -51,7 +51,7 @@ class Explicit(Model):
         several = {}
         for user, _ in ranked:
             with suppress(ModelError):
-                several[literal(user)] = _part(Bags, store, f"user_id = {literal(user)}")
+                several[literal(user)] = _part(BagsModel, store, f"user_id = {literal(user)}")
         if not several:
             raise ModelError(f"{cls.name}: the jobs of no dominant user determine a model of their own")
         others = f"user_id not in ({', '.join(several)})"

@@ -110,7 +110,7 @@ class RunTimes(Parameters):
 
 
 @dataclass(frozen=True)
-class Jobs(Parameters):
+class JobParameters(Parameters):
     """Jobs of one type: their arrivals, sizes and run times."""
 
     arrivals: Arrivals
@@ -148,8 +148,8 @@ class Lublin(Model):
     that stretches them to all hours; here the shape is the product.
     """
 
-    batch: Jobs
-    interactive: Jobs | None = None
+    batch: JobParameters
+    interactive: JobParameters | None = None
 
     name = "lublin"
     title = "Lublin and Feitelson 2003"
@@ -161,7 +161,7 @@ class Lublin(Model):
     @classmethod
     def fitted(cls, store: Store) -> Self:
         """Return the model of the jobs that ran."""
-        return cls(*(Jobs.fitted(store, table) for table in cls.tables(store)))
+        return cls(*(JobParameters.fitted(store, table) for table in cls.tables(store)))
 
     @classmethod
     def tables(cls, store: Store) -> list[str]:
@@ -187,7 +187,7 @@ class Lublin(Model):
         found = [process.fit(store, table) for table in tables]
         return self._with(lambda jobs: {"arrivals": found[[*self.types().values()].index(jobs)]})
 
-    def types(self) -> dict[str, Jobs]:
+    def types(self) -> dict[str, JobParameters]:
         """Return the types of jobs by name."""
         return {name: jobs for name, jobs in vars(self).items() if jobs is not None}
 
@@ -209,7 +209,7 @@ class Lublin(Model):
         greatest = max(jobs.sizes.high for jobs in self.types().values())
         moved = math.log2(cpus) - greatest
 
-        def shifted(jobs: Jobs) -> dict[str, Any]:
+        def shifted(jobs: JobParameters) -> dict[str, Any]:
             high, middle = jobs.sizes.high + moved, jobs.sizes.middle + moved
             return {"sizes": replace(jobs.sizes, middle=max(middle, jobs.sizes.low), high=high)}
 
@@ -220,5 +220,5 @@ class Lublin(Model):
                 f"cpus is {cpus}, too few for the parallel jobs of this model ({error})"
             ) from error
 
-    def _with(self, change: Callable[[Jobs], dict[str, Any]]) -> Self:
+    def _with(self, change: Callable[[JobParameters], dict[str, Any]]) -> Self:
         return replace(self, **{name: replace(jobs, **change(jobs)) for name, jobs in self.types().items()})

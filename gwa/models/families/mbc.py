@@ -14,8 +14,8 @@ from gwa.models.arrivals.wavelet import Wavelet
 from gwa.models.bag_streams import pieces
 from gwa.models.base import Model
 from gwa.models.families._clustered import Clustered, Labelled
-from gwa.models.families._size_cells import Cell, Deck, Spread, fitted
-from gwa.models.families._temporal_locality import Rows, cut, gathered
+from gwa.models.families._size_cells import Deck, SizeCell, Spread, fitted
+from gwa.models.families._temporal_locality import LabelRuns, cut, gathered
 from gwa.models.parameters import Quantity
 from gwa.models.streams import Block
 from gwa.statistics.sample import Ints
@@ -41,7 +41,7 @@ class MbcLsPrinted(Clustered):
     arrivals to the multifractal wavelet model.
     """
 
-    rows: Rows
+    rows: LabelRuns
     window: Annotated[int, WINDOW] = 1
 
     name = "mbc-ls-printed"
@@ -59,7 +59,7 @@ class MbcLsPrinted(Clustered):
     @classmethod
     def content(cls, store: Store, jobs: Labelled) -> dict[str, Any]:
         """Return the parameters of labelled *jobs*."""
-        return {"clusters": jobs.clusters(store, "1"), "rows": Rows.fit(jobs.rows(store, "label"))}
+        return {"clusters": jobs.clusters(store, "1"), "rows": LabelRuns.fit(jobs.rows(store, "label"))}
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield jobs in the order of submission, without end."""
@@ -94,8 +94,8 @@ class MbcLs(Model):
     """
 
     arrivals: Arrivals
-    cells: tuple[Cell, ...]
-    rows: tuple[Rows, ...]
+    cells: tuple[SizeCell, ...]
+    rows: tuple[LabelRuns, ...]
     window: Annotated[int, WINDOW] = 1
 
     name = "mbc-ls"
@@ -183,7 +183,7 @@ def dense(store: Store, table: str) -> str:
     )
 
 
-def rows(store: Store, table: str) -> tuple[Rows, ...]:
+def rows(store: Store, table: str) -> tuple[LabelRuns, ...]:
     """Return the law of rows of each label."""
     order = "order by submit_time, job_id"
     found = store.arrays(
@@ -205,4 +205,4 @@ def rows(store: Store, table: str) -> tuple[Rows, ...]:
     for _ in range(50):
         many = jobs / mean
         mean = np.maximum(wanted * (1 - many / many.sum()), 1.0)
-    return tuple(Rows.of_mean(float(m), int(most)) for m, most in zip(mean, longest, strict=True))
+    return tuple(LabelRuns.of_mean(float(m), int(most)) for m, most in zip(mean, longest, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 from gwa.errors import ModelError
 from gwa.models.families._clustered import Labelled
 from gwa.models.families._size_cells import Spread
-from gwa.models.families._temporal_locality import Rows, within
+from gwa.models.families._temporal_locality import LabelRuns, within
 from gwa.models.families.mbc import MbcLs, MbcLsPrinted
 from gwa.models.parameters import share
 from gwa.models.streams import Block
@@ -31,7 +31,7 @@ class Minh2009Printed(MbcLsPrinted):
     is, as step 4 says, the share of all rows in which a value repeats, those of one job included.
     """
 
-    values: Rows
+    values: LabelRuns
     repeated: Annotated[float, share("of rows in which a run time is repeated")]
 
     name = "minh2009-printed"
@@ -43,7 +43,7 @@ class Minh2009Printed(MbcLsPrinted):
         """Return the parameters of labelled *jobs*."""
         return super().content(store, jobs) | {
             "clusters": jobs.clusters(store),
-            "values": Rows.fit(jobs.rows(store, "run_time")),
+            "values": LabelRuns.fit(jobs.rows(store, "run_time")),
             "repeated": rows_with_repeats(store, jobs.table),
         }
 

@@ -34,8 +34,8 @@ from gwa.models.families._similar_bags import (
     likeness,
     size_class,
 )
-from gwa.models.families._size_cells import Cell, Deck, Spread, ends, fitted, found
-from gwa.models.families._temporal_locality import Rows
+from gwa.models.families._size_cells import Deck, SizeCell, Spread, ends, fitted, found
+from gwa.models.families._temporal_locality import LabelRuns
 from gwa.models.families.thesis import RECORDED
 from gwa.models.parameters import Quantity, positive
 from gwa.models.streams import Block
@@ -64,7 +64,7 @@ class Minh2010Printed(Clustered):
     that they requested; of a trace that does not know them, all that ran.
     """
 
-    sizes: Rows
+    sizes: LabelRuns
     gap: Annotated[float, positive("greatest time between jobs of a bag", "s")] = 100.0
 
     name = "minh2010-printed"
@@ -88,7 +88,7 @@ class Minh2010Printed(Clustered):
         return cls(
             arrivals=Wavelet.fit(store, labels.table),
             clusters=labels.clusters(store),
-            sizes=Rows.fit(store.sample("size", bags(store, definition))),
+            sizes=LabelRuns.fit(store.sample("size", bags(store, definition))),
         )
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
@@ -135,7 +135,7 @@ class Minh2010(Model):
 
     arrivals: Arrivals
     joins: tuple[Joins, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[SizeCell, ...]
     likeness: Annotated[float, Quantity("correlation of run times in a bag, as normal scores", "", 0.0, 1.0)]
     exponent: Annotated[float, Quantity("of Zipf's law of users by jobs", "", 0.0, 50.0)]
     users: Annotated[int, Quantity("how many users there are", "", 1.0, 1e7)]

@@ -35,7 +35,7 @@ SOURCE = "S. D. Anoep, Performance analysis of bags-of-tasks in grids, MSc thesi
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tasks(Model):
+class TasksModel(Model):
     """
     M1, tasks that arrive one by one: sizes, run times, requested times and arrivals.
 
@@ -124,7 +124,7 @@ class Tasks(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bags(Tasks):
+class BagsModel(TasksModel):
     """
     M2, bags of tasks: arrivals are those of bags, whose tasks follow each other and run alike.
 
@@ -221,7 +221,7 @@ class Bags(Tasks):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Users(Bags):
+class Users(BagsModel):
     """
     M3, bags of implicit users: each bag belongs to a user, drawn by Zipf's law of their ranks.
 

@@ -38,7 +38,7 @@ FARTHER = ((0, 2), (0, -2))
 """Where it is tried when there is no room so near: one line of text farther away."""
 
 
-class Line(NamedTuple):
+class LabelledLine(NamedTuple):
     """A line as it is drawn, in the units of the data."""
 
     name: str
@@ -82,7 +82,7 @@ def steps(x: Sequence[float], y: Sequence[float]) -> tuple[Array, Array]:
     return np.repeat(np.asarray(x, dtype=float), 2)[1:], np.repeat(np.asarray(y, dtype=float), 2)[:-1]
 
 
-def label(axes: "Axes", lines: Sequence[Line]) -> None:
+def label(axes: "Axes", lines: Sequence[LabelledLine]) -> None:
     """Write the names of *lines* if there are several: beside them, in a free corner, or above."""
     shown = [line._replace(name=_short(line.name)) for line in lines if len(line.x)]
     if len(shown) < 2:  # noqa: PLR2004 - the title names a single line
@@ -101,7 +101,7 @@ def label(axes: "Axes", lines: Sequence[Line]) -> None:
         )  # fmt: skip
 
 
-def _corner(axes: "Axes", lines: Sequence[Line], points: Array) -> list[Box] | None:
+def _corner(axes: "Axes", lines: Sequence[LabelledLine], points: Array) -> list[Box] | None:
     """Return boxes for the names, one below the other in a corner that no line crosses, or None."""
     frame: Any = axes.bbox
     row, widest = HEIGHT + 3, CHARACTER * max(len(line.name) for line in lines)
@@ -122,7 +122,7 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
-def _path(axes: "Axes", line: Line) -> Array:
+def _path(axes: "Axes", line: LabelledLine) -> Array:
     """Return points on the drawing along *line*, near enough to each other to hit any box."""
     known = np.isfinite(line.x) & np.isfinite(line.y)
     corners = axes.transData.transform(np.column_stack([line.x[known], line.y[known]]))
@@ -134,7 +134,9 @@ def _path(axes: "Axes", line: Line) -> Array:
     return np.column_stack([np.interp(even, way, corners[:, 0]), np.interp(even, way, corners[:, 1])])
 
 
-def _arrange(axes: "Axes", lines: Sequence[Line], points: Array, paths: Sequence[Array]) -> list[Box] | None:
+def _arrange(
+    axes: "Axes", lines: Sequence[LabelledLine], points: Array, paths: Sequence[Array]
+) -> list[Box] | None:
     """Return a free box for each name, or None when one finds none."""
     taken: list[Box] = []
     for line, path in zip(lines, paths, strict=True):
@@ -160,7 +162,7 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
     return None
 
 
-def above(axes: "Axes", lines: Sequence[Line]) -> None:
+def above(axes: "Axes", lines: Sequence[LabelledLine]) -> None:
     """Write the names in a row over the right end of the drawing, each in its line's colour."""
     room = axes.bbox.width / CHARACTER - 4 * len(lines) - 12
     length = LONGEST if sum(len(line.name) for line in lines) <= room else max(3, int(room / len(lines)))

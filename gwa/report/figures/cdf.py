@@ -68,6 +68,6 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         x, y = [curve["x"][0], *curve["x"], end], [0, *curve["y"], curve["y"][-1]]
         look = _style.line(place)
         axes.plot(x, y, drawstyle="steps-post", **look)
-        lines.append(_labels.Line(curve["label"], look["color"], *_labels.steps(x, y)))
+        lines.append(_labels.LabelledLine(curve["label"], look["color"], *_labels.steps(x, y)))
     _style.words(axes, data["xlabel"], data["ylabel"])
     _labels.label(axes, lines)

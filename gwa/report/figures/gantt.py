@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gwa.report.document import Figure, Name, Value
+from gwa.report.document import Figure, Value, Verbatim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def gantt(  # noqa: PLR0913 - what a figure says
             kept = owner if owner in named else OTHERS
             drawn.setdefault(kept, []).append([max(begin, first), min(end, last), low, high])
     groups: list[Value] = [
-        {"label": Name(name), "bars": drawn[name]} for name in [*named, OTHERS] if name in drawn
+        {"label": Verbatim(name), "bars": drawn[name]} for name in [*named, OTHERS] if name in drawn
     ]
     data: dict[str, Value] = {"groups": groups, "period": list(period), "ylabel": ylabel, "zone": zone}
     return Figure(id=id, title=title, plot="gantt", data=data, alt=alt, note=note)
@@ -96,7 +96,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         others = group["label"] == OTHERS
         colour = _style.MUTED if others else _style.COLOURS[place % len(_style.COLOURS)]
         _bars(axes, group["bars"], colour)
-        named.append(_labels.Line(group["label"], colour, np.empty(0), np.empty(0)))
+        named.append(_labels.LabelledLine(group["label"], colour, np.empty(0), np.empty(0)))
     words = _style.time_axis(axes, data["zone"])
     _style.words(axes, words, data["ylabel"])
     if len(named) > 1:

@@ -76,7 +76,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         look = _style.line(place, width=1.0)
         axes.plot(x, y, marker=MARKS[place % len(MARKS)], markersize=4.5, **look)
         axes.vlines(x, y - half, y + half, color=look["color"], linewidth=1.2)
-        named.append(_labels.Line(one["label"], look["color"], x, y))
+        named.append(_labels.LabelledLine(one["label"], look["color"], x, y))
     _heights(axes, data["series"], data["unit"])
     axes.set_xlim(-0.6, len(data["places"]) - 0.4)
     _style.set_ticks(axes.xaxis, list(enumerate(data["places"])))

@@ -72,7 +72,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
             look = {"color": _style.MUTED, "linewidth": 0.9, "linestyle": (0, (2, 2))}
         axes.plot(line["x"], line["y"], **look)
         x, y = _thin.array(line["x"]), _thin.array(line["y"])
-        named.append(_labels.Line(line["label"], look["color"], x, y))
+        named.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     _style.words(axes, data["xlabel"], data["ylabel"])
     _labels.label(axes, named)
 

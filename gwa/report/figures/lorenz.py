@@ -54,11 +54,15 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _style.set_ticks(axes.xaxis, quarters)
     _style.set_ticks(axes.yaxis, quarters)
     axes.plot([0, 1], [0, 1], color=_style.MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
-    lines = [_labels.Line(data["even"]["label"], _style.MUTED, np.array([0.0, 1.0]), np.array([0.0, 1.0]))]
+    lines = [
+        _labels.LabelledLine(data["even"]["label"], _style.MUTED, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    ]
     for place, curve in enumerate(data["curves"]):
         look = _style.line(place)
         axes.plot(curve["x"], curve["y"], **look)
         axes.fill_between(curve["x"], curve["y"], color=look["color"], alpha=0.07, linewidth=0)
-        lines.append(_labels.Line(curve["label"], look["color"], np.array(curve["x"]), np.array(curve["y"])))
+        lines.append(
+            _labels.LabelledLine(curve["label"], look["color"], np.array(curve["x"]), np.array(curve["y"]))
+        )
     _style.words(axes, data["xlabel"], data["ylabel"])
     _labels.label(axes, lines)

@@ -88,7 +88,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         alone = len(x) == 1 and bool(np.isfinite(y[0]))  # there is no line to be seen
         axes.plot(x, y, **look, marker="o" if alone else "")
-        drawn.append(_labels.Line(line["label"], look["color"], x, y))
+        drawn.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     bottom, top = _heights(data)
     axes.set_ylim(bottom, top + (top - bottom) * ABOVE)
     _style.linear_ticks(axes.yaxis, bottom, top, data["unit"])

@@ -24,7 +24,7 @@ import duckdb
 
 from gwa.ingest.bulk_insert import load
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.spec import Shape
+from gwa.ingest.spec import TableSpec
 
 if TYPE_CHECKING:
     from gwa.ingest.readers.xml.records import Found
@@ -36,7 +36,7 @@ TOGETHER: Final = 8
 """So many blocks are handed to the engine at a time."""
 
 
-def batches(source: Source, shape: Shape) -> Iterator["Rows"]:
+def batches(source: Source, shape: TableSpec) -> Iterator["XmlRows"]:
     """Yield the records of *source*; those that are broken are rejects."""
     # lxml is imported only where there is something to parse.
     from gwa.ingest.readers.xml.pool import shared
@@ -46,15 +46,15 @@ def batches(source: Source, shape: Shape) -> Iterator["Rows"]:
     blocks = parser.tags.blocks(source)
     found = chain(map(parser.found, islice(blocks, ALONE)), shared(blocks, parser))
     while some := list(islice(found, TOGETHER)):
-        yield Rows(some, shape)
+        yield XmlRows(some, shape)
 
 
 @dataclass
-class Rows:
+class XmlRows:
     """Records of several blocks, ready to be loaded."""
 
     found: Sequence["Found"]
-    shape: Shape
+    shape: TableSpec
 
     def __post_init__(self) -> None:
         """Take the account of the records."""
