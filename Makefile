@@ -78,7 +78,7 @@ calibration: .venv/ready ## print how often the tests of fits reject the truth, 
 
 spark: .venv/ready ## check that Spark gives what DuckDB gives, and what it takes; LOGS= names other traces
 	$(BIN)/uv pip install --quiet --requirement pyproject.toml --extra spark
-	JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 $(BIN)/python -m pytest -n 0 -m slow tests/test_spark.py
+	JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 $(BIN)/python -m pytest -n 0 -m slow tests/store/test_spark.py
 	$(BIN)/python -m benchmarks.spark $(LOGS)
 
 minh: .venv/ready ## compare Minh and Wolters' models, 10 seeds each, with what their papers print

@@ -25,6 +25,7 @@ from gwa.archive.link_check import broken_links
 from gwa.archive.server import server
 from gwa.cli.site import command
 from gwa.errors import DefinitionError
+from tests.conftest import HOME
 
 HOSTILE = "<b onclick=alert(1)>&amp; \\N{x}"
 URL = "https://archive.example/here/"
@@ -89,7 +90,7 @@ def contents(folder):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     home = tmp_path_factory.mktemp("archive")
-    site = make_site(home / "site", Path(__file__).parent.parent.parent / "sample_traces")
+    site = make_site(home / "site", HOME / "sample_traces")
     outcome = build(site, home / "public", BuildOptions(jobs=2))
     return home, outcome
 

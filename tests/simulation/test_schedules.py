@@ -19,7 +19,7 @@ from gwa.simulation.scheduling import SCHEDULERS
 from gwa.simulation.selection import SELECTIONS
 from gwa.simulation.tasks import Tasks
 
-FILES = sorted((Path(__file__).parent.parent / "schedules").glob("*.txt"))
+FILES = sorted((Path(__file__).parent / "schedules").glob("*.txt"))
 
 
 def numbers(column, names=None):

@@ -1,15 +1,14 @@
 """What Da Costa et al. measure of tasks, against pandas and scikit-learn on the events of a real cell."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from gwa.metrics.papers import dacosta2018
 from gwa.store.store import Store
+from tests.conftest import LOGS
 
-PARTS = Path(__file__).parent.parent.parent / "shared" / "traces" / "google2011" / "task_events"
+PARTS = LOGS / "google2011" / "task_events"
 NAMES = ["time", "missing", "job", "task", "machine", "event", "user", "class", "priority"]
 ENDED = range(2, 7)
 

@@ -1,7 +1,6 @@
 """Numbers that papers print, and those that a study of them found, on the very logs they are about."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +10,7 @@ from gwa.metrics.bags import MINH, gaps
 from gwa.metrics.papers import minh2010
 from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010
 from gwa.metrics.papers.published import cells, printed
-
-LOGS = Path(__file__).parent.parent.parent / "shared" / "traces"
+from tests.conftest import LOGS
 
 pytestmark = pytest.mark.logs
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,8 +27,7 @@ from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import run_all
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.html import html
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.conftest import HOME
 
 TEXT = """
 title = "Test"
@@ -189,7 +187,7 @@ def test_a_result_that_is_not_whole_is_done_again(stated, tmp_path, content):
 
 def test_a_run_that_cannot_be_done_is_said_in_a_line(tmp_path, gwa):
     path = tmp_path / "bad.toml"
-    trace = ROOT / "sample_traces" / "swf" / "tiny.swf"
+    trace = HOME / "sample_traces" / "swf" / "tiny.swf"
     path.write_text(
         'title = "T"\npolicies = ["easy", "fcfs"]\nclusters = [{ name = "c", processors = 2 }]\n'
         f'[[workloads]]\nname = "too wide"\ntrace = "{trace}"\n'
@@ -284,7 +282,7 @@ def test_a_gantt_of_an_unknown_run_is_said(stated):
 
 @pytest.mark.parametrize("name", ["example", "parallel-jobs"])
 def test_the_examples_of_the_help_run(tmp_path, gwa, name):
-    words = ("simulate", ROOT / "experiments" / f"{name}.toml", "-o", tmp_path, "--json", "--jobs", "1")
+    words = ("simulate", HOME / "experiments" / f"{name}.toml", "-o", tmp_path, "--json", "--jobs", "1")
     status, printed, said = gwa(*words)
     first = folder_of(tmp_path)
     again = gwa(*words)

@@ -1,7 +1,6 @@
 """Experiment files: each mistake is one line that names the file and the line."""
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,9 +10,9 @@ from gwa.errors import DefinitionError
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.evaluation.experiments.toml_lines import Located
+from tests.conftest import HOME
 
-ROOT = Path(__file__).parent.parent.parent
-SHIPPED = sorted((ROOT / "experiments").glob("*.toml"))
+SHIPPED = sorted((HOME / "experiments").glob("*.toml"))
 
 GOOD = """\
 title = "Good"
@@ -143,7 +142,7 @@ def test_the_experiments_of_the_project_are_good(path):
 
 
 def test_the_combined_system_is_what_the_thesis_says():
-    machines = read_experiment(ROOT / "experiments" / "architectures.toml").machines
+    machines = read_experiment(HOME / "experiments" / "architectures.toml").machines
     speeds = [cluster.speed for cluster in machines.clusters]
 
     assert len(machines.clusters) == 20
@@ -163,7 +162,7 @@ def test_chapter_6_has_over_1200_runs():
     )
 
     assert (
-        sum(len(Plan(read_experiment(ROOT / "experiments" / f"{name}.toml")).runs) for name in names) >= 1200
+        sum(len(Plan(read_experiment(HOME / "experiments" / f"{name}.toml")).runs) for name in names) >= 1200
     )
 
 
@@ -237,7 +236,7 @@ def test_lines_are_those_on_which_a_statement_begins(tmp_path_factory, statement
 
 
 def test_the_example_in_the_readme_is_good(tmp_path):
-    (example,) = re.findall(r"```toml\n(title = .*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (example,) = re.findall(r"```toml\n(title = .*?)```", (HOME / "README.md").read_text(), re.DOTALL)
     path = tmp_path / "readme.toml"
     path.write_text(example)
 

@@ -4,15 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
 
 from gwa.cli import gwa
+from tests.conftest import HOME
 
 HEAVY = {"numpy", "pandas", "duckdb", "scipy", "matplotlib", "weasyprint", "pyarrow", "rich", "jinja2"}
-SAMPLE = Path(__file__).parent.parent / "sample_traces" / "swf" / "tiny.swf"
+SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
 
 
 def run(*words, cwd, **options):

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +25,7 @@ from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.progress import Progress
+from tests.conftest import HOME
 
 ROWS = 240
 HEADERS = {"swf": 10, "sge": 4, "slurm": 1, "google": 0, "pbs": 0}
@@ -235,10 +235,9 @@ KILLED = """
 def kill(words, module, function, after):
     """Run gwa until a function was called so many times, then kill it."""
     code = textwrap.dedent(KILLED.format(module=module, function=function, after=after, words=words))
-    home = Path(__file__).parent.parent
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(home)},
+        env={**os.environ, "PYTHONPATH": str(HOME)},
         check=False,
         capture_output=True,
     )

@@ -4,7 +4,6 @@ import importlib.util
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,9 +28,10 @@ from gwa.store.engines.spark_sql import spark, tables
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.store.subset import Subset
-from tests.test_every_analysis import DEGENERATE, LARGE, SOME
+from tests.analysis.test_every_analysis import DEGENERATE, LARGE, SOME
+from tests.conftest import HOME
 
-TINY = Path(__file__).parent.parent / "sample_traces" / "swf" / "tiny.swf"
+TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
 CASES = {"everything": SOME, **DEGENERATE, **{f"many, {name}": case for name, case in LARGE.items()}}
 
 

@@ -1,7 +1,6 @@
 """What an experiment schedules: loads, arrivals, sizes of bags and run times are those asked for."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from gwa.errors import ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.evaluation.experiments.workloads import GeneratedWorkload, workload
+from tests.conftest import HOME
 
 HEAD = """
 title = "Test"
@@ -156,7 +156,6 @@ def test_no_task_is_lost_when_bags_are_moved(tasks, pattern):
 
 
 def test_no_experiment_of_the_project_names_a_trace_outside_of_it():
-    root = Path(__file__).parent.parent.parent
-    for path in (root / "experiments").glob("*.toml"):
+    for path in (HOME / "experiments").glob("*.toml"):
         for trace in read_experiment(path).traces.values():
-            assert trace.resolve().is_relative_to(root)
+            assert trace.resolve().is_relative_to(HOME)

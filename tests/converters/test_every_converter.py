@@ -5,7 +5,6 @@ import itertools
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,9 +16,10 @@ from gwa.formats.convert import convert
 from gwa.formats.open import recognise
 from gwa.formats.registry import converters
 from gwa.ingest.source.head import FileHead
+from tests.conftest import HOME
 from tests.mutation import CHANGES, FEW, MANY, NAMES, TOKEN, VALUES, mutated, outcome
 
-SAMPLES = Path(__file__).parent.parent / "sample_traces"
+SAMPLES = HOME / "sample_traces"
 EVERY = pytest.mark.parametrize("one", converters(), ids=lambda one: one.name)
 
 
