@@ -10,7 +10,12 @@ from gwa.errors import TraceError
 from gwa.formats.open import read
 from tests.conftest import LOGS
 
-FILES = sorted(path for path in LOGS.rglob("*") if path.is_file() and path.name != "README.md")
+EVERY = sorted(path for path in LOGS.rglob("*") if path.is_file() and path.name != "README.md")
+
+TODAY = [path for path in EVERY if path.relative_to(LOGS).parts[0] == "today"]
+"""Logs of other formats, some of which gwa does not read."""
+
+FILES = sorted(set(EVERY).difference(TODAY))
 
 OTHER = {path for path in FILES if path.name.startswith("StorageElement")}
 """Records of disks, in which there is no job."""
@@ -63,6 +68,19 @@ def test_a_log_becomes_jobs_and_its_account_adds_up(path):
     assert account.rejected == 0
     if path.suffix not in XML:
         assert account.rows == lines_of(path)
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize("path", TODAY, ids=named)
+def test_another_log_is_refused_or_its_account_adds_up(path):
+    try:
+        store = read([path])
+    except TraceError as error:
+        assert str(error).startswith(str(path))
+        return
+    with store:
+        store.account.check()
+        assert store.row("select count(*) from jobs") == (store.account.jobs,)
 
 
 @pytest.mark.logs

@@ -69,7 +69,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
     path.write_text(SAMPLE)
     path.chmod(0)
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom gwa.formats.convert import read\n"
+        "import os, sys\nfrom pathlib import Path\nfrom gwa.formats.open import read\n"
         "if os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
         "read([Path(sys.argv[1])])"
     )

@@ -105,7 +105,7 @@ def test_the_installed_package_is_the_one_that_runs(installed: Run) -> None:
 
 
 def test_the_installed_gwa_works_in_an_empty_folder(installed: Run) -> None:
-    version = re.search(r'__version__ = "(.+)"', (ROOT / "gwa" / "__init__.py").read_text())
+    version = re.search(r'__version__ = "(.+)"', (ROOT / "gwa" / "util" / "version.py").read_text())
     assert version is not None
     assert version[1] in installed("gwa", "--version")
     assert "swf" in installed("gwa", "formats").lower()

@@ -1,7 +1,7 @@
 """
 Find the members of a family by looking: there is no list to edit.
 
-A family is a package of gwa with one member in each module, such as `gwa.analysis.base.sections`, and a group
+A family is a package of gwa with one member in each module, such as `gwa.analysis.sections`, and a group
 of entry points, such as ``gwa.sections``, by which other installed packages add members. Modules whose names
 begin with an underscore are helpers, not members.
 """
@@ -23,8 +23,8 @@ def names(package: str) -> list[str]:
     """
     Return the names of the public modules of *package*, sorted, without importing them.
 
-    >>> names("gwa.util")[:3]
-    ['assets', 'atomic', 'plugins']
+    >>> names("gwa.report.outputs")
+    ['html', 'json', 'latex', 'pdf']
     """
     path = import_module(package).__path__
     return sorted(found.name for found in iter_modules(path) if not found.name.startswith("_"))

@@ -68,7 +68,7 @@ def test_without_help_from_the_system_folders_change_places_too(tmp_path, monkey
 ENDLESS = """
 import sys
 from pathlib import Path
-from gwa.archive.swap import replacing
+from gwa.archive.atomic_swap import replacing
 place, turn = Path(sys.argv[1]), 0
 while True:
     turn += 1

@@ -249,7 +249,7 @@ def kill(words, module, function, after):
 def test_a_killed_conversion_goes_on_behind_the_last_file(kind, suffix, logs, tmp_path, monkeypatch):
     paths = cut(logs(kind), HEADERS[kind], [40, 80, 120, 160], tmp_path)
     out, whole = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
-    kill(["convert", *map(str, paths), "-o", str(out), "--format", kind], "rows", "read_file", 3)
+    kill(["convert", *map(str, paths), "-o", str(out), "--format", kind], "ingest.staging", "read_file", 3)
     assert not out.exists()
     assert (tmp_path / f"a.{suffix}.rows").is_dir()
 
@@ -277,7 +277,7 @@ def test_a_killed_conversion_goes_on_behind_the_last_file(kind, suffix, logs, tm
 def test_rows_of_files_that_changed_are_read_anew(tmp_path, monkeypatch):
     paths = many(tmp_path)
     out = tmp_path / "a.duckdb"
-    kill(["convert", *map(str, paths), "-o", str(out)], "rows", "read_file", 4)
+    kill(["convert", *map(str, paths), "-o", str(out)], "ingest.staging", "read_file", 4)
     paths[1].write_text(GOOD.format(99))
     read = []
     original = gwa.ingest.staging.read_file
@@ -293,14 +293,18 @@ def test_a_killed_append_leaves_the_old_store(tmp_path):
     store = tmp_path / "s.duckdb"
     append(paths[:2], store)
     before = store.read_bytes()
-    for module, function in (("rows", "read_file"), ("ingest", "settle"), ("cli._common", "tell")):
+    for module, function in (
+        ("ingest.staging", "read_file"),
+        ("ingest.pipeline", "finish_store"),
+        ("cli._common", "tell"),
+    ):
         kill(["convert", str(paths[2]), "-o", str(store), "--append"], module, function, 0)
         if function == "tell":
             break
         assert store.read_bytes() == before
     # It was killed when all was done: the log is in the store.
     assert append(paths[2:3], store) == (Account(30, 30, 0, 0, 0), paths[2:3])
-    kill(["convert", str(paths[3]), "-o", str(store), "--append"], "ingest", "settle", 0)
+    kill(["convert", str(paths[3]), "-o", str(store), "--append"], "ingest.pipeline", "finish_store", 0)
     # What an append that was killed had read does not come in by another one.
     assert append(paths[4:], store)[0] == Account(40, 40, 0, 0, 0)
     with gwa.open(store) as trace:
@@ -316,7 +320,7 @@ def test_a_killed_append_leaves_the_old_store(tmp_path):
 def test_damaged_rows_are_read_anew(damage, tmp_path):
     paths = many(tmp_path)
     out = tmp_path / "a.duckdb"
-    kill(["convert", *map(str, paths), "-o", str(out)], "rows", "read_file", 3)
+    kill(["convert", *map(str, paths), "-o", str(out)], "ingest.staging", "read_file", 3)
     (tmp_path / "a.duckdb.rows" / damage).write_text('{"rows": 1}')
     assert convert(paths, out) == Account(50, 50, 0, 0, 0)
     assert not (tmp_path / "a.duckdb.rows").exists()

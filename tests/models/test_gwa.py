@@ -11,7 +11,6 @@ from scipy import stats
 from gwa.errors import ModelError
 from gwa.models.base import presets
 from gwa.models.families.gwa import Gwa
-from gwa.models.families.gwa.knots import Knots
 from gwa.models.families.gwa.likeness import Likeness, Repetition, normal_scores
 from gwa.models.families.gwa.places import UserScores
 from gwa.models.families.gwa.regulation import (
@@ -27,6 +26,7 @@ from gwa.models.families.gwa.regulation import (
 )
 from gwa.models.families.gwa.sessions import Sessions
 from gwa.models.generate import Order, workload
+from gwa.models.knots import Knots
 from gwa.models.streams import Extent
 from gwa.statistics.sample import Sample
 

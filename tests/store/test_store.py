@@ -234,7 +234,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import gwa.util.atomic
-from gwa.convert import convert
+from gwa.formats.convert import convert
 def die(part):
     os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[3] == "end":

@@ -10,7 +10,7 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.errors import ModelError
 from gwa.models.base import Model, models
-from gwa.models.families.gwa.knots import Knots
+from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters, described
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
 from gwa.report.facts import number

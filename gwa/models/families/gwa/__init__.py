@@ -12,12 +12,12 @@ from gwa.models.arrivals.modulated import SLOT, Modulated
 from gwa.models.bag_streams import in_time, pieces
 from gwa.models.base import Model
 from gwa.models.families.gwa.contents import Contents
-from gwa.models.families.gwa.knots import Knots
 from gwa.models.families.gwa.likeness import Repetition
 from gwa.models.families.gwa.places import Places, UserScores
 from gwa.models.families.gwa.regulation import CROWD, backlog, beginning, by_fit, picked, strength
 from gwa.models.families.gwa.rhythm import Rhythm
 from gwa.models.families.gwa.sessions import Sessions
+from gwa.models.knots import Knots
 from gwa.models.parameters import Quantity, share
 from gwa.models.streams import Block, joined
 from gwa.statistics.sample import Floats, Ints, Sample

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gwa.models.families.gwa.knots import Knots
 from gwa.models.families.gwa.likeness import Likeness, Repetition, normal_scores, standard
 from gwa.models.families.gwa.places import Places
 from gwa.models.families.gwa.sessions import Sessions
+from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters, Quantity, share
 from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints, Sample

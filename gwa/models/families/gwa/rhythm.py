@@ -6,10 +6,10 @@ from typing import Self
 import numpy as np
 from scipy.special import ndtr
 
-from gwa.models.families.gwa.knots import Knots
 from gwa.models.families.gwa.likeness import Likeness, normal_scores
 from gwa.models.families.gwa.places import Places, UserScores
 from gwa.models.families.gwa.sessions import PAUSE, Sessions
+from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters
 from gwa.statistics.sample import Floats, Ints, Sample
 
