@@ -68,3 +68,17 @@ def test_the_python_example_runs(workplace):
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("<Trace tiny: jobs 1,200")
+
+
+def test_the_architecture_names_every_room_and_only_what_there_is():
+    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    rooms = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert sorted(rooms) == sorted(path.parent.name for path in (ROOT / "gwa").glob("*/__init__.py"))
+
+    picture = (ROOT / "docs" / "house.svg").read_text()
+    assert set(rooms) < set(re.findall(r'font-weight="600"[^>]*>(\w+)<', picture))
+
+    paths = re.findall(r"`((?:gwa|tests|converters|templates)/[\w./]+)`", page)
+    written = [path for path in paths if "NAME" not in path and not path.startswith("gwa/_data")]
+    assert len(written) > 20
+    assert not [path for path in written if not (ROOT / path).exists()]
