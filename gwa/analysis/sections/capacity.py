@@ -192,7 +192,7 @@ def _table(found: list[CapacityChange], first: float) -> Table:
             Column("from", "In the week from", "timestamp"),
             Column("before", f"Most busy in {WEEKS} weeks before", "count"),
             Column("after", f"Most busy in {WEEKS} weeks after", "count"),
-            Column("change", "CapacityChange", "fraction"),
+            Column("change", "Change", "fraction"),
         ),
         tuple(
             (first + week * WEEK, number(before), number(after), (after - before) / before)
