@@ -81,7 +81,7 @@ def bag_likeness(workload: JobArrays) -> float | None:
     return 1 - within / total if total > 0 else None
 
 
-@measure("JobBags of one size of job", Aspect.BAGS, DIFFERENCE, orderly=True)
+@measure("Bags of one size of job", Aspect.BAGS, DIFFERENCE, orderly=True)
 def bag_uniformity(workload: JobArrays) -> float | None:
     """The share of bags of two or more whose jobs all have equally many processors."""
     bags = _bags(workload).several()
