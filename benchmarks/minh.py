@@ -17,7 +17,7 @@ from scipy.stats import ks_2samp
 import gwa
 from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, JobSelection
 from gwa.models.base import Model, models
-from gwa.models.generate import Order
+from gwa.models.generate import GenerationRequest
 from gwa.models.streams import Extent
 from gwa.statistics.dependence import pearson, spatial_entropy
 from gwa.statistics.sample import Floats
@@ -75,7 +75,7 @@ def off(real: tuple[Floats, Floats], made: tuple[Floats, Floats]) -> list[float]
 
 def made(model: Model, jobs: int, seed: int) -> tuple[Floats, Floats]:
     """Return run times and processors of a workload."""
-    blocks = list(Order(model, Extent(jobs=jobs), seed).blocks())
+    blocks = list(GenerationRequest(model, Extent(jobs=jobs), seed).blocks())
     run, procs = (np.concatenate([block[name] for block in blocks]) for name in ("run_time", "n_procs"))
     return run.astype(np.float64), procs.astype(np.float64)
 

@@ -124,15 +124,18 @@ def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
 
 def _generated(said: Generated, target: Path, engine: Engine) -> Store:
     from gwa.models.files import found
-    from gwa.models.generate import Order, workload
+    from gwa.models.generate import GenerationRequest, generate_store
     from gwa.models.streams import Extent
 
     model = found(said.preset).model
     header = (("Processors", str(said.cpus)),) if said.cpus else ()
-    order = Order(
-        model.within(said.cpus) if said.cpus else model, Extent(said.jobs, said.days), said.seed, header
+    order = GenerationRequest(
+        model.limit_processors(said.cpus) if said.cpus else model,
+        Extent(said.jobs, said.days),
+        said.seed,
+        header,
     )
-    return workload(order, target, engine)
+    return generate_store(order, target, engine)
 
 
 def _labels(catalogue: Catalogue, entry: CatalogueEntry) -> tuple[tuple[str, str], ...]:

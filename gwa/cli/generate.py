@@ -10,7 +10,7 @@ from gwa.cli._common import ARRIVALS, OUTPUT, engine, limits
 
 if TYPE_CHECKING:
     from gwa.models.base import Model
-    from gwa.models.generate import Order
+    from gwa.models.generate import GenerationRequest
 
 ASKED: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
 """The options that a trace says it was made with."""
@@ -64,16 +64,16 @@ def command(model: str, out: Path, **said: Any) -> None:
         click.echo(f"{out}: {made:,} synthetic jobs of {found.model.title}, seed {said['seed']}", err=True)
 
 
-def _order(model: "Model", said: dict[str, Any]) -> "Order":
+def _order(model: "Model", said: dict[str, Any]) -> "GenerationRequest":
     """Return what is to be made: a model changed as the options say, how long, and its seed."""
-    from gwa.models.arrival_process import process
-    from gwa.models.generate import Order, other_arrivals
-    from gwa.models.pacing import at_utilization
+    from gwa.models.arrival_process import find_process
+    from gwa.models.generate import GenerationRequest, replace_arrivals
+    from gwa.models.pacing import reach_utilization
     from gwa.models.streams import Extent
 
     cpus, utilization = said["cpus"], said["utilization"]
-    one = model.within(cpus) if cpus else model
-    one = other_arrivals(one, process(said["arrivals"])) if said["arrivals"] else one
+    one = model.limit_processors(cpus) if cpus else model
+    one = replace_arrivals(one, find_process(said["arrivals"])) if said["arrivals"] else one
     header = (("Processors", str(cpus)),) if cpus else ()
-    order = Order(one, Extent(said["jobs"], said["days"]), said["seed"], header)
-    return order if utilization is None else at_utilization(order, cpus, utilization)
+    order = GenerationRequest(one, Extent(said["jobs"], said["days"]), said["seed"], header)
+    return order if utilization is None else reach_utilization(order, cpus, utilization)

@@ -55,11 +55,11 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **said:
       gwa model fit sample_traces/swf/tiny.swf lublin -o lublin.json
       gwa model fit sample_traces/swf/tiny.swf lublin --arrivals spectral -o lublin.json
     """
-    from gwa.models.arrival_process import process
+    from gwa.models.arrival_process import find_process
     from gwa.models.base import models
     from gwa.models.files import text, write
 
-    other = process(arrivals) if arrivals else None
+    other = find_process(arrivals) if arrivals else None
     if model not in models():
         message = f"there is no model '{model}', expected one of {', '.join(models())}"
         raise click.BadParameter(message, param_hint="MODEL")

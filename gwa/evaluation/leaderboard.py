@@ -22,7 +22,7 @@ from gwa.evaluation.job_arrays import JobArrays, bootstrapped
 from gwa.evaluation.score_cache import ScoreCache, content
 from gwa.evaluation.scorecard import Reference
 from gwa.models.base import Model, models
-from gwa.models.generate import Order
+from gwa.models.generate import GenerationRequest
 from gwa.models.streams import Extent
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
@@ -112,7 +112,7 @@ class _Contest:
         if isinstance(fitted, ModelError):
             return {"distances": {}, "note": str(fitted)}
         real = self._reference.workload
-        order = Order(fitted, Extent(jobs=len(real)), seed)
+        order = GenerationRequest(fitted, Extent(jobs=len(real)), seed)
         return {"distances": self._distances(JobArrays.made(order.blocks(), real.cpus))}
 
     def close(self) -> None:

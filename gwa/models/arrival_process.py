@@ -1,7 +1,7 @@
 """
-What a process of arrivals is: a frozen dataclass of parameters.
+The base class of arrival processes: frozen dataclasses of parameters.
 
-It yields an endless stream of whole seconds that never decrease, counted from a midnight.
+A process yields an endless stream of nondecreasing arrival times in whole seconds since a midnight.
 """
 
 from abc import ABC, abstractmethod
@@ -18,62 +18,62 @@ from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 from gwa.util import plugins
 
-FEWEST = 20
-"""Gaps that a fit needs at least."""
+MINIMUM_GAPS = 20
+"""Interarrival gaps required for a fit."""
 
 
 class Arrivals(Parameters, ABC):
-    """A process of arrivals; *name* is what JSON calls it, *title* what people do."""
+    """An arrival process; *name* identifies it in JSON, *title* is printed."""
 
     title: ClassVar[str]
 
     @classmethod
     def about(cls) -> str:
-        """Return what the process is, in a sentence."""
+        """Return the first sentence of the description."""
         return cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
 
     @classmethod
     def family(cls) -> Mapping[str, type["Parameters"]]:
-        """Return all processes by name."""
+        """Return all arrival processes by name."""
         return processes()
 
     @classmethod
     @abstractmethod
-    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
+    def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
         """
-        Return the process of the times in *column* of the table *moments*.
+        Fit the process to the arrival times in *column* of *table*.
 
         Raise `ModelError` for too few of them.
         """
 
     @abstractmethod
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        """Yield blocks of arrival times in whole seconds from 0, in order, without end."""
+        """Yield an endless stream of blocks of arrival times in whole seconds from 0, in order."""
 
     @abstractmethod
-    def paced(self, factor: float) -> Self:
-        """Return the process with gaps that are *factor* times as long."""
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the process with interarrival gaps multiplied by *factor*."""
 
 
 @cache
 def processes() -> dict[str, type[Arrivals]]:
-    """Return every process of this package by name."""
-    found = plugins.subclasses("gwa.models.arrivals", Arrivals)  # type: ignore[type-abstract]
-    return {member.name: member for member in found}
+    """Return all arrival processes by name."""
+    classes = plugins.subclasses("gwa.models.arrivals", Arrivals)  # type: ignore[type-abstract]
+    return {member.name: member for member in classes}
 
 
-def process(name: str) -> type[Arrivals]:
-    """Return the process of that name; raise `ModelError` for none."""
+def find_process(name: str) -> type[Arrivals]:
+    """Return the arrival process called *name*; raise `ModelError` if there is none."""
     if name not in processes():
         raise ModelError(f"there are no arrivals '{name}', expected one of {', '.join(processes())}")
     return processes()[name]
 
 
-def gaps(store: Store, moments: str, column: str) -> Sample:
-    """Return the seconds between arrivals, counted; raise `ModelError` for too few."""
-    found = store.sample(
-        "gap", f"(select {column} - lag({column}) over (order by {column}) as gap from {moments}) as gaps"
+def sample_gaps(store: Store, table: str, column: str) -> Sample:
+    """Return the interarrival gaps in seconds; raise `ModelError` for too few."""
+    gaps = store.sample(
+        "gap", f"(select {column} - lag({column}) over (order by {column}) as gap from {table}) as gaps"
     )
-    if found.n < FEWEST or found.max() == 0:
-        raise ModelError(f"arrivals: {found.n} gaps in time, expected at least {FEWEST}, not all 0")
-    return found
+    if gaps.n < MINIMUM_GAPS or gaps.max() == 0:
+        raise ModelError(f"arrivals: {gaps.n} gaps in time, expected at least {MINIMUM_GAPS}, not all 0")
+    return gaps

@@ -1,4 +1,4 @@
-"""Random numbers in the units of a log: distributions of logarithms, and blocks that grow."""
+"""Random numbers in the units of a log: distributions of logarithms, drawn in blocks that grow."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -16,19 +16,19 @@ from gwa.statistics.sample import Floats
 
 D = TypeVar("D", bound=Distribution)
 
-FIRST, MOST = 1 << 12, 1 << 18
-"""Draws in the first block, and in those of a long workload: a few jobs come at once, many in flat memory."""
+FIRST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 18
+"""Draws in the first block, so that a few jobs come at once, and in the largest, which bounds memory."""
 
-TRIES: Final = 100
-"""How often draws out of range are repeated before the range is called impossible."""
+MINIMUM_IN_RANGE: Final = 0.01
+"""Probability of the range below which redrawing would take too long."""
 
 
-def sizes() -> Iterator[int]:
-    """Yield the sizes of blocks, each twice the one before up to `MOST`, without end."""
-    size = FIRST
+def block_sizes() -> Iterator[int]:
+    """Yield block sizes without end, doubling from `FIRST_BLOCK` to `LARGEST_BLOCK`."""
+    size = FIRST_BLOCK
     while True:
         yield size
-        size = min(2 * size, MOST)
+        size = min(2 * size, LARGEST_BLOCK)
 
 
 @dataclass(frozen=True)
@@ -45,57 +45,56 @@ class Scaled(Parameters):
     high: Annotated[float | None, Quantity("greatest logarithm")] = None
 
     def check(self) -> None:
-        """Refuse a range that the distribution never meets."""
-        if not self._inside() > 1 / TRIES:
+        """Refuse a range that draws hardly ever fall into."""
+        if not self._probability_in_range() > MINIMUM_IN_RANGE:
             raise ModelError(
                 f"low and high are {self.low} and {self.high}, expected a range that draws fall into"
             )
 
-    def _inside(self) -> float:
-        """Return the probability of the range."""
+    def _probability_in_range(self) -> float:
         below = 0.0 if self.low is None else float(self.distribution.cdf_below(self.low))
         return (1.0 if self.high is None else float(self.distribution.cdf(self.high))) - below
 
     def logarithms(self, rng: np.random.Generator, n: int) -> Floats:
-        """Return *n* draws of the logarithm."""
+        """Draw *n* logarithms, repeating draws out of range."""
         low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
-        found = self.distribution.rvs(rng, n)
-        wrong = np.flatnonzero((found < low) | (found > high))
-        while wrong.size:
-            found[wrong] = self.distribution.rvs(rng, wrong.size)
-            wrong = wrong[(found[wrong] < low) | (found[wrong] > high)]
-        return found
+        draws = self.distribution.rvs(rng, n)
+        outside = np.flatnonzero((draws < low) | (draws > high))
+        while outside.size:
+            draws[outside] = self.distribution.rvs(rng, outside.size)
+            outside = outside[(draws[outside] < low) | (draws[outside] > high)]
+        return draws
 
-    def raw(self, logarithm: ArrayLike) -> Floats:
-        """Return quantities of their logarithms, infinite where they are beyond all numbers."""
+    def from_logarithm(self, logarithm: ArrayLike) -> Floats:
+        """Convert logarithms to the quantity; overflow gives infinity."""
         x = np.asarray(logarithm, dtype=np.float64)
         with np.errstate(over="ignore"):
             return x if self.base == 1 else np.asarray(self.base**x)
 
     def quantiles(self, share: Floats) -> Floats:
-        """Return the quantities below which such *share* of all draws are."""
+        """Return the quantiles of draws at each *share*."""
         below = 0.0 if self.low is None else float(self.distribution.cdf_below(self.low))
         with np.errstate(over="ignore"):
-            return self.raw(self.distribution.ppf(below + share * self._inside()))
+            return self.from_logarithm(self.distribution.ppf(below + share * self._probability_in_range()))
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
-        """Return *n* draws."""
-        return self.raw(self.logarithms(rng, n))
+        """Draw *n* quantities."""
+        return self.from_logarithm(self.logarithms(rng, n))
 
 
-def improved(distribution: D, loss: Callable[[D], float]) -> D:
-    """Return the distribution of least *loss* near *distribution*, of the same kind (Nelder and Mead)."""
+def minimize_loss(distribution: D, loss: Callable[[D], float]) -> D:
+    """Minimize *loss* over the parameters of *distribution*, starting there, by the Nelder-Mead method."""
     names = list(distribution.values())
     positive = np.array([name not in getattr(distribution, "signed", ()) for name in names])
 
-    def made(x: Floats) -> D:
+    def with_parameters(x: Floats) -> D:
         values = np.where(positive, np.exp(np.clip(x, -700.0, 700.0)), x)
         return type(distribution)(**dict(zip(names, values.tolist(), strict=True)))
 
-    def lost(x: Floats) -> float:
-        return loss(made(x))
+    def loss_at(x: Floats) -> float:
+        return loss(with_parameters(x))
 
     values = np.array(list(distribution.values().values()))
     start: Floats = np.where(positive, np.log(np.where(positive, values, 1.0)), values)
-    found = minimize(lost, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-6})
-    return made(np.asarray(found.x))
+    result = minimize(loss_at, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-6})
+    return with_parameters(np.asarray(result.x))

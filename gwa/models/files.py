@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import ModelError
-from gwa.models.base import Model, Preset, model, presets
+from gwa.models.base import Model, Preset, parse_model, presets
 from gwa.util.atomic import write_whole
 from gwa.util.version import __version__
 
@@ -52,7 +52,7 @@ def read(path: Path) -> Model:
     if not isinstance(said, dict):
         raise ModelError(f"{path}: is no model, expected what 'gwa model fit' writes")
     try:
-        return model(said)
+        return parse_model(said)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
 

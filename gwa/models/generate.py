@@ -1,7 +1,7 @@
 """
-Make a workload: the beginning of a model's stream, in a store that says how it was made.
+Generate a workload: the beginning of a model's stream, in a store whose header describes it.
 
-The header of a synthetic trace states the model, its parameters, the seed, and that no machine ever ran it.
+The header of a synthetic trace states the model, its parameters, the seed, and that no system ran the jobs.
 """
 
 import json
@@ -20,7 +20,7 @@ from gwa.errors import ModelError
 from gwa.formats.registry import writer
 from gwa.models.arrival_process import Arrivals
 from gwa.models.base import Model
-from gwa.models.streams import Block, Extent, cut
+from gwa.models.streams import Block, Extent, truncate
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import passing
@@ -31,25 +31,25 @@ from gwa.util.atomic import whole
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
 
-PREFIXES: Final = {"user_id": "U", "group_id": "G", "executable_id": "A", "job_structure_params": "B"}
-"""What the number that stands for a text is written behind."""
+TEXT_PREFIXES: Final = {"user_id": "U", "group_id": "G", "executable_id": "A", "job_structure_params": "B"}
+"""Prefix of the number that stands for a text, by field."""
 
-STRUCTURES: Final = ("UNITARY", "BoT")
+JOB_STRUCTURES: Final = ("UNITARY", "BoT")
 """The text of 0 and 1 in ``job_structure``."""
 
-OWN: Final = 50_000
-"""A model's own jobs to which another process is fitted."""
+CALIBRATION_JOBS: Final = 50_000
+"""Jobs generated to fit another arrival process to."""
 
-MEGABYTES: Final = 256
-"""Memory for the engine while jobs pass into the store."""
+ENGINE_MEGABYTES: Final = 256
+"""Memory of the engine while jobs are inserted into the store."""
 
 
 @dataclass(frozen=True)
-class Order:
+class GenerationRequest:
     """
-    What is to be made: a *model*, how long a workload, its *seed*, and *header* lines about the system.
+    What to generate: a *model*, the *extent* of the workload, its *seed*, and *header* lines on the system.
 
-    One order, one workload, to the last byte.
+    Equal requests give the same workload, to the last byte.
     """
 
     model: Model
@@ -58,24 +58,27 @@ class Order:
     header: Header = ()
 
     def __post_init__(self) -> None:
-        """Raise `ModelError` for a seed that is none."""
+        """Raise `ModelError` for a negative seed."""
         if self.seed < 0:
             raise ModelError(f"seed is {self.seed}, expected a whole number of at least 0")
 
     def blocks(self) -> Iterator[Block]:
         """Yield the jobs in the order of submission."""
-        return cut(self.model.blocks(np.random.default_rng(self.seed)), self.extent)
+        return truncate(self.model.blocks(np.random.default_rng(self.seed)), self.extent)
 
 
-def workload(
-    order: Order, target: Path | None = None, engine: Engine | None = None, progress: Progress = SILENT
+def generate_store(
+    request: GenerationRequest,
+    target: Path | None = None,
+    engine: Engine | None = None,
+    progress: Progress = SILENT,
 ) -> Store:
-    """Return a store with the jobs of *order*, in the file *target* or in scratch space."""
+    """Generate the jobs of *request* into a store, in the file *target* or in scratch space."""
     store = Store.create(target, engine)
     try:
-        with passing(store.connection, engine, MEGABYTES):
-            jobs = _filled(store, order, progress)
-        store.set_header((*order.header, *described(order)))
+        with passing(store.connection, engine, ENGINE_MEGABYTES):
+            jobs = _insert_jobs(store, request, progress)
+        store.set_header((*request.header, *describe(request)))
         store.set_account(Account(jobs, jobs, 0, 0, 0))
         store.note({"format": "synthetic", "gwa": __version__})
     except BaseException:
@@ -84,62 +87,66 @@ def workload(
     return store
 
 
-def _filled(store: Store, order: Order, progress: Progress) -> int:
-    """Put all jobs of *order* into an empty store and return their number."""
+def _insert_jobs(store: Store, request: GenerationRequest, progress: Progress) -> int:
+    """Insert all jobs of *request* into an empty store and return their number."""
     jobs = 0
-    with progress.step("generating", order.extent.jobs) as bar:
-        for block in order.blocks():
+    with progress.step("generating", request.extent.jobs) as bar:
+        for block in request.blocks():
             if not jobs:
                 store.begin(["job_id", *block])
-            _append(store, block, jobs)
+            _insert_block(store, block, jobs)
             jobs += block["submit_time"].size
             bar.advance(block["submit_time"].size)
     if not jobs:
-        raise ModelError(f"days is {order.extent.days}, in which no job is submitted")
+        raise ModelError(f"days is {request.extent.days}, in which no job is submitted")
     return jobs
 
 
-def other_arrivals(model: Model, process: type[Arrivals]) -> Model:
-    """Return *model* with another process of arrivals, fitted to those of its own jobs."""
-    with workload(Order(model, Extent(jobs=OWN), seed=0)) as store:
+def replace_arrivals(model: Model, process: type[Arrivals]) -> Model:
+    """Return *model* with its arrivals replaced by a *process* fitted to jobs that it generates."""
+    with generate_store(GenerationRequest(model, Extent(jobs=CALIBRATION_JOBS), seed=0)) as store:
         return model.with_arrivals(process, store)
 
 
 def generate(
-    order: Order, out: Path, command: str = "", engine: Engine | None = None, progress: Progress = SILENT
+    request: GenerationRequest,
+    out: Path,
+    command: str = "",
+    engine: Engine | None = None,
+    progress: Progress = SILENT,
 ) -> int:
     """
-    Write the workload of *order* to *out*, whole or not at all, and return the number of jobs.
+    Write the workload of *request* atomically to *out* and return the number of jobs.
 
-    The name of *out* says in which format. *command* is noted as what made it.
+    The suffix of *out* decides the format; *command* is recorded in the trace.
     """
     target = writer(out)
-    place = whole(out) if target.name == "duckdb" else nullcontext()
-    with place as part, workload(order, part, engine, progress) as store:
+    file = whole(out) if target.name == "duckdb" else nullcontext()
+    with file as path, generate_store(request, path, engine, progress) as store:
         store.note({"generate": command} if command else {})
-        if part is None:
+        if path is None:
             target.save(store, out)
         return store.account.jobs
 
 
-def described(order: Order) -> Header:
-    """Return the lines of a header that say how a trace was made."""
-    model = order.model
+def describe(request: GenerationRequest) -> Header:
+    """Return the header lines that describe how a trace was generated."""
+    model = request.model
     return (
         ("Synthetic", "made by a model, no system ran these jobs"),
         ("Generator", f"gwa {__version__}"),
         ("Model", f"{model.name}: {model.title}"),
         ("Source", model.source),
         ("Parameters", json.dumps(model.plain(), separators=(",", ":"), allow_nan=False)),
-        ("Seed", str(order.seed)),
+        ("Seed", str(request.seed)),
     )
 
 
-def _append(store: Store, block: Block, before: int) -> None:
-    """Append a block to the store; jobs are numbered from 1 in the order of submission."""
+def _insert_block(store: Store, block: Block, jobs: int) -> None:
+    """Append a block to the store, after *jobs* jobs; they are numbered from 1 in the order of submission."""
     size = block["submit_time"].size
-    columns = {"job_id": np.arange(before + 1, before + size + 1), **block}
-    batch = pa.table({name: _column(name, column) for name, column in columns.items()})
+    columns = {"job_id": np.arange(jobs + 1, jobs + size + 1), **block}
+    batch = pa.table({name: _arrow_column(name, column) for name, column in columns.items()})
     store.connection.register("batch", batch)
     try:
         store.connection.execute("insert into recorded by name select * from batch")
@@ -147,26 +154,26 @@ def _append(store: Store, block: Block, before: int) -> None:
         store.connection.unregister("batch")
 
 
-def _column(name: str, column: NDArray[Any]) -> pa.Array:
-    """Return a field of a block: texts are looked up by the numbers that stand for them, each built once."""
+def _arrow_column(name: str, column: NDArray[Any]) -> pa.Array:
+    """Convert a field of a block to Arrow; texts become a dictionary, each built once."""
     if name not in BY_NAME or not BY_NAME[name].is_text:
         return pa.array(column, from_pandas=True)
     known = column >= 0
     if not known.any():
         return pa.nulls(column.size, pa.string())
-    least = int(column[known].min())
-    numbers = np.arange(least, int(column.max()) + 1)
+    minimum = int(column[known].min())
+    numbers = np.arange(minimum, int(column.max()) + 1)
     if numbers.size > column.size:
-        numbers, place = np.unique(column[known], return_inverse=True)
+        numbers, position = np.unique(column[known], return_inverse=True)
     else:
-        place = column[known] - least
-    index = np.zeros(column.size, np.int32)
-    index[known] = place
-    return pa.DictionaryArray.from_arrays(pa.array(index, mask=~known), _texts(name, numbers))
+        position = column[known] - minimum
+    indices = np.zeros(column.size, np.int32)
+    indices[known] = position
+    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=~known), _text_values(name, numbers))
 
 
-def _texts(name: str, numbers: NDArray[Any]) -> pa.Array:
-    """Return what numbers stand for."""
+def _text_values(name: str, numbers: NDArray[Any]) -> pa.Array:
+    """Return the texts that *numbers* stand for in the field *name*."""
     if name == "job_structure":
-        return pa.array([STRUCTURES[number] for number in numbers.tolist()], pa.string())
-    return pc.binary_join_element_wise(PREFIXES.get(name, ""), pa.array(numbers).cast(pa.string()), "")
+        return pa.array([JOB_STRUCTURES[number] for number in numbers.tolist()], pa.string())
+    return pc.binary_join_element_wise(TEXT_PREFIXES.get(name, ""), pa.array(numbers).cast(pa.string()), "")

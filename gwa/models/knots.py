@@ -1,4 +1,4 @@
-"""Distributions as curves of a few knots: what a log has, without its rows."""
+"""Distribution functions as piecewise linear curves with a few knots."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,75 +11,76 @@ from gwa.errors import ModelError
 from gwa.models.parameters import Parameters, Quantity, share
 from gwa.statistics.sample import Floats, Sample
 
-NEAR: Final = 0.005
-"""How near a curve comes to the data, as a part of the width and the height of the whole."""
+TOLERANCE: Final = 0.005
+"""Maximum distance of a curve from the data, relative to their width and height."""
 
-MOST: Final = 24
-"""Knots of a curve at most, those of the tail among them."""
+MAXIMUM_KNOTS: Final = 24
+"""Maximum number of knots of a curve, those of the tail included."""
 
-TAIL: Final = (0.9, 0.97, 0.99, 0.997, 0.999, 0.9997, 0.9999)
-"""Shares at which there is a knot, for a few great values are much of the whole."""
+TAIL_SHARES: Final = (0.9, 0.97, 0.99, 0.997, 0.999, 0.9997, 0.9999)
+"""Shares that always have a knot, for a few large values can be much of the total."""
 
-FEWEST: Final = 3
-"""Values that are above the last knot but one, at least."""
+MINIMUM_TAIL_VALUES: Final = 3
+"""Minimum number of values above the last knot but one."""
 
 
 @dataclass(frozen=True)
 class Knots(Parameters):
     """
-    A distribution function that is straight between knots, over ln(1 + x); where it is upright is an atom.
+    A distribution function that is linear in ln(1 + x) between knots; a vertical segment is an atom.
 
-    Each of *values* has that of *shares* below or at it. Draws are rounded to whole numbers.
+    The share of draws up to each of *values* is given by *shares*. Draws are rounded to whole numbers.
     """
 
     values: Annotated[tuple[float, ...], Quantity("values at the knots", "of the quantity", 0.0)]
     shares: Annotated[tuple[float, ...], share("of draws up to each value, from 0 to 1")]
 
     def check(self) -> None:
-        """Refuse a curve that falls, or that does not go from 0 to 1."""
+        """Refuse a curve that decreases, or that does not go from 0 to 1."""
         if len(self.values) != len(self.shares) or not self.values:
             raise ModelError(f"values are {len(self.values)}, expected one for each of the shares")
-        rising = all(np.all(np.diff(one) >= 0) for one in (self.values, self.shares))
+        rising = all(np.all(np.diff(column) >= 0) for column in (self.values, self.shares))
         if not rising or (self.shares[0], self.shares[-1]) != (0.0, 1.0):
             raise ModelError("shares: expected them to rise from 0 to 1, and values to rise with them")
 
     @classmethod
     def fit(cls, sample: Sample) -> Self:
-        """Return the curve through the knots that *sample* needs, of at most `MOST`."""
+        """Fit a curve through at most `MAXIMUM_KNOTS` knots to *sample*."""
         x = np.repeat(np.log1p(sample.values), 2)
         y = np.concatenate(([0.0], np.repeat(sample.cumulative / sample.n, 2)[:-1]))
         width = float(np.ptp(x)) or 1.0
-        ends = [0, *np.searchsorted(y, [one for one in TAIL if one < 1 - FEWEST / sample.n]), y.size - 1]
-        near, kept = NEAR, _thinned(x / width, y, ends, NEAR)
-        while kept.size > MOST:
-            near *= 1.3
-            kept = _thinned(x / width, y, ends, near)
-        values = np.rint(np.repeat(sample.values, 2)[kept])
-        return cls(tuple(values.tolist()), tuple(y[kept].round(6).tolist()))
+        tail = [q for q in TAIL_SHARES if q < 1 - MINIMUM_TAIL_VALUES / sample.n]
+        fixed = [0, *np.searchsorted(y, tail), y.size - 1]
+        tolerance, knots = TOLERANCE, _simplify(x / width, y, fixed, TOLERANCE)
+        while knots.size > MAXIMUM_KNOTS:
+            tolerance *= 1.3
+            knots = _simplify(x / width, y, fixed, tolerance)
+        values = np.rint(np.repeat(sample.values, 2)[knots])
+        return cls(tuple(values.tolist()), tuple(y[knots].round(6).tolist()))
 
     def quantiles(self, q: Floats) -> Floats:
-        """Return the whole numbers below which such shares *q* of draws are."""
-        found: Floats = np.rint(np.expm1(np.interp(q, self.shares, np.log1p(self.values))))
-        return found
+        """Return the quantiles of the shares *q*, rounded to whole numbers."""
+        values: Floats = np.rint(np.expm1(np.interp(q, self.shares, np.log1p(self.values))))
+        return values
 
 
-def _thinned(x: Floats, y: Floats, ends: list[int], near: float) -> NDArray[np.int64]:
-    """Return *ends* and the points without which the line were not *near* (Douglas and Peucker 1973)."""
-    kept = set(ends)
-    todo = list(pairwise(sorted(kept)))
-    while todo:
-        first, last = todo.pop()
+def _simplify(x: Floats, y: Floats, fixed: list[int], tolerance: float) -> NDArray[np.int64]:
+    """Simplify a line to *fixed* points and those farther than *tolerance* (Douglas and Peucker 1973)."""
+    knots = set(fixed)
+    segments = list(pairwise(sorted(knots)))
+    while segments:
+        first, last = segments.pop()
         if last - first < 2:
             continue
-        along = np.array([x[last] - x[first], y[last] - y[first]])
-        length = float(np.hypot(*along))
+        direction = np.array([x[last] - x[first], y[last] - y[first]])
+        length = float(np.hypot(*direction))
         inside = slice(first + 1, last)
-        far = np.abs((x[inside] - x[first]) * along[1] - (y[inside] - y[first]) * along[0]) / max(
-            length, 1e-12
-        )
-        worst = int(np.argmax(far))
-        if far[worst] > near:
-            middle = first + 1 + worst
-            kept.add(middle)
-            todo += [(first, middle), (middle, last)]
-    return np.array(sorted(kept))
+        distances = np.abs(
+            (x[inside] - x[first]) * direction[1] - (y[inside] - y[first]) * direction[0]
+        ) / max(length, 1e-12)
+        farthest = int(np.argmax(distances))
+        if distances[farthest] > tolerance:
+            middle = first + 1 + farthest
+            knots.add(middle)
+            segments += [(first, middle), (middle, last)]
+    return np.array(sorted(knots))

@@ -1,4 +1,4 @@
-"""Pace a model so that its workload uses a system as much as wanted (Anoep 2009, section 2.5)."""
+"""Scale the arrivals of a model to reach a utilization (Anoep 2009, section 2.5)."""
 
 import math
 from dataclasses import dataclass, replace
@@ -7,92 +7,92 @@ from typing import Final, Self
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models.generate import Order
+from gwa.models.generate import GenerationRequest
 
-NEAR: Final = 0.002
-"""How near the utilisation must come, as a share of the target."""
+TOLERANCE: Final = 0.002
+"""Relative error of the utilization at which the search stops."""
 
-FAR: Final = 0.02
-"""How far off it may be where jobs depend on the pace, or the last one jumps over a quiet night."""
+MAXIMUM_ERROR: Final = 0.02
+"""Relative error allowed at the end, for jobs may depend on the pace, or the last skip a quiet night."""
 
-ROUNDS: Final = 12
+MAXIMUM_ITERATIONS: Final = 12
 
-CROWDED: Final = 0.01
-"""Submissions in such a part of the longest run time are as good as all at once."""
+MINIMUM_SPAN: Final = 0.01
+"""Span of submissions, as a share of the longest run time, that is as good as all at once."""
 
 
 @dataclass(frozen=True)
 class Load:
     """
-    What a workload asks for, every job starting at once.
+    The load of a workload, if every job starts when it is submitted.
 
-    *work* is processors times run time in seconds, *span* the time from the first submission to the last
-    one, *whole* that to the last end, and *longest* the greatest run time, all in seconds.
+    *work* is processors times run time, *span* the time from the first submission to the last, *makespan*
+    that to the last end, and *longest* the maximum run time, all in seconds.
     """
 
     work: float
     span: float
-    whole: float
+    makespan: float
     longest: float
 
     @classmethod
-    def of(cls, order: Order) -> Self:
-        """Return the load of the workload of *order*, made in passing; raise `ModelError` if it has none."""
-        work, begin, last, end, longest = 0.0, math.inf, 0.0, 0.0, 0.0
-        for block in order.blocks():
+    def of(cls, request: GenerationRequest) -> Self:
+        """Generate the workload of *request* and return its load; raise `ModelError` if it has no work."""
+        work, first, last, end, longest = 0.0, math.inf, 0.0, 0.0, 0.0
+        for block in request.blocks():
             if block["submit_time"].size:
                 work += float((block["run_time"] * block["n_procs"]).sum())
-                begin = min(begin, float(block["submit_time"][0]))
+                first = min(first, float(block["submit_time"][0]))
                 last = float(block["submit_time"][-1])
                 end = max(end, float((block["submit_time"] + block["run_time"]).max()))
                 longest = max(longest, float(block["run_time"].max()))
         if not work > 0:
             raise ModelError("utilization: this workload has no work at all")
-        return cls(work, max(last - begin, 1.0), max(end - begin, 1.0), max(longest, 1.0))
+        return cls(work, max(last - first, 1.0), max(end - first, 1.0), max(longest, 1.0))
 
-    def paces(self, target: float, cpus: int) -> tuple[float, float]:
-        """Return the logarithms of the least and the greatest pace that can be needed for a *target*."""
-        least = math.log(CROWDED * self.longest / self.span)
-        return min(least, 0.0), max(math.log(self.work / (cpus * target * self.span)), 0.0) + 1
+    def pace_bounds(self, target: float, cpus: int) -> tuple[float, float]:
+        """Return the logarithms of the minimum and maximum pace that a *target* can require."""
+        minimum = math.log(MINIMUM_SPAN * self.longest / self.span)
+        return min(minimum, 0.0), max(math.log(self.work / (cpus * target * self.span)), 0.0) + 1
 
 
-def at_utilization(order: Order, cpus: int, target: float) -> Order:
+def reach_utilization(request: GenerationRequest, cpus: int, target: float) -> GenerationRequest:
     """
-    Return *order* with arrivals so paced that its very jobs use *target* of *cpus* processors.
+    Return *request* with arrivals scaled so that its jobs use the share *target* of *cpus* processors.
 
-    Utilisation is processors times run time over *cpus* times the span from the first submission to the last
-    end, every job starting at once. The workload is made several times over, in passing, since heavy tails
-    leave its work far from what is expected. Raise `ModelError` for a target that no pace meets.
+    Utilization is processors times run time over *cpus* times the time from the first submission to the last
+    end, if every job starts when it is submitted. The workload is generated at each step of a secant search,
+    for heavy tails take its work far from the expected value. Raise `ModelError` if no pace meets the target.
     """
     if cpus < 1:
         raise ModelError(f"cpus is {cpus}, expected at least 1")
     if not 0 < target <= 1:
         raise ModelError(f"utilization is {target}, expected a share above 0 and at most 1")
-    order = replace(order, model=order.model.within(cpus))
-    load = Load.of(order)
-    least, most = load.paces(target, cpus)
-    paces, errors = [0.0], [math.log(load.work / (cpus * load.whole) / target)]
-    for _ in range(ROUNDS):
+    request = replace(request, model=request.model.limit_processors(cpus))
+    load = Load.of(request)
+    minimum, maximum = load.pace_bounds(target, cpus)
+    paces, errors = [0.0], [math.log(load.work / (cpus * load.makespan) / target)]
+    for _ in range(MAXIMUM_ITERATIONS):
         slope = (errors[-1] - errors[-2]) / (paces[-1] - paces[-2]) if len(paces) > 1 else -1.0
         pace = paces[-1] - errors[-1] / min(max(slope, -2.0), -0.1)
-        pace = min(max(pace, least), most)
-        if abs(errors[-1]) <= NEAR or pace in paces:
+        pace = min(max(pace, minimum), maximum)
+        if abs(errors[-1]) <= TOLERANCE or pace in paces:
             break
         paces.append(pace)
-        errors.append(math.log(utilization(_paced(order, pace), cpus) / target))
+        errors.append(math.log(utilization(_with_pace(request, pace), cpus) / target))
     best = int(np.argmin(np.abs(errors)))
-    if abs(errors[best]) > FAR:
+    if abs(errors[best]) > MAXIMUM_ERROR:
         reached = target * math.exp(errors[best])
         message = f"utilization is {target:g}, which this workload does not reach on {cpus} processors"
         raise ModelError(f"{message}: the nearest is {reached:.3g}; more jobs or fewer processors may do")
-    return _paced(order, paces[best])
+    return _with_pace(request, paces[best])
 
 
-def _paced(order: Order, pace: float) -> Order:
-    return replace(order, model=order.model.paced(math.exp(pace)))
+def _with_pace(request: GenerationRequest, pace: float) -> GenerationRequest:
+    return replace(request, model=request.model.scale_gaps(math.exp(pace)))
 
 
-def utilization(order: Order, cpus: int) -> float:
-    """Return the utilisation of *cpus* processors by the workload of *order*, every job starting at once."""
-    load = Load.of(order)
-    return load.work / (cpus * load.whole)
+def utilization(request: GenerationRequest, cpus: int) -> float:
+    """Return the utilization of *cpus* processors if every job of *request* starts when it is submitted."""
+    load = Load.of(request)
+    return load.work / (cpus * load.makespan)

@@ -1,4 +1,4 @@
-"""Endless streams of jobs: merged by time, and cut where a workload ends."""
+"""Endless streams of jobs: merging by time, and truncation to the length of a workload."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ DAY = 86400.0
 
 @dataclass(frozen=True)
 class Extent:
-    """How long a workload is: so many *jobs*, or those that are submitted in so many *days*."""
+    """The length of a workload: a number of *jobs*, or of *days* of submissions."""
 
     jobs: int | None = None
     days: float | None = None
@@ -31,52 +31,54 @@ class Extent:
             raise ModelError(f"{given[0][0]} is {given[0][1]}, expected a number above 0")
 
 
-def merged(streams: Sequence[Iterator[Block]]) -> Iterator[Block]:
-    """Yield the jobs of several endless streams of the same fields as one, in the order of submission."""
-    held = [next(stream) for stream in streams]
+def merge(streams: Sequence[Iterator[Block]]) -> Iterator[Block]:
+    """Merge endless streams with the same fields into one, in the order of submission."""
+    pending = [next(stream) for stream in streams]
     while True:
-        until = min(block["submit_time"][-1] for block in held)
-        due = [int(np.searchsorted(block["submit_time"], until, side="right")) for block in held]
-        yield in_order(joined([first(block, n) for block, n in zip(held, due, strict=True)]))
-        for place, (stream, n) in enumerate(zip(streams, due, strict=True)):
-            rest = {name: column[n:] for name, column in held[place].items()}
-            held[place] = rest if rest["submit_time"].size else next(stream)
+        end = min(block["submit_time"][-1] for block in pending)
+        counts = [int(np.searchsorted(block["submit_time"], end, side="right")) for block in pending]
+        yield sort_by_submission(
+            concatenate([take_first(block, n) for block, n in zip(pending, counts, strict=True)])
+        )
+        for index, (stream, n) in enumerate(zip(streams, counts, strict=True)):
+            rest = {name: column[n:] for name, column in pending[index].items()}
+            pending[index] = rest if rest["submit_time"].size else next(stream)
 
 
-def cut(blocks: Iterator[Block], extent: Extent) -> Iterator[Block]:
-    """Yield the beginning of an endless stream."""
+def truncate(blocks: Iterator[Block], extent: Extent) -> Iterator[Block]:
+    """Yield the first jobs of an endless stream, as many as *extent* states."""
     if extent.jobs is not None:
-        yield from _jobs(blocks, extent.jobs)
+        yield from _truncate_to_jobs(blocks, extent.jobs)
     else:
-        yield from _days(blocks, (extent.days or 0.0) * DAY)
+        yield from _truncate_to_seconds(blocks, (extent.days or 0.0) * DAY)
 
 
-def _jobs(blocks: Iterator[Block], left: int) -> Iterator[Block]:
-    while left:
-        block = first(next(blocks), left)
-        left -= block["submit_time"].size
+def _truncate_to_jobs(blocks: Iterator[Block], remaining: int) -> Iterator[Block]:
+    while remaining:
+        block = take_first(next(blocks), remaining)
+        remaining -= block["submit_time"].size
         yield block
 
 
-def _days(blocks: Iterator[Block], seconds: float) -> Iterator[Block]:
+def _truncate_to_seconds(blocks: Iterator[Block], seconds: float) -> Iterator[Block]:
     for block in blocks:
-        inside = int(np.searchsorted(block["submit_time"], seconds, side="left"))
-        yield first(block, inside)
-        if inside < block["submit_time"].size:
+        count = int(np.searchsorted(block["submit_time"], seconds, side="left"))
+        yield take_first(block, count)
+        if count < block["submit_time"].size:
             return
 
 
-def first(block: Block, n: int) -> Block:
+def take_first(block: Block, n: int) -> Block:
     """Return the first *n* jobs of a block."""
     return {name: column[:n] for name, column in block.items()}
 
 
-def joined(blocks: Sequence[Block]) -> Block:
-    """Return blocks of the same fields as one."""
+def concatenate(blocks: Sequence[Block]) -> Block:
+    """Concatenate blocks with the same fields."""
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
-def in_order(block: Block) -> Block:
-    """Return a block in the order of submission; jobs of one moment stay in theirs."""
+def sort_by_submission(block: Block) -> Block:
+    """Sort a block by submission time; jobs submitted at the same time keep their order."""
     order = np.argsort(block["submit_time"], kind="stable")
     return {name: column[order] for name, column in block.items()}

@@ -14,7 +14,7 @@ from scipy import stats
 
 from gwa.errors import ModelError
 from gwa.models.arrival_process import processes
-from gwa.models.arrivals._cascade import fitted_shapes, halved, scattered
+from gwa.models.arrivals._cascade import fit_shapes, halve, scatter
 from gwa.models.arrivals.bursts import Bursts
 from gwa.models.arrivals.modulated import Modulated
 from gwa.models.arrivals.poisson import Poisson
@@ -79,7 +79,7 @@ def test_times_rise_in_whole_seconds(process):
 
 @EVERY
 def test_pace_is_a_factor_of_the_mean_gap(process):
-    fast, slow = (times(process.paced(factor), 30_000)[-1] for factor in (1.0, 2.5))
+    fast, slow = (times(process.scale_gaps(factor), 30_000)[-1] for factor in (1.0, 2.5))
 
     assert slow / fast == pytest.approx(2.5, rel=0.02)
 
@@ -210,7 +210,7 @@ def test_the_engine_turns_real_time_back(day, moments):
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=20), st.floats(1e-3, 1e6), st.integers(0, 99))
 def test_halves_lose_nobody_and_stay_in_order(counts, shape, seed):
     place = np.arange(len(counts)) * 3
-    places, found = halved(np.random.default_rng(seed), place, np.array(counts), shape)
+    places, found = halve(np.random.default_rng(seed), place, np.array(counts), shape)
 
     assert (np.diff(places) > 0).all()
     assert found.min() >= 1
@@ -220,7 +220,7 @@ def test_halves_lose_nobody_and_stay_in_order(counts, shape, seed):
 @pytest.mark.parametrize("shape", [0.3, 2.0, 50.0])
 def test_halves_are_scipys_beta_binomial(shape):
     n = 60_000
-    places, counts = halved(np.random.default_rng(1), np.arange(n), np.full(n, 12), shape)
+    places, counts = halve(np.random.default_rng(1), np.arange(n), np.full(n, 12), shape)
     left = np.bincount(places, counts, minlength=2 * n)[::2].astype(int)
     expected = stats.betabinom(12, shape, shape).pmf(np.arange(13)) * n
 
@@ -236,9 +236,9 @@ def test_every_span_of_the_wavelet_has_its_jobs():
 def test_a_cascade_gives_its_shapes_back(make_store):
     """Riedi: a multiplier of shape p has variance 1 / (2 p + 1)."""
     shapes = np.array([8.0, 4.0, 2.0, 1.0, 0.5])
-    blocks = scattered(np.random.default_rng(1), np.full(4000, 20), shapes.tolist(), 32.0)
+    blocks = scatter(np.random.default_rng(1), np.full(4000, 20), shapes.tolist(), 32.0)
     store = make_store(submit_time=np.floor(np.concatenate(list(blocks))).tolist())
-    found = np.array(fitted_shapes(store, "jobs", "submit_time", 32.0, 5))
+    found = np.array(fit_shapes(store, "jobs", "submit_time", 32.0, 5))
 
     assert 1 / (2 * found + 1) == pytest.approx(1 / (2 * shapes + 1), rel=0.1)
 
@@ -299,7 +299,7 @@ def test_the_spectral_copula_gives_its_parameters_back(make_store):
 def test_the_spectral_copula_keeps_the_hours_of_the_day_however_paced():
     one = EXAMPLES["spectral"]
     for factor in (0.5, 1.0, 3.0):
-        found = hours(times(one.paced(factor), 20_000), 24 * 200).reshape(-1, 24).sum(axis=0)
+        found = hours(times(one.scale_gaps(factor), 20_000), 24 * 200).reshape(-1, 24).sum(axis=0)
         assert found[8:16].sum() > 4 * (found[:4].sum() + found[20:].sum())
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 from gwa.errors import ModelError
 from gwa.models.base import presets
 from gwa.models.families.dacosta import DaCosta
-from gwa.models.generate import Order
+from gwa.models.generate import GenerationRequest
 from gwa.models.streams import Extent
 
 PRINTED, FITTED, FOUR = (
@@ -20,7 +20,7 @@ PRINTED, FITTED, FOUR = (
 
 
 def made(one, jobs, seed=1):
-    blocks = list(Order(one, Extent(jobs=jobs), seed).blocks())
+    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
     return pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
 
 

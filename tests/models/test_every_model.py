@@ -10,10 +10,10 @@ import pytest
 import gwa
 from gwa.errors import ModelError
 from gwa.metrics.quality import problems
-from gwa.models.base import model, models, presets
+from gwa.models.base import models, parse_model, presets
 from gwa.models.files import read, text, write
-from gwa.models.generate import Order, workload
-from gwa.models.pacing import at_utilization, utilization
+from gwa.models.generate import GenerationRequest, generate_store
+from gwa.models.pacing import reach_utilization, utilization
 from gwa.models.parameters import described
 from gwa.models.streams import Extent
 from gwa.store.schema import BY_NAME
@@ -24,7 +24,7 @@ PRESETS = pytest.mark.parametrize("preset", presets().values(), ids=lambda prese
 
 def made(one, seed=1, **extent):
     """Return the jobs of a workload as one block."""
-    blocks = list(Order(one, Extent(**(extent or {"jobs": 200})), seed).blocks())
+    blocks = list(GenerationRequest(one, Extent(**(extent or {"jobs": 200})), seed).blocks())
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
@@ -47,7 +47,7 @@ def test_survives_json(preset, tmp_path):
     said = json.loads(text(preset.model, {"preset": preset.name}))
     write(preset.model, tmp_path / "model.json", {})
 
-    assert model(said) == preset.model == read(tmp_path / "model.json")
+    assert parse_model(said) == preset.model == read(tmp_path / "model.json")
     assert said["source"]
     assert all(said["meanings"].values())
 
@@ -94,14 +94,14 @@ def test_days_cut_where_they_end(preset):
 
 @PRESETS
 def test_a_store_says_that_it_is_synthetic(preset):
-    with workload(Order(preset.model, Extent(jobs=200), 7)) as store:
+    with generate_store(GenerationRequest(preset.model, Extent(jobs=200), 7)) as store:
         header = dict(store.header)
 
         assert store.account.jobs == 200
         assert header["Synthetic"]
         assert header["Seed"] == "7"
         assert (
-            model({"model": preset.model.name, "parameters": json.loads(header["Parameters"])})
+            parse_model({"model": preset.model.name, "parameters": json.loads(header["Parameters"])})
             == preset.model
         )
         assert not [problem for problem in problems(store) if problem.level == "error"]
@@ -110,7 +110,7 @@ def test_a_store_says_that_it_is_synthetic(preset):
 @PRESETS
 def test_pace_stretches_the_time_between_jobs(preset):
     span = made(preset.model, jobs=3000)["submit_time"][-1]
-    slower = made(preset.model.paced(3.0), jobs=3000)["submit_time"][-1]
+    slower = made(preset.model.scale_gaps(3.0), jobs=3000)["submit_time"][-1]
 
     assert slower / span == pytest.approx(3.0, rel=0.5)
 
@@ -120,7 +120,7 @@ def test_meets_a_utilization_within_two_percent(preset):
     """Of as many processors as keep the longest job from outlasting all others."""
     jobs = made(preset.model, 3, jobs=3000)
     cpus = max(int((jobs["run_time"] * jobs["n_procs"]).sum() / jobs["run_time"].max()), 1)
-    order = at_utilization(Order(preset.model, Extent(jobs=3000), 3), max(cpus, 4), 0.2)
+    order = reach_utilization(GenerationRequest(preset.model, Extent(jobs=3000), 3), max(cpus, 4), 0.2)
 
     assert utilization(order, max(cpus, 4)) == pytest.approx(0.2, rel=0.02)
     assert max(block["n_procs"].max() for block in order.blocks()) <= max(cpus, 4)
@@ -155,16 +155,16 @@ def test_an_extent_is_jobs_or_days(extent):
 
 
 def test_impossible_targets_name_the_parameter():
-    order = Order(presets()["lublin"].model, Extent(jobs=100), 1)
+    order = GenerationRequest(presets()["lublin"].model, Extent(jobs=100), 1)
     for cpus, target, said in (
         (0, 0.5, "cpus is 0"),
         (128, 1.5, "utilization is 1.5"),
         (128, 0.0, "utilization"),
     ):
         with pytest.raises(ModelError, match=said):
-            at_utilization(order, cpus, target)
+            reach_utilization(order, cpus, target)
     with pytest.raises(ModelError, match="utilization is 1, which this workload does not reach"):
-        at_utilization(order, 100_000, 1.0)
+        reach_utilization(order, 100_000, 1.0)
     with pytest.raises(ModelError, match="seed is -1"):
         replace(order, seed=-1)
 

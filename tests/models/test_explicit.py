@@ -10,7 +10,7 @@ from gwa.errors import ModelError
 from gwa.models.base import presets
 from gwa.models.families.explicit import Explicit
 from gwa.models.families.thesis import BagsModel
-from gwa.models.generate import Order, workload
+from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.streams import Extent
 
 PRESET = cast("Explicit", presets()["thesis-explicit-lcg"].model)
@@ -18,7 +18,7 @@ PRESET = cast("Explicit", presets()["thesis-explicit-lcg"].model)
 
 @pytest.fixture(scope="module")
 def store():
-    with workload(Order(PRESET, Extent(jobs=6000), 3)) as made:
+    with generate_store(GenerationRequest(PRESET, Extent(jobs=6000), 3)) as made:
         yield made
 
 
@@ -35,7 +35,7 @@ def test_jobs_of_a_dominant_user_are_those_of_its_model_alone(store):
     """The share and the run times of the first user are what its own model makes in the same time."""
     days = store.row("select max(submit_time) / 86400 from jobs")[0]
     times = np.sort(store.frame("select run_time from jobs where user_id = 'U1'").run_time)
-    with workload(Order(PRESET.dominant[0], Extent(days=float(days)), 4)) as alone:
+    with generate_store(GenerationRequest(PRESET.dominant[0], Extent(days=float(days)), 4)) as alone:
         own = np.sort(alone.frame("select run_time from jobs").run_time)
     assert times.size == pytest.approx(own.size, rel=0.35)
     assert np.median(np.log(times)) == pytest.approx(np.median(np.log(own)), abs=0.35)

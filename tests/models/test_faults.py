@@ -10,7 +10,7 @@ import pytest
 
 from gwa.cli import main
 from gwa.errors import ModelError
-from gwa.models.base import model, models, presets
+from gwa.models.base import models, parse_model, presets
 from gwa.models.files import document
 from gwa.models.parameters import Parameters, described
 from gwa.statistics.distribution import Distribution
@@ -93,7 +93,7 @@ def lists(said, path=()):
 def refused(said):
     """Return why a document is no model."""
     with pytest.raises(ModelError) as error:
-        model(said)
+        parse_model(said)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 500
     return str(error.value)
@@ -215,7 +215,7 @@ def test_too_few_jobs_are_told(jobs, make_store):
     found = f"{jobs} jobs that ran" if jobs else "no job records submit_time"
 
     for name, kind in models().items():
-        with pytest.raises(ModelError, match=f"^{name}: {found}.*, expected at least {kind.fewest}"):
+        with pytest.raises(ModelError, match=f"^{name}: {found}.*, expected at least {kind.minimum_jobs}"):
             kind.fit(store)
 
 
@@ -245,7 +245,7 @@ def test_what_few_jobs_record_is_told(field, make_store):
 def test_a_trace_of_ten_jobs_is_told_in_a_line(name, gwa, tmp_path):
     rows = "".join(f"{job} {job}0 5 60 4 -1 -1 4 900 -1 1 1 1 -1 1 1 -1 -1\n" for job in range(1, 11))
     (tmp_path / "few.swf").write_text("; Computer: none\n" + rows)
-    line = f"gwa: {name}: 10 jobs that ran, expected at least {models()[name].fewest} for a fit\n"
+    line = f"gwa: {name}: 10 jobs that ran, expected at least {models()[name].minimum_jobs} for a fit\n"
 
     assert gwa("model", "fit", "few.swf", name, "-o", "model.json", "--quiet") == (1, line)
     assert [path.name for path in tmp_path.iterdir()] == ["few.swf"]

@@ -9,7 +9,7 @@ import pytest
 import gwa
 from gwa.models.arrival_process import processes
 from gwa.models.base import presets
-from gwa.models.generate import Order, generate, other_arrivals, workload
+from gwa.models.generate import GenerationRequest, generate, generate_store, replace_arrivals
 from gwa.models.streams import Extent
 
 
@@ -36,10 +36,12 @@ def test_a_fitted_model_makes_a_trace_that_is_read_again(tmp_path, sample):
 
 @pytest.mark.parametrize("suffix", ["gwf", "gwf.zst", "duckdb", "parquet", "sqlite", "swf.gz"])
 def test_every_format_holds_the_same_jobs(suffix, tmp_path):
-    order = Order(presets()["lublin"].model.within(64), Extent(jobs=200), 1, (("Processors", "64"),))
+    order = GenerationRequest(
+        presets()["lublin"].model.limit_processors(64), Extent(jobs=200), 1, (("Processors", "64"),)
+    )
     generate(order, tmp_path / f"made.{suffix}", "gwa generate lublin")
 
-    with gwa.open(tmp_path / f"made.{suffix}") as trace, workload(order) as store:
+    with gwa.open(tmp_path / f"made.{suffix}") as trace, generate_store(order) as store:
         asked = "select job_id, submit_time, run_time, n_procs, queue_id from jobs order by job_id"
         assert trace.store.rows(asked) == store.rows(asked)
         assert trace.system.cpus == 64
@@ -93,9 +95,9 @@ def test_arrivals_are_replaced(tmp_path, sample):
 def test_every_process_comes_as_often_as_the_model_s_own(name):
     """Bags of 8 tasks on average: what is fitted is when bags begin."""
     one = presets()["thesis-average-bags"].model
-    other = other_arrivals(one, processes()[name])
+    other = replace_arrivals(one, processes()[name])
     spans = [
-        max(block["submit_time"][-1] for block in Order(each, Extent(jobs=50_000), 1).blocks())
+        max(block["submit_time"][-1] for block in GenerationRequest(each, Extent(jobs=50_000), 1).blocks())
         for each in (one, other)
     ]
 

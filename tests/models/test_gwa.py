@@ -11,21 +11,21 @@ from scipy import stats
 from gwa.errors import ModelError
 from gwa.models.base import presets
 from gwa.models.families.gwa import Gwa
-from gwa.models.families.gwa.likeness import Likeness, Repetition, normal_scores
-from gwa.models.families.gwa.places import UserScores
+from gwa.models.families.gwa.hierarchy import UserScores
 from gwa.models.families.gwa.regulation import (
-    CROWD,
-    LATE,
+    EXCESS_TIME_CONSTANT,
+    FREQUENCY_TIME_CONSTANT,
     LOAD,
-    MEMORY,
-    backlog,
-    beginning,
-    by_fit,
-    picked,
-    strength,
+    WAITING_SESSIONS,
+    choose_sessions,
+    fit_regulation,
+    initial_state,
+    is_regulated,
+    mean_backlog,
 )
 from gwa.models.families.gwa.sessions import Sessions
-from gwa.models.generate import Order, workload
+from gwa.models.families.gwa.similarity import Likeness, Repetition, normal_scores
+from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.knots import Knots
 from gwa.models.streams import Extent
 from gwa.statistics.sample import Sample
@@ -75,7 +75,7 @@ def test_likeness_finds_the_parts_of_the_variance():
     found = Likeness.fit(normal_scores(scores), user, session, bag)
 
     assert (found.user, found.session, found.bag) == pytest.approx((0.4, 0.3, 0.2), abs=0.04)
-    drawn = found.score(
+    drawn = found.draw(
         rng, 36_000, *((rng.standard_normal(group.max() + 1), group) for group in (user, session, bag))
     )
     assert (drawn.mean(), drawn.std()) == pytest.approx((0.0, 1.0), abs=0.05)
@@ -88,7 +88,7 @@ def test_likeness_finds_the_parts_of_the_variance():
 def test_scores_of_users_are_standard_normal_over_sessions():
     share = 1 / np.arange(1, 201)
     share /= share.sum()
-    scores = UserScores.drawn(np.random.default_rng(1), share, 5).scores
+    scores = UserScores.draw(np.random.default_rng(1), share, 5).scores
 
     assert scores @ share == pytest.approx(np.zeros(5), abs=0.05)
     assert (scores**2) @ share == pytest.approx(np.ones(5), abs=0.15)
@@ -108,13 +108,13 @@ def test_repetition_is_as_counted_by_hand():
 
 
 def plainly(times, work, mean, gap, chosen):
-    """Return who comes when, as the docstring of `picked` says."""
-    crowd, line = list(range(min(CROWD, len(work)))), list(range(CROWD, len(work)))
+    """Return who comes when, as the docstring of `choose_sessions` says."""
+    crowd, line = list(range(min(WAITING_SESSIONS, len(work)))), list(range(WAITING_SESSIONS, len(work)))
     excess, frequency, last, found = 0.0, 1 / gap, 0.0, []
     for now, fits in zip(times, chosen, strict=True):
         passed, last = now - last, now
-        excess = (excess - mean * frequency * passed) * np.exp(-passed / MEMORY)
-        frequency = frequency * np.exp(-passed / LATE) + 1 / LATE
+        excess = (excess - mean * frequency * passed) * np.exp(-passed / EXCESS_TIME_CONSTANT)
+        frequency = frequency * np.exp(-passed / FREQUENCY_TIME_CONSTANT) + 1 / FREQUENCY_TIME_CONSTANT
         best = min(crowd, key=(lambda one: abs(excess + work[one])) if fits else lambda one: one)  # noqa: B023
         excess += work[best]
         found.append(best)
@@ -130,24 +130,24 @@ def test_who_comes_next_is_who_fits_best_or_waited_longest(seed, size):
     times, work = np.cumsum(rng.exponential(1000.0, size)), rng.lognormal(5.0, 2.0, size + 7)
     chosen = rng.integers(0, 2, size)
 
-    found = picked(times, work, 500.0, beginning(1000.0), chosen).tolist()
+    found = choose_sessions(times, work, 500.0, initial_state(1000.0), chosen).tolist()
     assert found == plainly(times, work, 500.0, 1000.0, chosen)
 
 
 def test_what_is_known_goes_on_from_block_to_block():
     rng = np.random.default_rng(4)
     times, work = np.cumsum(rng.exponential(1000.0, 900)), rng.lognormal(5.0, 2.0, 900)
-    known, chosen = beginning(1000.0), np.ones(300, np.int64)
-    picked(times[:300], work[:300], 500.0, known, chosen)
-    frequency = (np.exp((times[:300] - times[299]) / LATE)).sum() / LATE
+    known, chosen = initial_state(1000.0), np.ones(300, np.int64)
+    choose_sessions(times[:300], work[:300], 500.0, known, chosen)
+    frequency = (np.exp((times[:300] - times[299]) / FREQUENCY_TIME_CONSTANT)).sum() / FREQUENCY_TIME_CONSTANT
 
     assert known[0] == times[299]
-    assert known[2] == pytest.approx(frequency + np.exp(-times[299] / LATE) / 1000.0)
+    assert known[2] == pytest.approx(frequency + np.exp(-times[299] / FREQUENCY_TIME_CONSTANT) / 1000.0)
 
 
 def test_without_regulation_sessions_come_in_line():
     times, work = np.arange(700.0), np.random.default_rng(1).random(900)
-    found = picked(times, work, 1.0, beginning(1.0), np.zeros(700, np.int64))
+    found = choose_sessions(times, work, 1.0, initial_state(1.0), np.zeros(700, np.int64))
 
     assert found.tolist() == list(range(700))
 
@@ -162,21 +162,25 @@ def test_backlog_is_what_a_steady_server_has_before_it():
         seen.append(left)
         left += work[place]
 
-    assert backlog(times, work) == pytest.approx(np.mean(seen) / pace)
+    assert mean_backlog(times, work) == pytest.approx(np.mean(seen) / pace)
 
 
 def test_regulation_evens_work_out_and_is_found_again():
     rng = np.random.default_rng(3)
     times, work = np.cumsum(rng.exponential(300.0, 4000)), rng.lognormal(5.0, 2.0, 4000)
-    order = picked(times, work, work.mean(), beginning(300.0), by_fit(rng.random(4000), 0.5))
+    order = choose_sessions(
+        times, work, work.mean(), initial_state(300.0), is_regulated(rng.random(4000), 0.5)
+    )
 
-    assert backlog(times, work[order]) < 0.8 * backlog(times, work)
-    assert strength([(times, work)], backlog(times, work[order]), rng) == pytest.approx(0.5, abs=0.3)
-    assert strength([(times, work)], backlog(times, work), rng) <= 0.2
+    assert mean_backlog(times, work[order]) < 0.8 * mean_backlog(times, work)
+    assert fit_regulation([(times, work)], mean_backlog(times, work[order]), rng) == pytest.approx(
+        0.5, abs=0.3
+    )
+    assert fit_regulation([(times, work)], mean_backlog(times, work), rng) <= 0.2
 
 
 def test_sessions_are_what_a_user_submits_without_a_break():
-    with workload(Order(PRESET, Extent(jobs=20_000), 5)) as store:
+    with generate_store(GenerationRequest(PRESET, Extent(jobs=20_000), 5)) as store:
         found = Sessions.of(store)
     new = np.diff(found.session, prepend=-1) > 0
 
@@ -196,7 +200,9 @@ def test_a_trace_without_users_and_requests_is_fitted(make_store):
     )  # fmt: skip
     found = Gwa.fit(store)
     (block,) = (
-        block for block in Order(found, Extent(jobs=300), 1).blocks() if block["run_time"].size == 300
+        block
+        for block in GenerationRequest(found, Extent(jobs=300), 1).blocks()
+        if block["run_time"].size == 300
     )
 
     assert found.users == 0
@@ -204,6 +210,6 @@ def test_a_trace_without_users_and_requests_is_fitted(make_store):
 
 
 def test_a_smaller_system_gets_smaller_jobs():
-    blocks = list(Order(PRESET.within(8), Extent(jobs=2000), 1).blocks())
+    blocks = list(GenerationRequest(PRESET.limit_processors(8), Extent(jobs=2000), 1).blocks())
 
     assert max(block["n_procs"].max() for block in blocks) == 8

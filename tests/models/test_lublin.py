@@ -10,16 +10,16 @@ from scipy import stats
 
 from gwa.errors import ModelError
 from gwa.models.base import presets
-from gwa.models.families._lublin_fit import BINS, _em, _size_probabilities
+from gwa.models.families._lublin_fit import BINS, _fit_by_em, _size_probabilities
 from gwa.models.families.lublin import Lublin, RunTimes, Sizes
-from gwa.models.generate import Order
+from gwa.models.generate import GenerationRequest
 from gwa.models.streams import Extent
 
 ALL, BOTH = (cast("Lublin", presets()[name].model) for name in ("lublin-all", "lublin"))
 
 
 def made(one, jobs, seed=1):
-    blocks = list(Order(one, Extent(jobs=jobs), seed).blocks())
+    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
@@ -54,11 +54,11 @@ def test_large_jobs_run_longer():
 
 
 def test_a_system_moves_the_sizes():
-    small, large = (made(BOTH.within(cpus), 20_000)["n_procs"].max() for cpus in (32, 4096))
+    small, large = (made(BOTH.limit_processors(cpus), 20_000)["n_procs"].max() for cpus in (32, 4096))
 
     assert (small, large) == (32, 4096)
     with pytest.raises(ModelError, match="cpus is 1, too few for the parallel jobs"):
-        BOTH.within(1)
+        BOTH.limit_processors(1)
 
 
 def test_interactive_jobs_are_in_queue_0():
@@ -80,7 +80,7 @@ def test_many_jobs_of_one_second_draw_no_gamma_into_a_point():
     rng = np.random.default_rng(1)
     x = np.append(np.full(1000, math.log(1.5)), rng.gamma(9.0, 0.8, 3000))
     bins, counts = np.unique((np.floor(x * BINS) + 0.5) / BINS, return_counts=True)
-    found = _em(bins, np.ones(bins.size), counts / counts.sum())
+    found = _fit_by_em(bins, np.ones(bins.size), counts / counts.sum())
 
     assert found["shape2"] * found["scale2"] == pytest.approx(7.2, rel=0.03)
     assert found["shape1"] * found["scale1"] == pytest.approx(math.log(1.5), abs=1 / BINS)
@@ -105,7 +105,7 @@ def test_marginals_are_those_of_the_original_program(original):
     heavy-tailed that a few weeks differ from each other by more, see the next test.
     """
     submitted, run_time, procs = original
-    ours = made(ALL.within(256), 400_000, seed=11)
+    ours = made(ALL.limit_processors(256), 400_000, seed=11)
 
     assert stats.ks_2samp(ours["n_procs"], procs).statistic < 0.0163
     assert stats.ks_2samp(ours["run_time"], run_time).statistic < 0.0163

@@ -13,11 +13,16 @@ import gwa
 from gwa.errors import ModelError
 from gwa.metrics.papers import minh2010
 from gwa.models.base import presets
-from gwa.models.families._size_cells import Deck, SizeCell, Spread
-from gwa.models.families._temporal_locality import LabelRuns, cut, gathered, within
-from gwa.models.families.mbc import MbcLs, rows
+from gwa.models.families._size_cells import CellSampler, EvenPairs, SizeCell
+from gwa.models.families._temporal_locality import (
+    LabelRuns,
+    permute_clusters,
+    positions_in_rows,
+    truncate_lengths,
+)
+from gwa.models.families.mbc import MbcLs, fit_rows
 from gwa.models.families.minh2009 import Minh2009, Minh2009Printed
-from gwa.models.generate import Order
+from gwa.models.generate import GenerationRequest
 from gwa.models.streams import Extent
 from gwa.statistics.dependence import autocorrelation, pearson
 from gwa.statistics.sample import Sample
@@ -28,7 +33,7 @@ PRINTED = cast("Minh2009Printed", presets()["minh2009-printed-nasa"].model)
 
 def made(one, jobs, seed=1):
     """Return the first jobs as one block."""
-    blocks = list(Order(one, Extent(jobs=jobs), seed).blocks())
+    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
@@ -49,12 +54,14 @@ def slow_permutation(labels, window):
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=60), st.integers(1, 70))
 def test_the_permutation_gathers_labels_window_by_window(labels, window):
-    assert np.array(labels)[gathered(np.array(labels), window)].tolist() == slow_permutation(labels, window)
+    assert np.array(labels)[permute_clusters(np.array(labels), window)].tolist() == slow_permutation(
+        labels, window
+    )
 
 
 def test_a_wider_window_raises_the_autocorrelation():
     labels = np.random.default_rng(1).integers(0, 5, 20_000)
-    means = [lengths_of(labels[gathered(labels, window)]).mean() for window in (1, 4, 64)]
+    means = [lengths_of(labels[permute_clusters(labels, window)]).mean() for window in (1, 4, 64)]
 
     assert means[0] < means[1] < means[2]
 
@@ -62,11 +69,11 @@ def test_a_wider_window_raises_the_autocorrelation():
 @given(st.lists(st.integers(1, 9), min_size=1), st.data())
 def test_rows_are_cut_where_the_jobs_end(lengths, data):
     n = data.draw(st.integers(1, sum(lengths)))
-    found = cut(np.array(lengths), n)
+    found = truncate_lengths(np.array(lengths), n)
 
     assert found.sum() == n
     assert found[:-1].tolist() == lengths[: found.size - 1]
-    assert within(found).tolist() == [place for length in found for place in range(length)]
+    assert positions_in_rows(found).tolist() == [place for length in found for place in range(length)]
 
 
 def test_rows_are_scipys_zipfian():
@@ -78,13 +85,13 @@ def test_rows_are_scipys_zipfian():
 
 def test_repeats_are_drawn_again_until_they_are_fewer_than_the_row():
     law, rng = LabelRuns(1.2, 30), np.random.default_rng(1)
-    found = law.below(rng, np.full(40_000, 7))
+    found = law.draw_below(rng, np.full(40_000, 7))
     again = rng.choice(30, 200_000, p=stats.zipfian(1.2, 30).pmf(np.arange(1, 31))) + 1
     expected = np.bincount(again[again < 7], minlength=7)[1:]
 
     assert found.max() == 6
     assert stats.chi2_contingency([np.bincount(found, minlength=7)[1:], expected]).pvalue > 0.001
-    assert law.below(rng, np.array([1000])).max() <= 30
+    assert law.draw_below(rng, np.array([1000])).max() <= 30
 
 
 @given(st.floats(1.01, 30), st.integers(2, 5000))
@@ -106,8 +113,8 @@ def test_rows_of_one_length_are_a_law():
 def test_spread_pairs_are_evener_than_random_ones(n):
     """In each of 100 boxes there are n / 100 of the pairs; by chance the squares would add up to about n."""
     rng = np.random.default_rng(n)
-    spread, label = Spread(rng, 2), rng.integers(0, 2, 2 * n)
-    first, second = np.concatenate([spread.pairs(part) for part in np.split(label, 8)], axis=1)
+    spread, label = EvenPairs(rng, 2), rng.integers(0, 2, 2 * n)
+    first, second = np.concatenate([spread.draw(part) for part in np.split(label, 8)], axis=1)
     for one in (0, 1):
         inside = np.floor(10 * first) + 10 * np.floor(10 * second)
         boxes = np.bincount(inside[label == one].astype(int), minlength=100)
@@ -116,24 +123,24 @@ def test_spread_pairs_are_evener_than_random_ones(n):
 
 
 def test_spread_pairs_have_no_pattern():
-    first, _ = Spread(np.random.default_rng(1), 1).pairs(np.zeros(20_000, np.int64))
+    first, _ = EvenPairs(np.random.default_rng(1), 1).draw(np.zeros(20_000, np.int64))
 
     assert np.abs(autocorrelation(first, 30)[1:]).max() < 0.1
 
 
-def test_a_deck_draws_cells_and_sizes_by_their_shares():
+def test_cells_and_sizes_are_drawn_by_their_shares():
     cells = [
         SizeCell(0, 10.0, 10.0, (1, 4), (3, 1)),
         SizeCell(0, 100.0, 0.0, (2,), (4,)),
         SizeCell(1, 5.0, 0.0, (8,), (8,)),
     ]
-    deck, rng = Deck(cells), np.random.default_rng(1)
+    sampler, rng = CellSampler(cells), np.random.default_rng(1)
     label = np.repeat([0, 1], 8000)
-    first, second = Spread(rng, 2).pairs(label)
-    cell, inside = deck.found(label, first)
-    procs, times = deck.procs(cell, second), deck.run_times(cell, inside)
+    first, second = EvenPairs(rng, 2).draw(label)
+    cell, inside = sampler.locate(label, first)
+    procs, times = sampler.procs(cell, second), sampler.run_times(cell, inside)
 
-    assert deck.weights.tolist() == [8, 8]
+    assert sampler.weights.tolist() == [8, 8]
     assert np.bincount(cell).tolist() == pytest.approx([4000, 4000, 8000], abs=10)
     assert np.bincount(procs)[[1, 2, 4, 8]].tolist() == pytest.approx([3000, 4000, 1000, 8000], abs=30)
     assert times[cell == 0].mean() == pytest.approx(10, abs=0.3)
@@ -160,10 +167,10 @@ def test_work_and_sizes_are_those_of_the_cells_whatever_the_seed():
 def test_rows_and_repeats_are_given_back_by_labels_that_are_known(make_store):
     """Rows of one label that follow each other by chance are one row, which the laws allow for."""
     rng = np.random.default_rng(3)
-    label = IMPROVED.labels(rng, 0, 40_000)
+    label = IMPROVED.draw_labels(rng, 0, 40_000)
     store = make_store(submit_time=list(range(40_000)), run_time=label.tolist())
     table = "(select submit_time, job_id, cast(run_time as integer) as label from jobs) as labelled"
-    again = replace(IMPROVED, rows=rows(store, table)).labels(rng, 0, 40_000)
+    again = replace(IMPROVED, rows=fit_rows(store, table)).draw_labels(rng, 0, 40_000)
 
     assert np.bincount(again) == pytest.approx(np.bincount(label), abs=3)
     for one in range(len(IMPROVED.rows)):
@@ -174,7 +181,7 @@ def test_rows_and_repeats_are_given_back_by_labels_that_are_known(make_store):
 def test_as_printed_a_run_time_repeats_within_its_row():
     """R from Zipf's law; with probability p, r < R equal run times come first. Slow, job by job."""
     rng = np.random.default_rng(5)
-    label, lengths = PRINTED.labels(rng, 20_000)
+    label, lengths = PRINTED.draw_labels(rng, 20_000)
 
     assert label.size == lengths.sum() == 20_000
     assert (np.repeat(label[np.cumsum(lengths) - lengths], lengths) == label).all()
@@ -187,7 +194,7 @@ def test_a_negative_run_time_counts_as_none():
     times = made(PRINTED, 40_000)["run_time"]
 
     assert times.min() == 0
-    assert (times == 0).mean() == pytest.approx(float(PRINTED.laid_out.mixture.cdf(0.5)), abs=0.01)
+    assert (times == 0).mean() == pytest.approx(float(PRINTED.sampler.mixture.cdf(0.5)), abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -213,15 +220,15 @@ def test_bad_clusters_are_named():
 
 
 def test_jobs_that_are_too_large_are_left_out_or_refused():
-    small = IMPROVED.within(16)
+    small = IMPROVED.limit_processors(16)
 
     assert made(small, 5000)["n_procs"].max() <= 16
-    assert made(PRINTED.within(16), 5000)["n_procs"].max() <= 16
+    assert made(PRINTED.limit_processors(16), 5000)["n_procs"].max() <= 16
     large = MbcLs(
         arrivals=IMPROVED.arrivals, cells=(SizeCell(0, 9.0, 0.0, (8,), (1,)),), rows=(LabelRuns(1.0, 1),)
     )
     with pytest.raises(ModelError, match="cpus is 4"):
-        large.within(4)
+        large.limit_processors(4)
 
 
 PUBLISHED = {"KTH-SP2-1996-2.1-cln": (0.004, 0.0039), "SDSC-Par-1996-3.1-cln": (0.039, 0.0312)}

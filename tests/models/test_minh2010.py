@@ -15,30 +15,30 @@ from gwa.errors import ModelError
 from gwa.metrics.papers import minh2010
 from gwa.models.base import presets
 from gwa.models.families._similar_bags import (
-    CLASSES,
-    GAPS,
+    GAP_CLASSES,
+    SIZE_CLASSES,
     Joins,
-    calibrated,
-    firsts,
-    growth,
-    lengths,
-    size_class,
+    bag_sizes,
+    calibrate_joins,
+    classify_sizes,
+    draw_bag_starts,
+    growth_odds,
 )
-from gwa.models.families._size_cells import SizeCell, Spread
+from gwa.models.families._size_cells import EvenPairs, SizeCell
 from gwa.models.families._temporal_locality import LabelRuns
 from gwa.models.families.minh2010 import Minh2010, Minh2010Printed
-from gwa.models.generate import Order, workload
+from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.streams import Extent
 from gwa.statistics.dependence import pearson, spatial_entropy
 
 IMPROVED = cast("Minh2010", presets()["minh2010-nasa"].model)
 PRINTED = cast("Minh2010Printed", presets()["minh2010-printed-nasa"].model)
-ALWAYS, NEVER = ((Joins((share,) * len(GAPS)),) * CLASSES for share in (1.0, 0.0))
+ALWAYS, NEVER = ((Joins((share,) * len(GAP_CLASSES)),) * SIZE_CLASSES for share in (1.0, 0.0))
 
 
 def made(one, jobs, seed=1):
     """Return the first jobs as a pandas frame."""
-    blocks = list(Order(one, Extent(jobs=jobs), seed).blocks())
+    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
     return pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
 
 
@@ -76,7 +76,7 @@ def test_as_printed_bags_end_by_gap_or_size(gaps):
     sizes = [drawn[place:] + [1] * times.size for place in range(times.size)]
     one = replace(PRINTED, sizes=Drawn(1.0, 9))
 
-    assert one.begins(np.random.default_rng(1), times).tolist() == slow_bags(times, 100.0, sizes)
+    assert one.draw_bag_starts(np.random.default_rng(1), times).tolist() == slow_bags(times, 100.0, sizes)
 
 
 def test_as_printed_jobs_of_a_bag_are_the_same():
@@ -93,8 +93,8 @@ def slow_firsts(times, draws, joins):
     found, size = [], 0
     for place, draw in enumerate(draws):
         gap = times[place] - times[place - 1] if place else np.inf
-        short = next((k for k, most in enumerate(GAPS) if gap <= most), None)
-        share = 0.0 if short is None else joins[int(size_class(np.array([size]))[0])].shares[short]
+        short = next((k for k, most in enumerate(GAP_CLASSES) if gap <= most), None)
+        share = 0.0 if short is None else joins[int(classify_sizes(np.array([size]))[0])].shares[short]
         found.append(bool(draw >= share))
         size = 1 if found[-1] else size + 1
     return found
@@ -103,22 +103,24 @@ def slow_firsts(times, draws, joins):
 @given(st.lists(st.integers(0, 120), min_size=1, max_size=80), st.integers(0, 999))
 def test_bags_found_side_by_side_are_those_found_in_turn(gaps, seed):
     times = np.cumsum(gaps).astype(float)
-    rows = np.random.default_rng(seed).random((CLASSES, len(GAPS))).tolist()
+    rows = np.random.default_rng(seed).random((SIZE_CLASSES, len(GAP_CLASSES))).tolist()
     joins = tuple(Joins(tuple(row)) for row in rows)
     draws = np.random.default_rng(seed + 1).random(times.size)
 
-    assert firsts(np.random.default_rng(seed + 1), times, joins).tolist() == slow_firsts(times, draws, joins)
+    assert draw_bag_starts(np.random.default_rng(seed + 1), times, joins).tolist() == slow_firsts(
+        times, draws, joins
+    )
 
 
 def test_all_or_nothing_joins():
     times = np.arange(0.0, 25_000.0, 50.0)
 
-    assert lengths(firsts(np.random.default_rng(1), times, ALWAYS)).tolist() == [500]
-    assert lengths(firsts(np.random.default_rng(1), times, NEVER)).tolist() == [1] * 500
+    assert bag_sizes(draw_bag_starts(np.random.default_rng(1), times, ALWAYS)).tolist() == [500]
+    assert bag_sizes(draw_bag_starts(np.random.default_rng(1), times, NEVER)).tolist() == [1] * 500
 
 
 def test_classes_of_sizes():
-    assert size_class(np.array([1, 2, 3, 4, 5, 8, 9, 16, 17, 9999])).tolist() == [
+    assert classify_sizes(np.array([1, 2, 3, 4, 5, 8, 9, 16, 17, 9999])).tolist() == [
         0,
         1,
         2,
@@ -136,10 +138,10 @@ def test_calibration_brings_the_sizes_of_bags_about():
     rng = np.random.default_rng(4)
     times = np.floor(np.cumsum(rng.exponential(60.0, 60_000)))
     sizes = np.minimum(rng.geometric(0.4, 24_000), 60)
-    start = (Joins((0.5,) * len(GAPS)),) * CLASSES
-    found = lengths(firsts(np.random.default_rng(7), times, calibrated(start, times, sizes)))
+    start = (Joins((0.5,) * len(GAP_CLASSES)),) * SIZE_CLASSES
+    found = bag_sizes(draw_bag_starts(np.random.default_rng(7), times, calibrate_joins(start, times, sizes)))
 
-    assert growth(found)[:3] == pytest.approx(growth(sizes)[:3], abs=0.1)
+    assert growth_odds(found)[:3] == pytest.approx(growth_odds(sizes)[:3], abs=0.1)
     assert stats.ks_2samp(found, sizes).statistic < 0.02
 
 
@@ -148,9 +150,9 @@ def test_run_times_of_a_bag_are_as_alike_as_asked():
     sizes = np.full(20_000, 2)
     for likeness in (0.0, 0.6, 1.0):
         one = replace(IMPROVED, cells=cells, likeness=likeness)
-        times = one.jobs(np.random.default_rng(1), sizes, Spread(np.random.default_rng(2), CLASSES))[
-            "run_time"
-        ]
+        times = one.draw_jobs(
+            np.random.default_rng(1), sizes, EvenPairs(np.random.default_rng(2), SIZE_CLASSES)
+        )["run_time"]
         # Of normal scores whose correlation is rho, that of the ranks is 6 / pi asin(rho / 2).
         expected = 6 / np.pi * np.arcsin(likeness / 2)
         assert stats.spearmanr(times[::2], times[1::2]).statistic == pytest.approx(expected, abs=0.02)
@@ -159,7 +161,7 @@ def test_run_times_of_a_bag_are_as_alike_as_asked():
 
 def test_as_printed_the_law_of_sizes_comes_back_where_no_gap_is_long():
     one = replace(PRINTED, gap=1e9)
-    with workload(Order(one, Extent(jobs=40_000), 1)) as store:
+    with generate_store(GenerationRequest(one, Extent(jobs=40_000), 1)) as store:
         found = LabelRuns.fit(
             store.sample("n", "(select count(*) as n from jobs group by job_structure_params) as b")
         )
@@ -185,7 +187,7 @@ def test_a_trace_of_one_user_has_one(make_store):
     ("change", "said"),
     [
         ({"joins": []}, "joins is empty"),
-        ({"joins": [{"shares": [2.0]}] * CLASSES}, r"joins\[0\].shares is"),
+        ({"joins": [{"shares": [2.0]}] * SIZE_CLASSES}, r"joins\[0\].shares is"),
         ({"likeness": 1.5}, "likeness is 1.5"),
         ({"users": 0}, "users is 0"),
     ],
@@ -196,10 +198,10 @@ def test_bad_parameters_are_named(change, said):
 
 
 def test_jobs_that_are_too_large_are_left_out_or_refused():
-    assert made(IMPROVED.within(8), 3000).n_procs.max() <= 8
-    assert made(PRINTED.within(8), 3000).n_procs.max() <= 8
+    assert made(IMPROVED.limit_processors(8), 3000).n_procs.max() <= 8
+    assert made(PRINTED.limit_processors(8), 3000).n_procs.max() <= 8
     with pytest.raises(ModelError, match="cpus is 1"):
-        replace(IMPROVED, cells=(SizeCell(0, 9.0, 0.0, (8,), (1,)),)).within(1)
+        replace(IMPROVED, cells=(SizeCell(0, 9.0, 0.0, (8,), (1,)),)).limit_processors(1)
 
 
 PUBLISHED = {"HPC2N-2002-2.1-cln": (0.011, 0.018), "LLNL-Thunder-2007-1.1-cln": (0.005, 0.008)}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gwa.errors import ModelError
-from gwa.models.base import model, presets
+from gwa.models.base import parse_model, presets
 from gwa.models.files import document, found, read
 
 GOOD = document(presets()["lublin"].model, {})
@@ -58,7 +58,7 @@ def changed(path, value):
 )
 def test_errors_name_the_parameter(path, value, said):
     with pytest.raises(ModelError) as error:
-        model(changed(path, value))
+        parse_model(changed(path, value))
 
     assert str(error.value).startswith(said)
     assert "\n" not in str(error.value)
@@ -71,7 +71,7 @@ def test_errors_name_the_parameter(path, value, said):
 def test_any_json_is_a_model_or_an_error_in_words(said, path):
     for tried in (said, {"model": "lublin", "parameters": said}, changed(path, said)):
         try:
-            model(tried if isinstance(tried, dict) else {"model": tried})
+            parse_model(tried if isinstance(tried, dict) else {"model": tried})
         except ModelError as error:
             assert str(error)  # noqa: PT017 - both outcomes are fine
 

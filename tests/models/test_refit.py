@@ -17,8 +17,8 @@ from scipy import stats
 from gwa.models.arrivals.slots import DAY, SLOT, SLOTS
 from gwa.models.arrivals.spectral import _bands
 from gwa.models.base import models, presets
-from gwa.models.families._similar_bags import beginning, firsts, lengths
-from gwa.models.generate import Order, workload
+from gwa.models.families._similar_bags import bag_sizes, draw_bag_starts, first_arrivals
+from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.streams import Extent
 
 SHARES = (np.arange(2000) + 0.5) / 2000
@@ -171,7 +171,7 @@ def hourly(one, other):
 
 def rates(one, other):
     """Return the relative difference of how many jobs come in the same time."""
-    ends = [beginning(arrivals, 50_000)[-1] for arrivals in (one, other)]
+    ends = [first_arrivals(arrivals, 50_000)[-1] for arrivals in (one, other)]
     return abs(ends[0] / ends[1] - 1)
 
 
@@ -180,8 +180,10 @@ def bags_of(name):
     preset: Any = presets()[name].model
 
     def distance(one, other):
-        times = beginning(preset.arrivals, 60_000)
-        return apart(*(lengths(firsts(np.random.default_rng(1), times, joins)) for joins in (one, other)))
+        times = first_arrivals(preset.arrivals, 60_000)
+        return apart(
+            *(bag_sizes(draw_bag_starts(np.random.default_rng(1), times, joins)) for joins in (one, other))
+        )
 
     return distance
 
@@ -505,13 +507,13 @@ def distances(one, found, refit):
 def again(name, seed=3):
     """Return the model of a preset, and what a fit to a workload of it finds."""
     one: Any = presets()[name].model
-    with workload(Order(one, Extent(jobs=TABLE[name].jobs), seed)) as store:
+    with generate_store(GenerationRequest(one, Extent(jobs=TABLE[name].jobs), seed)) as store:
         return one, type(one).fit(store)
 
 
 def made(one, jobs, seed):
     """Return the first jobs of a model."""
-    blocks = list(Order(one, Extent(jobs=jobs), seed).blocks())
+    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 

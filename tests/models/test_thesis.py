@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gwa.errors import ModelError
-from gwa.models.bag_streams import lognormal, normal_reject
+from gwa.models.bag_streams import draw_lognormal, draw_truncated_normal
 from gwa.models.base import presets
 from gwa.models.draws import Scaled
 from gwa.models.families.thesis import BagsModel, TasksModel, Users
-from gwa.models.generate import Order
-from gwa.models.rounding import rounded, sizes
+from gwa.models.generate import GenerationRequest
+from gwa.models.rounding import fit_rounded, fit_sizes
 from gwa.models.streams import Extent
 from gwa.statistics.distributions import Normal
 from gwa.statistics.sample import Sample
@@ -30,7 +30,7 @@ NAMES = [name for name in presets() if name.startswith("thesis-")]
 
 def made(one, jobs, seed=1):
     """Return the first jobs as a pandas frame."""
-    blocks = list(Order(one, Extent(jobs=jobs), seed).blocks())
+    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
     return pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
 
 
@@ -95,7 +95,7 @@ def test_all_of_a_bag_is_of_one_user_and_size(jobs):
 def test_tasks_run_around_their_bag(size, centre, part, seed):
     """The geometric mean is the bag's, and for small variances the variance, too."""
     size_, centres, variance = np.array([size]), np.array([centre]), np.array([(centre * part) ** 2])
-    found = lognormal(np.random.default_rng(seed), centres, variance, size_)
+    found = draw_lognormal(np.random.default_rng(seed), centres, variance, size_)
 
     assert np.exp(np.log(found).mean()) == pytest.approx(centre, rel=1e-9)
     if size > 1 and part < 0.1:
@@ -103,7 +103,7 @@ def test_tasks_run_around_their_bag(size, centre, part, seed):
 
 
 def test_as_printed_tasks_are_normal_and_last_a_second():
-    found = normal_reject(
+    found = draw_truncated_normal(
         np.random.default_rng(1), np.full(2, 100.0), np.array([400.0, 1e6]), np.full(2, 100_000)
     )
 
@@ -138,8 +138,8 @@ def test_rounding_is_undone(mu, sigma, seed):
     """Whole numbers of lognormal draws, cut off at both ends, give the normal of their logarithms back."""
     draws = np.random.default_rng(seed).lognormal(mu, sigma, 20_000)
     kept = np.rint(draws[(draws >= 1.5) & (draws <= 400.5)])
-    found = rounded(
-        Sample.of(kept), "x", math.e, low=math.log(1.5), high=math.log(400.5), kinds=["normal"]
+    found = fit_rounded(
+        Sample.of(kept), "x", math.e, low=math.log(1.5), high=math.log(400.5), candidates=["normal"]
     ).distribution
 
     assert cast("Normal", found).mu == pytest.approx(mu, abs=0.1)
@@ -149,7 +149,7 @@ def test_rounding_is_undone(mu, sigma, seed):
 @pytest.mark.parametrize("values", [np.repeat([1, 2, 118, 119, 120], 50), np.repeat([1, 2, 3], [900, 90, 9])])
 def test_what_piles_up_at_an_end_still_has_a_distribution(values):
     """Cut off at both ends, a far tail would be most likely: nearly all of its draws would be repeated."""
-    found = rounded(Sample.of(values), "x", math.e, low=math.log(0.5), high=math.log(120.5))
+    found = fit_rounded(Sample.of(values), "x", math.e, low=math.log(0.5), high=math.log(120.5))
     draws = found.rvs(np.random.default_rng(1), 1000)
 
     assert 0.5 <= draws.min() <= draws.max() <= 120.5
@@ -159,8 +159,8 @@ def test_powers_of_two_are_told_from_those_by_chance():
     one = replace(
         AVERAGE, size=Scaled(Weibull(2.0, 2.8), 2.0, math.log2(1.5)), sequential=0.0, powers_of_two=0.6
     )
-    drawn = one.procs(np.random.default_rng(1), 50_000)
-    share, size = sizes(Sample.of(drawn))
+    drawn = one.draw_processors(np.random.default_rng(1), 50_000)
+    share, size = fit_sizes(Sample.of(drawn))
 
     assert np.log2(drawn[np.log2(drawn) % 1 == 0]).size / drawn.size > 0.65
     assert share == pytest.approx(0.6, abs=0.02)
@@ -168,8 +168,8 @@ def test_powers_of_two_are_told_from_those_by_chance():
 
 
 def test_a_system_of_few_processors_has_small_tasks():
-    assert made(AVERAGE.within(6), 20_000).n_procs.max() <= 6
-    assert made(AVERAGE.within(1), 1000).n_procs.max() == 1
+    assert made(AVERAGE.limit_processors(6), 20_000).n_procs.max() <= 6
+    assert made(AVERAGE.limit_processors(1), 1000).n_procs.max() == 1
 
 
 def test_as_printed_differs_where_the_errata_say():

@@ -72,7 +72,7 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
 
     with copied(store, f"select {', '.join(_known(store))} {EARLIEST}", _known(store)) as some:
         real = JobArrays.of(some)
-        if len(real) < Model.fewest:
+        if len(real) < Model.minimum_jobs:
             yield Note(f"{len(real)} jobs ran at a known time: too few for a model.")
             return
         yield Note(f"Models are fitted to {len(real):,} jobs, and make as many with seed {SEED}.")
@@ -94,7 +94,7 @@ def _made(some: Store, real: "JobArrays") -> tuple[list[ScoredModel], list[str]]
     """Return the models by how near they come, and why others cannot be fitted."""
     from gwa.evaluation.job_arrays import JobArrays
     from gwa.evaluation.scorecard import Reference
-    from gwa.models.generate import Order
+    from gwa.models.generate import GenerationRequest
     from gwa.models.streams import Extent
 
     reference = Reference.of(real)
@@ -105,7 +105,7 @@ def _made(some: Store, real: "JobArrays") -> tuple[list[ScoredModel], list[str]]
         except ModelError as error:
             refused.append(f"{kind.title}: {error}.")
             continue
-        blocks = Order(fitted, Extent(jobs=len(real)), SEED).blocks()
+        blocks = GenerationRequest(fitted, Extent(jobs=len(real)), SEED).blocks()
         jobs = JobArrays.made(blocks, real.cpus)
         made.append(ScoredModel(fitted, jobs, reference.score(jobs)))
     return sorted(made, key=lambda one: one.floors), refused

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gwa.errors import ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Variant
@@ -18,7 +19,7 @@ from gwa.models.base import Model
 from gwa.models.draws import Scaled
 from gwa.models.families.thesis import BagsModel
 from gwa.models.parameters import positive
-from gwa.models.streams import DAY, Block, Extent, cut, joined, merged
+from gwa.models.streams import DAY, Block, Extent, concatenate, merge, truncate
 from gwa.simulation.tasks import Tasks
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
@@ -113,7 +114,7 @@ def _models(stated: Stated, one: WorkloadSpec) -> list[Model]:
     """Return the model of each stream: one for each cluster; parallel jobs fit into the only one."""
     models = [stated.models[name] for name in one.models]
     if stated.experiment.policies:
-        return [model.within(stated.machines.processors) for model in models]
+        return [model.limit_processors(stated.machines.processors) for model in models]
     return [models[place % len(models)] for place in range(len(stated.machines.clusters))]
 
 
@@ -128,13 +129,13 @@ def _sequential(made: GeneratedWorkload) -> GeneratedWorkload:
 
 @dataclass(frozen=True)
 class Stretched(Scaled):
-    """A quantity that is *factor* times another one."""
+    """A quantity whose draws are multiplied by *factor*."""
 
     factor: Annotated[float, positive("what each draw is multiplied by")] = 1.0
 
-    def raw(self, logarithm: Any) -> Floats:  # noqa: ANN401 - what the base takes
-        """Return quantities of their logarithms."""
-        return self.factor * super().raw(logarithm)
+    def from_logarithm(self, logarithm: ArrayLike) -> Floats:
+        """Convert logarithms to the quantity."""
+        return self.factor * super().from_logarithm(logarithm)
 
 
 def _with_bags_of(model: Model, median: float | None) -> Model:
@@ -153,10 +154,10 @@ def _modelled(
 ) -> GeneratedWorkload:
     """Return the tasks that *models* make, one stream each, with gaps *pace* times as long."""
     streams = [
-        _stream(model.paced(pace), place, np.random.default_rng([*seed, place]))
+        _stream(model.scale_gaps(pace), place, np.random.default_rng([*seed, place]))
         for place, model in enumerate(models)
     ]
-    block = joined(list(cut(merged(streams), Extent(said.tasks, said.days))))
+    block = concatenate(list(truncate(merge(streams), Extent(said.tasks, said.days))))
     if not block["submit_time"].size:
         raise ModelError("no task is submitted in so short a time")
     length = float(block["submit_time"][-1]) if said.days is None else said.days * DAY
@@ -255,7 +256,7 @@ def _recorded(path: Path, clusters: int) -> GeneratedWorkload:
     """
     with read([path]) as store:
         bags = (
-            bagged(store, BagsModel.definition(store))
+            bagged(store, BagsModel.bag_definition(store))
             if _tells(store)
             else "(select null as job_id, null as bag)"
         )

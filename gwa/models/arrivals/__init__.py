@@ -1,5 +1,5 @@
 """
-When jobs arrive: one file for each process, found by looking, for every model that has arrivals.
+Arrival processes, one module each; every model with arrivals can use any of them.
 
-To add one, write a frozen dataclass under `gwa.models.arrival_process.Arrivals` in a file here.
+To add one, add a module with a frozen dataclass derived from `gwa.models.arrival_process.Arrivals`.
 """

@@ -1,4 +1,4 @@
-"""Arrivals whose rate follows the day and the week, and remembers."""
+"""Arrivals at a rate with daily and weekly cycles and long memory."""
 
 import math
 from collections.abc import Iterator
@@ -6,34 +6,34 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 import numpy as np
-import scipy  # loads its signal part, which is slow, when it is first used
+import scipy  # imports scipy.signal, which is slow, at its first use
 from scipy.optimize import nnls
 
 from gwa.errors import ModelError
-from gwa.models.arrival_process import Arrivals, gaps
+from gwa.models.arrival_process import Arrivals, sample_gaps
 from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 
 SLOT: Final = 300.0
-"""Seconds for which a rate lasts."""
+"""Seconds for which a rate is constant."""
 
 HOUR, DAY, HOURS, DAYS = 3600.0, 86400.0, 24, 7
 
-TIMES: Final = tuple(900.0 * 4.0**k for k in range(7))
-"""How long the parts of the noise remember: from a quarter of an hour to six weeks."""
+TIME_CONSTANTS: Final = tuple(900.0 * 4.0**k for k in range(7))
+"""Time constants of the components of the noise, from a quarter of an hour to six weeks."""
 
-PIECE, LARGEST_PIECE = 1 << 12, 1 << 16
-"""Slots that are drawn at a time, first and at most: more where few arrive, for flat memory elsewhere."""
+FIRST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 16
+"""Slots drawn at a time, at first and at most: more where few jobs arrive, to bound memory elsewhere."""
 
-FEW: Final = 1 << 14
-"""Arrivals of a piece after which the next is twice as long."""
+ENOUGH_ARRIVALS: Final = 1 << 14
+"""Arrivals of a block below which the next block is twice as long."""
 
 LAGS: Final = 60
-"""How many lags, from one slot up to a quarter of the trace, the noise is fitted to."""
+"""Number of lags that the noise is fitted to, from one slot to a quarter of the trace."""
 
-LONGEST: Final = 4_000_000
-"""Slots of a trace, beyond which only the first are looked at."""
+MAXIMUM_SLOTS: Final = 4_000_000
+"""Slots of a trace that are fitted; later ones are ignored."""
 
 
 @dataclass(frozen=True)
@@ -67,26 +67,26 @@ class Modulated(Arrivals):
     title = "Poisson process with cycles and memory"
 
     def check(self) -> None:
-        """Refuse too few factors, and a week in which nothing arrives."""
-        for name, wanted in (("hours", HOURS), ("days", DAYS), ("memory", len(TIMES))):
-            if len(getattr(self, name)) != wanted:
-                raise ModelError(f"{name} has {len(getattr(self, name))} numbers, expected {wanted}")
+        """Refuse a wrong number of factors, and a week in which nothing arrives."""
+        for name, expected in (("hours", HOURS), ("days", DAYS), ("memory", len(TIME_CONSTANTS))):
+            if len(getattr(self, name)) != expected:
+                raise ModelError(f"{name} has {len(getattr(self, name))} numbers, expected {expected}")
         if not (any(self.hours) and any(self.days)):
             raise ModelError("hours, days: expected some above 0")
 
     @classmethod
-    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
-        """Return the process of the same mean, cycles, and autocovariance of arrivals in five minutes."""
-        gaps(store, moments, column)
-        return cls.of(store.sample(f"floor({column} / {SLOT!r})", moments))
+    def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
+        """Fit the mean, the cycles, and the autocovariance of the arrivals in five minutes."""
+        sample_gaps(store, table, column)
+        return cls.fit_slots(store.sample(f"floor({column} / {SLOT!r})", table))
 
     @classmethod
-    def of(cls, moments: Sample) -> Self:
-        """Return the process of *moments* in slots since a midnight."""
-        first = int(moments.values[0])
-        slots = (moments.values - first).astype(np.int64)
-        inside = slots < LONGEST
-        counts = np.bincount(slots[inside], moments.counts[inside]).astype(np.float64)
+    def fit_slots(cls, arrivals: Sample) -> Self:
+        """Fit the process to the slots of *arrivals*, numbered from a midnight."""
+        first = int(arrivals.values[0])
+        slots = (arrivals.values - first).astype(np.int64)
+        inside = slots < MAXIMUM_SLOTS
+        counts = np.bincount(slots[inside], arrivals.counts[inside]).astype(np.float64)
         hour, day = _calendar(first + np.arange(counts.size))
         hours, days = _factors(counts, hour, HOURS), _factors(counts, day, DAYS)
         mean = hours[hour] * days[day]
@@ -99,69 +99,69 @@ class Modulated(Arrivals):
         )
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        """Yield blocks of arrival times."""
+        """Yield an endless stream of blocks of arrival times."""
         hours, days = np.array(self.hours), np.array(self.days)
         week = hours[_calendar(np.arange(7 * 288))[0]] * days[_calendar(np.arange(7 * 288))[1]]
         base = SLOT / self.gap / week.mean() * math.exp(-sum(self.memory) / 2)
         noise = _Noise(np.array(self.memory), rng)
-        begin, size = 0, PIECE
+        begin, size = 0, FIRST_BLOCK
         while True:
             slots = begin + np.arange(size)
-            rate = base * week[slots % week.size] * np.exp(noise.next(size))
-            number = rng.poisson(np.minimum(rate, 1e6))
-            moments = (np.repeat(slots, number) + rng.random(int(number.sum()))) * SLOT
+            rate = base * week[slots % week.size] * np.exp(noise.draw(size))
+            counts = rng.poisson(np.minimum(rate, 1e6))
+            times = (np.repeat(slots, counts) + rng.random(int(counts.sum()))) * SLOT
             begin += size
-            if moments.size < FEW:
-                size = min(2 * size, LARGEST_PIECE)
-            if moments.size:
-                yield np.floor(np.sort(moments) * self.pace)
+            if times.size < ENOUGH_ARRIVALS:
+                size = min(2 * size, LARGEST_BLOCK)
+            if times.size:
+                yield np.floor(np.sort(times) * self.pace)
 
-    def paced(self, factor: float) -> Self:
-        """Return the process with gaps that are *factor* times as long, its days and memory, too."""
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the process with all times, those of cycles and memory included, multiplied by *factor*."""
         return replace(self, pace=self.pace * factor)
 
 
 class _Noise:
-    """A sum of Gaussian processes that forget exponentially, one for each of `TIMES`."""
+    """A sum of autoregressive Gaussian processes, one for each of `TIME_CONSTANTS`."""
 
     def __init__(self, variances: Floats, rng: np.random.Generator) -> None:
         self.rng, self.deviations = rng, np.sqrt(variances)
-        self.keeps = np.exp(-SLOT / np.array(TIMES))
+        self.coefficients = np.exp(-SLOT / np.array(TIME_CONSTANTS))
         self.last = self.deviations * rng.standard_normal(variances.size)
 
-    def next(self, n: int) -> Floats:
-        """Return the sum in the next *n* slots."""
+    def draw(self, n: int) -> Floats:
+        """Draw the sum in the next *n* slots."""
         total = np.zeros(n)
-        for place, (deviation, keeps) in enumerate(zip(self.deviations, self.keeps, strict=True)):
+        for index, (deviation, phi) in enumerate(zip(self.deviations, self.coefficients, strict=True)):
             if not deviation:
                 continue
-            news = deviation * math.sqrt(1 - keeps**2) * self.rng.standard_normal(n)
-            series, _ = scipy.signal.lfilter([1.0], [1.0, -keeps], news, zi=[keeps * self.last[place]])
-            self.last[place] = series[-1]
+            innovations = deviation * math.sqrt(1 - phi**2) * self.rng.standard_normal(n)
+            series, _ = scipy.signal.lfilter([1.0], [1.0, -phi], innovations, zi=[phi * self.last[index]])
+            self.last[index] = series[-1]
             total += series
         return total
 
 
 def _calendar(slots: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> "tuple[np.ndarray, np.ndarray]":
-    """Return the hour of the day, and the day of the week, of slots since a midnight."""
+    """Return the hour of the day and the day of the week of slots since a midnight."""
     seconds = slots * int(SLOT)
     return seconds // 3600 % HOURS, seconds // 86400 % DAYS
 
 
-def _factors(counts: Floats, place: "np.ndarray", size: int) -> Floats:
-    """Return the mean of *counts* at each place of a cycle, in the mean of those observed 1."""
-    total, slots = np.bincount(place, counts, size), np.bincount(place, minlength=size)
+def _factors(counts: Floats, phase: "np.ndarray", size: int) -> Floats:
+    """Return the mean of *counts* at each phase of a cycle, scaled to mean 1; 1 at phases not observed."""
+    total, slots = np.bincount(phase, counts, size), np.bincount(phase, minlength=size)
     means = total / np.maximum(slots, 1)
-    found: Floats = np.where(slots, means / means[slots > 0].mean(), 1.0)
-    return found
+    factors: Floats = np.where(slots, means / means[slots > 0].mean(), 1.0)
+    return factors
 
 
 def _memory(counts: Floats, mean: Floats) -> tuple[float, ...]:
     """
-    Return the variances whose processes have the autocovariance of *counts* around their *mean*.
+    Fit the variances of the noise to the autocovariance of *counts* around their *mean*.
 
     For a log-Gaussian rate E[n(t) n(t + lag)] is the product of the means times exp of the covariance of its
-    logarithm; the variances are the least squares solution of that without negative ones.
+    logarithm; the variances are the nonnegative least squares solution of that.
     """
     power = 1 << (2 * counts.size).bit_length()
     products = [np.fft.irfft(np.abs(np.fft.rfft(x, power)) ** 2) for x in (counts, mean)]
@@ -170,7 +170,7 @@ def _memory(counts: Floats, mean: Floats) -> tuple[float, ...]:
     observed = np.maximum(products[0][lags], 1e-9) / np.maximum(products[1][lags], 1e-9)
     known = (products[0][lags] > 0.5) & (products[1][lags] > 0)
     if not known.any():
-        return (0.0,) * len(TIMES)
-    basis = np.exp(-np.outer(lags[known] * SLOT, 1 / np.array(TIMES)))
-    found, _ = nnls(basis, np.log(observed[known]))
-    return tuple(found.tolist())
+        return (0.0,) * len(TIME_CONSTANTS)
+    basis = np.exp(-np.outer(lags[known] * SLOT, 1 / np.array(TIME_CONSTANTS)))
+    variances, _ = nnls(basis, np.log(observed[known]))
+    return tuple(variances.tolist())

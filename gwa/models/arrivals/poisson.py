@@ -1,4 +1,4 @@
-"""Arrivals that know nothing of each other."""
+"""Independent arrivals at a constant rate."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,8 +6,8 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from gwa.models.arrival_process import Arrivals, gaps
-from gwa.models.draws import sizes
+from gwa.models.arrival_process import Arrivals, sample_gaps
+from gwa.models.draws import block_sizes
 from gwa.models.parameters import positive
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
@@ -23,18 +23,18 @@ class Poisson(Arrivals):
     title = "Poisson process"
 
     @classmethod
-    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
-        """Return the process of the same mean gap."""
-        return cls(gaps(store, moments, column).mean())
+    def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
+        """Fit the mean gap."""
+        return cls(sample_gaps(store, table, column).mean())
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        """Yield blocks of arrival times."""
+        """Yield an endless stream of blocks of arrival times."""
         last = 0.0
-        for size in sizes():
+        for size in block_sizes():
             exact = last + np.cumsum(rng.exponential(self.gap, size))
             last = float(exact[-1])
             yield np.floor(exact)
 
-    def paced(self, factor: float) -> Self:
-        """Return the process with gaps that are *factor* times as long."""
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the process with interarrival gaps multiplied by *factor*."""
         return replace(self, gap=self.gap * factor)

@@ -1,4 +1,4 @@
-"""Arrivals with gaps of any distribution."""
+"""Arrivals whose gaps are independent and have any distribution."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,8 +7,8 @@ from typing import Annotated, Final, Self
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models.arrival_process import Arrivals, gaps
-from gwa.models.draws import Scaled, sizes
+from gwa.models.arrival_process import Arrivals, sample_gaps
+from gwa.models.draws import Scaled, block_sizes
 from gwa.models.parameters import positive, share
 from gwa.statistics.fit import fit_all
 from gwa.statistics.sample import Floats
@@ -39,24 +39,25 @@ class Renewal(Arrivals):
             raise ModelError("simultaneous is 1, expected a share below 1")
 
     @classmethod
-    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
-        """Return the process whose distribution of gaps above 0 has the least BIC of `CANDIDATES`."""
-        found = gaps(store, moments, column)
-        best = fit_all(found.restrict(above=0.0), CANDIDATES).best_bic
+    def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
+        """Fit the distribution among `CANDIDATES` with the minimum BIC to the gaps above 0."""
+        gaps = sample_gaps(store, table, column)
+        positive_gaps = gaps.restrict(above=0.0)
+        best = fit_all(positive_gaps, CANDIDATES).best_bic
         if best is None:
             raise ModelError("gap: the times between arrivals are all alike, expected different ones")
-        return cls(Scaled(best.distribution, base=1.0), 1 - found.restrict(above=0.0).n / found.n)
+        return cls(Scaled(best.distribution, base=1.0), 1 - positive_gaps.n / gaps.n)
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        """Yield blocks of arrival times."""
+        """Yield an endless stream of blocks of arrival times."""
         last = 0.0
-        for size in sizes():
+        for size in block_sizes():
             gap = np.maximum(np.rint(self.pace * self.gap.rvs(rng, size)), 1.0)
             gap[rng.random(size) < self.simultaneous] = 0.0
-            found = last + np.cumsum(gap)
-            last = float(found[-1])
-            yield found
+            times = last + np.cumsum(gap)
+            last = float(times[-1])
+            yield times
 
-    def paced(self, factor: float) -> Self:
-        """Return the process with gaps that are *factor* times as long."""
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the process with interarrival gaps multiplied by *factor*."""
         return replace(self, pace=self.pace * factor)

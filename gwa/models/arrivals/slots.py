@@ -1,4 +1,4 @@
-"""Arrivals in a virtual time that passes faster in the busy hours of a day."""
+"""Arrivals in a virtual time that passes faster in the busy hours of the day."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,8 +8,8 @@ from typing import Annotated, Final, Self, TypeAlias
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models.arrival_process import Arrivals, gaps
-from gwa.models.draws import Scaled, improved, sizes
+from gwa.models.arrival_process import Arrivals, sample_gaps
+from gwa.models.draws import Scaled, block_sizes, minimize_loss
 from gwa.models.parameters import Parameters, Quantity, positive
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import fit_all
@@ -21,19 +21,19 @@ SLOTS: Final = 48
 SLOT: Final = 1800.0
 DAY: Final = SLOTS * SLOT
 
-KINDS: Final = ("normal", "weibull", "gamma")
-"""Candidates for the logarithm of gaps, and for the slots of the day."""
+CANDIDATES: Final = ("normal", "weibull", "gamma")
+"""Distributions of the logarithm of gaps, and of the slots of the day."""
 
-Kinds: TypeAlias = Sequence[str | type[Distribution]]
+Candidates: TypeAlias = Sequence[str | type[Distribution]]
 
 
 @dataclass(frozen=True)
 class Day(Parameters):
     """
-    How fast time passes in each half hour of a day, as the distribution of slots says.
+    The speed of virtual time in each half hour of a day, given by the distribution of slots.
 
     Slot k of 48 begins *begins* + 1800 k seconds after midnight; arrivals in it are in proportion to
-    F(*first* + k + 0.5) - F(*first* + k - 0.5). On average over a day time passes as fast as it does.
+    F(*first* + k + 0.5) - F(*first* + k - 0.5). A day of virtual time takes a day of real time.
     """
 
     distribution: Distribution
@@ -56,32 +56,32 @@ class Day(Parameters):
         return np.concatenate(([0.0], np.cumsum(self.shares))) * DAY
 
     def real(self, virtual: Floats) -> Floats:
-        """Return the seconds after a midnight at which the *virtual* ones since it have passed."""
+        """Convert seconds of *virtual* time since a midnight to seconds of real time."""
         bounds = np.arange(SLOTS + 1) * SLOT
-        late = DAY - self.begins
-        days, rest = np.divmod(virtual + np.interp(late, bounds, self.ends), DAY)
-        found: Floats = days * DAY + np.interp(rest, self.ends, bounds) - late
-        return found
+        before = DAY - self.begins
+        days, rest = np.divmod(virtual + np.interp(before, bounds, self.ends), DAY)
+        seconds: Floats = days * DAY + np.interp(rest, self.ends, bounds) - before
+        return seconds
 
     def virtual(self, real: str) -> str:
-        """Return the SQL for the virtual time at the *real* one, up to a constant."""
+        """Return SQL for the virtual time, up to a constant, of the SQL expression *real*."""
         since = f"({real} - {self.begins!r})"
         days = f"floor({since} / {DAY!r})"
         slots = f"(({since} - {days} * {DAY!r}) / {SLOT!r})"
         ends, widths = (f"[{', '.join(map(repr, x.tolist()))}]" for x in (self.ends, np.diff(self.ends)))
-        # The last instant of a day may be rounded to the first of a 49th slot.
+        # Rounding may put the last instant of a day into a 49th slot.
         slot = f"cast(least(greatest(floor({slots}), 0), {SLOTS - 1}) as integer)"
         return f"{days} * {DAY!r} + {ends}[{slot} + 1] + ({slots} - {slot}) * {widths}[{slot} + 1]"
 
     @classmethod
-    def fit(cls, times: Sample, begins: float, first: float, kinds: Kinds) -> Self:
+    def fit(cls, times: Sample, begins: float, first: float, candidates: Candidates) -> Self:
         """
-        Return the day of *times* since midnight, of the distribution with the greatest likelihood.
+        Fit the day to *times* since midnight by maximum likelihood.
 
-        The likelihood is that of the 48 shares: what a distribution has before and after its day counts not.
+        The likelihood is that of the 48 shares; the mass of a distribution outside of the slots is ignored.
         """
         slots = Sample.weighted(first + np.floor((times.values - begins) / SLOT) % SLOTS, times.counts)
-        starts = fit_all(slots, kinds, "thesis")
+        starts = fit_all(slots, candidates, "thesis")
         if not len(starts):
             raise ModelError("day: arrivals are all in one half hour of the day, expected several")
         counts = np.zeros(SLOTS)
@@ -90,12 +90,12 @@ class Day(Parameters):
         def loss(distribution: Distribution) -> float:
             return -dot(counts, np.log(np.maximum(_shares(distribution, first), 1e-300)))
 
-        found = (improved(fit.distribution, loss) for fit in starts)
-        return cls(min(found, key=loss), begins, first)
+        improved = (minimize_loss(fit.distribution, loss) for fit in starts)
+        return cls(min(improved, key=loss), begins, first)
 
 
 def _shares(distribution: Distribution, first: float) -> Floats:
-    """Return the share of each slot; where there is no mass at all, nothing."""
+    """Return the share of each slot, all 0 if the slots have no mass."""
     mass = np.diff(distribution.cdf(first + np.arange(SLOTS + 1) - 0.5))
     total = mass.sum()
     shares: Floats = mass / total if total > 0 else mass
@@ -119,41 +119,48 @@ class Slots(Arrivals):
     title = "slot weights"
 
     @classmethod
-    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
-        """Return the process of a day that begins at six in the morning."""
-        return cls.fit_day(store, moments, column, kinds=KINDS, begins=6 * 3600.0)
+    def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
+        """Fit the process, with a day that begins at six in the morning."""
+        return cls.fit_day(store, table, column, candidates=CANDIDATES, begins=6 * 3600.0)
 
     @classmethod
     def fit_day(
-        cls, store: Store, moments: str, column: str, *, kinds: Kinds, begins: float, first: float = 0.0
+        cls,
+        store: Store,
+        table: str,
+        column: str,
+        *,
+        candidates: Candidates,
+        begins: float,
+        first: float = 0.0,
     ) -> Self:
         """
-        Return the process whose day begins *begins* seconds after midnight, with the argument *first*.
+        Fit the process with a day that begins *begins* seconds after midnight, with the argument *first*.
 
-        Distributions are the nearest by KS of *kinds*. Gaps are fitted in virtual time, on the natural
-        logarithm; those below a second count as one.
+        The distributions are those of *candidates* with the minimum KS distance. Gaps are fitted in virtual
+        time, on the natural logarithm; those below one second count as one.
         """
-        gaps(store, moments, column)
+        sample_gaps(store, table, column)
         midnight = f"floor({column} / {DAY!r}) * {DAY!r}"
-        day = Day.fit(store.sample(f"{column} - {midnight}", moments), begins, first, kinds)
-        passed = f"select {day.virtual(column)} as passed from {moments} where {column} is not null"
-        found = store.sample(
+        day = Day.fit(store.sample(f"{column} - {midnight}", table), begins, first, candidates)
+        arrivals = f"select {day.virtual(column)} as virtual from {table} where {column} is not null"
+        virtual_gaps = store.sample(
             "greatest(round(gap), 1)",
-            f"(select passed - lag(passed) over (order by passed) as gap from ({passed}) as moments) as gaps",
+            f"(select virtual - lag(virtual) over (order by virtual) as gap from ({arrivals}) as a) as gaps",
         )
-        best = fit_all(found.map(np.log), kinds, "thesis").best_ks
+        best = fit_all(virtual_gaps.map(np.log), candidates, "thesis").best_ks
         if best is None:
             raise ModelError("gap: the times between arrivals are all alike, expected different ones")
         return cls(Scaled(best.distribution), day)
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        """Yield blocks of arrival times."""
+        """Yield an endless stream of blocks of arrival times."""
         last = 0.0
-        for size in sizes():
+        for size in block_sizes():
             virtual = last + np.cumsum(self.pace * self.gap.rvs(rng, size))
             last = float(virtual[-1])
             yield np.floor(self.day.real(virtual))
 
-    def paced(self, factor: float) -> Self:
-        """Return the process with gaps that are *factor* times as long."""
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the process with interarrival gaps multiplied by *factor*."""
         return replace(self, pace=self.pace * factor)

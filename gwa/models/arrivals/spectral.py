@@ -9,24 +9,24 @@ import numpy as np
 from scipy.special import ndtri
 
 from gwa.errors import ModelError
-from gwa.models.arrival_process import Arrivals, gaps
-from gwa.models.arrivals._cascade import batched, fitted_shapes, scattered
+from gwa.models.arrival_process import Arrivals, sample_gaps
+from gwa.models.arrivals._cascade import fit_shapes, regroup, scatter
 from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
 
 HOUR: Final = 3600.0
-LEVELS: Final = 12
-"""How often an hour is halved, into pieces of less than a second."""
+HALVINGS: Final = 12
+"""Number of times that an hour is halved, into pieces of less than a second."""
 
-CYCLES: Final = (168, 24)
-REPEATED: Final = 4
-"""The week and the day in hours, and how often a cycle must pass to be seen."""
+CYCLE_HOURS: Final = (168, 24)
+MINIMUM_CYCLES: Final = 4
+"""The week and the day in hours, and the number of cycles required to fit one."""
 
-RATIO: Final = 1.2
-"""The width of a band of frequencies, its last over its first."""
+BAND_RATIO: Final = 1.2
+"""The last frequency of a band over its first."""
 
-MOST: Final = 1 << 20
+MAXIMUM_HOURS: Final = 1 << 20
 """Hours of the longest trace that can be fitted, 120 years."""
 
 
@@ -43,7 +43,7 @@ class Spectral(Arrivals):
     """
 
     arrivals: Annotated[tuple[int, ...], Quantity("in an hour, in rising order", "", 0.0, 1e9)]
-    often: Annotated[tuple[int, ...], Quantity("hours with so many arrivals", "h", 1.0, MOST)]
+    often: Annotated[tuple[int, ...], Quantity("hours with so many arrivals", "h", 1.0, MAXIMUM_HOURS)]
     cycle: Annotated[tuple[float, ...], Quantity("mean normal score of an hour of the cycle")]
     power: Annotated[tuple[float, ...], Quantity("variance of a frequency, band by band", "", 0.0)]
     shapes: Annotated[tuple[float, ...], positive("of the beta multipliers within an hour")]
@@ -53,10 +53,11 @@ class Spectral(Arrivals):
     title = "spectral copula with cascade"
 
     def check(self) -> None:
-        """Refuse lists that do not belong together."""
-        if len(self.arrivals) != len(self.often) or not sum(self.often) <= MOST:
+        """Refuse lists whose lengths do not match, and hours without any arrival."""
+        if len(self.arrivals) != len(self.often) or not sum(self.often) <= MAXIMUM_HOURS:
             raise ModelError(
-                f"often has {len(self.often)} numbers, expected one for each of arrivals, {MOST} hours in all"
+                f"often has {len(self.often)} numbers, expected one for each of arrivals,"
+                f" {MAXIMUM_HOURS} hours in all"
             )
         if not max(self.arrivals):
             raise ModelError("arrivals are all 0, expected an hour with some")
@@ -67,10 +68,10 @@ class Spectral(Arrivals):
             raise ModelError(f"power has {len(self.power)} numbers, expected {bands} for so many hours")
 
     @classmethod
-    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
-        """Return the process of the hours from the first arrival to the last."""
-        gaps(store, moments, column)
-        first, counts = _hourly(store, moments, column)
+    def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
+        """Fit the process to the hours from the first arrival to the last."""
+        sample_gaps(store, table, column)
+        first, counts = _count_by_hour(store, table, column)
         marginal = Sample.of(counts)
         scores = _scores(marginal)[np.searchsorted(marginal.values, counts)]
         cycle = _cycle(scores, first)
@@ -79,73 +80,73 @@ class Spectral(Arrivals):
             tuple(marginal.counts.tolist()),
             tuple(cycle.tolist()),
             _power(scores - cycle[(first + np.arange(counts.size)) % cycle.size]),
-            fitted_shapes(store, moments, column, HOUR, LEVELS),
+            fit_shapes(store, table, column, HOUR, HALVINGS),
         )
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        """Yield blocks of arrival times."""
-        return batched(self._times(rng))
+        """Yield an endless stream of blocks of arrival times."""
+        return regroup(self._times(rng))
 
     def _times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        hour, late = 0, 0.0
+        hour, remainder = 0, 0.0
         while True:
-            passed = late + np.cumsum(self._hours(rng, hour)) / self.pace
-            counts = np.diff(np.floor(passed), prepend=0.0).astype(np.int64)
-            for block in scattered(rng, counts, self.shapes, HOUR):
+            total = remainder + np.cumsum(self._draw_hours(rng, hour)) / self.pace
+            counts = np.diff(np.floor(total), prepend=0.0).astype(np.int64)
+            for block in scatter(rng, counts, self.shapes, HOUR):
                 yield np.floor(hour * HOUR + block)
             hour += counts.size
-            late = float(passed[-1] % 1)
+            remainder = float(total[-1] % 1)
 
-    def _hours(self, rng: np.random.Generator, first: int) -> Ints:
-        """Return the arrivals in each hour of a period that begins with the hour *first*."""
+    def _draw_hours(self, rng: np.random.Generator, first: int) -> Ints:
+        """Draw the number of arrivals in each hour of a period that begins with the hour *first*."""
         hours = sum(self.often)
         cycle = np.array(self.cycle)[(first + np.arange(hours)) % len(self.cycle)]
-        found = np.empty(hours, np.int64)
-        found[np.argsort(cycle + _noise(rng, hours, self.power))] = np.repeat(self.arrivals, self.often)
-        return found
+        counts = np.empty(hours, np.int64)
+        counts[np.argsort(cycle + _draw_noise(rng, hours, self.power))] = np.repeat(self.arrivals, self.often)
+        return counts
 
-    def paced(self, factor: float) -> Self:
-        """Return the process with a mean gap *factor* times as long; the clock of its cycle stays."""
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the process with the mean gap multiplied by *factor*; its cycle stays."""
         return replace(self, pace=self.pace * factor)
 
 
-def _hourly(store: Store, moments: str, column: str) -> tuple[int, Ints]:
-    """Return the first hour with an arrival, and the arrivals in each from it on."""
-    found = store.arrays(
-        f"select floor({column} / {HOUR!r}) as hour, count(*) as n from {moments}"
+def _count_by_hour(store: Store, table: str, column: str) -> tuple[int, Ints]:
+    """Return the first hour with an arrival, and the number of arrivals in each hour from it on."""
+    columns = store.arrays(
+        f"select floor({column} / {HOUR!r}) as hour, count(*) as n from {table}"
         f" where {column} is not null group by hour order by hour"
     )
-    hour = np.asarray(found["hour"], np.float64)
+    hour = np.asarray(columns["hour"], np.float64)
     span = hour[-1] - hour[0] + 1
-    if span > MOST:
-        raise ModelError(f"arrivals: are spread over {span:.0f} hours, expected at most {MOST}")
+    if span > MAXIMUM_HOURS:
+        raise ModelError(f"arrivals: are spread over {span:.0f} hours, expected at most {MAXIMUM_HOURS}")
     counts = np.zeros(int(span), np.int64)
-    counts[(hour - hour[0]).astype(np.int64)] = found["n"]
+    counts[(hour - hour[0]).astype(np.int64)] = columns["n"]
     return int(hour[0]), counts
 
 
 def _scores(marginal: Sample) -> Floats:
-    """Return the normal score of each value, that of the middle of its ranks."""
+    """Return the normal score of the middle rank of each value."""
     scores: Floats = ndtri((marginal.cumulative - marginal.counts / 2) / marginal.n)
     return scores / math.sqrt(marginal.weights @ scores**2) if scores.any() else scores
 
 
 def _cycle(scores: Floats, first: int) -> Floats:
-    """Return the mean score of each hour of the longest cycle that passes often enough, 0 without one."""
-    for hours in CYCLES:
-        if scores.size >= REPEATED * hours:
-            place = (first + np.arange(scores.size)) % hours
-            return np.asarray(np.bincount(place, scores) / np.bincount(place))
+    """Return the mean score of each hour of the longest cycle that repeats, a single 0 if none does."""
+    for hours in CYCLE_HOURS:
+        if scores.size >= MINIMUM_CYCLES * hours:
+            hour = (first + np.arange(scores.size)) % hours
+            return np.asarray(np.bincount(hour, scores) / np.bincount(hour))
     return np.zeros(1)
 
 
 def _bands(hours: int) -> Ints:
     """Return the first frequency of each band, in cycles over all *hours*."""
-    last = hours // 2
-    if not last:
+    highest = hours // 2
+    if not highest:
         return np.zeros(0, np.int64)
-    edges = RATIO ** np.arange(math.ceil(math.log(last) / math.log(RATIO)) + 1)
-    return np.unique(np.minimum(edges, last).astype(np.int64))
+    edges = BAND_RATIO ** np.arange(math.ceil(math.log(highest) / math.log(BAND_RATIO)) + 1)
+    return np.unique(np.minimum(edges, highest).astype(np.int64))
 
 
 def _power(scores: Floats) -> tuple[float, ...]:
@@ -158,8 +159,8 @@ def _power(scores: Floats) -> tuple[float, ...]:
     return tuple((np.add.reduceat(lines, bands - 1) / widths).tolist())
 
 
-def _noise(rng: np.random.Generator, hours: int, power: tuple[float, ...]) -> Floats:
-    """Return Gaussian noise of so many *hours* with the *power* of each band of frequencies."""
+def _draw_noise(rng: np.random.Generator, hours: int, power: tuple[float, ...]) -> Floats:
+    """Draw Gaussian noise of *hours* with the *power* of each band of frequencies."""
     lines = np.zeros(hours // 2 + 1, np.complex128)
     if hours > 1:
         bands = _bands(hours)

@@ -1,4 +1,4 @@
-"""Arrivals of the multifractal wavelet model: bursts within bursts, at every scale of time."""
+"""Arrivals of the multifractal wavelet model: bursts within bursts, at every time scale."""
 
 import math
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from gwa.models.arrival_process import Arrivals, gaps
-from gwa.models.arrivals._cascade import batched, fitted_shapes, halved, scattered
+from gwa.models.arrival_process import Arrivals, sample_gaps
+from gwa.models.arrivals._cascade import fit_shapes, halve, regroup, scatter
 from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 
-COARSE = 10
-"""How often a whole is halved before its parts are worked out one after the other, to keep memory flat."""
+COARSE_LEVELS = 10
+"""Halvings of a whole span; its parts are then halved one after the other, which bounds memory."""
 
 
 @dataclass(frozen=True)
@@ -37,36 +37,36 @@ class Wavelet(Arrivals):
     title = "multifractal wavelet model"
 
     @classmethod
-    def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
-        """Return the process of the times from the first to the last."""
-        jobs = gaps(store, moments, column).n + 1
-        first, last = store.row(f"select min({column}), max({column}) from {moments}")
+    def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
+        """Fit the process to the times from the first arrival to the last."""
+        jobs = sample_gaps(store, table, column).n + 1
+        first, last = store.row(f"select min({column}), max({column}) from {table}")
         span = (last - first) * (1 + 1 / jobs)
         levels = max(math.ceil(math.log2(span)), 1)
-        return cls(jobs, span, fitted_shapes(store, moments, column, span, levels, first))
+        return cls(jobs, span, fit_shapes(store, table, column, span, levels, first))
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        """Yield blocks of arrival times."""
-        return batched(self._times(rng))
+        """Yield an endless stream of blocks of arrival times."""
+        return regroup(self._times(rng))
 
     def _times(self, rng: np.random.Generator) -> Iterator[Floats]:
-        before = 0.0
+        start = 0.0
         while True:
-            counts, rest = self._parts(rng)
-            for block in scattered(rng, counts, rest, self.span / counts.size):
-                yield np.floor(before + block)
-            before += self.span
+            counts, fine = self._draw_parts(rng)
+            for block in scatter(rng, counts, fine, self.span / counts.size):
+                yield np.floor(start + block)
+            start += self.span
 
-    def _parts(self, rng: np.random.Generator) -> tuple[Ints, tuple[float, ...]]:
-        """Return the arrivals in equal parts of a span, and the shapes that remain to be used."""
-        place, count = np.array([0]), np.array([self.jobs])
-        coarse = self.shapes[:COARSE]
+    def _draw_parts(self, rng: np.random.Generator) -> tuple[Ints, tuple[float, ...]]:
+        """Draw the number of arrivals in equal parts of a span; return them and the remaining shapes."""
+        interval, count = np.array([0]), np.array([self.jobs])
+        coarse, fine = self.shapes[:COARSE_LEVELS], self.shapes[COARSE_LEVELS:]
         for shape in coarse:
-            place, count = halved(rng, place, count, shape)
+            interval, count = halve(rng, interval, count, shape)
         counts = np.zeros(1 << len(coarse), np.int64)
-        counts[place] = count
-        return counts, self.shapes[COARSE:]
+        counts[interval] = count
+        return counts, fine
 
-    def paced(self, factor: float) -> Self:
-        """Return the process with gaps that are *factor* times as long."""
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the process with interarrival gaps multiplied by *factor*."""
         return replace(self, span=self.span * factor)

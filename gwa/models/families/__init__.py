@@ -1,7 +1,7 @@
 """
-The models of workloads: one file for each, found by looking, with its presets in TOML beside it.
+The models of workloads, one module or package each, with presets in TOML files beside them.
 
-To add one, write a frozen dataclass under `gwa.models.base.Model` in a file here: its fields are the
+To add one, add a module with a frozen dataclass derived from `gwa.models.base.Model`: its fields are the
 parameters, each number annotated with its meaning, unit and range; its docstring names the paper and gives
-the formulae. The shared test `tests/models/test_every_model.py` checks it unasked.
+the formulae. `tests/models/test_every_model.py` then tests it, too.
 """

@@ -1,4 +1,4 @@
-"""Clusters of run times: mixtures of normal distributions, and the label that they give each job."""
+"""Clusters of run times: mixtures of normal distributions, and the label of each job."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
 
-MOST: Final = 9
-"""The number of clusters is chosen up to this one, as MCLUST does."""
+MAXIMUM_CLUSTERS: Final = 9
+"""Maximum number of clusters, as in MCLUST."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class RunTimeCluster(Parameters):
     """
     One cluster of run times, which are normal, and the processors of its jobs.
 
-    As printed, a run time below 0 is possible, up to 16 % of a log; it counts as 0. A label of parallelism is
-    drawn by its share among the jobs of the cluster, then a size by its share in the label: together, a size
-    by its share among the jobs of the cluster.
+    As printed, run times below 0 are possible, up to 16 % of a log; they count as 0. The papers draw a label
+    of parallelism by its share of the jobs of the cluster, then a size by its share of the label: together, a
+    size by its share of the jobs of the cluster.
     """
 
     weight: Annotated[float, share("of the mixture")]
@@ -44,7 +44,7 @@ class RunTimeCluster(Parameters):
 
 
 class RunTimeClusters:
-    """Clusters laid out as arrays."""
+    """Clusters as arrays, for drawing run times and processors of given labels."""
 
     def __init__(self, clusters: Sequence[RunTimeCluster]) -> None:
         self.clusters = clusters
@@ -52,32 +52,32 @@ class RunTimeClusters:
     @cached_property
     def mixture(self) -> GaussianMixture:
         """The mixture of all run times."""
-        total = sum(one.weight for one in self.clusters)
-        columns = [(one.weight / total, one.mean, one.sigma) for one in self.clusters]
+        total = sum(cluster.weight for cluster in self.clusters)
+        columns = [(cluster.weight / total, cluster.mean, cluster.sigma) for cluster in self.clusters]
         return GaussianMixture(*zip(*columns, strict=True))
 
     @cached_property
     def _sizes(self) -> tuple[Floats, Ints]:
-        """Where the share of each size ends, a unit for each cluster, and the processors."""
-        shares = [np.cumsum(one.jobs) / sum(one.jobs) + place for place, one in enumerate(self.clusters)]
-        procs = np.concatenate([one.procs for one in self.clusters]).astype(np.int64)
+        """Where the share of each size ends on a line with length 1 for each cluster, and the processors."""
+        shares = [np.cumsum(each.jobs) / sum(each.jobs) + label for label, each in enumerate(self.clusters)]
+        procs = np.concatenate([cluster.procs for cluster in self.clusters]).astype(np.int64)
         return np.concatenate(shares), procs
 
     def labels(self, rng: np.random.Generator, n: int) -> Ints:
-        """Return *n* labels, by the weights of the mixture."""
+        """Draw *n* labels by the weights of the mixture."""
         return rng.choice(len(self.clusters), size=n, p=self.mixture.weights).astype(np.int64)
 
     def run_times(self, rng: np.random.Generator, label: Ints) -> Floats:
-        """Return a run time for each label, in whole seconds."""
-        found = rng.normal(np.array(self.mixture.means)[label], np.array(self.mixture.sigmas)[label])
-        return np.clip(np.rint(found), 0.0, LONGEST)
+        """Draw a run time for each label, in whole seconds."""
+        seconds = rng.normal(np.array(self.mixture.means)[label], np.array(self.mixture.sigmas)[label])
+        return np.clip(np.rint(seconds), 0.0, LONGEST)
 
     def procs(self, rng: np.random.Generator, label: Ints) -> Ints:
-        """Return processors for each label."""
+        """Draw processors for each label."""
         ends, procs = self._sizes
-        place = np.searchsorted(ends, label + rng.random(label.size), side="right")
+        size = np.searchsorted(ends, label + rng.random(label.size), side="right")
         last = np.searchsorted(ends, label + 1.0 - 1e-9)
-        return procs[np.minimum(place, last)]
+        return procs[np.minimum(size, last)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,45 +88,46 @@ class Clustered(Model):
     clusters: tuple[RunTimeCluster, ...]
 
     def check(self) -> None:
-        """Refuse clusters that are not all jobs."""
-        total = sum(one.weight for one in self.clusters)
+        """Refuse clusters whose weights do not add up to 1."""
+        total = sum(cluster.weight for cluster in self.clusters)
         if abs(total - 1) > 0.002:
             raise ModelError(f"clusters have weights that add up to {total:g}, expected 1")
 
     @cached_property
-    def laid_out(self) -> RunTimeClusters:
+    def sampler(self) -> RunTimeClusters:
         """The clusters as arrays."""
         return RunTimeClusters(self.clusters)
 
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        return replace(self, arrivals=self.arrivals.paced(factor))
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with interarrival gaps multiplied by *factor*."""
+        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
-    def within(self, cpus: int) -> Self:
+    def limit_processors(self, cpus: int) -> Self:
         """Return the model without jobs of more than *cpus* processors."""
-        return replace(self, clusters=smaller(self.clusters, cpus))
+        return replace(self, clusters=limit_sizes(self.clusters, cpus))
 
 
-def raw(times: Sample) -> GaussianMixture:
-    """Return the mixture of run times on their own scale, components as narrow as seconds allow."""
-    return select(times, range(1, MOST + 1), floor=1e-9, width=np.ones_like).best
+def fit_mixture(times: Sample) -> GaussianMixture:
+    """Fit a mixture to run times in seconds, with components as narrow as the resolution of seconds."""
+    return select(times, range(1, MAXIMUM_CLUSTERS + 1), floor=1e-9, width=np.ones_like).best
 
 
-def smaller(clusters: Sequence[RunTimeCluster], cpus: int) -> tuple[RunTimeCluster, ...]:
-    """Return clusters without sizes above *cpus*; raise `ModelError` where a cluster has no other."""
-    found = []
-    for one in clusters:
-        sizes = [(procs, jobs) for procs, jobs in zip(one.procs, one.jobs, strict=True) if procs <= cpus]
+def limit_sizes(clusters: Sequence[RunTimeCluster], cpus: int) -> tuple[RunTimeCluster, ...]:
+    """Return clusters without sizes above *cpus*; raise `ModelError` if a cluster has no smaller ones."""
+    limited = []
+    for cluster in clusters:
+        sizes = [pair for pair in zip(cluster.procs, cluster.jobs, strict=True) if pair[0] <= cpus]
         if not sizes:
-            raise ModelError(f"cpus is {cpus}, expected at least {min(one.procs)}, or jobs are too large")
-        found.append(RunTimeCluster(one.weight, one.mean, one.sigma, *map(tuple, zip(*sizes, strict=True))))
-    return tuple(found)
+            raise ModelError(f"cpus is {cpus}, expected at least {min(cluster.procs)}, or jobs are too large")
+        procs, jobs = zip(*sizes, strict=True)
+        limited.append(replace(cluster, procs=procs, jobs=jobs))
+    return tuple(limited)
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledJobs:
     """
-    Jobs with the label of the cluster that their run time most probably comes from.
+    Jobs, each with the label of the most probable cluster of its run time.
 
     The *table* has ``submit_time``, ``job_id``, ``run_time`` in whole seconds, ``n_procs`` and ``label``.
     """
@@ -136,10 +137,10 @@ class Labelled:
 
     @classmethod
     def of(cls, store: Store, selection: JobSelection = YEAR_2009, *, logarithm: bool) -> Self:
-        """Return the jobs of a *selection* with clusters of run times, of ln(1 + x) if *logarithm*."""
+        """Label the jobs of a *selection* by clusters of run times, of ln(1 + x) if *logarithm*."""
         seconds = "round(run_time)"
         times = store.sample(seconds, selection.jobs)
-        mixture = of_seconds(times, range(1, MOST + 1)).best if logarithm else raw(times)
+        mixture = of_seconds(times, range(1, MAXIMUM_CLUSTERS + 1)).best if logarithm else fit_mixture(times)
         label = labels(seconds, mixture, times, np.log1p if logarithm else None)
         table = store.keep(
             f"labelled_{selection.name}_{'log' if logarithm else 'raw'}",
@@ -148,26 +149,27 @@ class Labelled:
         )
         return cls(mixture, table)
 
-    def rows(self, store: Store, column: str) -> Sample:
-        """Return how many jobs in a row, in the order of submission, have the same value in *column*."""
+    def row_lengths(self, store: Store, column: str) -> Sample:
+        """Return the lengths of rows of consecutive jobs with the same value in *column*."""
         return repetitions(store, column, self.table)
 
     def clusters(self, store: Store, procs: str = "n_procs") -> tuple[RunTimeCluster, ...]:
         """
-        Return the clusters, with sizes by the expression *procs*.
+        Return the clusters, with sizes by the SQL expression *procs*.
 
-        As printed, the weights are those of the mixture, not the shares of labels; a component that no job
-        most probably comes from, for which the papers have no processors, has those of all jobs.
+        As printed, the weights are those of the mixture, not the shares of labels. A component without jobs,
+        for which the papers have no processors, gets those of all jobs.
         """
-        found: dict[int, list[tuple[int, int]]] = {}
-        for label in ("-1", "label"):
-            for place, size, n in store.rows(
-                f"select {label} as place, {procs} as size, count(*) as n from {self.table}"
-                " group by place, size order by place, size"
+        all_jobs = -1
+        sizes: dict[int, list[tuple[int, int]]] = {}
+        for label in (str(all_jobs), "label"):
+            for cluster, size, n in store.rows(
+                f"select {label} as cluster, {procs} as size, count(*) as n from {self.table}"
+                " group by cluster, size order by cluster, size"
             ):
-                found.setdefault(place, []).append((int(size), n))
+                sizes.setdefault(cluster, []).append((int(size), n))
         columns = zip(self.mixture.weights, self.mixture.means, self.mixture.sigmas, strict=True)
         return tuple(
-            RunTimeCluster(*one, *map(tuple, zip(*found.get(label, found[-1]), strict=True)))
-            for label, one in enumerate(columns)
+            RunTimeCluster(*column, *map(tuple, zip(*sizes.get(label, sizes[all_jobs]), strict=True)))
+            for label, column in enumerate(columns)
         )

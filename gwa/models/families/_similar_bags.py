@@ -1,4 +1,4 @@
-"""Bags of similar jobs in a row: where they end, and how alike their run times are."""
+"""Bags of similar consecutive jobs: where they start, and how similar their run times are."""
 
 import math
 from dataclasses import dataclass, replace
@@ -17,80 +17,83 @@ from gwa.store.store import Store
 SIMILAR: Final = replace(
     MINH, name="similar", where="submit_time is not null and run_time >= 0 and n_procs >= 1"
 )
-"""The bags of Minh and Wolters (2010), of all jobs that ran, however they ended."""
+"""The bags of Minh and Wolters (2010), of all jobs that ran, whatever their status."""
 
-CLASSES: Final = 6
-"""Classes of sizes: 1, 2, 3 and 4, 5 to 8, 9 to 16, and more."""
+SIZE_CLASSES: Final = 6
+"""Classes of bag sizes: 1, 2, 3 to 4, 5 to 8, 9 to 16, and more."""
 
-GROUPS: Final = 64
-"""More than there are labels of parallelism: the label of a cell is a class of sizes times this, plus one."""
+LABELS_PER_CLASS: Final = 64
+"""Exceeds all labels of parallelism: the label of a cell is its size class times this, plus that label."""
 
-GAPS: Final = (0.0, 1.0, 4.0, 10.0, 30.0, 60.0, 100.0)
-"""The greatest gap of each class of gaps, in seconds; after a longer one nothing goes on."""
+GAP_CLASSES: Final = (0.0, 1.0, 4.0, 10.0, 30.0, 60.0, 100.0)
+"""The maximum gap of each class in seconds; a longer gap always ends a bag."""
 
-ROUNDS: Final = 8
-"""How often the probabilities are corrected by what they make of the model's own arrivals."""
+CALIBRATION_ROUNDS: Final = 8
+"""Number of corrections of the probabilities by the bags that they give at the model's own arrivals."""
 
 
 @dataclass(frozen=True)
 class Joins(Parameters):
-    """How probably the next job is one more of a bag of some class of size, for each class of gaps."""
+    """The probability that the next job joins a bag of one size class, for each class of gaps."""
 
     shares: Annotated[tuple[float, ...], share("of next jobs that join the bag, by the gap before them")]
 
     def check(self) -> None:
-        """Refuse another number of classes of gaps."""
-        if len(self.shares) != len(GAPS):
-            raise ModelError(f"shares has {len(self.shares)} numbers, expected {len(GAPS)}, by the gap")
+        """Refuse a wrong number of gap classes."""
+        if len(self.shares) != len(GAP_CLASSES):
+            raise ModelError(
+                f"shares has {len(self.shares)} numbers, expected {len(GAP_CLASSES)}, by the gap"
+            )
 
 
-def size_class(sizes: Ints) -> Ints:
-    """Return the class of each size."""
-    classes: Ints = np.minimum(np.ceil(np.log2(sizes)), CLASSES - 1).astype(np.int64)
+def classify_sizes(sizes: Ints) -> Ints:
+    """Return the size class of each bag size."""
+    classes: Ints = np.minimum(np.ceil(np.log2(sizes)), SIZE_CLASSES - 1).astype(np.int64)
     return classes
 
 
-def firsts(rng: np.random.Generator, times: Floats, joins: tuple[Joins, ...]) -> NDArray[np.bool_]:
+def draw_bag_starts(rng: np.random.Generator, times: Floats, joins: tuple[Joins, ...]) -> NDArray[np.bool_]:
     """
-    Return which of the arrivals at *times* begin a bag.
+    Draw which of the arrivals at *times* start a bag.
 
-    Where a job would begin one whatever the size of the bag before it, that is known at once; from all these
-    places the others are found side by side, each after the one before it.
+    Some jobs start a bag whatever the size of the bag before. From these the other starts are found by
+    advancing through all segments between them in parallel, one job at a time.
     """
-    table = np.array([[*one.shares, 0.0] for one in joins])
-    gap = np.searchsorted(GAPS, np.diff(times, prepend=-math.inf))
+    table = np.array([[*row.shares, 0.0] for row in joins])
+    gap = np.searchsorted(GAP_CLASSES, np.diff(times, prepend=-math.inf))
     draw = rng.random(times.size)
-    found: NDArray[np.bool_] = draw >= table.max(axis=0)[gap]
-    place = np.flatnonzero(found)
-    end, size = np.append(place[1:], times.size), np.ones(place.size, np.int64)
-    while place.size:
-        place = place + 1
-        inside = place < end
-        place, end, size = place[inside], end[inside], size[inside]
-        joined = draw[place] < table[size_class(size), gap[place]]
-        found[place[~joined]] = True
+    starts: NDArray[np.bool_] = draw >= table.max(axis=0)[gap]
+    job = np.flatnonzero(starts)
+    end, size = np.append(job[1:], times.size), np.ones(job.size, np.int64)
+    while job.size:
+        job = job + 1
+        inside = job < end
+        job, end, size = job[inside], end[inside], size[inside]
+        joined = draw[job] < table[classify_sizes(size), gap[job]]
+        starts[job[~joined]] = True
         size = np.where(joined, size + 1, 1)
-    return found
+    return starts
 
 
-def lengths(begins: NDArray[np.bool_]) -> Ints:
-    """Return the sizes of bags, of which it is known where they begin."""
-    return np.diff(np.append(np.flatnonzero(begins), begins.size))
+def bag_sizes(starts: NDArray[np.bool_]) -> Ints:
+    """Return the sizes of bags, given which jobs start one."""
+    return np.diff(np.append(np.flatnonzero(starts), starts.size))
 
 
-def labelled(store: Store) -> str:
+def label_jobs(store: Store) -> str:
     """
-    Return the table of all jobs that ran, with the ``place`` in their bag and its size, in order.
+    Create the table of all jobs that ran, with their ``place`` in their bag and its ``size``.
 
-    The ``label`` says the class of the bag's size and how popular the number of processors is (2010, section
-    VI-B).
+    The ``label`` combines the class of the bag's size and the popularity of the number of processors (2010,
+    section VI-B).
     """
     bag = "coalesce(bag, -ran.job_id)"
     order = "order by submit_time, job_id"
     return store.keep(
         "labelled_similar",
         f"""
-        select *, least(ceil(log2(size)), {CLASSES - 1}) * {GROUPS} + popularity as label from (
+        select *, least(ceil(log2(size)), {SIZE_CLASSES - 1}) * {LABELS_PER_CLASS} + popularity as label
+        from (
             select *, round(log2(count(*) over (partition by n_procs))) as popularity,
             count(*) over (partition by bag) as size, row_number() over (partition by bag {order}) as place
             from (
@@ -103,90 +106,89 @@ def labelled(store: Store) -> str:
     )
 
 
-def fitted_joins(store: Store, table: str) -> tuple[Joins, ...]:
-    """Return how often jobs join the bag before them, by the class of its size and of the gap."""
-    gap = " ".join(f"when gap <= {most!r} then {place}" for place, most in enumerate(GAPS))
-    counts = np.zeros((2, CLASSES, len(GAPS)))
-    for size, place, n, joined in store.rows(
+def fit_joins(store: Store, table: str) -> tuple[Joins, ...]:
+    """Estimate the probability that a job joins the bag before it, by size class and gap class."""
+    gap_class = " ".join(f"when gap <= {maximum!r} then {i}" for i, maximum in enumerate(GAP_CLASSES))
+    counts = np.zeros((2, SIZE_CLASSES, len(GAP_CLASSES)))
+    for size, gap, n, joined in store.rows(
         f"""
-        select least(ceil(log2(before)), {CLASSES - 1}) as class, case {gap} end as gaps, count(*) as n,
-        sum(case when same then 1 else 0 end) as joined from (
+        select least(ceil(log2(before)), {SIZE_CLASSES - 1}) as class, case {gap_class} end as gaps,
+        count(*) as n, sum(case when same then 1 else 0 end) as joined from (
             select lag(place) over w as before, submit_time - lag(submit_time) over w as gap,
             bag = lag(bag) over w as same from {table} window w as (order by submit_time, job_id)
-        ) as pairs where gap <= {GAPS[-1]!r} group by class, gaps order by class, gaps"""
+        ) as pairs where gap <= {GAP_CLASSES[-1]!r} group by class, gaps order by class, gaps"""
     ):
-        counts[:, int(size), int(place)] = n, joined
-    # A class of gaps that a class of sizes never meets takes after all others of its size.
-    known, joined = counts
-    both = np.maximum(joined.sum(axis=1), 0) / np.maximum(known.sum(axis=1), 1)
-    shares = np.where(known > 0, joined / np.maximum(known, 1), both[:, np.newaxis])
-    return tuple(Joins(tuple(row)) for row in shares.tolist())
+        counts[:, int(size), int(gap)] = n, joined
+    # A gap class without jobs of a size class gets the mean of that size class.
+    jobs, joined = counts
+    mean = joined.sum(axis=1) / np.maximum(jobs.sum(axis=1), 1)
+    return _to_joins(np.where(jobs > 0, joined / np.maximum(jobs, 1), mean[:, np.newaxis]))
 
 
-def calibrated(joins: tuple[Joins, ...], times: Floats, sizes: Ints) -> tuple[Joins, ...]:
+def calibrate_joins(joins: tuple[Joins, ...], times: Floats, sizes: Ints) -> tuple[Joins, ...]:
     """
-    Return probabilities that give bags of *sizes* at arrivals like *times*.
+    Calibrate probabilities so that arrivals like *times* give bags of *sizes*.
 
-    A trace's arrivals go together with its bags, those of a process do not: it has other gaps inside of bags.
-    The log odds of each class of sizes are moved until bags grow beyond it as far as in the trace.
+    The arrivals of a trace correlate with its bags, those of a process do not: its gaps in bags differ. The
+    log odds of each size class are shifted until as many bags outgrow the class as in the trace.
     """
-    table, wanted = np.array([one.shares for one in joins]), growth(sizes)
-    for _ in range(ROUNDS):
-        made = growth(lengths(firsts(np.random.default_rng(0), times, _joins(table))))
-        table = 1 / (1 + np.exp(-(_odds(table) + (wanted - made)[:, np.newaxis])))
-    return _joins(table)
+    table, target = np.array([row.shares for row in joins]), growth_odds(sizes)
+    for _ in range(CALIBRATION_ROUNDS):
+        drawn = growth_odds(bag_sizes(draw_bag_starts(np.random.default_rng(0), times, _to_joins(table))))
+        table = 1 / (1 + np.exp(-(_log_odds(table) + (target - drawn)[:, np.newaxis])))
+    return _to_joins(table)
 
 
-def beginning(arrivals: Arrivals, n: int) -> Floats:
-    """Return the first *n* arrivals of one and the same workload."""
-    found: list[Floats] = []
+def first_arrivals(arrivals: Arrivals, n: int) -> Floats:
+    """Return the first *n* arrivals of a workload with a fixed seed."""
+    blocks: list[Floats] = []
     for block in arrivals.times(np.random.default_rng(0)):
-        found.append(block)
-        if sum(one.size for one in found) >= n:
+        blocks.append(block)
+        if sum(block.size for block in blocks) >= n:
             break
-    return np.concatenate(found)[:n]
+    return np.concatenate(blocks)[:n]
 
 
-def growth(sizes: Ints) -> Floats:
+def growth_odds(sizes: Ints) -> Floats:
     """
-    Return how far bags outgrow each class of sizes: the log odds of those that reach it to grow beyond it.
+    Return the log odds that a bag that reaches a size class outgrows it, for each class.
 
-    The last class has no end; there it is the logarithm of the mean number of jobs beyond the class before.
+    The last class has no end; its value is the logarithm of the mean number of jobs beyond the class before.
     """
-    above = [int((sizes > most).sum()) for most in 1 << np.arange(CLASSES - 1)]
+    above = [int((sizes > maximum).sum()) for maximum in 1 << np.arange(SIZE_CLASSES - 1)]
     reached = np.array([sizes.size, *above])
-    largest = sizes[sizes > 1 << (CLASSES - 2)] - (1 << (CLASSES - 2))
+    largest = sizes[sizes > 1 << (SIZE_CLASSES - 2)] - (1 << (SIZE_CLASSES - 2))
     last = math.log(largest.mean()) if largest.size else 0.0
-    return np.append(_odds(reached[1:] / np.maximum(reached[:-1], 1)), last)
+    return np.append(_log_odds(reached[1:] / np.maximum(reached[:-1], 1)), last)
 
 
-def _odds(share: Floats) -> Floats:
+def _log_odds(share: Floats) -> Floats:
     inside = np.clip(share, 1e-4, 1 - 1e-4)
-    found: Floats = np.log(inside / (1 - inside))
-    return found
+    odds: Floats = np.log(inside / (1 - inside))
+    return odds
 
 
-def _joins(table: Floats) -> tuple[Joins, ...]:
+def _to_joins(table: Floats) -> tuple[Joins, ...]:
     return tuple(Joins(tuple(row)) for row in table.tolist())
 
 
-def likeness(store: Store, table: str) -> float:
+def fit_likeness(store: Store, table: str) -> float:
     """
-    Return the correlation of the normal scores of run times of jobs in one bag, beside jobs of their label.
+    Fit the correlation of the normal scores of run times in a bag, among jobs of the same label.
 
-    It is that of ranks r of neighbours in a bag, as 2 sin(pi r / 6); 0 where nothing tells it.
+    It is 2 sin(pi r / 6) of the rank correlation r of neighbours in a bag; 0 if that is unknown.
     """
     ranked = f"""(
         select bag, submit_time, job_id,
         cume_dist() over (partition by label order by run_time)
         + percent_rank() over (partition by label order by run_time) as score
         from {table} where size > 1) as ranked"""
-    found = store.row(
+    r = store.row(
         f"""
         select corr(score, before) from (
             select score, lag(score) over (partition by bag order by submit_time, job_id) as before
             from {ranked}
         ) as pairs where before is not null"""
     )[0]
-    known = found is not None and math.isfinite(found)
-    return float(np.clip(2 * math.sin(math.pi * found / 6), 0.0, 1.0)) if known else 0.0
+    known = r is not None and math.isfinite(r)
+    return float(np.clip(2 * math.sin(math.pi * r / 6), 0.0, 1.0)) if known else 0.0

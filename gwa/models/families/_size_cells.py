@@ -1,4 +1,4 @@
-"""Jobs drawn from cells: run time and processors together, which keeps work and correlation."""
+"""Cells of jobs with similar run times, from which run time and processors are drawn together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,22 +15,22 @@ from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
 
-STEPS: Final = (0.7548776662466927, 0.5698402909980532)
-"""One over the root g of x**3 = x + 1, and over its square."""
+RECURRENCE_STEPS: Final = (0.7548776662466927, 0.5698402909980532)
+"""1 / g and 1 / g**2, where g is the root of x**3 = x + 1."""
 
-NEIGHBOURS: Final = 16
-"""Points that are shuffled at a time."""
+SHUFFLED_POINTS: Final = 16
+"""Consecutive points that are shuffled."""
 
-MOST: Final = 32
-"""Cells of a label at most; a label of few jobs has fewer."""
+MAXIMUM_CELLS: Final = 32
+"""Maximum number of cells of a label; a label of few jobs has fewer."""
 
 
 @dataclass(frozen=True)
 class SizeCell(Parameters):
     """
-    Jobs of one *label* with run times near each other.
+    Jobs of one *label* with similar run times.
 
-    Run times are uniform around their mean, and sizes independent of them within the cell; mean, variance and
+    Within a cell run times are uniform around their mean, and sizes independent of them; mean, variance and
     sizes are those of the trace's jobs in the cell.
     """
 
@@ -47,26 +47,26 @@ class SizeCell(Parameters):
         if self.spread > self.mean:
             raise ModelError(f"spread is {self.spread}, expected at most the mean, {self.mean}")
 
-    def within(self, cpus: int) -> Self | None:
-        """Return the cell without larger sizes, None if nothing is left."""
-        small = [place for place, procs in enumerate(self.procs) if procs <= cpus]
+    def limit_processors(self, cpus: int) -> Self | None:
+        """Return the cell without sizes above *cpus*, None if no size remains."""
+        small = [i for i, procs in enumerate(self.procs) if procs <= cpus]
         if not small:
             return None
-        procs, jobs = (tuple(column[place] for place in small) for column in (self.procs, self.jobs))
+        procs, jobs = (tuple(column[i] for i in small) for column in (self.procs, self.jobs))
         return replace(self, procs=procs, jobs=jobs)
 
 
-class Deck:
-    """Cells laid out as arrays, to draw jobs of given labels from."""
+class CellSampler:
+    """Cells as arrays, for drawing jobs of given labels."""
 
     def __init__(self, cells: Sequence[SizeCell]) -> None:
         self.cells = sorted(cells, key=lambda cell: (cell.label, cell.mean))
         jobs = np.array([sum(cell.jobs) for cell in self.cells])
         label = np.array([cell.label for cell in self.cells])
         self.weights: Ints = np.bincount(label, jobs).astype(np.int64)
-        self._cells = ends(label, jobs)
-        each = np.repeat(np.arange(len(self.cells)), [len(cell.procs) for cell in self.cells])
-        self._sizes = ends(each, np.concatenate([cell.jobs for cell in self.cells]))
+        self._cell_ends = cumulative_ends(label, jobs)
+        cell_of_size = np.repeat(np.arange(len(self.cells)), [len(cell.procs) for cell in self.cells])
+        self._size_ends = cumulative_ends(cell_of_size, np.concatenate([cell.jobs for cell in self.cells]))
         self._procs: Ints = np.concatenate([cell.procs for cell in self.cells]).astype(np.int64)
 
     @cached_property
@@ -74,117 +74,122 @@ class Deck:
         """The mean and the spread of each cell."""
         return np.array([cell.mean for cell in self.cells]), np.array([cell.spread for cell in self.cells])
 
-    def found(self, label: Ints, share: Floats) -> tuple[Ints, Floats]:
-        """Return the cells at such *share* of the jobs of a label, by run time, and the share within each."""
-        cell = found(self._cells, label, share)
-        first = np.maximum(np.concatenate(([0.0], self._cells))[cell], label)
-        return cell, np.clip((label + share - first) / (self._cells[cell] - first), 0.0, 1.0)
+    def locate(self, label: Ints, share: Floats) -> tuple[Ints, Floats]:
+        """Return the cells at the quantiles *share* of run times of a label, and shares within them."""
+        cell = locate(self._cell_ends, label, share)
+        start = np.maximum(np.concatenate(([0.0], self._cell_ends))[cell], label)
+        return cell, np.clip((label + share - start) / (self._cell_ends[cell] - start), 0.0, 1.0)
 
     def procs(self, cell: Ints, share: Floats) -> Ints:
-        """Return the processors below which such *share* of the jobs of a cell is."""
-        return self._procs[found(self._sizes, cell, share)]
+        """Return the quantiles *share* of the processors of each cell."""
+        return self._procs[locate(self._size_ends, cell, share)]
 
     def run_times(self, cell: Ints, share: Floats) -> Floats:
-        """Return run times in whole seconds at such *share* of the interval of a cell."""
+        """Return the quantiles *share* of the run times of each cell, in whole seconds."""
         means, spreads = self._run_times
         return np.clip(np.rint(means[cell] + (2 * share - 1) * spreads[cell]), 0.0, LONGEST)
 
 
-def ends(group: Ints, weight: Ints) -> Floats:
-    """Return where each of sorted groups' members ends on a line on which a group has one unit."""
+def cumulative_ends(group: Ints, weight: Ints) -> Floats:
+    """Return where each member of sorted groups ends on a line on which a group has length 1."""
     total = np.bincount(group, weight)
     before = np.concatenate(([0.0], np.cumsum(total)))
-    line: Floats = group + (np.cumsum(weight) - before[group]) / total[group]
-    return line
+    ends: Floats = group + (np.cumsum(weight) - before[group]) / total[group]
+    return ends
 
 
-def found(line: Floats, group: Ints, share: Floats) -> Ints:
-    """Return the places at such *share* of groups; rounding leads out of none."""
-    last = np.searchsorted(line, np.arange(int(line[-1]) + 1) + 1.0 - 1e-9, side="left")
-    place = np.searchsorted(line, group + share, side="right")
-    return np.minimum(place, last[group]).astype(np.int64)
+def locate(ends: Floats, group: Ints, share: Floats) -> Ints:
+    """Return the member at each *share* of the *group*, given the *ends* of members."""
+    # Rounding must not lead into the next group.
+    last = np.searchsorted(ends, np.arange(int(ends[-1]) + 1) + 1.0 - 1e-9, side="left")
+    member = np.searchsorted(ends, group + share, side="right")
+    return np.minimum(member, last[group]).astype(np.int64)
 
 
-class Spread:
+class EvenPairs:
     """
-    Pairs of shares for the jobs of each label, in the order in which they are drawn, evenly over a square.
+    Quasi-random pairs of shares for the jobs of each label, evenly spread over the unit square.
 
-    They are the points of an additive recurrence (M. Roberts' R2), which are even however many there are,
-    begun at random and shuffled, a few neighbours at a time, so that no pattern is left.
+    They are the points of an additive recurrence (M. Roberts' R2), which is even for any number of points,
+    with a random start, and shuffled among neighbours, so that no pattern remains.
     """
 
     def __init__(self, rng: np.random.Generator, labels: int) -> None:
         self._rng = rng
-        self._begun = rng.random((2, labels))
+        self._start = rng.random((2, labels))
         self._drawn = np.zeros(labels, np.int64)
 
-    def pairs(self, label: Ints) -> tuple[Floats, Floats]:
-        """Return the next pair for each label."""
+    def draw(self, label: Ints) -> tuple[Floats, Floats]:
+        """Draw the next pair for each label."""
         order = np.argsort(label, kind="stable")
         counts = np.bincount(label, minlength=self._drawn.size)
         nth = np.arange(label.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        shuffled = np.lexsort((self._rng.random(label.size), nth // NEIGHBOURS, label[order]))
-        place = np.empty(label.size, np.int64)
-        place[order] = nth[shuffled]
-        place += self._drawn[label]
+        shuffled = np.lexsort((self._rng.random(label.size), nth // SHUFFLED_POINTS, label[order]))
+        number = np.empty(label.size, np.int64)
+        number[order] = nth[shuffled]
+        number += self._drawn[label]
         self._drawn += counts
-        first, second = ((self._begun[axis][label] + STEPS[axis] * place) % 1.0 for axis in (0, 1))
+        first, second = (
+            (self._start[axis][label] + RECURRENCE_STEPS[axis] * number) % 1.0 for axis in (0, 1)
+        )
         return first, second
 
 
-def fitted(store: Store, labelled: str) -> tuple[SizeCell, ...]:
-    """Return the cells of a table with ``label``, ``run_time`` in whole seconds and ``n_procs``."""
-    times = store.arrays(
+def fit_cells(store: Store, labelled: str) -> tuple[SizeCell, ...]:
+    """Fit the cells of a table with ``label``, ``run_time`` in whole seconds and ``n_procs``."""
+    columns = store.arrays(
         "select label, run_time, cast(count(*) as double) as n, cast(sum(n_procs) as double) as procs"
         f" from {labelled} group by label, run_time order by label, run_time"
     )
     label, value, count, procs = (
-        np.asarray(times[name], np.float64) for name in ("label", "run_time", "n", "procs")
+        np.asarray(columns[name], np.float64) for name in ("label", "run_time", "n", "procs")
     )
-    starts = np.concatenate([_starts(label == one, count, value * procs) for one in np.unique(label)])
-    sizes = _sizes(store, labelled, label[starts], value[starts])
+    starts = np.concatenate([_cell_starts(label == each, count, value * procs) for each in np.unique(label)])
+    sizes = _count_sizes(store, labelled, label[starts], value[starts])
     cells = []
-    for place, (first, last) in enumerate(pairwise([*starts.tolist(), label.size])):
+    for number, (first, last) in enumerate(pairwise([*starts.tolist(), label.size])):
         x, n = value[first:last], count[first:last]
         mean = float(x @ n / n.sum())
         width = float(np.sqrt(3 * ((x - mean) ** 2 @ n) / n.sum()))
-        cells.append(SizeCell(int(label[first]), mean, min(width, mean), *zip(*sizes[place], strict=True)))
+        cells.append(SizeCell(int(label[first]), mean, min(width, mean), *zip(*sizes[number], strict=True)))
     return tuple(cells)
 
 
-def _starts(chosen: NDArray[np.bool_], count: Floats, work: Floats) -> Ints:
+def _cell_starts(chosen: NDArray[np.bool_], count: Floats, work: Floats) -> Ints:
     """
-    Return where the cells of the *chosen* of sorted run times begin, each with its jobs and their work.
+    Return where cells start among the *chosen* of sorted run times, given the jobs and work of each.
 
-    Cells have an equal share of the jobs and of the work, half and half, so that long ones are told apart; a
-    run time that is more than half a cell is one of its own.
+    Cells have equal shares of jobs and work, with equal weights, so that long run times get cells, too. A run
+    time that fills more than half a cell has a cell of its own.
     """
-    place: Ints = np.flatnonzero(chosen)
-    jobs, work = count[place], work[place]
+    index: Ints = np.flatnonzero(chosen)
+    jobs, work = count[index], work[index]
     weight = (jobs / jobs.sum() + work / max(float(work.sum()), 1.0)) / 2
-    weight *= min(MOST, int(np.ceil(np.sqrt(jobs.sum())))) / weight.sum()
+    weight *= min(MAXIMUM_CELLS, int(np.ceil(np.sqrt(jobs.sum())))) / weight.sum()
     alone = weight > 0.5
-    part = np.floor(np.cumsum(weight) - weight / 2)
-    begins = (np.diff(part, prepend=-1.0) > 0) | alone | np.concatenate(([False], alone[:-1]))
-    found: Ints = place[begins]
-    return found
+    cell = np.floor(np.cumsum(weight) - weight / 2)
+    is_start = (np.diff(cell, prepend=-1.0) > 0) | alone | np.concatenate(([False], alone[:-1]))
+    starts: Ints = index[is_start]
+    return starts
 
 
-def _sizes(store: Store, labelled: str, label: Floats, value: Floats) -> dict[int, list[tuple[int, int]]]:
-    """Return the sizes, and the jobs of each, of the cells that begin at such labels and run times."""
+def _count_sizes(
+    store: Store, labelled: str, label: Floats, value: Floats
+) -> dict[int, list[tuple[int, int]]]:
+    """Count the jobs of each size in the cells that start at each *label* and run time *value*."""
     until = np.where(np.append(label[1:] == label[:-1], [False]), np.append(value[1:], [0.0]), np.inf)
     cells = ", ".join(
-        f"({place}, {int(one)}, {least!r}, {min(above, 2 * LONGEST)!r})"
-        for place, (one, least, above) in enumerate(
+        f"({number}, {int(each)}, {low!r}, {min(high, 2 * LONGEST)!r})"
+        for number, (each, low, high) in enumerate(
             zip(label.tolist(), value.tolist(), until.tolist(), strict=True)
         )
     )
-    found: dict[int, list[tuple[int, int]]] = {}
-    for place, procs, n in store.rows(
+    sizes: dict[int, list[tuple[int, int]]] = {}
+    for cell, procs, n in store.rows(
         f"select cell, n_procs, count(*) as n from {labelled} as jobs"
         f" inner join (values {cells}) as cells(cell, label, least, until) on jobs.label = cells.label"
         " and jobs.run_time >= cells.least and jobs.run_time < cells.until"
         " group by cell, n_procs order by cell, n_procs"
     ):
-        found.setdefault(place, []).append((int(procs), n))
-    return found
+        sizes.setdefault(cell, []).append((int(procs), n))
+    return sizes

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from gwa.errors import ModelError
 from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.bursts import Bursts
-from gwa.models.bag_streams import pieces
+from gwa.models.bag_streams import split_blocks
 from gwa.models.base import Model
 from gwa.models.parameters import Parameters, Quantity, positive, share
 from gwa.models.streams import Block
@@ -23,13 +23,13 @@ from gwa.statistics.sample import Floats, Sample
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
 
-Places: TypeAlias = NDArray[np.intp]
-"""The place of the class of each task."""
+ClassIndices: TypeAlias = NDArray[np.intp]
+"""The index of the class of each task."""
 
 SCHEDULING_CLASSES: Final = 4
-MOST_CLASSES: Final = 4
-LEAST_SHARE: Final = 0.01
-"""A way to end is a class of its own where so many tasks end in it."""
+MAXIMUM_CLASSES: Final = 4
+MINIMUM_SHARE: Final = 0.01
+"""Minimum share of the tasks with a status for a class of its own."""
 
 COMPLETED, STOPPED = 1.0, 5.0
 
@@ -62,11 +62,11 @@ class TaskClass(Parameters):
         return math.sqrt(2 * math.log(self.disparity))
 
     @classmethod
-    def of(cls, run_times: Sample, total: int, rate: float | None, status: int | None) -> Self:
-        """Return the class of the most likely lognormal of *run_times*, of a *total* of tasks."""
-        found = Lognormal.fit(run_times)
-        half = found.sigma**2 / 2
-        return cls(run_times.n / total, math.exp(found.mu + half), math.exp(half), rate, status)
+    def fit(cls, run_times: Sample, total: int, rate: float | None, status: int | None) -> Self:
+        """Fit a class to the *run_times* of its tasks among a *total* of tasks, by maximum likelihood."""
+        lognormal = Lognormal.fit(run_times)
+        half = lognormal.sigma**2 / 2
+        return cls(run_times.n / total, math.exp(lognormal.mu + half), math.exp(half), rate, status)
 
 
 @dataclass(frozen=True)
@@ -93,27 +93,27 @@ class DaCosta(Model):
     needs = ("submit_time", "run_time")
 
     def check(self) -> None:
-        """Refuse classes that are not all tasks."""
-        total = math.fsum(one.frequency for one in self.classes)
+        """Refuse classes whose frequencies do not add up to 1."""
+        total = math.fsum(each.frequency for each in self.classes)
         if abs(total - 1) > 0.002:
             raise ModelError(f"classes have frequencies that add up to {total:g}, expected 1")
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
-        """Return the model of the jobs that ran for a second or more."""
-        every = store.sample("run_time", "ran").restrict(low=1.0)
-        ended = _ended(store)
-        found = ended if len(ended) > 1 else _clusters(every)
-        total = sum(sample.n for sample, _ in found)
-        rate = _rate(store)
-        classes = tuple(TaskClass.of(sample, total, rate, status) for sample, status in found)
-        return cls(Bursts.fit(store), classes, every.max())
+    def estimate(cls, store: Store) -> Self:
+        """Fit the model to the jobs that ran for one second or more."""
+        run_times = store.sample("run_time", "ran").restrict(low=1.0)
+        by_status = _split_by_status(store)
+        samples = by_status if len(by_status) > 1 else _split_by_cluster(run_times)
+        total = sum(sample.n for sample, _ in samples)
+        rate = _fit_rate(store)
+        classes = tuple(TaskClass.fit(sample, total, rate, status) for sample, status in samples)
+        return cls(Bursts.fit(store), classes, run_times.max())
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield tasks in the order of submission, without end."""
+        """Yield an endless stream of tasks in the order of submission."""
         when, what = rng.spawn(2)
-        for times in pieces(self.arrivals.times(when)):
-            kind = self._kinds(what, times.size)
+        for times in split_blocks(self.arrivals.times(when)):
+            kind = self._draw_classes(what, times.size)
             mean, sigma = (self._column(name)[kind] for name in ("log_mean", "log_sigma"))
             run_time = np.exp(np.minimum(mean + sigma * what.standard_normal(times.size), 100.0))
             block: Block = {
@@ -122,20 +122,20 @@ class DaCosta(Model):
                 "n_procs": np.ones(times.size, np.int64),
                 "executable_id": kind + 1,
             }
-            yield block | self._scheduling(what, kind) | self._status(kind)
+            yield block | self._draw_queues(what, kind) | self._status(kind)
 
-    def _kinds(self, rng: np.random.Generator, n: int) -> Places:
-        """Return the places of classes in their list."""
-        edges = np.cumsum([one.frequency for one in self.classes])
+    def _draw_classes(self, rng: np.random.Generator, n: int) -> ClassIndices:
+        """Draw the classes of *n* tasks."""
+        edges = np.cumsum([each.frequency for each in self.classes])
         return np.searchsorted(edges[:-1] / edges[-1], rng.random(n), side="right")
 
     def _column(self, name: str) -> Floats:
-        """Return a number of each class; nan where it is not given."""
-        numbers = [getattr(one, name) for one in self.classes]
+        """Return the number *name* of each class, nan if it is not given."""
+        numbers = [getattr(each, name) for each in self.classes]
         return np.array([math.nan if number is None else number for number in numbers], np.float64)
 
-    def _scheduling(self, rng: np.random.Generator, kind: Places) -> Block:
-        """Return the scheduling class of each task as its queue, where the classes have a rate."""
+    def _draw_queues(self, rng: np.random.Generator, kind: ClassIndices) -> Block:
+        """Draw the scheduling class of each task as its queue, if the classes have a rate."""
         rate = self._column("rate")
         if np.isnan(rate).any():
             return {}
@@ -146,24 +146,23 @@ class DaCosta(Model):
             )
         }
 
-    def _status(self, kind: Places) -> Block:
-        """Return how each task ends, where the classes say."""
+    def _status(self, kind: ClassIndices) -> Block:
+        """Return the status of each task, if the classes have one."""
         status = self._column("status")
         return {} if np.isnan(status).any() else {"status": status[kind].astype(np.int64)}
 
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        return replace(self, arrivals=self.arrivals.paced(factor))
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with interarrival gaps multiplied by *factor*."""
+        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
-    def within(self, cpus: int) -> Self:
+    def limit_processors(self, cpus: int) -> Self:
         """Return the model itself: every task has one processor."""
         del cpus
         return self
 
 
-def _ended(store: Store) -> list[tuple[Sample, int | None]]:
-    """Return the run times of tasks that completed, and of those that were stopped, where they are enough."""
-    found: list[tuple[Sample, int | None]] = []
+def _split_by_status(store: Store) -> list[tuple[Sample, int | None]]:
+    """Return the run times and the status of completed and of stopped tasks, if there are enough of them."""
     samples = {
         status: store.sample("run_time", f"(select * from ran where status = {status:g}) as ended").restrict(
             low=1.0
@@ -171,33 +170,35 @@ def _ended(store: Store) -> list[tuple[Sample, int | None]]:
         for status in (COMPLETED, STOPPED)
     }
     total = sum(sample.n for sample in samples.values())
-    for status, sample in samples.items():
-        if sample.n > LEAST_SHARE * total and sample.values.size > 1:
-            found.append((sample, int(status)))
-    return found
+    return [
+        (sample, int(status))
+        for status, sample in samples.items()
+        if sample.n > MINIMUM_SHARE * total and sample.values.size > 1
+    ]
 
 
-def _rate(store: Store) -> float | None:
-    """Return the most likely rate of scheduling classes, None where the queues are no such classes."""
+def _fit_rate(store: Store) -> float | None:
+    """Fit the rate of scheduling classes by maximum likelihood; None if the queues are not 0 to 3."""
     counts = dict(store.rows("select queue_id, count(*) as n from ran group by queue_id order by queue_id"))
     if counts.keys() != set(map(str, range(SCHEDULING_CLASSES))):
         return None
-    place = np.arange(SCHEDULING_CLASSES)
-    excess = place - np.average(place, weights=[counts[str(one)] for one in place])
-    # Each quarter has the same part of the one before it, less than all of it.
+    quarter = np.arange(SCHEDULING_CLASSES)
+    excess = quarter - np.average(quarter, weights=[counts[str(number)] for number in quarter])
+    # The ratio of each quarter to the quarter before is the same, and less than 1.
     if not float(excess.sum()) > 0:
         return None
-    part = brentq(lambda part: float((excess * part**place).sum()), 0.0, 1.0)
-    return -SCHEDULING_CLASSES * math.log(part)
+    ratio = brentq(lambda ratio: float((excess * ratio**quarter).sum()), 0.0, 1.0)
+    return -SCHEDULING_CLASSES * math.log(ratio)
 
 
-def _clusters(every: Sample) -> list[tuple[Sample, int | None]]:
-    """Return the run times of the clusters of their logarithms, as many as have the greatest silhouette."""
-    if every.values.size <= MOST_CLASSES:
-        raise FitError(f"run_time: {every.values.size} different ones from 1 s on are no classes")
-    points = np.log(every.values)
-    tried = [kmeans(points, k, every.counts).labels for k in range(2, MOST_CLASSES + 1)]
-    labels = max(tried, key=lambda labels: silhouette(points, labels, every.counts))
-    parts = [Sample(every.values[labels == one], every.counts[labels == one]) for one in np.unique(labels)]
-    several = [part for part in parts if part.values.size > 1]
-    return [(part, None) for part in several] if several else [(every, None)]
+def _split_by_cluster(run_times: Sample) -> list[tuple[Sample, int | None]]:
+    """Return the run times of each cluster of their logarithms; the silhouette decides how many there are."""
+    values, counts = run_times.values, run_times.counts
+    if values.size <= MAXIMUM_CLASSES:
+        raise FitError(f"run_time: {values.size} different ones from 1 s on are no classes")
+    points = np.log(values)
+    labellings = [kmeans(points, k, counts).labels for k in range(2, MAXIMUM_CLASSES + 1)]
+    labels = max(labellings, key=lambda labels: silhouette(points, labels, counts))
+    clusters = [Sample(values[labels == label], counts[labels == label]) for label in np.unique(labels)]
+    varied = [cluster for cluster in clusters if cluster.values.size > 1]
+    return [(cluster, None) for cluster in varied] if varied else [(run_times, None)]

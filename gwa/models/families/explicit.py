@@ -1,4 +1,4 @@
-"""The explicit user level of Anoep's thesis (2009): users who submit most have models of their own."""
+"""The explicit user level of Anoep's thesis (2009): the dominant users have models of their own."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,14 +11,14 @@ from gwa.errors import ModelError
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.models.base import Model
 from gwa.models.families.thesis import SOURCE, BagsModel, Users
-from gwa.models.streams import Block, merged
+from gwa.models.streams import Block, merge
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 
 M = TypeVar("M", bound=Model)
 
-MOST: Final = 10
-"""So many users get a model of their own; the thesis has three to five (table 4.20)."""
+MAXIMUM_DOMINANT: Final = 10
+"""Maximum number of users with a model of their own; the thesis has three to five (table 4.20)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,65 +41,67 @@ class Explicit(Model):
     needs = ("submit_time", "run_time", "n_procs", "user_id")
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
-        """Return the model: that of each dominant user, fitted to its jobs only, and that of all others."""
-        count = min(max(ranked_users(store).dominant, 1), MOST)
+    def estimate(cls, store: Store) -> Self:
+        """Fit a model to the jobs of each dominant user, and one to those of all other users."""
+        count = min(max(ranked_users(store).dominant, 1), MAXIMUM_DOMINANT)
         ranked = store.rows(
             "select user_id, count(*) as n from jobs where user_id is not null group by user_id"
             f" order by n desc, user_id limit {count}"
         )
-        several = {}
+        dominant = {}
         for user, _ in ranked:
             with suppress(ModelError):
-                several[literal(user)] = _part(BagsModel, store, f"user_id = {literal(user)}")
-        if not several:
+                dominant[literal(user)] = _fit_subset(BagsModel, store, f"user_id = {literal(user)}")
+        if not dominant:
             raise ModelError(f"{cls.name}: the jobs of no dominant user determine a model of their own")
-        others = f"user_id not in ({', '.join(several)})"
-        return cls(dominant=tuple(several.values()), background=_part(Users, store, others))
+        background = f"user_id not in ({', '.join(dominant)})"
+        return cls(dominant=tuple(dominant.values()), background=_fit_subset(Users, store, background))
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield the tasks of all users in the order of submission, without end."""
         members = (*self.dominant, self.background)
         streams = rng.spawn(len(members))
-        return merged(
+        return merge(
             [
-                self._owned(place, member.blocks(stream))
-                for place, (member, stream) in enumerate(zip(members, streams, strict=True))
+                self._with_user(index, member.blocks(stream))
+                for index, (member, stream) in enumerate(zip(members, streams, strict=True))
             ]
         )
 
-    def _owned(self, place: int, blocks: Iterator[Block]) -> Iterator[Block]:
-        """Yield the tasks of a member with its user, and with bags that no other member has."""
-        several = len(self.dominant)
-        asked = any(member.requested for member in (*self.dominant, self.background))
+    def _with_user(self, index: int, blocks: Iterator[Block]) -> Iterator[Block]:
+        """Yield the tasks of a member with its user, and with numbers of bags that no other member has."""
+        dominant = len(self.dominant)
+        has_requests = any(member.requested for member in (*self.dominant, self.background))
         for block in blocks:
             size = block["submit_time"].size
-            # Who requests no time does so beside others who do: missing is nan.
-            unknown = {"req_time": np.full(size, np.nan)} if asked else {}
+            # All members need the same fields; nan is a missing requested time.
+            unknown = {"req_time": np.full(size, np.nan)} if has_requests else {}
             yield (
                 unknown
                 | block
                 | {
-                    "user_id": several + block["user_id"] if "user_id" in block else np.full(size, place + 1),
-                    "job_structure_params": block["job_structure_params"] * (several + 1) + place,
+                    "user_id": dominant + block["user_id"]
+                    if "user_id" in block
+                    else np.full(size, index + 1),
+                    "job_structure_params": block["job_structure_params"] * (dominant + 1) + index,
                 }
             )
 
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        several = tuple(one.paced(factor) for one in self.dominant)
-        return replace(self, dominant=several, background=self.background.paced(factor))
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with interarrival gaps multiplied by *factor*."""
+        dominant = tuple(member.scale_gaps(factor) for member in self.dominant)
+        return replace(self, dominant=dominant, background=self.background.scale_gaps(factor))
 
-    def within(self, cpus: int) -> Self:
+    def limit_processors(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors: larger sizes are drawn again."""
-        several = tuple(one.within(cpus) for one in self.dominant)
-        return replace(self, dominant=several, background=self.background.within(cpus))
+        dominant = tuple(member.limit_processors(cpus) for member in self.dominant)
+        return replace(self, dominant=dominant, background=self.background.limit_processors(cpus))
 
 
-def _part(kind: type[M], store: Store, condition: str) -> M:
-    """Return a model of a *kind*, fitted to a part of the jobs."""
-    whole = store.narrow(condition)
+def _fit_subset(kind: type[M], store: Store, condition: str) -> M:
+    """Fit a model of a *kind* to the jobs that meet an SQL *condition*."""
+    previous = store.narrow(condition)
     try:
         return kind.fit(store)
     finally:
-        store.show(whole)
+        store.show(previous)

@@ -12,30 +12,30 @@ from gwa.errors import ModelError
 from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.slots import Slots
 from gwa.models.base import Model
-from gwa.models.families._lublin_fit import fitted_run_times, fitted_sizes
+from gwa.models.families._lublin_fit import fit_run_times, fit_sizes
 from gwa.models.parameters import Parameters, Quantity, positive, share
-from gwa.models.streams import Block, merged
+from gwa.models.streams import Block, merge
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 
-LONGEST = 12.0
-"""The greatest logarithm of a run time, 45 hours: longer ones are drawn again."""
+MAXIMUM_LOGARITHM = 12.0
+"""Maximum logarithm of a run time, 45 hours; longer ones are drawn again."""
 
-DAWN, FIRST = 5 * 3600.0, 11.0
+DAY_START, FIRST_ARGUMENT = 5 * 3600.0, 11.0
 """The day begins at five in the morning, with the 11th argument of its gamma distribution."""
 
-INTERACTIVE = 0
-"""What the Standard Workload Format calls the queue of interactive jobs; batch jobs are in queue 1."""
+INTERACTIVE_QUEUE = 0
+"""Queue of interactive jobs in the Standard Workload Format; batch jobs are in queue 1."""
 
 
 @dataclass(frozen=True)
 class Sizes(Parameters):
     """
-    Processors: one, or 2 to the power of a two-stage uniform draw, which is rounded for powers of two.
+    Processors: one, or 2 to the power of a two-stage uniform draw, rounded if the job has a power of two.
 
     The draw is uniform from *low* to *middle* with probability *first*, else from *middle* to *high*. It is
-    never rounded to more than the greatest power of two in the system.
+    never rounded above the largest power of two in the system.
     """
 
     serial: Annotated[float, share("of jobs on one processor")]
@@ -46,35 +46,33 @@ class Sizes(Parameters):
     first: Annotated[float, share("of parallel jobs in the first stage")]
 
     def check(self) -> None:
-        """Refuse stages out of order, and shares that are more than all."""
+        """Refuse stages out of order, and shares that add up to more than 1."""
         if not self.low <= self.middle <= self.high:
             raise ModelError(f"middle is {self.middle}, expected one between low and high")
         if self.serial + self.powers_of_two > 1 + 1e-9:
             raise ModelError(f"powers_of_two is {self.powers_of_two}, expected at most 1 less serial")
 
     def draw(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
-        """Return the processors of *n* jobs."""
-        kind, place = rng.random(n), rng.random(n)
+        """Draw the processors of *n* jobs."""
+        kind, uniform = rng.random(n), rng.random(n)
         first = rng.random(n) < self.first
         power = np.where(
             first,
-            self.low + (self.middle - self.low) * place,
-            self.middle + (self.high - self.middle) * place,
+            self.low + (self.middle - self.low) * uniform,
+            self.middle + (self.high - self.middle) * uniform,
         )
-        exact = np.minimum(np.floor(power + 0.5), math.floor(self.high))
-        rounded = np.where(kind < self.serial + self.powers_of_two, exact, power)
-        found: NDArray[np.int64] = np.where(kind < self.serial, 1, np.floor(2**rounded + 0.5)).astype(
-            np.int64
-        )
-        return found
+        rounded = np.minimum(np.floor(power + 0.5), math.floor(self.high))
+        power = np.where(kind < self.serial + self.powers_of_two, rounded, power)
+        procs: NDArray[np.int64] = np.where(kind < self.serial, 1, np.floor(2**power + 0.5)).astype(np.int64)
+        return procs
 
 
 @dataclass(frozen=True)
 class RunTimes(Parameters):
     """
-    Run times: their natural logarithm is hyper-gamma, and large jobs have the first gamma less often.
+    Run times: their natural logarithm is hyper-gamma; large jobs have the first gamma less often.
 
-    The first of both gammas has probability *slope* times processors plus *intercept*, between 0 and 1.
+    The first gamma has probability *slope* times processors plus *intercept*, clipped to 0 to 1.
     """
 
     shape1: Annotated[float, positive("shape of the first gamma")]
@@ -85,27 +83,28 @@ class RunTimes(Parameters):
     intercept: Annotated[float, Quantity("the probability of the first gamma, extrapolated to no processor")]
 
     def check(self) -> None:
-        """Refuse gammas that hardly ever stay below the longest run time."""
+        """Refuse gammas that hardly ever stay below the maximum run time."""
         for name, gamma in (
             ("shape1", Gamma(self.shape1, self.scale1)),
             ("shape2", Gamma(self.shape2, self.scale2)),
         ):
-            if gamma.cdf(LONGEST) < 0.5:
+            if gamma.cdf(MAXIMUM_LOGARITHM) < 0.5:
                 raise ModelError(
-                    f"{name} is {gamma.shape}, expected a gamma with a median below {LONGEST:g} ln s"
+                    f"{name} is {gamma.shape}, expected a gamma with a median below"
+                    f" {MAXIMUM_LOGARITHM:g} ln s"
                 )
 
     def draw(self, rng: np.random.Generator, procs: NDArray[np.int64]) -> Floats:
-        """Return run times in whole seconds for jobs of so many processors."""
-        left = np.clip(self.slope * procs + self.intercept, 0, 1)
-        found = np.full(procs.size, np.inf)
-        wrong = np.arange(procs.size)
-        while wrong.size:
-            one = rng.random(wrong.size) < left[wrong]
-            shape = np.where(one, self.shape1, self.shape2)
-            found[wrong] = rng.standard_gamma(shape) * np.where(one, self.scale1, self.scale2)
-            wrong = wrong[found[wrong] > LONGEST]
-        seconds: Floats = np.floor(np.exp(found))
+        """Draw run times in whole seconds for jobs of *procs* processors."""
+        probability = np.clip(self.slope * procs + self.intercept, 0, 1)
+        logarithms = np.full(procs.size, np.inf)
+        too_long = np.arange(procs.size)
+        while too_long.size:
+            first = rng.random(too_long.size) < probability[too_long]
+            shape = np.where(first, self.shape1, self.shape2)
+            logarithms[too_long] = rng.standard_gamma(shape) * np.where(first, self.scale1, self.scale2)
+            too_long = too_long[logarithms[too_long] > MAXIMUM_LOGARITHM]
+        seconds: Floats = np.floor(np.exp(logarithms))
         return seconds
 
 
@@ -118,7 +117,7 @@ class JobParameters(Parameters):
     run_times: RunTimes
 
     def blocks(self, rng: np.random.Generator, queue: int) -> Iterator[Block]:
-        """Yield jobs of this type, without end."""
+        """Yield an endless stream of jobs of this type."""
         when, size, run = rng.spawn(3)
         for times in self.arrivals.times(when):
             procs = self.sizes.draw(size, times.size)
@@ -130,11 +129,13 @@ class JobParameters(Parameters):
             }
 
     @classmethod
-    def fitted(cls, store: Store, table: str) -> Self:
-        """Return the parameters of the jobs in *table*."""
-        arrivals = Slots.fit_day(store, table, "submit_time", kinds=[Gamma], begins=DAWN, first=FIRST)
-        sizes = Sizes(**fitted_sizes(store, table))
-        return cls(arrivals, sizes, RunTimes(**fitted_run_times(store, table, LONGEST)))
+    def fit(cls, store: Store, table: str) -> Self:
+        """Fit the parameters to the jobs in *table*."""
+        arrivals = Slots.fit_day(
+            store, table, "submit_time", candidates=[Gamma], begins=DAY_START, first=FIRST_ARGUMENT
+        )
+        sizes = Sizes(**fit_sizes(store, table))
+        return cls(arrivals, sizes, RunTimes(**fit_run_times(store, table, MAXIMUM_LOGARITHM)))
 
 
 @dataclass(frozen=True)
@@ -159,66 +160,66 @@ class Lublin(Model):
     )
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
+    def estimate(cls, store: Store) -> Self:
         """Return the model of the jobs that ran."""
-        return cls(*(JobParameters.fitted(store, table) for table in cls.tables(store)))
+        return cls(*(JobParameters.fit(store, table) for table in cls.tables(store)))
 
     @classmethod
     def tables(cls, store: Store) -> list[str]:
-        """Return the tables of batch and interactive jobs, or that of all where one type has too few."""
+        """Return the tables of batch and interactive jobs, or that of all jobs if a type has too few."""
         types = {}
         for name, where in (("batch", "<>"), ("interactive", "=")):
             table = store.keep(
                 f"lublin_{name}",
                 "select submit_time, run_time, n_procs from ran"
-                f" where submit_time is not null and coalesce(queue_id, '') {where} '{INTERACTIVE}'",
+                f" where submit_time is not null and coalesce(queue_id, '') {where} '{INTERACTIVE_QUEUE}'",
             )
             types[name] = table, store.row(f"select count(*) from {table}")[0]
-        large = [table for table, count in types.values() if count >= cls.fewest]
+        large = [table for table, count in types.values() if count >= cls.minimum_jobs]
         if len(large) < len(types):
             large = [store.keep("lublin_all", "select * from ran where submit_time is not null")]
         return large
 
     def with_arrivals(self, process: type[Arrivals], store: Store) -> Self:
-        """Return the model with another *process* of arrivals for each type of jobs, fitted to *store*."""
+        """Return the model with the arrivals of each type replaced by a *process* fitted to *store*."""
         tables = self.tables(store)
         if len(tables) != len(self.types()):
             raise ModelError(f"{self.name}: has {len(self.types())} types of jobs, the trace {len(tables)}")
-        found = [process.fit(store, table) for table in tables]
-        return self._with(lambda jobs: {"arrivals": found[[*self.types().values()].index(jobs)]})
+        arrivals = [process.fit(store, table) for table in tables]
+        return self._change_types(lambda jobs: {"arrivals": arrivals[[*self.types().values()].index(jobs)]})
 
     def types(self) -> dict[str, JobParameters]:
         """Return the types of jobs by name."""
         return {name: jobs for name, jobs in vars(self).items() if jobs is not None}
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield jobs in the order of submission, without end."""
-        queues = {"batch": 1, "interactive": INTERACTIVE}
+        """Yield an endless stream of jobs in the order of submission."""
+        queues = {"batch": 1, "interactive": INTERACTIVE_QUEUE}
         streams = [
-            jobs.blocks(one, queues[name])
-            for (name, jobs), one in zip(self.types().items(), rng.spawn(len(self.types())), strict=True)
+            jobs.blocks(stream, queues[name])
+            for (name, jobs), stream in zip(self.types().items(), rng.spawn(len(self.types())), strict=True)
         ]
-        return merged(streams) if len(streams) > 1 else streams[0]
+        return merge(streams) if len(streams) > 1 else streams[0]
 
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        return self._with(lambda jobs: {"arrivals": jobs.arrivals.paced(factor)})
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with interarrival gaps multiplied by *factor*."""
+        return self._change_types(lambda jobs: {"arrivals": jobs.arrivals.scale_gaps(factor)})
 
-    def within(self, cpus: int) -> Self:
-        """Return the model for a system of *cpus* processors: both later stages move along."""
-        greatest = max(jobs.sizes.high for jobs in self.types().values())
-        moved = math.log2(cpus) - greatest
+    def limit_processors(self, cpus: int) -> Self:
+        """Return the model for a system of *cpus* processors: the bounds of the second stage are shifted."""
+        maximum = max(jobs.sizes.high for jobs in self.types().values())
+        shift = math.log2(cpus) - maximum
 
-        def shifted(jobs: JobParameters) -> dict[str, Any]:
-            high, middle = jobs.sizes.high + moved, jobs.sizes.middle + moved
+        def shift_sizes(jobs: JobParameters) -> dict[str, Any]:
+            high, middle = jobs.sizes.high + shift, jobs.sizes.middle + shift
             return {"sizes": replace(jobs.sizes, middle=max(middle, jobs.sizes.low), high=high)}
 
         try:
-            return self._with(shifted)
+            return self._change_types(shift_sizes)
         except ModelError as error:
             raise ModelError(
                 f"cpus is {cpus}, too few for the parallel jobs of this model ({error})"
             ) from error
 
-    def _with(self, change: Callable[[JobParameters], dict[str, Any]]) -> Self:
+    def _change_types(self, change: Callable[[JobParameters], dict[str, Any]]) -> Self:
         return replace(self, **{name: replace(jobs, **change(jobs)) for name, jobs in self.types().items()})

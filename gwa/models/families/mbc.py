@@ -1,4 +1,4 @@
-"""Model-based clustering with localized sampling: run times whose clusters come in rows (Li et al. 2007)."""
+"""Model-based clustering with localized sampling: rows of run times from a cluster (Li et al. 2007)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,21 +11,21 @@ from gwa.errors import ModelError
 from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.spectral import Spectral
 from gwa.models.arrivals.wavelet import Wavelet
-from gwa.models.bag_streams import pieces
+from gwa.models.bag_streams import split_blocks
 from gwa.models.base import Model
-from gwa.models.families._clustered import Clustered, Labelled
-from gwa.models.families._size_cells import Deck, SizeCell, Spread, fitted
-from gwa.models.families._temporal_locality import LabelRuns, cut, gathered
+from gwa.models.families._clustered import Clustered, LabelledJobs
+from gwa.models.families._size_cells import CellSampler, EvenPairs, SizeCell, fit_cells
+from gwa.models.families._temporal_locality import LabelRuns, permute_clusters, truncate_lengths
 from gwa.models.parameters import Quantity
 from gwa.models.streams import Block
 from gwa.statistics.sample import Ints
 from gwa.store.store import Store
 
-GOLDEN = (5**0.5 - 1) / 2
-"""Multiples of it, whole numbers taken off, are spread most evenly between 0 and 1."""
+GOLDEN_RATIO = (5**0.5 - 1) / 2
+"""The fractional parts of its multiples are spread most evenly between 0 and 1."""
 
-NEAR = 512
-"""Jobs among which a row is moved at random."""
+SHUFFLED_JOBS = 512
+"""Number of jobs within which a row is moved at random."""
 
 WINDOW = Quantity("labels of rows that are put in order together, to raise the autocorrelation", "", 1.0, 1e6)
 
@@ -52,34 +52,40 @@ class MbcLsPrinted(Clustered):
     )
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
+    def estimate(cls, store: Store) -> Self:
         """Return the model of all jobs that ran."""
-        return cls(arrivals=Wavelet.fit(store), **cls.content(store, Labelled.of(store, logarithm=False)))
+        return cls(
+            arrivals=Wavelet.fit(store),
+            **cls.content_parameters(store, LabelledJobs.of(store, logarithm=False)),
+        )
 
     @classmethod
-    def content(cls, store: Store, jobs: Labelled) -> dict[str, Any]:
-        """Return the parameters of labelled *jobs*."""
-        return {"clusters": jobs.clusters(store, "1"), "rows": LabelRuns.fit(jobs.rows(store, "label"))}
-
-    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield jobs in the order of submission, without end."""
-        when, what = rng.spawn(2)
-        for times in pieces(self.arrivals.times(when)):
-            yield {"submit_time": times, **self.jobs(what, times.size)}
-
-    def jobs(self, rng: np.random.Generator, n: int) -> Block:
-        """Return the content of *n* jobs."""
-        label, _ = self.labels(rng, n)
+    def content_parameters(cls, store: Store, jobs: LabelledJobs) -> dict[str, Any]:
+        """Fit the parameters, other than arrivals, to labelled *jobs*."""
         return {
-            "run_time": self.laid_out.run_times(rng, label),
-            "n_procs": self.laid_out.procs(rng, label),
+            "clusters": jobs.clusters(store, "1"),
+            "rows": LabelRuns.fit(jobs.row_lengths(store, "label")),
         }
 
-    def labels(self, rng: np.random.Generator, n: int) -> tuple[Ints, Ints]:
-        """Return the labels of *n* jobs, and the lengths of the rows that they are in."""
-        label = self.laid_out.labels(rng, n)
-        label = label[gathered(label, self.window)]
-        lengths = cut(self.rows.rvs(rng, n), n)
+    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
+        """Yield an endless stream of jobs in the order of submission."""
+        when, what = rng.spawn(2)
+        for times in split_blocks(self.arrivals.times(when)):
+            yield {"submit_time": times, **self.draw_jobs(what, times.size)}
+
+    def draw_jobs(self, rng: np.random.Generator, n: int) -> Block:
+        """Draw run times and processors of *n* jobs."""
+        label, _ = self.draw_labels(rng, n)
+        return {
+            "run_time": self.sampler.run_times(rng, label),
+            "n_procs": self.sampler.procs(rng, label),
+        }
+
+    def draw_labels(self, rng: np.random.Generator, n: int) -> tuple[Ints, Ints]:
+        """Draw the labels of *n* jobs, and the lengths of their rows."""
+        label = self.sampler.labels(rng, n)
+        label = label[permute_clusters(label, self.window)]
+        lengths = truncate_lengths(self.rows.rvs(rng, n), n)
         return np.repeat(label[: lengths.size], lengths), lengths
 
 
@@ -104,78 +110,82 @@ class MbcLs(Model):
 
     def check(self) -> None:
         """Refuse labels without cells or rows."""
-        labels = {one.label for one in self.cells}
+        labels = {cell.label for cell in self.cells}
         if labels != set(range(len(self.rows))) or not labels:
             raise ModelError(f"rows has {len(self.rows)} laws, expected one for each label of cells, from 0")
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
+    def estimate(cls, store: Store) -> Self:
         """Return the model of all jobs that ran."""
-        table = dense(store, Labelled.of(store, logarithm=True).table)
-        return cls(arrivals=Spectral.fit(store), **cls.content(store, table))
+        table = densify_labels(store, LabelledJobs.of(store, logarithm=True).table)
+        return cls(arrivals=Spectral.fit(store), **cls.content_parameters(store, table))
 
     @classmethod
-    def content(cls, store: Store, table: str) -> dict[str, Any]:
-        """Return the parameters of the jobs in a labelled *table*."""
-        return {"cells": fitted(store, table), "rows": rows(store, table)}
+    def content_parameters(cls, store: Store, table: str) -> dict[str, Any]:
+        """Fit the parameters, other than arrivals, to the jobs in a labelled *table*."""
+        return {"cells": fit_cells(store, table), "rows": fit_rows(store, table)}
 
     @cached_property
-    def deck(self) -> Deck:
+    def sampler(self) -> CellSampler:
         """The cells as arrays."""
-        return Deck(self.cells)
+        return CellSampler(self.cells)
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield jobs in the order of submission, without end."""
+        """Yield an endless stream of jobs in the order of submission."""
         when, what = rng.spawn(2)
-        spread = Spread(what, len(self.rows))
-        before = 0
-        for times in pieces(self.arrivals.times(when)):
-            label = self.labels(what, before, times.size)
-            yield {"submit_time": times, **self.jobs(what, label, spread)}
-            before += times.size
+        pairs = EvenPairs(what, len(self.rows))
+        drawn = 0
+        for times in split_blocks(self.arrivals.times(when)):
+            label = self.draw_labels(what, drawn, times.size)
+            yield {"submit_time": times, **self.draw_jobs(what, label, pairs)}
+            drawn += times.size
 
-    def jobs(self, rng: np.random.Generator, label: Ints, spread: Spread) -> Block:
-        """Return a job for each label."""
+    def draw_jobs(self, rng: np.random.Generator, label: Ints, pairs: EvenPairs) -> Block:
+        """Draw run time and processors of a job for each label."""
         del rng
-        first, second = spread.pairs(label)
-        cell, inside = self.deck.found(label, first)
-        return {"run_time": self.deck.run_times(cell, inside), "n_procs": self.deck.procs(cell, second)}
+        first, second = pairs.draw(label)
+        cell, inside = self.sampler.locate(label, first)
+        return {"run_time": self.sampler.run_times(cell, inside), "n_procs": self.sampler.procs(cell, second)}
 
-    def labels(self, rng: np.random.Generator, before: int, n: int) -> Ints:
+    def draw_labels(self, rng: np.random.Generator, drawn: int, n: int) -> Ints:
         """
-        Return the labels of *n* jobs after others: each as often as its share says, in rows, in random order.
+        Draw the labels of *n* jobs after *drawn* jobs: rows in random order, each label by its share.
 
-        The rows of each label are spread evenly, and each is moved at random among its `NEAR` jobs.
+        The rows of each label are spread evenly, and each is moved at random within `SHUFFLED_JOBS` jobs.
         """
-        jobs = self._due(before, n)
-        lengths = [cut(law.rvs(rng, many), many) for law, many in zip(self.rows, jobs, strict=True) if many]
-        label = np.repeat(np.flatnonzero(jobs), [one.size for one in lengths])
-        places = [(np.arange(one.size) + rng.random(one.size)) / one.size for one in lengths]
-        order = np.argsort(np.concatenate(places) + rng.random(label.size) * NEAR / n)
-        order = order[gathered(label[order], self.window)]
+        jobs = self._count_labels(drawn, n)
+        lengths = [
+            truncate_lengths(law.rvs(rng, count), count)
+            for law, count in zip(self.rows, jobs, strict=True)
+            if count
+        ]
+        label = np.repeat(np.flatnonzero(jobs), [rows.size for rows in lengths])
+        position = [(np.arange(rows.size) + rng.random(rows.size)) / rows.size for rows in lengths]
+        order = np.argsort(np.concatenate(position) + rng.random(label.size) * SHUFFLED_JOBS / n)
+        order = order[permute_clusters(label[order], self.window)]
         return np.repeat(label[order], np.concatenate(lengths)[order])
 
-    def _due(self, before: int, n: int) -> Ints:
-        """Return how many of *n* jobs after others have each label, by a golden sequence of shares."""
-        edges = np.cumsum(self.deck.weights) / self.deck.weights.sum()
-        shares = (before + np.arange(1, n + 1)) * GOLDEN % 1.0
+    def _count_labels(self, drawn: int, n: int) -> Ints:
+        """Return the number of jobs of each label among *n* jobs after *drawn* jobs, by a golden sequence."""
+        edges = np.cumsum(self.sampler.weights) / self.sampler.weights.sum()
+        shares = (drawn + np.arange(1, n + 1)) * GOLDEN_RATIO % 1.0
         label = np.searchsorted(edges, shares, side="right")
         return np.bincount(label, minlength=edges.size).astype(np.int64)
 
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        return replace(self, arrivals=self.arrivals.paced(factor))
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with interarrival gaps multiplied by *factor*."""
+        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
-    def within(self, cpus: int) -> Self:
+    def limit_processors(self, cpus: int) -> Self:
         """Return the model without jobs of more than *cpus* processors."""
-        small = [cell for one in self.cells if (cell := one.within(cpus))]
-        if {one.label for one in small} != {one.label for one in self.cells}:
+        small = [limited for cell in self.cells if (limited := cell.limit_processors(cpus))]
+        if {cell.label for cell in small} != {cell.label for cell in self.cells}:
             raise ModelError(f"cpus is {cpus}, too few for the jobs of some label")
         return replace(self, cells=tuple(small))
 
 
-def dense(store: Store, table: str) -> str:
-    """Return a labelled table in which no label is without jobs."""
+def densify_labels(store: Store, table: str) -> str:
+    """Create a copy of a labelled table with labels renumbered from 0 without gaps."""
     return store.keep(
         f"{table}_dense",
         "select submit_time, job_id, run_time, n_procs, dense_rank() over (order by label) - 1 as label"
@@ -183,10 +193,15 @@ def dense(store: Store, table: str) -> str:
     )
 
 
-def rows(store: Store, table: str) -> tuple[LabelRuns, ...]:
-    """Return the law of rows of each label."""
+def fit_rows(store: Store, table: str) -> tuple[LabelRuns, ...]:
+    """
+    Fit the law of the lengths of rows of each label.
+
+    Rows of the same label that follow each other by chance count as one in the trace, so that the mean of the
+    law is less than that of the trace; it is found by iteration.
+    """
     order = "order by submit_time, job_id"
-    found = store.arrays(
+    columns = store.arrays(
         f"""
         select label, sum(length) as jobs, count(*) as n, max(length) as longest from (
             select label, count(*) as length from (
@@ -199,10 +214,10 @@ def rows(store: Store, table: str) -> tuple[LabelRuns, ...]:
         ) as lengths group by label order by label
         """
     )
-    jobs, longest = found["jobs"].astype(np.float64), found["longest"]
-    wanted = jobs / found["n"]
-    mean = wanted
+    jobs, longest = columns["jobs"].astype(np.float64), columns["longest"]
+    observed = jobs / columns["n"]
+    mean = observed
     for _ in range(50):
-        many = jobs / mean
-        mean = np.maximum(wanted * (1 - many / many.sum()), 1.0)
-    return tuple(LabelRuns.of_mean(float(m), int(most)) for m, most in zip(mean, longest, strict=True))
+        rows = jobs / mean
+        mean = np.maximum(observed * (1 - rows / rows.sum()), 1.0)
+    return tuple(LabelRuns.of_mean(float(m), int(maximum)) for m, maximum in zip(mean, longest, strict=True))

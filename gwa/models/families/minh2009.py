@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models.families._clustered import Labelled
-from gwa.models.families._size_cells import Spread
-from gwa.models.families._temporal_locality import LabelRuns, within
+from gwa.models.families._clustered import LabelledJobs
+from gwa.models.families._size_cells import EvenPairs
+from gwa.models.families._temporal_locality import LabelRuns, positions_in_rows
 from gwa.models.families.mbc import MbcLs, MbcLsPrinted
 from gwa.models.parameters import share
 from gwa.models.streams import Block
@@ -39,24 +39,24 @@ class Minh2009Printed(MbcLsPrinted):
     source = SOURCE
 
     @classmethod
-    def content(cls, store: Store, jobs: Labelled) -> dict[str, Any]:
-        """Return the parameters of labelled *jobs*."""
-        return super().content(store, jobs) | {
+    def content_parameters(cls, store: Store, jobs: LabelledJobs) -> dict[str, Any]:
+        """Fit the parameters, other than arrivals, to labelled *jobs*."""
+        return super().content_parameters(store, jobs) | {
             "clusters": jobs.clusters(store),
-            "values": LabelRuns.fit(jobs.rows(store, "run_time")),
-            "repeated": rows_with_repeats(store, jobs.table),
+            "values": LabelRuns.fit(jobs.row_lengths(store, "run_time")),
+            "repeated": fit_repeated(store, jobs.table),
         }
 
-    def jobs(self, rng: np.random.Generator, n: int) -> Block:
-        """Return the content of *n* jobs."""
-        label, lengths = self.labels(rng, n)
+    def draw_jobs(self, rng: np.random.Generator, n: int) -> Block:
+        """Draw run times and processors of *n* jobs."""
+        label, lengths = self.draw_labels(rng, n)
         repeats = np.zeros(lengths.size, np.int64)
-        several = np.flatnonzero((lengths > 1) & (rng.random(lengths.size) <= self.repeated))
-        repeats[several] = self.values.below(rng, lengths[several])
-        place = within(lengths)
-        run_time = self.laid_out.run_times(rng, label)
-        first = np.arange(n) - np.where(place < np.repeat(repeats, lengths), place, 0)
-        return {"run_time": run_time[first], "n_procs": self.laid_out.procs(rng, label)}
+        chosen = np.flatnonzero((lengths > 1) & (rng.random(lengths.size) <= self.repeated))
+        repeats[chosen] = self.values.draw_below(rng, lengths[chosen])
+        position = positions_in_rows(lengths)
+        run_time = self.sampler.run_times(rng, label)
+        origin = np.arange(n) - np.where(position < np.repeat(repeats, lengths), position, 0)
+        return {"run_time": run_time[origin], "n_procs": self.sampler.procs(rng, label)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,25 +84,25 @@ class Minh2009(MbcLs):
             )
 
     @classmethod
-    def content(cls, store: Store, table: str) -> dict[str, Any]:
-        """Return the parameters of the jobs in a labelled *table*."""
-        return super().content(store, table) | {"repeats": repeats(store, table)}
+    def content_parameters(cls, store: Store, table: str) -> dict[str, Any]:
+        """Fit the parameters, other than arrivals, to the jobs in a labelled *table*."""
+        return super().content_parameters(store, table) | {"repeats": fit_repeats(store, table)}
 
-    def jobs(self, rng: np.random.Generator, label: Ints, spread: Spread) -> Block:
-        """Return a job for each label."""
+    def draw_jobs(self, rng: np.random.Generator, label: Ints, pairs: EvenPairs) -> Block:
+        """Draw run time and processors of a job for each label."""
         new = rng.random(label.size) >= np.array(self.repeats)[label]
         new[1:] |= label[1:] != label[:-1]
         new[0] = True
-        place = np.cumsum(new) - 1
-        return {name: column[place] for name, column in super().jobs(rng, label[new], spread).items()}
+        origin = np.cumsum(new) - 1
+        return {name: column[origin] for name, column in super().draw_jobs(rng, label[new], pairs).items()}
 
 
 ORDER = "order by submit_time, job_id"
 
 
-def rows_with_repeats(store: Store, table: str) -> float:
+def fit_repeated(store: Store, table: str) -> float:
     """Return the share of rows of a label in which a run time follows itself (2009, section 3.3, step 4)."""
-    alike = f"label = lag(label) over ({ORDER})"
+    same_label = f"label = lag(label) over ({ORDER})"
     return float(
         store.row(
             f"""
@@ -111,18 +111,18 @@ def rows_with_repeats(store: Store, table: str) -> float:
                     select again, sum(case when same then 0 else 1 end) over (
                         {ORDER} rows between unbounded preceding and current row) as place
                     from (
-                        select *, coalesce({alike}, false) as same,
-                        coalesce({alike} and run_time = lag(run_time) over ({ORDER}), false) as again
+                        select *, coalesce({same_label}, false) as same,
+                        coalesce({same_label} and run_time = lag(run_time) over ({ORDER}), false) as again
                         from {table}
                     ) as marked
                 ) as numbered group by place
-            ) as found"""
+            ) as label_rows"""
         )[0]
     )
 
 
-def repeats(store: Store, table: str) -> tuple[float, ...]:
-    """Return for each label the share of jobs beside one of their own that repeat it other than by chance."""
+def fit_repeats(store: Store, table: str) -> tuple[float, ...]:
+    """Return, by label, the share of jobs after a job of that label that repeat it other than by chance."""
     observed = store.arrays(
         f"""
         select label, sum(case when same then 1 else 0 end) as same,

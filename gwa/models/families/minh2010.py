@@ -17,24 +17,31 @@ from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, jobs
 from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.spectral import Spectral
 from gwa.models.arrivals.wavelet import Wavelet
-from gwa.models.bag_streams import pieces
+from gwa.models.bag_streams import split_blocks
 from gwa.models.base import Model
-from gwa.models.families._clustered import Clustered, Labelled
+from gwa.models.families._clustered import Clustered, LabelledJobs
 from gwa.models.families._similar_bags import (
-    CLASSES,
-    GROUPS,
+    LABELS_PER_CLASS,
     SIMILAR,
+    SIZE_CLASSES,
     Joins,
-    beginning,
-    calibrated,
-    firsts,
-    fitted_joins,
-    labelled,
-    lengths,
-    likeness,
-    size_class,
+    bag_sizes,
+    calibrate_joins,
+    classify_sizes,
+    draw_bag_starts,
+    first_arrivals,
+    fit_joins,
+    fit_likeness,
+    label_jobs,
 )
-from gwa.models.families._size_cells import Deck, SizeCell, Spread, ends, fitted, found
+from gwa.models.families._size_cells import (
+    CellSampler,
+    EvenPairs,
+    SizeCell,
+    cumulative_ends,
+    fit_cells,
+    locate,
+)
 from gwa.models.families._temporal_locality import LabelRuns
 from gwa.models.families.thesis import RECORDED
 from gwa.models.parameters import Quantity, positive
@@ -46,11 +53,11 @@ from gwa.store.store import Store
 
 SOURCE = "T. N. Minh and L. Wolters, the integrated model of parallel workloads (2010)"
 
-PROBE: Final = 200_000
-"""Arrivals with which probabilities are calibrated."""
+CALIBRATION_ARRIVALS: Final = 200_000
+"""Arrivals that probabilities are calibrated with."""
 
 APPLICATIONS: Final = 256
-"""Applications whose bags take turns, so that a bag differs from the next one, of the same user or not."""
+"""Number of applications, which bags have in turns, so that consecutive bags of a user differ."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,19 +79,19 @@ class Minh2010Printed(Clustered):
     source = SOURCE
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
+    def estimate(cls, store: Store) -> Self:
         """
-        Return the model of the completed jobs, or of all that ran.
+        Fit the model to the completed jobs, or to all that ran.
 
-        Bags are the paper's; of a trace without users, such as this model makes, those that it records.
+        Bags are the paper's, or the recorded ones in a trace without users, such as those of this model.
         """
-        enough = jobs(store, YEAR_2010) >= cls.fewest
+        enough = jobs(store, YEAR_2010) >= cls.minimum_jobs
         selection, definition = (YEAR_2010, MINH) if enough else (YEAR_2009, SIMILAR)
         if not store.has("user_id"):
             definition = RECORDED
         if not store.has(definition.key[0]):
             raise ModelError(f"{cls.name}: no job records user_id, expected users or bags")
-        labels = Labelled.of(store, selection, logarithm=False)
+        labels = LabelledJobs.of(store, selection, logarithm=False)
         return cls(
             arrivals=Wavelet.fit(store, labels.table),
             clusters=labels.clusters(store),
@@ -92,34 +99,34 @@ class Minh2010Printed(Clustered):
         )
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield jobs in the order of submission, without end."""
+        """Yield an endless stream of jobs in the order of submission."""
         when, what = rng.spawn(2)
         number = 0
-        for times in pieces(self.arrivals.times(when)):
-            size = lengths(self.begins(what, times))
+        for times in split_blocks(self.arrivals.times(when)):
+            size = bag_sizes(self.draw_bag_starts(what, times))
             bag = np.repeat(np.arange(size.size), size)
-            label = self.laid_out.labels(what, size.size)
+            label = self.sampler.labels(what, size.size)
             yield {
                 "submit_time": times,
-                "run_time": self.laid_out.run_times(what, label)[bag],
-                "n_procs": self.laid_out.procs(what, label)[bag],
+                "run_time": self.sampler.run_times(what, label)[bag],
+                "n_procs": self.sampler.procs(what, label)[bag],
                 "job_structure": (size > 1).astype(np.int64)[bag],
                 "job_structure_params": number + 1 + bag,
             }
             number += size.size
 
-    def begins(self, rng: np.random.Generator, times: Floats) -> NDArray[np.bool_]:
-        """Return which arrivals begin a bag: after a long gap, or after as many as were drawn."""
-        found = np.diff(times, prepend=-np.inf) > self.gap
-        row = lengths(found)
-        # In each row of short gaps bags follow each other; of sizes as many as jobs, the first suffice.
+    def draw_bag_starts(self, rng: np.random.Generator, times: Floats) -> NDArray[np.bool_]:
+        """Draw which arrivals start a bag: those after a long gap, or after a bag of the drawn size."""
+        starts = np.diff(times, prepend=-np.inf) > self.gap
+        row = bag_sizes(starts)
+        # Bags follow each other in each row of short gaps; with a size for each job there are enough.
         size = self.sizes.rvs(rng, times.size)
-        passed = np.cumsum(size)
-        passed -= np.repeat((passed - size)[found], row)
-        start = passed + np.flatnonzero(found)[np.cumsum(found) - 1]
-        inside = passed < row[np.cumsum(found) - 1]
-        found[start[inside]] = True
-        return found
+        end = np.cumsum(size)
+        end -= np.repeat((end - size)[starts], row)
+        next_start = end + np.flatnonzero(starts)[np.cumsum(starts) - 1]
+        inside = end < row[np.cumsum(starts) - 1]
+        starts[next_start[inside]] = True
+        return starts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,55 +153,55 @@ class Minh2010(Model):
     needs = ("submit_time", "run_time", "n_procs", "user_id")
 
     def check(self) -> None:
-        """Refuse classes of sizes that are not all there."""
-        if len(self.joins) != CLASSES:
-            raise ModelError(f"joins has {len(self.joins)} rows, expected {CLASSES}")
+        """Refuse a wrong number of size classes."""
+        if len(self.joins) != SIZE_CLASSES:
+            raise ModelError(f"joins has {len(self.joins)} rows, expected {SIZE_CLASSES}")
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
+    def estimate(cls, store: Store) -> Self:
         """Return the model of all jobs that ran."""
         if store.sample("run_time", "ran").values.size < 2:
             raise FitError("run_time: one value only")
-        table = labelled(store)
+        table = label_jobs(store)
         arrivals = Spectral.fit(store)
-        exponent, users = _users(store)
-        sizes = store.sample("size", f"(select * from {table} where place = 1) as firsts")
-        every = np.repeat(sizes.values.astype(np.int64), sizes.counts)
-        probe = beginning(arrivals, min(int(sizes.total()), PROBE))
+        exponent, users = _fit_users(store)
+        sizes = store.sample("size", f"(select * from {table} where place = 1) as first_jobs")
+        bags = np.repeat(sizes.values.astype(np.int64), sizes.counts)
+        times = first_arrivals(arrivals, min(int(sizes.total()), CALIBRATION_ARRIVALS))
         return cls(
             arrivals=arrivals,
-            joins=calibrated(fitted_joins(store, table), probe, every),
-            cells=fitted(store, table),
-            likeness=likeness(store, table),
+            joins=calibrate_joins(fit_joins(store, table), times, bags),
+            cells=fit_cells(store, table),
+            likeness=fit_likeness(store, table),
             exponent=exponent,
             users=users,
         )
 
     @cached_property
-    def deck(self) -> Deck:
+    def sampler(self) -> CellSampler:
         """The cells as arrays."""
-        return Deck(self.cells)
+        return CellSampler(self.cells)
 
     @cached_property
     def _labels(self) -> tuple[Floats, Ints, Ints]:
-        """Where labels end on the line of classes of sizes, the labels, and what stands for each class."""
-        label = np.flatnonzero(self.deck.weights)
-        known, place = np.unique(label // GROUPS, return_inverse=True)
-        stands = np.maximum(np.searchsorted(known, np.arange(CLASSES), side="right") - 1, 0)
-        return ends(place, self.deck.weights[label]), label, stands
+        """The ends of labels by size class, the labels, and the nearest class with jobs for each class."""
+        label = np.flatnonzero(self.sampler.weights)
+        known, number = np.unique(label // LABELS_PER_CLASS, return_inverse=True)
+        nearest = np.maximum(np.searchsorted(known, np.arange(SIZE_CLASSES), side="right") - 1, 0)
+        return cumulative_ends(number, self.sampler.weights[label]), label, nearest
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield jobs in the order of submission, without end."""
+        """Yield an endless stream of jobs in the order of submission."""
         when, what = rng.spawn(2)
-        spread = Spread(what, CLASSES)
+        pairs = EvenPairs(what, SIZE_CLASSES)
         number = 0
-        for times in pieces(self.arrivals.times(when)):
-            size = lengths(firsts(what, times, self.joins))
+        for times in split_blocks(self.arrivals.times(when)):
+            size = bag_sizes(draw_bag_starts(what, times, self.joins))
             bag = np.repeat(np.arange(size.size), size)
             user = Zipf(self.exponent, self.users).rvs(what, size.size).astype(np.int64)
             yield {
                 "submit_time": times,
-                **self.jobs(what, size, spread),
+                **self.draw_jobs(what, size, pairs),
                 "user_id": user[bag],
                 "executable_id": 1 + (number + bag) % APPLICATIONS,
                 "job_structure": (size > 1).astype(np.int64)[bag],
@@ -202,35 +209,35 @@ class Minh2010(Model):
             }
             number += size.size
 
-    def jobs(self, rng: np.random.Generator, size: Ints, spread: Spread) -> Block:
-        """Return run times and processors of the jobs of bags of such sizes."""
-        edges, labels, stands = self._labels
-        sizes = size_class(size)
-        first, second = spread.pairs(sizes)
-        label = labels[found(edges, stands[sizes], first)]
-        procs = self.deck.procs(self.deck.found(label, second)[0], rng.random(size.size))
+    def draw_jobs(self, rng: np.random.Generator, size: Ints, pairs: EvenPairs) -> Block:
+        """Draw run times and processors of the jobs of bags of each *size*."""
+        ends, labels, nearest = self._labels
+        size_class = classify_sizes(size)
+        first, second = pairs.draw(size_class)
+        label = labels[locate(ends, nearest[size_class], first)]
+        procs = self.sampler.procs(self.sampler.locate(label, second)[0], rng.random(size.size))
         share = np.repeat(second, size)
-        several = np.flatnonzero(np.repeat(size > 1, size))
-        own = rng.standard_normal(several.size)
-        score = math.sqrt(self.likeness) * ndtri(share[several]) + math.sqrt(1 - self.likeness) * own
-        share[several] = ndtr(score)
-        run_time = self.deck.run_times(*self.deck.found(np.repeat(label, size), share))
+        in_bag = np.flatnonzero(np.repeat(size > 1, size))
+        noise = rng.standard_normal(in_bag.size)
+        score = math.sqrt(self.likeness) * ndtri(share[in_bag]) + math.sqrt(1 - self.likeness) * noise
+        share[in_bag] = ndtr(score)
+        run_time = self.sampler.run_times(*self.sampler.locate(np.repeat(label, size), share))
         return {"run_time": run_time, "n_procs": np.repeat(procs, size)}
 
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        return replace(self, arrivals=self.arrivals.paced(factor))
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with interarrival gaps multiplied by *factor*."""
+        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
-    def within(self, cpus: int) -> Self:
+    def limit_processors(self, cpus: int) -> Self:
         """Return the model without jobs of more than *cpus* processors."""
-        small = tuple(cell for one in self.cells if (cell := one.within(cpus)))
+        small = tuple(limited for cell in self.cells if (limited := cell.limit_processors(cpus)))
         if not small:
             raise ModelError(f"cpus is {cpus}, too few for any job")
         return replace(self, cells=small)
 
 
-def _users(store: Store) -> tuple[float, int]:
-    """Return the exponent of Zipf's law of users by jobs, and how many they are."""
+def _fit_users(store: Store) -> tuple[float, int]:
+    """Fit the exponent of Zipf's law of users by jobs; return it and the number of users."""
     if store.row("select count(distinct user_id) from jobs")[0] < 2:
         return 0.0, 1
     law = ranked_users(store).least_squares

@@ -13,23 +13,37 @@ from gwa.metrics.bags import ARRAYS, THESIS, Definition, bags
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.slots import Slots
-from gwa.models.bag_streams import BAGS, alike, in_time, lognormal, normal_reject, offsets, pieces
+from gwa.models.bag_streams import (
+    BAGS_PER_BLOCK,
+    draw_correlated,
+    draw_lognormal,
+    draw_offsets,
+    draw_truncated_normal,
+    order_tasks,
+    split_blocks,
+)
 from gwa.models.base import Model
 from gwa.models.draws import Scaled
-from gwa.models.families._anoep_bags import centres, correlation, gaps_in_bags, simultaneous, variances
+from gwa.models.families._anoep_bags import (
+    correlate_variance,
+    gaps_in_bags,
+    run_time_centres,
+    run_time_variances,
+    simultaneous_share,
+)
 from gwa.models.parameters import Quantity, share
-from gwa.models.rounding import at_most, rounded, sizes
+from gwa.models.rounding import fit_rounded, fit_sizes, truncate_above
 from gwa.models.streams import Block
 from gwa.statistics.sample import Floats
 from gwa.statistics.zipf import Zipf
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
 
-SMALLEST_BAG: Final = math.log(1.5)
-LONGEST_GAP: Final = math.log2(120.5)
+MINIMUM_LOG_SIZE: Final = math.log(1.5)
+MAXIMUM_LOG2_GAP: Final = math.log2(120.5)
 
 RECORDED: Final = replace(ARRAYS, name="recorded", title="one bag, as the trace says", where="true")
-"""Bags of one task have an identity, too, in what this family makes."""
+"""The bags that a trace records; in traces of this family those of one task are recorded, too."""
 
 SOURCE = "S. D. Anoep, Performance analysis of bags-of-tasks in grids, MSc thesis, TU Delft (2009)"
 
@@ -57,65 +71,69 @@ class TasksModel(Model):
     source = SOURCE
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
-        """Return the model of all tasks."""
-        return cls(arrivals=Slots.fit(store), **cls.tasks(store))
+    def estimate(cls, store: Store) -> Self:
+        """Fit the model to all tasks."""
+        return cls(arrivals=Slots.fit(store), **cls.task_parameters(store))
 
     @classmethod
-    def tasks(cls, store: Store) -> dict[str, Any]:
-        """Return the parameters of the tasks of *store*."""
+    def task_parameters(cls, store: Store) -> dict[str, Any]:
+        """Fit the parameters of tasks, arrivals left out."""
         procs = store.sample("n_procs").restrict(low=1.0)
         parallel = procs.restrict(low=2.0)
-        powers, size = sizes(parallel) if parallel.n else (0.0, None)
+        powers, size = fit_sizes(parallel) if parallel.n else (0.0, None)
         times = store.sample("round(run_time)").restrict(low=1.0)
         requested = store.sample("round(req_time)")
-        asked = requested.restrict(low=1.0).values.size > 1
+        has_requests = requested.restrict(low=1.0).values.size > 1
         return {
-            "run_time": rounded(times, "run_time", math.e),
+            "run_time": fit_rounded(times, "run_time", math.e),
             "longest": times.max(),
             "sequential": 1 - parallel.n / procs.n,
             "powers_of_two": powers,
             "size": size,
-            "requested": rounded(requested, "requested", 2.0) if asked else None,
+            "requested": fit_rounded(requested, "requested", 2.0) if has_requests else None,
         }
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield tasks in the order of submission, without end."""
+        """Yield an endless stream of tasks in the order of submission."""
         when, what = rng.spawn(2)
-        for times in pieces(self.arrivals.times(when)):
+        for times in split_blocks(self.arrivals.times(when)):
             run_time = self.run_time.rvs(what, times.size)
-            yield {"submit_time": times, **self.contents(what, run_time)}
+            yield {"submit_time": times, **self.draw_tasks(what, run_time)}
 
-    def contents(self, rng: np.random.Generator, run_time: Floats) -> Block:
-        """Return tasks of a *run_time* with what they ask for."""
-        found: Block = {
-            "run_time": np.minimum(np.maximum(np.rint(run_time), 1.0), np.floor(self.longest)),
-            "n_procs": self.procs(rng, run_time.size),
+    def draw_tasks(self, rng: np.random.Generator, run_time: Floats) -> Block:
+        """Draw the processors and requested times of tasks with these run times."""
+        tasks: Block = {
+            "run_time": self._round_run_time(run_time),
+            "n_procs": self.draw_processors(rng, run_time.size),
         }
         if self.requested:
-            found["req_time"] = np.minimum(
+            tasks["req_time"] = np.minimum(
                 np.maximum(np.rint(self.requested.rvs(rng, run_time.size)), 1.0), LONGEST
             )
-        return found
+        return tasks
 
-    def procs(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
-        """Return the processors of *n* tasks."""
+    def _round_run_time(self, run_time: Floats) -> Floats:
+        """Round run times to whole seconds from 1 to the longest."""
+        return np.minimum(np.maximum(np.rint(run_time), 1.0), np.floor(self.longest))
+
+    def draw_processors(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
+        """Draw the processors of *n* tasks."""
         if self.size is None:
             return np.ones(n, np.int64)
         power = self.size.logarithms(rng, n)
-        exact = np.rint(power)
+        rounded = np.rint(power)
         if self.size.high is not None:
-            exact = np.minimum(exact, math.floor(self.size.high))
-        power = np.where(rng.random(n) < self.powers_of_two, exact, power)
+            rounded = np.minimum(rounded, math.floor(self.size.high))
+        power = np.where(rng.random(n) < self.powers_of_two, rounded, power)
         parallel = rng.random(n) >= self.sequential
-        found: NDArray[np.int64] = np.where(parallel, np.rint(self.size.base**power), 1).astype(np.int64)
-        return found
+        procs: NDArray[np.int64] = np.where(parallel, np.rint(self.size.base**power), 1).astype(np.int64)
+        return procs
 
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between arrivals that are *factor* times as long."""
-        return replace(self, arrivals=self.arrivals.paced(factor))
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with interarrival gaps multiplied by *factor*."""
+        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
-    def within(self, cpus: int) -> Self:
+    def limit_processors(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors: larger sizes are drawn again."""
         if self.size is None or cpus == 1:
             return replace(self, size=None, sequential=1.0)
@@ -148,74 +166,78 @@ class BagsModel(TasksModel):
     title = "Bags of tasks (thesis M2)"
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
-        """Return the model; bags are those that the trace records, else those of the thesis."""
-        return cls(**cls.bags(store, cls.definition(store)))
+    def estimate(cls, store: Store) -> Self:
+        """Fit the model; bags are those that the trace records, else those of the thesis."""
+        return cls(**cls.bag_parameters(store, cls.bag_definition(store)))
 
     @classmethod
-    def definition(cls, store: Store) -> Definition:
-        """Return what a bag is in a trace."""
-        found = RECORDED if store.has("job_structure_params") else THESIS
-        if not store.has(found.key[0]):
-            raise ModelError(f"{cls.name}: no job records {found.key[0]}, expected users or bags")
-        return found
+    def bag_definition(cls, store: Store) -> Definition:
+        """Return the definition of bags that applies to a trace."""
+        definition = RECORDED if store.has("job_structure_params") else THESIS
+        if not store.has(definition.key[0]):
+            raise ModelError(f"{cls.name}: no job records {definition.key[0]}, expected users or bags")
+        return definition
 
     @classmethod
-    def moments(cls, store: Store) -> tuple[str, str]:
-        """Return the bags of a trace, and when they begin."""
-        return bags(store, cls.definition(store)), "start"
+    def arrival_column(cls, store: Store) -> tuple[str, str]:
+        """Return the table of the bags of a trace, and the column of their starts."""
+        return bags(store, cls.bag_definition(store)), "start"
 
     @classmethod
-    def bags(cls, store: Store, found: Definition) -> dict[str, Any]:
-        """Return the parameters of bags of a definition."""
-        all_bags = store.sample("size", bags(store, found))
-        several = all_bags.restrict(low=2.0)
-        gaps = gaps_in_bags(store, found)
-        return cls.tasks(store) | {
-            "arrivals": Slots.fit(store, bags(store, found), "start"),
-            "singles": 1 - several.n / all_bags.n,
-            "bag_size": at_most(rounded(several, "bag_size", math.e, low=SMALLEST_BAG), several.max()),
-            "task_gap": rounded(gaps.restrict(high=120.0), "task_gap", 2.0, high=LONGEST_GAP),
-            "simultaneous": simultaneous(gaps),
-            "run_time": rounded(centres(store, found), "run_time", math.e),
-            "variance": rounded(variances(store, found), "variance", math.e),
-            "correlation": correlation(store, found),
+    def bag_parameters(cls, store: Store, definition: Definition) -> dict[str, Any]:
+        """Fit the parameters of bags and of their tasks."""
+        sizes = store.sample("size", bags(store, definition))
+        several = sizes.restrict(low=2.0)
+        gaps = gaps_in_bags(store, definition)
+        return cls.task_parameters(store) | {
+            "arrivals": Slots.fit(store, bags(store, definition), "start"),
+            "singles": 1 - several.n / sizes.n,
+            "bag_size": truncate_above(
+                fit_rounded(several, "bag_size", math.e, low=MINIMUM_LOG_SIZE), several.max()
+            ),
+            "task_gap": fit_rounded(gaps.restrict(high=120.0), "task_gap", 2.0, high=MAXIMUM_LOG2_GAP),
+            "simultaneous": simultaneous_share(gaps),
+            "run_time": fit_rounded(run_time_centres(store, definition), "run_time", math.e),
+            "variance": fit_rounded(run_time_variances(store, definition), "variance", math.e),
+            "correlation": correlate_variance(store, definition),
         }
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield tasks in the order of submission, without end."""
-        return in_time(self._chunks(*rng.spawn(2)))
+        """Yield an endless stream of tasks in the order of submission."""
+        return order_tasks(self._bags(*rng.spawn(2)))
 
-    def _chunks(self, when: np.random.Generator, what: np.random.Generator) -> Iterator[tuple[float, Block]]:
-        """Yield blocks of bags with the arrival of the last one."""
+    def _bags(self, when: np.random.Generator, what: np.random.Generator) -> Iterator[tuple[float, Block]]:
+        """Yield the arrival of the last bag of a block, and the tasks of its bags."""
         number = 0
-        for starts in pieces(self.arrivals.times(when), BAGS):
-            size = self._sizes(what, starts.size)
+        for starts in split_blocks(self.arrivals.times(when), BAGS_PER_BLOCK):
+            size = self._draw_sizes(what, starts.size)
             bag = np.repeat(np.arange(starts.size), size)
-            centre, variance = alike(what, starts.size, self.run_time, self.variance, self.correlation)
-            draw = lognormal if self.variability == "lognormal" else normal_reject
+            centre, variance = draw_correlated(
+                what, starts.size, self.run_time, self.variance, self.correlation
+            )
+            draw = draw_lognormal if self.variability == "lognormal" else draw_truncated_normal
             run_time = draw(what, np.minimum(centre, LONGEST), np.minimum(variance, LONGEST**2), size)
-            each = self.contents(what, centre)
+            first_tasks = self.draw_tasks(what, centre)
             yield (
                 float(starts[-1]),
                 {
-                    "submit_time": starts[bag] + offsets(what, size, self.task_gap, self.simultaneous),
-                    **{name: column[bag] for name, column in each.items()},
-                    "run_time": np.minimum(np.maximum(np.rint(run_time), 1.0), np.floor(self.longest)),
+                    "submit_time": starts[bag] + draw_offsets(what, size, self.task_gap, self.simultaneous),
+                    **{name: column[bag] for name, column in first_tasks.items()},
+                    "run_time": self._round_run_time(run_time),
                     "job_structure": (size > 1).astype(np.int64)[bag],
                     "job_structure_params": number + 1 + bag,
-                    **{name: column[bag] for name, column in self.owners(what, starts.size).items()},
+                    **{name: column[bag] for name, column in self.draw_users(what, starts.size).items()},
                 },
             )
             number += starts.size
 
-    def _sizes(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
+    def _draw_sizes(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
         several = np.maximum(np.rint(self.bag_size.rvs(rng, n)), 2.0)
-        found: NDArray[np.int64] = np.where(rng.random(n) < self.singles, 1.0, several).astype(np.int64)
-        return found
+        sizes: NDArray[np.int64] = np.where(rng.random(n) < self.singles, 1.0, several).astype(np.int64)
+        return sizes
 
-    def owners(self, rng: np.random.Generator, n: int) -> Block:
-        """Return who submits *n* bags: nobody knows."""
+    def draw_users(self, rng: np.random.Generator, n: int) -> Block:
+        """Draw the users of *n* bags: this model has none."""
         del rng, n
         return {}
 
@@ -237,11 +259,11 @@ class Users(BagsModel):
     needs = ("submit_time", "run_time", "n_procs", "user_id")
 
     @classmethod
-    def bags(cls, store: Store, found: Definition) -> dict[str, Any]:
-        """Return the parameters of bags of a definition, and of their users."""
+    def bag_parameters(cls, store: Store, definition: Definition) -> dict[str, Any]:
+        """Fit the parameters of bags, of their tasks and of their users."""
         law = ranked_users(store).least_squares
-        return super().bags(store, found) | {"exponent": law.exponent, "users": int(law.ranks)}
+        return super().bag_parameters(store, definition) | {"exponent": law.exponent, "users": int(law.ranks)}
 
-    def owners(self, rng: np.random.Generator, n: int) -> Block:
-        """Return the ranks of the users who submit *n* bags."""
+    def draw_users(self, rng: np.random.Generator, n: int) -> Block:
+        """Draw the users of *n* bags, numbered by rank."""
         return {"user_id": Zipf(self.exponent, self.users).rvs(rng, n).astype(np.int64)}

@@ -1,4 +1,10 @@
-"""The model of this project: users, their sessions, bags of tasks in them, and jobs that are alike."""
+"""
+The model of this project: users, their sessions, bags of tasks in sessions, and jobs that repeat each other.
+
+`sessions` splits a trace into sessions, `rhythm` models their structure, `contents` the jobs in them,
+`similarity` and `hierarchy` what jobs of a user, session and bag have in common, and `regulation` the order
+of sessions.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,33 +13,40 @@ from typing import Annotated, Final, Self
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models.arrival_process import FEWEST
+from gwa.models.arrival_process import MINIMUM_GAPS
 from gwa.models.arrivals.modulated import SLOT, Modulated
-from gwa.models.bag_streams import in_time, pieces
+from gwa.models.bag_streams import order_tasks, split_blocks
 from gwa.models.base import Model
 from gwa.models.families.gwa.contents import Contents
-from gwa.models.families.gwa.likeness import Repetition
-from gwa.models.families.gwa.places import Places, UserScores
-from gwa.models.families.gwa.regulation import CROWD, backlog, beginning, by_fit, picked, strength
+from gwa.models.families.gwa.hierarchy import Hierarchy, UserScores
+from gwa.models.families.gwa.regulation import (
+    WAITING_SESSIONS,
+    choose_sessions,
+    fit_regulation,
+    initial_state,
+    is_regulated,
+    mean_backlog,
+)
 from gwa.models.families.gwa.rhythm import Rhythm
 from gwa.models.families.gwa.sessions import Sessions
+from gwa.models.families.gwa.similarity import Repetition
 from gwa.models.knots import Knots
 from gwa.models.parameters import Quantity, share
-from gwa.models.streams import Block, joined
+from gwa.models.streams import Block, concatenate
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
 
 SEED: Final = 2009
-"""Seed of the draw that a fit is calibrated by."""
+"""Seed of the draws by which a fit is calibrated."""
 
-ROUNDS: Final = 3
-"""How often a fit draws jobs, to see how alike they are."""
+REPETITION_DRAWS: Final = 3
+"""Number of draws to calibrate repetition."""
 
-DRAWS: Final = 5
-"""How often it draws them to see how much work comes at once."""
+REGULATION_DRAWS: Final = 5
+"""Number of draws to fit regulation."""
 
-MOST: Final = 30_000
-"""Sessions of such a draw."""
+SESSIONS_PER_DRAW: Final = 30_000
+"""Maximum number of sessions in a draw."""
 
 QUANTITIES: Final = 7
 """Quantities in which users differ: four of the rhythm of sessions, three of the contents of jobs."""
@@ -70,94 +83,99 @@ class Gwa(Model):
     source = "This project: what the other models lack, after the measures of 'gwa score'"
 
     @classmethod
-    def fitted(cls, store: Store) -> Self:
-        """Return the model of the jobs that ran."""
-        found = Sessions.of(store)
-        users, popularity = _popularity(found)
-        contents = Contents.fit(found)
-        return cls(_arrivals(found), users, popularity, Rhythm.fit(found), contents).calibrated(found)
-
-    def calibrated(self, found: Sessions) -> Self:
-        """Return the model whose draw of as many sessions is like those *found*."""
+    def estimate(cls, store: Store) -> Self:
+        """Fit the model to the jobs that ran, then calibrate it by its own draws."""
+        trace = Sessions.of(store)
+        users, popularity = _fit_popularity(trace)
+        contents = Contents.fit(trace)
+        model = cls(_fit_arrivals(trace), users, popularity, Rhythm.fit(trace), contents)
         rng = np.random.default_rng(SEED)
-        size = found.firsts(found.session).size
-        wanted, nearer = Repetition.of(found.session, found.bag, found.procs, found.run), self
-        for _ in range(ROUNDS):
-            places, drawn = _Crowd(nearer, rng).draw(min(size, MOST))
-            got = Repetition.of(places.session_of_job, places.bag_of_job, drawn["n_procs"], drawn["run_time"])
-            nearer = replace(nearer, contents=nearer.contents.nearer(got, wanted))
-        return nearer.regulated(found, rng)
+        return model.calibrate_repetition(trace, rng).calibrate_regulation(trace, rng)
 
-    def regulated(self, found: Sessions, rng: np.random.Generator) -> Self:
-        """Return the model that has as much work before it as those *found*, in the mean over draws."""
-        begins = found.firsts(found.session)
-        order = np.argsort(found.submit[begins], kind="stable")
-        starts = found.submit[begins][order]
-        real = _sums(found.session, found.run * found.procs)[order]
-        lines = []
-        for _ in range(DRAWS):
-            places, drawn = _Crowd(self, rng).draw(min(starts.size, MOST))
-            times = np.concatenate(list(_first(self.arrivals.times(rng), min(starts.size, MOST))))
-            lines.append((times, _sums(places.session_of_job, drawn["run_time"] * drawn["n_procs"])))
-        work = float(np.mean([work.mean() for _, work in lines]))
-        return replace(self, work=work, regulation=strength(lines, backlog(starts, real), rng))
+    def calibrate_repetition(self, trace: Sessions, rng: np.random.Generator) -> Self:
+        """Return the model whose jobs repeat each other as much as those of the *trace*."""
+        sessions = min(trace.first_jobs(trace.session).size, SESSIONS_PER_DRAW)
+        target, model = Repetition.of(trace.session, trace.bag, trace.procs, trace.run), self
+        for _ in range(REPETITION_DRAWS):
+            hierarchy, jobs = _SessionStream(model, rng).draw(sessions)
+            drawn = Repetition.of(
+                hierarchy.session_of_job, hierarchy.bag_of_job, jobs["n_procs"], jobs["run_time"]
+            )
+            model = replace(model, contents=model.contents.calibrate(drawn, target))
+        return model
+
+    def calibrate_regulation(self, trace: Sessions, rng: np.random.Generator) -> Self:
+        """Return the model with the mean backlog of the *trace*."""
+        first_jobs = trace.first_jobs(trace.session)
+        order = np.argsort(trace.submit[first_jobs], kind="stable")
+        starts = trace.submit[first_jobs][order]
+        target = mean_backlog(starts, _sum_groups(trace.session, trace.run * trace.procs)[order])
+        sessions = min(starts.size, SESSIONS_PER_DRAW)
+        draws = []
+        for _ in range(REGULATION_DRAWS):
+            hierarchy, jobs = _SessionStream(self, rng).draw(sessions)
+            times = np.concatenate(list(_take_first(self.arrivals.times(rng), sessions)))
+            draws.append((times, _sum_groups(hierarchy.session_of_job, jobs["run_time"] * jobs["n_procs"])))
+        work = float(np.mean([work.mean() for _, work in draws]))
+        return replace(self, work=work, regulation=fit_regulation(draws, target, rng))
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield jobs in the order of submission, without end."""
-        return in_time(self._sessions(*rng.spawn(3)))
+        """Yield an endless stream of jobs in the order of submission."""
+        return order_tasks(self._sessions(*rng.spawn(3)))
 
     def _sessions(
         self, when: np.random.Generator, what: np.random.Generator, who: np.random.Generator
     ) -> Iterator[tuple[float, Block]]:
-        """Yield the jobs of some sessions at a time, with the arrival of the last one."""
-        crowd, known = _Crowd(self, what), beginning(self.arrivals.gap * self.arrivals.pace)
-        waiting = crowd.jobs(CROWD)
-        for starts in pieces(self.arrivals.times(when)):
-            line = _line(waiting, crowd.jobs(starts.size))
-            work = _sums(line["session"], line["run_time"] * line["n_procs"])
-            chosen = picked(starts, work, self.work, known, by_fit(who.random(starts.size), self.regulation))
-            come = np.full(work.size, np.nan)
-            come[chosen] = starts
-            now = ~np.isnan(come[line["session"]])
-            waiting = {name: column[~now] for name, column in line.items()}
-            jobs = {name: column[now] for name, column in line.items() if name != "session"}
-            jobs["submit_time"] = jobs["submit_time"] + come[line["session"][now]]
+        """Yield the arrival of the last session of a block, and the jobs of its sessions."""
+        sessions, state = _SessionStream(self, what), initial_state(self.arrivals.gap * self.arrivals.pace)
+        waiting = sessions.draw_jobs(WAITING_SESSIONS)
+        for starts in split_blocks(self.arrivals.times(when)):
+            queue = _join_queue(waiting, sessions.draw_jobs(starts.size))
+            work = _sum_groups(queue["session"], queue["run_time"] * queue["n_procs"])
+            regulated = is_regulated(who.random(starts.size), self.regulation)
+            chosen = choose_sessions(starts, work, self.work, state, regulated)
+            start = np.full(work.size, np.nan)
+            start[chosen] = starts
+            started = ~np.isnan(start[queue["session"]])
+            waiting = {name: column[~started] for name, column in queue.items()}
+            jobs = {name: column[started] for name, column in queue.items() if name != "session"}
+            jobs["submit_time"] = jobs["submit_time"] + start[queue["session"][started]]
             yield float(starts[-1]), jobs
 
-    def paced(self, factor: float) -> Self:
-        """Return the model with times between sessions that are *factor* times as long."""
-        return replace(self, arrivals=self.arrivals.paced(factor))
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with gaps between sessions multiplied by *factor*."""
+        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
-    def within(self, cpus: int) -> Self:
+    def limit_processors(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors: larger jobs get all of them."""
-        return replace(self, contents=self.contents.within(cpus))
+        return replace(self, contents=self.contents.limit_processors(cpus))
 
 
-class _Crowd:
-    """Sessions without end, drawn one after another, their users once and for all."""
+class _SessionStream:
+    """An endless stream of sessions, whose users are drawn once."""
 
     def __init__(self, model: Gwa, rng: np.random.Generator) -> None:
         ranks = np.arange(max(model.users, 1))
         shares = np.maximum(model.popularity.quantiles((ranks + 0.5) / ranks.size), 1.0)
         self.model, self.rng, self.shares = model, rng, shares / shares.sum()
-        self.scores = UserScores.drawn(rng, self.shares, QUANTITIES)
+        self.scores = UserScores.draw(rng, self.shares, QUANTITIES)
 
-    def jobs(self, sessions: int) -> Block:
-        """Return the jobs of so many sessions; *session* numbers them."""
-        places, found = self.draw(sessions)
-        return found | {"session": places.session_of_job}
+    def draw_jobs(self, sessions: int) -> Block:
+        """Draw the jobs of a number of *sessions*; the column ``session`` numbers these."""
+        hierarchy, jobs = self.draw(sessions)
+        return jobs | {"session": hierarchy.session_of_job}
 
-    def draw(self, sessions: int) -> tuple[Places, Block]:
-        """Return the jobs of so many sessions and their places, submitted from second 0 of each session."""
+    def draw(self, sessions: int) -> tuple[Hierarchy, Block]:
+        """Draw the hierarchy and the jobs of a number of *sessions*, submitted from second 0 of each."""
         user = self.rng.choice(self.shares.size, sessions, p=self.shares)
-        places, since = self.model.rhythm.draw(self.rng, self.scores, user)
-        found: Block = {"submit_time": since} | self.model.contents.draw(self.rng, places)
+        hierarchy, elapsed = self.model.rhythm.draw(self.rng, self.scores, user)
+        jobs: Block = {"submit_time": elapsed} | self.model.contents.draw(self.rng, hierarchy)
         if self.model.users:
-            found["user_id"] = user[places.session_of_job] + 1
-        return places, found
+            jobs["user_id"] = user[hierarchy.session_of_job] + 1
+        return hierarchy, jobs
 
 
-def _first(blocks: Iterator[Floats], n: int) -> Iterator[Floats]:
+def _take_first(blocks: Iterator[Floats], n: int) -> Iterator[Floats]:
     """Yield the first *n* numbers of an endless stream."""
     while n:
         block = next(blocks)[:n]
@@ -165,33 +183,37 @@ def _first(blocks: Iterator[Floats], n: int) -> Iterator[Floats]:
         yield block
 
 
-def _sums(group: Ints, amounts: Floats) -> Floats:
-    """Return the sum of the *amounts* of each group; none is empty."""
+def _sum_groups(group: Ints, amounts: Floats) -> Floats:
+    """Return the sum of the *amounts* of each group."""
     return np.bincount(group, amounts).astype(np.float64)
 
 
-def _line(waiting: Block, new: Block) -> Block:
-    """Return the jobs of sessions that wait before those of new ones; sessions are numbered in that order."""
+def _join_queue(waiting: Block, new: Block) -> Block:
+    """Append the jobs of new sessions to those of waiting ones, sessions numbered in that order."""
     _, first = np.unique(waiting["session"], return_inverse=True)
-    return joined([waiting | {"session": first}, new | {"session": new["session"] + CROWD}])
+    return concatenate([waiting | {"session": first}, new | {"session": new["session"] + WAITING_SESSIONS}])
 
 
-def _arrivals(found: Sessions) -> Modulated:
+def _fit_arrivals(trace: Sessions) -> Modulated:
     """
-    Return the arrivals of sessions; raise `ModelError` where they are too few.
+    Fit the arrivals of sessions; raise `ModelError` for too few.
 
-    Hours and days are those of jobs: sessions in busy hours have more of them, too.
+    The cycles are those of jobs, for sessions in busy hours also have more jobs.
     """
-    starts = found.submit[found.firsts(found.session)]
-    if np.unique(starts).size < FEWEST:
-        raise ModelError(f"arrivals: {starts.size} sessions, expected at least {FEWEST} at different moments")
-    sessions, jobs = (Modulated.of(Sample.of(np.floor(times / SLOT))) for times in (starts, found.submit))
+    starts = trace.submit[trace.first_jobs(trace.session)]
+    if np.unique(starts).size < MINIMUM_GAPS:
+        raise ModelError(
+            f"arrivals: {starts.size} sessions, expected at least {MINIMUM_GAPS} at different moments"
+        )
+    sessions, jobs = (
+        Modulated.fit_slots(Sample.of(np.floor(times / SLOT))) for times in (starts, trace.submit)
+    )
     return replace(sessions, hours=jobs.hours, days=jobs.days)
 
 
-def _popularity(found: Sessions) -> tuple[int, Knots]:
-    """Return the number of users, 0 where nobody is known, and how many sessions they have."""
-    if not found.has_users:
+def _fit_popularity(trace: Sessions) -> tuple[int, Knots]:
+    """Return the number of users, 0 if they are unknown, and the distribution of sessions over them."""
+    if not trace.has_users:
         return 0, Knots((1.0, 1.0), (0.0, 1.0))
-    sessions = np.bincount(found.user[found.firsts(found.session)])
+    sessions = np.bincount(trace.user[trace.first_jobs(trace.session)])
     return sessions.size, Knots.fit(Sample.of(sessions))

@@ -1,38 +1,43 @@
-"""What jobs are: processors by the size of their session, run time and requested time by both."""
+"""The contents of jobs: processors by the size of the session, run and requested time by both."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, Self
+from itertools import pairwise
+from typing import Annotated, Final, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gwa.models.families.gwa.likeness import Likeness, Repetition, normal_scores, standard
-from gwa.models.families.gwa.places import Places
+from gwa.models.families.gwa.hierarchy import Hierarchy
 from gwa.models.families.gwa.sessions import Sessions
+from gwa.models.families.gwa.similarity import Likeness, Repetition, normal_scores, standardize
 from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters, Quantity, share
 from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.schema import LONGEST
 
-SESSIONS: Final = (1, 2, 5, 20, 100)
-"""The fewest jobs of the classes of sessions: a job alone, some jobs, many."""
+SESSION_SIZES: Final = (1, 2, 5, 20, 100)
+"""The minimum number of jobs of each class of sessions."""
 
-ENOUGH: Final = 100
-"""Jobs that a class has at least."""
+MINIMUM_JOBS: Final = 100
+"""Minimum number of jobs of the trace in a class."""
 
-PART: Final = 0.1
-"""Sizes are put together until they have such a share of the jobs of a class of sessions."""
+MINIMUM_SHARE: Final = 0.1
+"""Minimum share of the jobs of a class of sessions in a class of sizes."""
 
-PROCS, RUN, REQUEST = 4, 5, 6
-"""The places of the quantities among those in which users differ."""
+PROCS, RUN_TIME, REQUESTED = 4, 5, 6
+"""The indices of the quantities among those in which users differ."""
+
+
+JobIndices: TypeAlias = NDArray[np.intp]
+"""Indices of jobs."""
 
 
 @dataclass(frozen=True)
-class Times(Parameters):
-    """The *run_time* and the *requested* time of jobs of up to so many processors."""
+class SizeClass(Parameters):
+    """The *run_time* and the *requested* time of jobs with *up_to* processors."""
 
     up_to: Annotated[int, Quantity("greatest number of processors of this class", "", 1.0)]
     run_time: Knots
@@ -40,31 +45,34 @@ class Times(Parameters):
 
 
 @dataclass(frozen=True)
-class Class(Parameters):
-    """Jobs of sessions with so many jobs: their *procs*, and *times* for classes of those."""
+class SessionClass(Parameters):
+    """Jobs of sessions with *fewest* or more jobs: their *procs*, and *times* for classes of sizes."""
 
     fewest: Annotated[int, Quantity("least number of jobs of sessions in this class", "", 1.0)]
     procs: Knots
-    times: tuple[Times, ...]
+    times: tuple[SizeClass, ...]
 
-    def of_size(self, procs: Floats | Ints) -> NDArray[np.intp]:
-        """Return the places of the times for jobs of so many processors."""
-        edges = [one.up_to for one in self.times[:-1]]
-        return np.searchsorted(edges, procs, side="left")
+    def split_by_size(self, jobs: JobIndices, procs: Floats | Ints) -> Iterator[tuple[SizeClass, JobIndices]]:
+        """Yield each class of sizes with those of *jobs*, which have *procs* processors, that are in it."""
+        edges = [size_class.up_to for size_class in self.times[:-1]]
+        number = np.searchsorted(edges, procs, side="left")
+        for i, size_class in enumerate(self.times):
+            yield size_class, jobs[number == i]
 
 
 @dataclass(frozen=True)
 class Contents(Parameters):
     """
-    The contents of jobs, in classes of the sessions that they are in.
+    The contents of jobs, in classes of sessions by their size.
 
-    In a *uniform* share of bags all jobs have equally many processors; in the others a job *keeps* those of
-    the one before with such a probability, and the first of the next bag in the session *stays* with them.
-    With probability *repeats* a job of a bag runs as long as the one before. *asked* is the share of jobs
-    that request a time; its normal score is *follows* times that of the run time, and for the rest its own.
+    In the share *uniform* of bags all jobs have the same processors. In the other bags a job has those of the
+    job before with probability *keeps*, and the first job of a bag has those of the job before in the session
+    with probability *stays*. A job has the run time of the job before in its bag with probability *repeats*.
+    *asked* is the share of jobs with a requested time, whose normal score has the correlation *follows* with
+    that of the run time.
     """
 
-    classes: tuple[Class, ...]
+    classes: tuple[SessionClass, ...]
     procs: Likeness
     run_time: Likeness
     requested: Likeness
@@ -76,93 +84,88 @@ class Contents(Parameters):
     follows: Annotated[float, Quantity("correlation of requested and run time", "", -1.0, 1.0)] = 0.0
 
     @classmethod
-    def fit(cls, found: Sessions) -> Self:
-        """Return the contents of the jobs of sessions."""
-        sizes = np.bincount(found.session)[found.session]
-        classes = tuple(_classes(found, sizes))
-        asks = ~np.isnan(found.requested)
-        scores = _Scores.of(found, sizes, classes)
-        groups = found.user, found.session, found.bag
+    def fit(cls, trace: Sessions) -> Self:
+        """Fit the contents to the jobs of a *trace*."""
+        sizes = np.bincount(trace.session)[trace.session]
+        classes = tuple(_fit_classes(trace, sizes))
+        asks = ~np.isnan(trace.requested)
+        scores = _Scores.of(trace, sizes, classes)
+        groups = trace.user, trace.session, trace.bag
         follows = float((scores.requested[asks] * scores.run_time[asks]).mean()) if asks.any() else 0.0
         follows = min(max(follows, -1.0), 1.0)
-        rest = standard(scores.requested[asks] - follows * scores.run_time[asks])
-        same = np.flatnonzero(np.diff(found.bag) == 0)
+        residuals = standardize(scores.requested[asks] - follows * scores.run_time[asks])
+        same_bag = np.flatnonzero(np.diff(trace.bag) == 0)
         return cls(
             classes,
             Likeness.fit(scores.procs, *groups),
             Likeness.fit(scores.run_time, *groups),
-            Likeness.fit(rest, *(np.unique(group[asks], return_inverse=True)[1] for group in groups)),
-            repeats=float((np.diff(np.rint(found.run))[same] == 0).mean()) if same.size else 0.0,
+            Likeness.fit(residuals, *(np.unique(group[asks], return_inverse=True)[1] for group in groups)),
+            repeats=float((np.diff(np.rint(trace.run))[same_bag] == 0).mean()) if same_bag.size else 0.0,
             asked=float(asks.mean()),
             follows=follows,
         )
 
-    def draw(self, rng: np.random.Generator, places: Places) -> Block:
-        """Return processors, run times and requested times of jobs in their *places*."""
-        scores = places.scores_of_jobs(rng, self.procs, PROCS)
-        scores = scores[self._origins(rng, places)]
-        run = places.scores_of_jobs(rng, self.run_time, RUN)
-        run = run[_before(places, rng.random(run.size) < self.repeats)]
-        own = places.scores_of_jobs(rng, self.requested, REQUEST)
-        request = self.follows * run + np.sqrt(1 - self.follows**2) * own
-        found = self._of_scores(places, ndtr(scores), ndtr(run), ndtr(request))
+    def draw(self, rng: np.random.Generator, hierarchy: Hierarchy) -> Block:
+        """Draw processors, run times and requested times of the jobs in a *hierarchy*."""
+        procs = hierarchy.draw_job_scores(rng, self.procs, PROCS)
+        procs = procs[self._draw_origins(rng, hierarchy)]
+        run = hierarchy.draw_job_scores(rng, self.run_time, RUN_TIME)
+        run = run[_repeat_in_bags(hierarchy, rng.random(run.size) < self.repeats)]
+        residuals = hierarchy.draw_job_scores(rng, self.requested, REQUESTED)
+        requested = self.follows * run + np.sqrt(1 - self.follows**2) * residuals
+        jobs = self._from_quantiles(hierarchy, ndtr(procs), ndtr(run), ndtr(requested))
         if not self.asked:
-            del found["req_time"]
+            del jobs["req_time"]
         else:
-            found["req_time"] = np.where(rng.random(run.size) < self.asked, found["req_time"], np.nan)
-        return found
+            jobs["req_time"] = np.where(rng.random(run.size) < self.asked, jobs["req_time"], np.nan)
+        return jobs
 
-    def _of_scores(self, places: Places, procs: Floats, run: Floats, request: Floats) -> Block:
-        """Return what has such shares of jobs below it, class by class."""
-        sizes = np.bincount(places.session_of_job)[places.session_of_job]
-        kind = np.searchsorted([one.fewest for one in self.classes[1:]], sizes, side="right")
-        found: Block = {
-            "run_time": np.zeros(sizes.size), "n_procs": np.ones(sizes.size, np.int64),
-            "req_time": np.full(sizes.size, np.nan),
+    def _from_quantiles(self, hierarchy: Hierarchy, procs: Floats, run: Floats, requested: Floats) -> Block:
+        """Convert shares of the jobs of a class to processors, run times and requested times."""
+        session_sizes = np.bincount(hierarchy.session_of_job)[hierarchy.session_of_job]
+        n = session_sizes.size
+        drawn: Block = {
+            "run_time": np.zeros(n), "n_procs": np.ones(n, np.int64), "req_time": np.full(n, np.nan),
         }  # fmt: skip
-        for place, one in enumerate(self.classes):
-            inside = np.flatnonzero(kind == place)
-            drawn = np.maximum(one.procs.quantiles(procs[inside]), 1).astype(np.int64)
-            found["n_procs"][inside] = drawn
-            size = one.of_size(drawn)
-            for number, times in enumerate(one.times):
-                jobs = inside[size == number]
-                found["run_time"][jobs] = times.run_time.quantiles(run[jobs])
+        for session_class, inside in _split_by_session(self.classes, session_sizes):
+            sizes = np.maximum(session_class.procs.quantiles(procs[inside]), 1).astype(np.int64)
+            drawn["n_procs"][inside] = sizes
+            for times, jobs in session_class.split_by_size(inside, sizes):
+                drawn["run_time"][jobs] = times.run_time.quantiles(run[jobs])
                 if times.requested:
-                    asked = times.requested.quantiles(request[jobs])
-                    found["req_time"][jobs] = asked
-        return found
+                    drawn["req_time"][jobs] = times.requested.quantiles(requested[jobs])
+        return drawn
 
-    def _origins(self, rng: np.random.Generator, places: Places) -> NDArray[np.int64]:
-        """Return the place of the job whose processors each has: its own, or that of an earlier one."""
-        uniform = (rng.random(places.jobs.size) < self.uniform)[places.bag_of_job]
-        kept = uniform | (rng.random(uniform.size) < self.keeps)
-        kept[places.first_jobs] = rng.random(places.jobs.size) < self.stays
-        kept[places.first_jobs[places.first_bags]] = False
-        return np.maximum.accumulate(np.where(kept, 0, np.arange(kept.size)))
+    def _draw_origins(self, rng: np.random.Generator, hierarchy: Hierarchy) -> NDArray[np.int64]:
+        """Draw the index of the job whose processors each job has: its own, or that of an earlier job."""
+        uniform = (rng.random(hierarchy.jobs.size) < self.uniform)[hierarchy.bag_of_job]
+        repeats = uniform | (rng.random(uniform.size) < self.keeps)
+        repeats[hierarchy.first_jobs] = rng.random(hierarchy.jobs.size) < self.stays
+        repeats[hierarchy.first_jobs[hierarchy.first_bags]] = False
+        return _origins(repeats)
 
-    def nearer(self, drawn: Repetition, wanted: Repetition) -> Self:
+    def calibrate(self, drawn: Repetition, target: Repetition) -> Self:
         """
-        Return contents whose jobs are more nearly as alike as *wanted*, after what these have *drawn*.
+        Return contents with repetition nearer to *target*, given that of jobs *drawn* from these contents.
 
-        Jobs are alike by chance, too, and normal scores are less alike than what is drawn by them.
+        Jobs repeat each other also by chance, and run times differ less than their normal scores.
         """
         shares = {}
         for name in ("uniform", "keeps", "stays"):
-            now, got, aim = (getattr(one, name) for one in (self, drawn, wanted))
-            chance = (got - now) / max(1 - now, 1e-9)
+            parameter, observed, aim = (getattr(source, name) for source in (self, drawn, target))
+            chance = (observed - parameter) / max(1 - parameter, 1e-9)
             shares[name] = min(max((aim - chance) / max(1 - chance, 1e-9), 0.0), 1.0)
-        own = 1 - self.run_time.user - self.run_time.session - self.run_time.bag
-        less = own * (1 - min(wanted.spread / drawn.spread, 1.0)) if drawn.spread > 0 else 0.0
-        return replace(self, **shares, run_time=replace(self.run_time, bag=self.run_time.bag + less))
+        independent = 1 - self.run_time.user - self.run_time.session - self.run_time.bag
+        shift = independent * (1 - min(target.spread / drawn.spread, 1.0)) if drawn.spread > 0 else 0.0
+        return replace(self, **shares, run_time=replace(self.run_time, bag=self.run_time.bag + shift))
 
-    def within(self, cpus: int) -> Self:
+    def limit_processors(self, cpus: int) -> Self:
         """Return the contents for *cpus* processors: larger jobs get all of them."""
 
-        def cut(knots: Knots) -> Knots:
+        def limit(knots: Knots) -> Knots:
             return replace(knots, values=tuple(min(value, float(cpus)) for value in knots.values))
 
-        return replace(self, classes=tuple(replace(one, procs=cut(one.procs)) for one in self.classes))
+        return replace(self, classes=tuple(replace(each, procs=limit(each.procs)) for each in self.classes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,59 +177,67 @@ class _Scores:
     requested: Floats
 
     @classmethod
-    def of(cls, found: Sessions, sizes: Ints, classes: tuple[Class, ...]) -> Self:
-        kind = np.searchsorted([one.fewest for one in classes[1:]], sizes, side="right")
-        procs, run, requested = (np.zeros(sizes.size) for _ in range(3))
-        for place, one in enumerate(classes):
-            inside = np.flatnonzero(kind == place)
-            procs[inside] = normal_scores(found.procs[inside])
-            size = one.of_size(found.procs[inside])
-            for number in range(len(one.times)):
-                jobs = inside[size == number]
-                run[jobs] = standard(np.log1p(found.run[jobs]))
-                asked = jobs[~np.isnan(found.requested[jobs])]
-                requested[asked] = standard(np.log1p(found.requested[asked]))
+    def of(cls, trace: Sessions, session_sizes: Ints, classes: tuple[SessionClass, ...]) -> Self:
+        procs, run, requested = (np.zeros(session_sizes.size) for _ in range(3))
+        for session_class, inside in _split_by_session(classes, session_sizes):
+            procs[inside] = normal_scores(trace.procs[inside])
+            for _, jobs in session_class.split_by_size(inside, trace.procs[inside]):
+                run[jobs] = standardize(np.log1p(trace.run[jobs]))
+                asking = jobs[~np.isnan(trace.requested[jobs])]
+                requested[asking] = standardize(np.log1p(trace.requested[asking]))
         return cls(procs, run, requested)
 
 
-def _classes(found: Sessions, sizes: Ints) -> Iterator[Class]:
-    """Yield the classes of sessions that have enough jobs; the others belong to the class before."""
-    edges = [fewest for fewest in SESSIONS if (sizes >= fewest).sum() >= ENOUGH]
+def _split_by_session(
+    classes: tuple[SessionClass, ...], session_sizes: Ints
+) -> Iterator[tuple[SessionClass, JobIndices]]:
+    """Yield each class with the jobs that are in sessions of its sizes."""
+    number = np.searchsorted([each.fewest for each in classes[1:]], session_sizes, side="right")
+    for i, session_class in enumerate(classes):
+        yield session_class, np.flatnonzero(number == i)
+
+
+def _fit_classes(trace: Sessions, session_sizes: Ints) -> Iterator[SessionClass]:
+    """Yield the classes of sessions with enough jobs; the rest is merged with the class before."""
+    edges = [edge for edge in SESSION_SIZES if (session_sizes >= edge).sum() >= MINIMUM_JOBS]
+    end = int(session_sizes.max()) + 1
     edges = [
-        fewest
-        for place, fewest in enumerate(edges)
-        if place + 1 == len(edges) or ((sizes >= fewest) & (sizes < edges[place + 1])).sum() >= ENOUGH
+        edge
+        for edge, following in pairwise([*edges, end])
+        if ((session_sizes >= edge) & (session_sizes < following)).sum() >= MINIMUM_JOBS
     ]
-    for place, fewest in enumerate(edges):
-        inside = (sizes >= fewest) | (place == 0)
-        if place + 1 < len(edges):
-            inside &= sizes < edges[place + 1]
-        procs = Sample.of(found.procs[inside])
-        yield Class(fewest, Knots.fit(procs), tuple(_times(found, np.flatnonzero(inside), procs)))
+    for edge, following in pairwise([*edges, end]):
+        inside = ((session_sizes >= edge) | (edge == edges[0])) & (session_sizes < following)
+        procs = Sample.of(trace.procs[inside])
+        times = tuple(_fit_times(trace, np.flatnonzero(inside), procs))
+        yield SessionClass(edge, Knots.fit(procs), times)
 
 
-def _times(found: Sessions, inside: NDArray[np.intp], procs: Sample) -> Iterator[Times]:
+def _fit_times(trace: Sessions, inside: JobIndices, procs: Sample) -> Iterator[SizeClass]:
     """Yield run times and requested times of classes of sizes, each with enough jobs."""
-    least = max(PART * procs.n, ENOUGH)
-    edges, begun = [], 0
+    minimum = max(MINIMUM_SHARE * procs.n, MINIMUM_JOBS)
+    edges, jobs_in_class = [], 0
     for size, count in zip(procs.values, procs.counts, strict=True):
-        begun += int(count)
-        if begun >= least:
+        jobs_in_class += int(count)
+        if jobs_in_class >= minimum:
             edges.append(int(size))
-            begun = 0
-    edges = [*edges[:-1], int(procs.max())] if edges else [int(procs.max())]
-    low = 0
-    for up_to in edges:
-        size = found.procs[inside]
-        jobs = inside[(size > low) & (size <= up_to)]
-        asked = found.requested[jobs]
-        asked = asked[~np.isnan(asked)]
-        run = Knots.fit(Sample.of(np.minimum(np.rint(found.run[jobs]), LONGEST)))
-        yield Times(up_to, run, Knots.fit(Sample.of(np.rint(asked))) if asked.size else None)
-        low = up_to
+            jobs_in_class = 0
+    edges = [*edges[:-1], int(procs.max())]
+    sizes = trace.procs[inside]
+    for previous, up_to in pairwise([0, *edges]):
+        jobs = inside[(sizes > previous) & (sizes <= up_to)]
+        requested = trace.requested[jobs]
+        requested = requested[~np.isnan(requested)]
+        run = Knots.fit(Sample.of(np.minimum(np.rint(trace.run[jobs]), LONGEST)))
+        yield SizeClass(up_to, run, Knots.fit(Sample.of(np.rint(requested))) if requested.size else None)
 
 
-def _before(places: Places, repeats: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the place of the job whose run time each has: its own, or that of an earlier one in the bag."""
-    repeats[places.first_jobs] = False
+def _repeat_in_bags(hierarchy: Hierarchy, repeats: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the index of the job whose run time each job has, given the jobs that repeat the one before."""
+    repeats[hierarchy.first_jobs] = False
+    return _origins(repeats)
+
+
+def _origins(repeats: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the index of the last job up to each that repeats no other."""
     return np.maximum.accumulate(np.where(repeats, 0, np.arange(repeats.size)))

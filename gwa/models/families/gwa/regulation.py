@@ -1,7 +1,7 @@
 """
-Who comes next: users hold back while the system is full, so that work arrives more evenly than by chance.
+Regulation of arrivals: users hold back while the system is loaded, so that work arrives evenly.
 
-Sessions of a log in another order give waits that are many times longer. Users see the load and react to it:
+The sessions of a log in random order give waits that are many times longer, for users react to the load:
 E. Shmueli and D. G. Feitelson, Uncovering the effect of system performance on user behavior from traces of
 parallel systems (2007).
 """
@@ -14,96 +14,96 @@ from numba import njit
 
 from gwa.statistics.sample import Floats, Ints
 
-CROWD: Final = 512
-"""Sessions that wait to come."""
+WAITING_SESSIONS: Final = 512
+"""Sessions waiting to start, from which the next one is chosen."""
 
-MEMORY: Final = 604_800.0
-"""Seconds after which what was too much or too little is forgotten."""
+EXCESS_TIME_CONSTANT: Final = 604_800.0
+"""Time constant in seconds with which excess work is forgotten."""
 
-LATE: Final = 8 * MEMORY
-"""Seconds over which sessions count as those of late."""
+FREQUENCY_TIME_CONSTANT: Final = 8 * EXCESS_TIME_CONSTANT
+"""Time constant in seconds of the mean frequency of recent sessions."""
 
 LOAD: Final = 0.6
-"""Load at which the backlog is measured."""
+"""Load for which the backlog is measured."""
 
-STRENGTHS: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
-"""Strengths of regulation that a fit tries."""
+CANDIDATES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
+"""Shares of regulated sessions that a fit tries."""
 
 
-def beginning(gap: float) -> Floats:
-    """Return what `picked` needs to know: the last time, excess work, and sessions per second of late."""
+def initial_state(gap: float) -> Floats:
+    """Return the state of `choose_sessions`: the last time, excess work, and recent sessions per second."""
     return np.array([0.0, 0.0, 1 / gap])
 
 
 @njit(cache=True)
-def picked(times: Floats, work: Floats, mean: float, known: Floats, regulated: Ints) -> Ints:
+def choose_sessions(times: Floats, work: Floats, mean: float, state: Floats, regulated: Ints) -> Ints:
     """
-    Return which session comes at each of *times*, in a line of which `CROWD` wait at a time.
+    Choose the session that starts at each of *times* among the first `WAITING_SESSIONS` of a queue.
 
-    *work* is that of the sessions in line, of which there are at least as many as times, *mean* that of all.
-    Where *regulated* is 1, it is the session that brings the excess nearest to nothing: the work submitted
-    beyond that of mean sessions as frequent as of late. Else it is the one that has waited longest. What is
-    *known* goes on.
+    *work* is that of each session in the queue, which has at least as many sessions as there are times, and
+    *mean* the mean work of all sessions. Where *regulated* is 1, the chosen session brings the excess nearest
+    to 0: the submitted work beyond that of mean sessions at the recent frequency. Otherwise it is the session
+    that has waited longest. The *state* is updated for the next call.
     """
-    crowd = np.arange(min(CROWD, len(work)))
-    following = len(crowd)
-    found = np.empty(len(times), np.int64)
-    last, excess, frequency = known
-    for place in range(len(times)):
-        passed = times[place] - last
-        last = times[place]
-        excess = (excess - mean * frequency * passed) * np.exp(-passed / MEMORY)
-        frequency = frequency * np.exp(-passed / LATE) + 1 / LATE
+    waiting = np.arange(min(WAITING_SESSIONS, len(work)))
+    following = len(waiting)
+    chosen = np.empty(len(times), np.int64)
+    last, excess, frequency = state
+    for i in range(len(times)):
+        elapsed = times[i] - last
+        last = times[i]
+        excess = (excess - mean * frequency * elapsed) * np.exp(-elapsed / EXCESS_TIME_CONSTANT)
+        frequency = frequency * np.exp(-elapsed / FREQUENCY_TIME_CONSTANT) + 1 / FREQUENCY_TIME_CONSTANT
         best = 0
-        for one in range(1, len(crowd)):
-            if regulated[place]:
-                if abs(excess + work[crowd[one]]) < abs(excess + work[crowd[best]]):
-                    best = one
-            elif crowd[one] < crowd[best]:
-                best = one
-        found[place] = crowd[best]
-        excess += work[crowd[best]]
+        for candidate in range(1, len(waiting)):
+            if regulated[i]:
+                if abs(excess + work[waiting[candidate]]) < abs(excess + work[waiting[best]]):
+                    best = candidate
+            elif waiting[candidate] < waiting[best]:
+                best = candidate
+        chosen[i] = waiting[best]
+        excess += work[waiting[best]]
         if following < len(work):
-            crowd[best] = following
+            waiting[best] = following
             following += 1
         else:
-            crowd[best] = crowd[-1]
-            crowd = crowd[:-1]
-    known[:] = last, excess, frequency
-    return found
+            waiting[best] = waiting[-1]
+            waiting = waiting[:-1]
+    state[:] = last, excess, frequency
+    return chosen
 
 
-def backlog(times: Floats, work: Floats) -> float:
+def mean_backlog(times: Floats, work: Floats) -> float:
     """
-    Return the mean seconds of work that is not done yet, where *work* comes at *times* and is done evenly.
+    Return the mean backlog in seconds, if *work* is submitted at *times* and done at a constant rate.
 
-    The pace is such that the load is `LOAD`. It is what a scheduler has before it, whatever its policy.
+    At that rate the load is `LOAD`. The backlog is what a scheduler is faced with, whatever its policy.
     """
-    pace = work.sum() / (LOAD * max(times[-1] - times[0], 1.0))
-    net = np.concatenate(([0.0], np.cumsum(work[:-1] - pace * np.diff(times))))
-    waiting = net - np.minimum.accumulate(net)
-    return float(waiting.mean() / pace) if pace > 0 else 0.0
+    rate = work.sum() / (LOAD * max(times[-1] - times[0], 1.0))
+    balance = np.concatenate(([0.0], np.cumsum(work[:-1] - rate * np.diff(times))))
+    backlog = balance - np.minimum.accumulate(balance)
+    return float(backlog.mean() / rate) if rate > 0 else 0.0
 
 
-def by_fit(chance: Floats, part: float) -> Ints:
-    """Return 1 for that *part* of sessions whose *chance* is below it, and 0 for the others."""
-    found: Ints = (chance < part).astype(np.int64)
-    return found
+def is_regulated(uniform: Floats, share: float) -> Ints:
+    """Return 1 for the *share* of sessions whose *uniform* draw is below it, and 0 for the rest."""
+    regulated: Ints = (uniform < share).astype(np.int64)
+    return regulated
 
 
-def strength(lines: Sequence[tuple[Floats, Floats]], target: float, rng: np.random.Generator) -> float:
+def fit_regulation(draws: Sequence[tuple[Floats, Floats]], target: float, rng: np.random.Generator) -> float:
     """
-    Return how often the next session is a regulated one, so that the backlog is nearest to *target*.
+    Fit the share of regulated sessions whose mean backlog is nearest to *target*.
 
-    *lines* are draws of sessions, their times and their work; several, for the greatest of them decide much.
+    *draws* are the times and the work of sessions; several draws, for the largest sessions dominate the mean.
     """
-    chances = [rng.random(times.size) for times, _ in lines]
-    found = []
-    for one in STRENGTHS:
+    uniforms = [rng.random(times.size) for times, _ in draws]
+    errors = []
+    for share in CANDIDATES:
         backlogs = []
-        for (times, work), chance in zip(lines, chances, strict=True):
-            known = beginning((times[-1] - times[0] + 1) / times.size)
-            order = picked(times, work, float(work.mean()), known, by_fit(chance, one))
-            backlogs.append(np.log(backlog(times, work[order]) + 1))
-        found.append(abs(np.mean(backlogs) - np.log(target + 1)))
-    return STRENGTHS[int(np.argmin(found))]
+        for (times, work), uniform in zip(draws, uniforms, strict=True):
+            state = initial_state((times[-1] - times[0] + 1) / times.size)
+            order = choose_sessions(times, work, float(work.mean()), state, is_regulated(uniform, share))
+            backlogs.append(np.log(mean_backlog(times, work[order]) + 1))
+        errors.append(abs(np.mean(backlogs) - np.log(target + 1)))
+    return CANDIDATES[int(np.argmin(errors))]

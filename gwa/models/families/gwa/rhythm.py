@@ -1,4 +1,4 @@
-"""The rhythm of sessions: how many bags they have, how many jobs those have, and the times between."""
+"""The rhythm of sessions: numbers of bags and jobs, and the think times and gaps between them."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -6,74 +6,76 @@ from typing import Self
 import numpy as np
 from scipy.special import ndtr
 
-from gwa.models.families.gwa.likeness import Likeness, normal_scores
-from gwa.models.families.gwa.places import Places, UserScores
+from gwa.models.families.gwa.hierarchy import Hierarchy, UserScores
 from gwa.models.families.gwa.sessions import PAUSE, Sessions
+from gwa.models.families.gwa.similarity import Likeness, normal_scores
 from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters
 from gwa.statistics.sample import Floats, Ints, Sample
 
 
 @dataclass(frozen=True)
-class Alike(Parameters):
-    """A quantity: the distribution of its *values*, and how alike they are in a group (*likeness*)."""
+class GroupedQuantity(Parameters):
+    """A quantity: the distribution of its *values*, and their similarity within groups (*likeness*)."""
 
     values: Knots
     likeness: Likeness
 
     @classmethod
     def fit(cls, values: Floats | Ints, *groups: Ints) -> Self:
-        """Return the quantity of *values* and the groups that they are in; 0 where there are none."""
+        """Fit the quantity to *values* and their *groups*; without values it is 0."""
         if not values.size:
             return cls(Knots((0.0, 0.0), (0.0, 1.0)), Likeness())
         return cls(Knots.fit(Sample.of(np.floor(values))), Likeness.fit(normal_scores(values), *groups))
 
-    def drawn(self, scores: Floats) -> Floats:
-        """Return the values of normal *scores*."""
+    def from_scores(self, scores: Floats) -> Floats:
+        """Convert normal *scores* to values."""
         return self.values.quantiles(ndtr(scores))
 
 
 @dataclass(frozen=True)
 class Rhythm(Parameters):
     """
-    What sessions look like: *bags* in a session, *jobs* in a bag, and seconds between bags and between jobs.
+    The structure of sessions: *bags* in a session, *jobs* in a bag, and the seconds between them.
 
-    There is a *pause* of two minutes or more from the last job of a bag to the next bag, and a
-    *gap* of less from one job of a bag to the next.
+    A *pause* of two minutes or more separates the last job of a bag from the next bag, and a shorter *gap*
+    the jobs of a bag.
     """
 
-    bags: Alike
-    jobs: Alike
-    pause: Alike
-    gap: Alike
+    bags: GroupedQuantity
+    jobs: GroupedQuantity
+    pause: GroupedQuantity
+    gap: GroupedQuantity
 
     @classmethod
-    def fit(cls, found: Sessions) -> Self:
-        """Return the rhythm of sessions."""
-        sessions, bags = found.firsts(found.session), found.firsts(found.bag)
-        jobs = np.bincount(found.bag)
-        pauses = bags[~np.isnan(found.gap[bags])]
-        inside = np.flatnonzero(found.gap < PAUSE)
-        inside = inside[np.diff(found.bag, prepend=-1)[inside] == 0]
+    def fit(cls, trace: Sessions) -> Self:
+        """Fit the rhythm to the sessions of a *trace*."""
+        sessions, bags = trace.first_jobs(trace.session), trace.first_jobs(trace.bag)
+        jobs = np.bincount(trace.bag)
+        pauses = bags[~np.isnan(trace.gap[bags])]
+        inside = np.flatnonzero(trace.gap < PAUSE)
+        inside = inside[np.diff(trace.bag, prepend=-1)[inside] == 0]
         return cls(
-            Alike.fit(np.bincount(found.session[bags]), found.user[sessions]),
-            Alike.fit(jobs, found.user[bags], found.session[bags]),
-            Alike.fit(found.gap[pauses], found.user[pauses], found.session[pauses]),
-            Alike.fit(found.gap[inside], found.user[inside], found.session[inside], found.bag[inside]),
+            GroupedQuantity.fit(np.bincount(trace.session[bags]), trace.user[sessions]),
+            GroupedQuantity.fit(jobs, trace.user[bags], trace.session[bags]),
+            GroupedQuantity.fit(trace.gap[pauses], trace.user[pauses], trace.session[pauses]),
+            GroupedQuantity.fit(
+                trace.gap[inside], trace.user[inside], trace.session[inside], trace.bag[inside]
+            ),
         )
 
-    def draw(self, rng: np.random.Generator, users: UserScores, user: Ints) -> tuple[Places, Floats]:
-        """Return bags and jobs of the sessions of *user*, and the seconds from each session's first job."""
+    def draw(self, rng: np.random.Generator, users: UserScores, user: Ints) -> tuple[Hierarchy, Floats]:
+        """Draw the bags and jobs of a session for each *user*, and the seconds since its first job."""
         none = np.zeros(0, np.int64)
-        of_session = Places(users, user, none, none).scores_of_sessions(rng, self.bags.likeness, 0)
-        bags = np.maximum(self.bags.drawn(of_session), 1).astype(np.int64)
-        of_bag = Places(users, user, bags, none).scores_of_bags(rng, self.jobs.likeness, 1)
-        jobs = np.maximum(self.jobs.drawn(of_bag), 1).astype(np.int64)
-        places = Places(users, user, bags, jobs)
-        gaps = self.gap.drawn(places.scores_of_jobs(rng, self.gap.likeness, 2))
-        pauses = self.pause.drawn(places.scores_of_bags(rng, self.pause.likeness, 3))
-        gaps[places.first_jobs] = pauses
-        begins = places.first_jobs[places.first_bags]
-        gaps[begins] = 0.0
-        total = np.cumsum(gaps)
-        return places, total - total[begins][places.session_of_job]
+        session_scores = Hierarchy(users, user, none, none).draw_session_scores(rng, self.bags.likeness, 0)
+        bags = np.maximum(self.bags.from_scores(session_scores), 1).astype(np.int64)
+        bag_scores = Hierarchy(users, user, bags, none).draw_bag_scores(rng, self.jobs.likeness, 1)
+        jobs = np.maximum(self.jobs.from_scores(bag_scores), 1).astype(np.int64)
+        hierarchy = Hierarchy(users, user, bags, jobs)
+        gaps = self.gap.from_scores(hierarchy.draw_job_scores(rng, self.gap.likeness, 2))
+        pauses = self.pause.from_scores(hierarchy.draw_bag_scores(rng, self.pause.likeness, 3))
+        gaps[hierarchy.first_jobs] = pauses
+        first_jobs = hierarchy.first_jobs[hierarchy.first_bags]
+        gaps[first_jobs] = 0.0
+        elapsed = np.cumsum(gaps)
+        return hierarchy, elapsed - elapsed[first_jobs][hierarchy.session_of_job]

@@ -1,4 +1,4 @@
-"""The sessions of a trace: what a user submits without an hour's break, in bags without two minutes'."""
+"""The sessions of a trace: jobs of a user with gaps below an hour, in bags with gaps below two minutes."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,18 +11,18 @@ from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 
 BREAK: Final = 3600.0
-"""A session ends where a user submits nothing for so many seconds."""
+"""A session ends when its user submits nothing for this many seconds."""
 
 PAUSE: Final = TEXT.gap or 0.0
-"""A bag ends where a user submits nothing for so many seconds."""
+"""A bag ends when its user submits nothing for this many seconds."""
 
-MOST: Final = 1_000_000
-"""Jobs that a fit looks at; of a longer trace, the first."""
+MAXIMUM_JOBS: Final = 1_000_000
+"""Jobs of a trace that are fitted; later ones are ignored."""
 
 COLUMNS: Final = """
 select submit_time, run_time, n_procs, req_time,
 case when user_id is null then -job_id - 1 else dense_rank() over (order by user_id) end as user_number
-from (select * from ran where submit_time is not null order by submit_time, job_id limit {most}) as earliest
+from (select * from ran where submit_time is not null order by submit_time, job_id limit {limit}) as earliest
 order by user_number, submit_time, job_id
 """
 
@@ -30,10 +30,10 @@ order by user_number, submit_time, job_id
 @dataclass(frozen=True, eq=False)
 class Sessions:
     """
-    Jobs by user, session and bag, each in the order of submission, as arrays of one length.
+    Jobs sorted by user, session, bag and submission time, as arrays of equal length.
 
-    *user*, *session* and *bag* number from 0 whose they are; *gap* is the time since the job before in the
-    session, nan for its first.
+    *user*, *session* and *bag* are numbers from 0; *gap* is the time since the job before in the session, nan
+    for its first job.
     """
 
     submit: Floats
@@ -48,21 +48,21 @@ class Sessions:
 
     @classmethod
     def of(cls, store: Store) -> "Sessions":
-        """Return the jobs of *store* that ran; each of an unknown user is a session of its own."""
-        found = store.arrays(COLUMNS.format(most=MOST))
+        """Return the sessions of the jobs that ran; each job without a user is a session of its own."""
+        columns = store.arrays(COLUMNS.format(limit=MAXIMUM_JOBS))
         submit, run, requested, users = (
-            np.ma.filled(np.ma.asarray(found[name]).astype(np.float64), np.nan)
+            np.ma.filled(np.ma.asarray(columns[name]).astype(np.float64), np.nan)
             for name in ("submit_time", "run_time", "req_time", "user_number")
         )
         gap = np.diff(submit, prepend=np.nan)
         new_user = np.diff(users, prepend=np.nan) != 0
         new_session = new_user | ~(gap < BREAK)
         new_bag = new_session | ~(gap < PAUSE)
-        user, session, bag = (np.cumsum(new) - 1 for new in (new_user, new_session, new_bag))
+        user, session, bag = (np.cumsum(is_new) - 1 for is_new in (new_user, new_session, new_bag))
         gap[new_session] = np.nan
-        procs = np.asarray(found["n_procs"]).astype(np.int64)
+        procs = np.asarray(columns["n_procs"]).astype(np.int64)
         return cls(submit, run, procs, requested, user, session, bag, gap, bool((users > 0).any()))
 
-    def firsts(self, group: Ints) -> NDArray[np.intp]:
-        """Return the places of the first job of each group."""
+    def first_jobs(self, group: Ints) -> NDArray[np.intp]:
+        """Return the index of the first job of each *group*: users, sessions or bags."""
         return np.flatnonzero(np.diff(group, prepend=-1))

@@ -1,4 +1,4 @@
-"""Where jobs belong: to bags, sessions and users, each with normal scores of its own for each quantity."""
+"""The hierarchy of users, sessions, bags and jobs, and normal scores that are common within its levels."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,24 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from gwa.models.families.gwa.likeness import Likeness
+from gwa.models.families.gwa.similarity import Likeness
 from gwa.statistics.sample import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class UserScores:
-    """The normal *scores* of users, a row for each quantity."""
+    """The normal *scores* of users, one row for each quantity."""
 
     scores: Floats
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator, share: Floats, quantities: int) -> Self:
+    def draw(cls, rng: np.random.Generator, share: Floats, quantities: int) -> Self:
         """
-        Return scores that are standard normal over all sessions, of which users have their *share*.
+        Draw scores that are standard normal over all sessions, of which each user has a *share*.
 
-        The users stand in line in an order drawn for each quantity, each as broad as their share of the
-        sessions; the score is that of their middle. So one heavy user is ordinary, and light ones
-        are extreme on either side.
+        For each quantity the users divide the unit interval in random order, each by the share of the
+        sessions; the score is that of the middle of a user's part. Thus a single heavy user is ordinary, and
+        light users are extreme in either direction.
         """
         rows = np.empty((quantities, share.size))
         for row in rows:
@@ -35,8 +35,8 @@ class UserScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """The user of each session, and how many bags it has; and how many jobs each bag has."""
+class Hierarchy:
+    """The *user* of each session, the number of *bags* of each session, and of *jobs* of each bag."""
 
     users: UserScores
     user: NDArray[np.int64]
@@ -60,27 +60,27 @@ class Places:
 
     @cached_property
     def first_jobs(self) -> NDArray[np.int64]:
-        """The place of the first job of each bag."""
+        """The index of the first job of each bag."""
         return np.cumsum(self.jobs) - self.jobs
 
     @cached_property
     def first_bags(self) -> NDArray[np.int64]:
-        """The place of the first bag of each session."""
+        """The index of the first bag of each session."""
         return np.cumsum(self.bags) - self.bags
 
-    def scores_of_sessions(self, rng: np.random.Generator, likeness: Likeness, quantity: int) -> Floats:
-        """Return a normal score for each session, alike by user."""
-        return likeness.score(rng, self.user.size, (self.users.scores[quantity], self.user))
+    def draw_session_scores(self, rng: np.random.Generator, likeness: Likeness, quantity: int) -> Floats:
+        """Draw a normal score for each session, correlated by user."""
+        return likeness.draw(rng, self.user.size, (self.users.scores[quantity], self.user))
 
-    def scores_of_bags(self, rng: np.random.Generator, likeness: Likeness, quantity: int) -> Floats:
-        """Return a normal score for each bag, alike by user and session."""
+    def draw_bag_scores(self, rng: np.random.Generator, likeness: Likeness, quantity: int) -> Floats:
+        """Draw a normal score for each bag, correlated by user and session."""
         of_session = rng.standard_normal(self.user.size)
         by_user = (self.users.scores[quantity], self.user[self.session_of_bag])
-        return likeness.score(rng, self.session_of_bag.size, by_user, (of_session, self.session_of_bag))
+        return likeness.draw(rng, self.session_of_bag.size, by_user, (of_session, self.session_of_bag))
 
-    def scores_of_jobs(self, rng: np.random.Generator, likeness: Likeness, quantity: int) -> Floats:
-        """Return a normal score for each job, alike by user, session and bag."""
+    def draw_job_scores(self, rng: np.random.Generator, likeness: Likeness, quantity: int) -> Floats:
+        """Draw a normal score for each job, correlated by user, session and bag."""
         of_session, of_bag = rng.standard_normal(self.user.size), rng.standard_normal(self.jobs.size)
         by_user = (self.users.scores[quantity], self.user[self.session_of_job])
         by_session, by_bag = (of_session, self.session_of_job), (of_bag, self.bag_of_job)
-        return likeness.score(rng, self.bag_of_job.size, by_user, by_session, by_bag)
+        return likeness.draw(rng, self.bag_of_job.size, by_user, by_session, by_bag)
