@@ -23,7 +23,7 @@ from gwa.models.base import Model
 from gwa.models.streams import Block, Extent, cut
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
-from gwa.store.engines.duckdb import passing
+from gwa.store.engines.duckdb import limited_memory
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.store.system import Header
@@ -73,7 +73,7 @@ def workload(
     """Return a store with the jobs of *order*, in the file *target* or in scratch space."""
     store = Store.create(target, engine)
     try:
-        with passing(store.connection, engine, MEGABYTES):
+        with limited_memory(store.connection, engine, MEGABYTES):
             jobs = _filled(store, order, progress)
         store.set_header((*order.header, *described(order)))
         store.set_account(Account(jobs, jobs, 0, 0, 0))
