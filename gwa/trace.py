@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gwa.analysis.base import analyses
 from gwa.analysis.build import build
 from gwa.errors import TraceError
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
 from gwa.report.document import Report, Value
@@ -189,7 +189,7 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
         raise TraceError("no file was given, expected a trace")
     said = system if isinstance(system, dict | None) else read_system(Path(system))
     reading = ReadOptions(said, strict, Engine(memory, threads, engine), progress)
-    return Trace(read(files, format, reading), title(files))
+    return Trace(open_trace(files, format, reading), title(files))
 
 
 def title(files: Sequence[Path]) -> str:

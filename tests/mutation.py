@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from gwa.errors import GwaError
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 
 VALUES = (
     "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e308", "-1e308", "1e-320",
@@ -98,7 +98,7 @@ def told(error):
 def outcome(name, *paths):
     """Read files in the format *name*; return the account, checked, or the line that says what is wrong."""
     try:
-        store = read(paths, name)
+        store = open_trace(paths, name)
     except GwaError as error:
         return told(error)
     with store:

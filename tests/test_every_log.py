@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gwa.errors import TraceError
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from tests.conftest import LOGS
 
 EVERY = sorted(path for path in LOGS.rglob("*") if path.is_file() and path.name != "README.md")
@@ -52,7 +52,7 @@ def test_there_are_logs_of_every_kind(logs):
 @cache
 def account_of(path):
     """Return the account of a log, whose rows all are jobs or explain them."""
-    with read([path]) as store:
+    with open_trace([path]) as store:
         store.account.check()
         assert store.rows("select line, reason from rejects") == []
         assert store.row("select count(*) from jobs") == (store.account.jobs,)
@@ -76,7 +76,7 @@ def test_a_log_becomes_jobs_and_its_account_adds_up(path):
 def test_another_log_is_refused_or_its_account_adds_up(path):
     with ExitStack() as stack:
         try:
-            store = stack.enter_context(read([path]))
+            store = stack.enter_context(open_trace([path]))
         except TraceError as error:
             refusal = str(error)
         else:
@@ -90,14 +90,14 @@ def test_another_log_is_refused_or_its_account_adds_up(path):
 @pytest.mark.parametrize("path", sorted(OTHER), ids=named)
 def test_a_record_of_a_disk_is_no_job(path):
     with pytest.raises(TraceError, match="no job in it: none of its 1 lines or records tells of one"):
-        read([path])
+        open_trace([path])
 
 
 @pytest.mark.logs
 @pytest.mark.parametrize("folder", ["globus/car", "globus/gracc", "globus/sgas", "gridengine", "slurm"])
 def test_a_folder_of_logs_is_one_trace(folder, logs):
     paths = [path for path in FILES if Path(folder) == path.relative_to(logs).parent]
-    with read([logs / folder]) as store:
+    with open_trace([logs / folder]) as store:
         store.account.check()
         assert store.account.rejected == 0
         others = len(OTHER.intersection(paths))
@@ -109,4 +109,4 @@ def test_a_folder_of_logs_is_one_trace(folder, logs):
 @pytest.mark.logs
 def test_what_only_explains_tasks_is_no_trace_by_itself(logs):
     with pytest.raises(TraceError, match="no job in it"):
-        read([logs / "google2011" / "job_events"])
+        open_trace([logs / "google2011" / "job_events"])

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from gwa.errors import OutputError, TraceError, UnknownFormat
 from gwa.formats.convert import convert
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.store.options import ReadOptions
 from tests.mutation import CHANGES, FEW, MANY, VALUES, mutated, outcome
@@ -58,10 +58,10 @@ def test_what_is_no_log_is_told_in_a_line(data, name, given_file):
 def test_places_that_are_no_files(tmp_path):
     for path, reason in ((tmp_path, "directory|folder"), (tmp_path / "nowhere.swf", "no such file")):
         with pytest.raises(TraceError, match=reason):
-            read([path])
+            open_trace([path])
     (tmp_path / "loop.swf").symlink_to(tmp_path / "loop.swf")
     with pytest.raises(TraceError, match="too many levels of symbolic links"):
-        read([tmp_path / "loop.swf"])
+        open_trace([tmp_path / "loop.swf"])
 
 
 def test_a_file_that_may_not_be_read(tmp_path):
@@ -82,7 +82,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_a_format_that_does_not_exist(tmp_path):
     (tmp_path / "a.swf").write_text(SAMPLE)
     with pytest.raises(UnknownFormat, match="there is no format 'cobol'"):
-        read([tmp_path / "a.swf"], "cobol")
+        open_trace([tmp_path / "a.swf"], "cobol")
     with pytest.raises((UnknownFormat, OutputError)):
         convert([tmp_path / "a.swf"], tmp_path / "a.docx")
 
@@ -149,14 +149,14 @@ HEADERS = (
 def test_any_header_is_survived(line, tmp_path):
     path = tmp_path / "a.swf"
     path.write_text(f"; {line}\n{SAMPLE}")
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.account.jobs == 29
         assert (store.system.cpus or 0) >= 0
         assert store.system.timezone.key
         for suffix in (".gwf", ".swf", ".parquet"):
             out = tmp_path / f"out{suffix}"
             writer(out).save(store, out)
-            with read([out]) as again:
+            with open_trace([out]) as again:
                 assert again.rows("select queue_id from jobs") == store.rows("select queue_id from jobs")
 
 
@@ -171,7 +171,7 @@ def good(tmp_path_factory):
     folder = tmp_path_factory.mktemp("good")
     (folder / "a.swf").write_text(SAMPLE)
     found = {}
-    with read([folder / "a.swf"]) as store:
+    with open_trace([folder / "a.swf"]) as store:
         for suffix in WRITTEN:
             out = folder / f"a{suffix}"
             writer(out).save(store, out)
@@ -219,7 +219,7 @@ def test_the_archives_own_edition_is_read(tmp_path):
         "insert into jobs values (0, 1136070690, 5, 60, 1, 59.5, 1024, 1, -1, NULL, 1, 'U1', '-1')",
         "insert into jobs values (1, 1136070700, NULL, -1, 0, -1, NULL, 1, 7200.0, -1.0, -1, 'U2', '')",
     )
-    with read([path]) as store:
+    with open_trace([path]) as store:
         names = "submit_time, wait_time, run_time, n_procs, average_cpu_time, req_time, req_memory, status"
         assert store.rows(f"select {names}, user_id, vo_id from jobs order by job_id") == [
             (1136070690.0, 5.0, 60.0, 1, 59.5, None, None, 1, "U1", None),
@@ -235,7 +235,7 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
         "insert into Jobs values (1, 10, '60', 2.0, 12), (2, '', 60.5, 1, 3.5), (3, 30, 'soon', 1, 'a'),"
         " (4, 1e300, 9223372036854775807, -5, x'ff41'), (5, 50, '1_0', 1, 'b'), (6, 60, 'nan', 1, NULL)",
     )
-    with read([path]) as store:
+    with open_trace([path]) as store:
         names = "job_id, submit_time, run_time, n_procs, user_id"
         assert store.rows(f"select {names} from jobs order by job_id") == [
             (1, 10.0, 60.0, 2, "12"),
@@ -249,7 +249,7 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
         ]
         assert store.account.rejected == 2
     with pytest.raises(TraceError, match=r"a.sqlite:3: run_time is 'soon'"):
-        read([path], reading=ReadOptions(strict=True))
+        open_trace([path], options=ReadOptions(strict=True))
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
 )
 def test_sqlite_of_other_things_is_refused(statement, reason, tmp_path):
     with pytest.raises(TraceError, match=reason):
-        read([sqlite(tmp_path / "a.sqlite", statement)])
+        open_trace([sqlite(tmp_path / "a.sqlite", statement)])
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_false_notes_in_sqlite_are_refused(statement, make_store, tmp_path):
     writer(path).save(make_store(submit_time=[1.0], run_time=[2.0]), path)
     sqlite(path, *statement.split(";"))
     with pytest.raises(TraceError) as caught:
-        read([path])
+        open_trace([path])
     assert "\n" not in str(caught.value)
 
 
@@ -292,13 +292,13 @@ def test_a_sqlite_file_in_use_is_refused(make_store, tmp_path):
     writer(path).save(make_store(submit_time=[1.0], run_time=[2.0]), path)
     (tmp_path / "a.sqlite-wal").write_bytes(b"more")
     with pytest.raises(TraceError, match=r"there is a a.sqlite-wal"):
-        read([path])
+        open_trace([path])
 
 
 def test_nothing_is_written_beside_a_sqlite_file(make_store, tmp_path):
     path = tmp_path / "a.sqlite"
     writer(path).save(make_store(submit_time=[1.0], run_time=[2.0]), path)
     before = path.read_bytes()
-    read([path]).close()
+    open_trace([path]).close()
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["a.sqlite"]

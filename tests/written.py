@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 
@@ -32,7 +32,7 @@ class Written:
     def __call__(self, *rows: str | bytes, fields: str = FIELDS, **wishes: Any) -> list[tuple[Any, ...]]:
         lines = (row if isinstance(row, bytes) else row.encode() for row in rows)
         self.path.write_bytes(b"".join(line + b"\n" for line in lines))
-        self.stores.append(read([self.path], self.name, ReadOptions(**wishes)))
+        self.stores.append(open_trace([self.path], self.name, ReadOptions(**wishes)))
         self.stores[-1].account.check()
         return self.stores[-1].rows(
             f"select {fields} from jobs join source_ids using (job_id) order by job_id"

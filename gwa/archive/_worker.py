@@ -19,7 +19,7 @@ from gwa.analysis.comparison.compare import compare
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.publish import ONE_THREAD, Withheld, drawn
 from gwa.errors import GwaError
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.report.html import html
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
@@ -83,7 +83,7 @@ def make_pair(catalogue: Catalogue, names: Sequence[str], folder: Path, memory: 
         for name in names:
             (file,) = (folder / "traces" / name).glob("*.duckdb")
             reading = ReadOptions(engine=Engine(memory, ONE_THREAD))
-            store = stack.enter_context(read([file], reading=reading))
+            store = stack.enter_context(open_trace([file], options=reading))
             stores.append((file.stem, store))
         report = compare(stores)
     above = [(catalogue.title, "../index.html"), ("Compare", "../compare.html")]

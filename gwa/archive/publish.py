@@ -15,7 +15,7 @@ from typing import Any, Final
 from gwa.analysis.build import build
 from gwa.archive.catalogue import Catalogue, CatalogueEntry, Generated
 from gwa.errors import TraceError
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.metrics.diversity import diversity
 from gwa.metrics.quality import completeness, problems
@@ -25,7 +25,7 @@ from gwa.report.drawing import draw
 from gwa.report.html import figures, html, summary
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
-from gwa.store.privacy import leaks
+from gwa.store.privacy import find_leaks
 from gwa.store.store import Store
 from gwa.util import fingerprint
 
@@ -82,13 +82,13 @@ def publish(
     name = entry.id + ("-synthetic" if entry.synthetic else "")
     base = folder / (name + SUFFIXES["DuckDB"])
     with _made(entry, base, engine) as store:
-        found = [] if publish_names else leaks(store)
+        found = [] if publish_names else find_leaks(store)
         if found:
             raise Withheld("; ".join(map(str, found)) + ": anonymise it, or build with --publish-names")
         store.set_header((*_labels(catalogue, entry), *store.header))
         if not base.exists():
             writer(base).save(store, base)
-    with read([base], reading=ReadOptions(engine=engine)) as store:
+    with open_trace([base], options=ReadOptions(engine=engine)) as store:
         for suffix in SUFFIXES.values():
             if suffix != base.suffix:
                 writer(folder / (name + suffix)).save(store, folder / (name + suffix))
@@ -115,7 +115,7 @@ def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
         return _generated(entry.generated, target, engine)
     if entry.source is None:  # pragma: no cover - the catalogue sees to it
         raise TraceError(f"{entry.id}: has no source")
-    store = read([entry.source], reading=ReadOptions(engine=engine, target=target))
+    store = open_trace([entry.source], options=ReadOptions(engine=engine, target=target))
     if not store.row("select count(*) from jobs")[0]:
         store.close()
         raise TraceError(f"{entry.source.name}: holds no job")

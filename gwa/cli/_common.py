@@ -137,9 +137,9 @@ def _with(command: F, *added: Callable[[F], F]) -> F:
 
 def engine(said: dict[str, Any]) -> "Engine":
     """Return the limits that the shared options express; raise a usage error for nonsense."""
-    from gwa.store.engines.config import SIZE, Engine
+    from gwa.store.engines.config import SIZE_PATTERN, Engine
 
-    if said["memory"] and not SIZE.fullmatch(said["memory"]):
+    if said["memory"] and not SIZE_PATTERN.fullmatch(said["memory"]):
         message = f"'{said['memory']}' is no size, expected one such as 2GB"
         raise click.BadParameter(message, param_hint="--memory")
     return Engine(said["memory"], said["threads"], said.get("engine_name", "duckdb"))
@@ -157,7 +157,7 @@ def reading(said: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
         strict=strict,
         engine=engine(said),
         progress=progress(quiet=said["quiet"]),
-        options={**_set(said["set_"]), **attempts},
+        format_options={**_set(said["set_"]), **attempts},
     )
 
 
@@ -173,12 +173,12 @@ def _set(pairs: Sequence[str]) -> dict[str, str]:
 
 def opened(trace: Path, said: dict[str, Any]) -> "Trace":
     """Open a trace with the shared options, and leave the part of it that they name."""
-    from gwa.formats.open import read
+    from gwa.formats.open import open_trace
     from gwa.store.subset import Subset
     from gwa.trace import Trace, title
 
     part = Subset(said.get("period"), said.get("queues", ()), said.get("groups", ()), said.get("where"))
-    found = Trace(read([trace], said["name"], reading(said)), title([trace]))
+    found = Trace(open_trace([trace], said["name"], reading(said)), title([trace]))
     try:
         return found.narrow(part)
     except GwaError:

@@ -29,5 +29,5 @@ def command(trace: Path, out: Path, key: Path | None, **said: Any) -> None:
     from gwa.formats.convert import convert
     from gwa.store.anonymize import read_key
 
-    account = convert([trace], out, name=said["name"], reading=reading(said), key=read_key(key))
+    account = convert([trace], out, name=said["name"], options=reading(said), key=read_key(key))
     tell(out, account, quiet=said["quiet"])

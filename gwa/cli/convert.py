@@ -55,7 +55,7 @@ def command(
     words = ["gwa", "convert", *(source.name for source in sources), "-o", out.name]
     wishes: dict[str, Any] = {
         "name": str(own) if own else said["name"],
-        "reading": reading(said, strict=strict),
+        "options": reading(said, strict=strict),
     }
     if more:
         if anonymize:

@@ -1,6 +1,6 @@
 """
-Which formats of traces there are, and how a trace is opened, converted and appended to.
+The formats of traces, and how a trace is opened, converted and appended to.
 
-`registry` knows the formats, `open` recognises and reads, `convert` writes, `append` adds further logs to a
-store.
+`registry` lists the formats, `open` recognises and reads them, `convert` writes a trace in another format,
+and `append` adds further logs to a store.
 """

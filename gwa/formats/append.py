@@ -1,8 +1,8 @@
 """
-Append: join the logs of another month to a store, which is then the one that all its logs would have made.
+Append logs, such as those of another month, to a store: the result equals a conversion of all logs.
 
-What is open at the end of a log is completed by the next one, in whatever order they come. For that the
-rows of the logs stay beside the store, in a folder of its name with ``.rows``, and become jobs anew.
+A job that is incomplete at the end of a log is completed by another one, whatever their order. For this the
+rows of all logs are kept in a checkpoint beside the store, a folder ``NAME.rows``, and are mapped again.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gwa.errors import OutputError, TraceError
-from gwa.formats.convert import convert_in_place, rows_of
+from gwa.formats.convert import convert_in_place, rows_folder
 from gwa.formats.registry import writer
 from gwa.ingest.checkpoint import locked
 from gwa.ingest.inputs import expand
@@ -26,53 +26,52 @@ def append(
     out: Path,
     *,
     name: str | None = None,
-    reading: ReadOptions | None = None,
+    options: ReadOptions | None = None,
     command: str = "",
 ) -> tuple[Account, list[Path]]:
     """
-    Append the logs in *paths* to the store *out*, and return its account and the logs that it held already.
+    Append the logs in *paths* to the store *out*, and return its account and the logs that were in it before.
 
-    Where there is none yet it is made. A log that is in the store changes nothing, whatever it is called now.
-    The old store stays as it is until the new one takes its place. Raise `OutputError` for an output that is
-    no store, `TraceError` for a store whose rows were not kept.
+    The store is created if it does not exist. A log that is in the store already changes nothing, even under
+    another name. The old store stays in place until the new one is complete. Raise `OutputError` if *out* is
+    not a store, `TraceError` if the rows of a store were not kept.
     """
     if writer(out).name != "duckdb":
         raise OutputError(f"{out}: only a store can be appended to, expected a name such as trace.duckdb")
     writable(out)
-    reading, files, rows = reading or ReadOptions(), expand(paths), rows_of(out)
-    said, account, commands = _held(out, reading)
-    if said and not rows.is_dir():
-        message = f"{out}: its rows were not kept, in {rows.name}: convert all logs anew, with --append"
+    options, files, folder = options or ReadOptions(), expand(paths), rows_folder(out)
+    stored, account, commands = _stored_logs(out, options)
+    if stored and not folder.is_dir():
+        message = f"{out}: its rows were not kept, in {folder.name}: convert all logs anew, with --append"
         raise TraceError(message)
-    fresh = [path for path in files if not _is_in(path, said)]
-    again = [path for path in files if path not in fresh]
-    if not fresh:
-        return account, again
-    with locked(rows, forever=True, begun=bool(said)):
-        wishes = replace(reading, rows=rows, already=tuple(said))
-        words = " && ".join([*commands, command] if command else commands)
-        account = convert_in_place(
-            fresh, out, name, wishes, words, patient=any(path.is_dir() for path in paths)
-        )
-    return account, again
+    new = [path for path in files if not _is_stored(path, stored)]
+    already_stored = [path for path in files if path not in new]
+    if not new:
+        return account, already_stored
+    with locked(folder, permanent=True, has_store=bool(stored)):
+        options = replace(options, rows_folder=folder, stored_hashes=tuple(stored))
+        history = " && ".join([*commands, command] if command else commands)
+        skip_unknown = any(path.is_dir() for path in paths)
+        account = convert_in_place(new, out, name, options, history, skip_unknown=skip_unknown)
+    return account, already_stored
 
 
-def _held(out: Path, reading: ReadOptions) -> tuple[dict[str, int], Account, list[str]]:
-    """Return the hashes and sizes of the logs that a store holds, its account, and what made it."""
+def _stored_logs(out: Path, options: ReadOptions) -> tuple[dict[str, int], Account, list[str]]:
+    """Return the hashes and sizes of the logs in a store, its account, and the command that made it."""
     if not out.exists():
         return {}, Account(0, 0, 0, 0, 0), []
-    with Store.open(out, reading.engine) as store:
-        held = dict(store.rows("select sha256, bytes from sources"))
-        if not held:
+    with Store.open(out, options.engine) as store:
+        logs = dict(store.rows("select sha256, bytes from sources"))
+        if not logs:
             raise TraceError(f"{out}: was not made of logs, which others could follow")
         command = store.provenance.get("convert")
-        return held, store.account, [command] if command else []
+        return logs, store.account, [command] if command else []
 
 
-def _is_in(path: Path, held: dict[str, int]) -> bool:
-    """Whether a log is one of those that are *held*."""
+def _is_stored(path: Path, stored: dict[str, int]) -> bool:
+    """Whether a log is one of those *stored*, given as sizes by hash."""
     source = Source(path)
     try:
-        return source.size in held.values() and source.sha256() in held
+        return source.size in stored.values() and source.sha256() in stored
     finally:
         source.close()

@@ -1,23 +1,24 @@
-"""What a format of traces is: how its files are recognised, read and written."""
+"""Formats of traces: how their files are recognised, read and written."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from gwa.errors import UnknownFormat
+from gwa.errors import TraceError, UnknownFormat
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util import plugins
 
 
-class Read(Protocol):
+class FormatReader(Protocol):
     """Reads files of a format into a store."""
 
-    def __call__(self, heads: Sequence[FileHead], reading: ReadOptions) -> Store:
+    def __call__(self, heads: Sequence[FileHead], options: ReadOptions, /) -> Store:
         """Return a store with the jobs of the files behind *heads*."""
 
 
@@ -26,8 +27,8 @@ class Format:
     """
     A format of traces.
 
-    *names* are patterns such as ``*.gwf``. *mismatch* returns None for a head that it can read, else
-    the reason why it cannot. *write* is None for formats that are only read.
+    *names* are patterns of file names such as ``*.gwf``. *mismatch* returns None if the format can read the
+    file of a head, else the reason why it cannot. *write* is None for formats that are only read.
     """
 
     name: str
@@ -35,30 +36,48 @@ class Format:
     names: tuple[str, ...]
     notes: str
     mismatch: Callable[[FileHead], str | None]
-    read: Read
+    read: FormatReader
     write: Callable[[Store, Path], None] | None = None
 
     def save(self, store: Store, path: Path) -> None:
-        """Write *store* to *path*; raise `UnknownFormat` for a format that is only read."""
+        """Write *store* to *path*; raise `UnknownFormat` if the format can only be read."""
         if self.write is None:
             message = f"{path}: {self.title} can only be read"
             raise UnknownFormat(message)
         self.write(store, path)
 
     def is_named(self, name: str) -> bool:
-        """Whether a file *name* is one of this format."""
+        """Whether the file *name* matches a pattern of this format."""
         return any(fnmatch(name.lower(), pattern) for pattern in self.names)
+
+
+@contextmanager
+def new_store(options: ReadOptions) -> Iterator[Store]:
+    """Yield a new store to fill, which is closed if an error occurs."""
+    store = Store.create(options.target, options.engine)
+    try:
+        yield store
+    except BaseException:
+        store.close()
+        raise
+
+
+def require_match(heads: Sequence[FileHead], mismatch: Callable[[FileHead], str | None]) -> None:
+    """Raise `TraceError` for the first of *heads* that *mismatch* gives a reason against."""
+    for head in heads:
+        if reason := mismatch(head):
+            raise TraceError(f"{head.path}: {reason}")
 
 
 @cache
 def formats() -> tuple[Format, ...]:
     """Return the formats of `gwa.formats.builtin`, by name."""
     members = (vars(module).get("FORMAT") for module in plugins.modules("gwa.formats.builtin"))
-    return tuple(sorted((one for one in members if one), key=lambda one: str(one.name)))
+    return tuple(sorted(filter(None, members), key=lambda member: str(member.name)))
 
 
 @cache
 def writers() -> Mapping[str, Callable[[Store, Path], None]]:
-    """Return how the formats are written that are read by a definition in ``converters/``, by name."""
+    """Return the writers for formats defined in ``converters/``, by the name of the format."""
     members = (vars(module).get("WRITER") for module in plugins.modules("gwa.formats.builtin"))
-    return dict(one for one in members if one)
+    return dict(filter(None, members))

@@ -36,7 +36,7 @@ from gwa.ingest.cleaning import SLACK
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.lines import Layout
-from gwa.ingest.spec import MISSING, ConverterSpec, RepairStep, TableSpec, widened
+from gwa.ingest.spec import MISSING, ConverterSpec, RepairStep, TableSpec, with_extra_columns
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 
@@ -105,9 +105,9 @@ def _pattern(header: Mapping[str, Any], key: str) -> re.Pattern[str] | None:
 def _recipe(header: Mapping[str, Any], select: str) -> ConverterSpec:
     numbered = header.get("scope") == "trace"
     return ConverterSpec(
-        shape=_shape(header, numbered=numbered),
+        source_table=_shape(header, numbered=numbered),
         select=select,
-        sides={
+        explaining_tables={
             name: _shape({**header, **side}, numbered=False) for name, side in header.get("sides", {}).items()
         },
         steps=tuple(RepairStep(**step) for step in header.get("steps", [])),
@@ -127,10 +127,10 @@ def _mismatch(head: FileHead, recipe: ConverterSpec, signs: Signs) -> str | None
     """Return why *head* is not of a format, judged by its first lines; None when it is."""
     if head.is_binary:
         return "is not text"
-    rows = head.rows(recipe.shape.comment)
+    rows = head.rows(recipe.source_table.comment)
     if not rows:
         return "has no line of data"
-    if recipe.reader == "columns" and not recipe.shape.options.get("any_width"):
+    if recipe.reader == "columns" and not recipe.source_table.options.get("any_width"):
         width, wanted = _widths(head, recipe)
         if width not in wanted and not (signs.extra_columns and width > wanted[0]):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
@@ -142,8 +142,8 @@ def _mismatch(head: FileHead, recipe: ConverterSpec, signs: Signs) -> str | None
 
 
 def _widths(head: FileHead, recipe: ConverterSpec) -> tuple[int, list[int]]:
-    shapes = (recipe.shape, *recipe.sides.values())
-    return head.width(Layout(recipe.shape.delimiter, recipe.shape.comment)), [
+    shapes = (recipe.source_table, *recipe.explaining_tables.values())
+    return head.width(Layout(recipe.source_table.delimiter, recipe.source_table.comment)), [
         len(one.columns) for one in shapes
     ]
 
@@ -166,9 +166,9 @@ def _read_or_blame(
 def _read(heads: Sequence[FileHead], reading: ReadOptions, recipe: ConverterSpec, signs: Signs) -> Store:
     """Return a store with the jobs of the files behind *heads*."""
     if signs.extra_columns:
-        layout = Layout(recipe.shape.delimiter, recipe.shape.comment)
+        layout = Layout(recipe.source_table.delimiter, recipe.source_table.comment)
         width = max((head.width(layout) for head in heads), default=0)
-        recipe = replace(recipe, shape=widened(recipe.shape, width))
+        recipe = replace(recipe, source_table=with_extra_columns(recipe.source_table, width))
     store = Store.create(reading.target, reading.engine)
     try:
         ingest(store, heads, recipe, reading)

@@ -1,4 +1,4 @@
-"""Open a trace: find its files, recognise their format, read them into a store."""
+"""Open a trace: find its files, recognise their format, and read them into a store."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from gwa.formats.registry import all_formats, broken, format_called
 from gwa.formats.remote import is_remote
 from gwa.ingest.inputs import expand
 from gwa.ingest.source.compressed import plain_name
-from gwa.ingest.source.head import SIZE, TOGETHER, FileHead
+from gwa.ingest.source.head import HEAD_SIZE, TOTAL_HEAD_SIZE, FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.version import __version__
@@ -20,8 +20,8 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
     """
     Return the format of *head*, or the one called *name*.
 
-    Content decides, and the file's name where several formats could read it, or where nothing in
-    the content speaks for any. Raise `UnknownFormat` with what was tried and why each refused.
+    The content decides, or the name of the file if the content matches several formats or none.
+    Raise `UnknownFormat` with the formats tried and the reason against each.
     """
     if name:
         return format_called(name)
@@ -29,74 +29,78 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
         message = f"{head.path}: is empty, expected a trace or an accounting log"
         raise UnknownFormat(message)
     known = all_formats()
-    refusals = {one: one.mismatch(head) for one in known}
-    claims = [one for one in known if refusals[one] is None]
-    if len(claims) != 1:
-        preferred = [one for one in claims or known if one.is_named(plain_name(head.path))]
-        if len(preferred) == 1 and (claims or not head.is_binary):
-            return preferred[0]
-        raise UnknownFormat(_explain(head, refusals, claims))
-    return claims[0]
+    mismatches = {format_: format_.mismatch(head) for format_ in known}
+    matching = [format_ for format_ in known if mismatches[format_] is None]
+    if len(matching) != 1:
+        named = [format_ for format_ in matching or known if format_.is_named(plain_name(head.path))]
+        if len(named) == 1 and (matching or not head.is_binary):
+            return named[0]
+        raise UnknownFormat(_refusal(head, mismatches, matching))
+    return matching[0]
 
 
-def _explain(head: FileHead, refusals: Mapping[Format, str | None], claims: Sequence[Format]) -> str:
-    if claims:
-        return f"{head.path}: could be {' or '.join(one.name for one in claims)}: choose one with --format"
-    reasons: dict[str, object] = {one.name: reason for one, reason in refusals.items()}
+def _refusal(head: FileHead, mismatches: Mapping[Format, str | None], matching: Sequence[Format]) -> str:
+    """Return the message for a file whose format is ambiguous or unknown."""
+    if matching:
+        names = " or ".join(format_.name for format_ in matching)
+        return f"{head.path}: could be {names}: choose one with --format"
+    reasons: dict[str, object] = {format_.name: reason for format_, reason in mismatches.items()}
     tried = "; ".join(f"{name}: {reason}" for name, reason in (reasons | {**broken()}).items())
     return f"{head.path}: no known format of traces ({tried}); 'gwa formats' lists them, --format chooses one"
 
 
-def read(paths: Sequence[Path], name: str | None = None, reading: ReadOptions | None = None) -> Store:
+def open_trace(paths: Sequence[Path], name: str | None = None, options: ReadOptions | None = None) -> Store:
     """
-    Return a store with the jobs of the trace in *paths*: files, folders, patterns, ``-``, an address.
+    Return a store with the jobs of the trace in *paths*: files, folders, patterns, ``-``, or an address.
 
     All files must be of one format: the one called *name* (or defined in the file of that name), or
-    the one that is recognised. In a folder, files of no known format are passed over.
+    the one that is recognised. In a folder, files of unknown formats are skipped.
     """
-    return read_files(expand(paths), name, reading, patient=any(path.is_dir() for path in paths))
+    return open_files(expand(paths), name, options, skip_unknown=any(path.is_dir() for path in paths))
 
 
-def read_files(
+def open_files(
     files: Sequence[Path],
     name: str | None = None,
-    reading: ReadOptions | None = None,
+    options: ReadOptions | None = None,
     *,
-    patient: bool = False,
+    skip_unknown: bool = False,
 ) -> Store:
-    """Return a store with the jobs of *files*; *patient* passes over those of no known format."""
+    """Return a store with the jobs of *files*, and skip files of unknown formats if *skip_unknown*."""
+    options = options or ReadOptions()
     if len(files) == 1 and is_remote(files[0]):
-        return read_remote(files[0], reading or ReadOptions())
-    heads = [FileHead.of(path, min(SIZE, TOGETHER // len(files))) for path in files]
-    found = _formats_of(heads, name, patient=patient)
-    kinds = {one.name for one in found.values()}
-    if len(kinds) > 1:
-        mixed = ", ".join(sorted(kinds))
+        return read_remote(files[0], options)
+    heads = [FileHead.of(path, min(HEAD_SIZE, TOTAL_HEAD_SIZE // len(files))) for path in files]
+    recognised = _recognise_all(heads, name, skip_unknown=skip_unknown)
+    names = {format_.name for format_ in recognised.values()}
+    if len(names) > 1:
+        mixed = ", ".join(sorted(names))
         message = f"{files[0]}: the files are of different formats ({mixed}): convert them one by one"
         raise UnknownFormat(message)
-    (one, *_) = found.values()
-    reading = reading or ReadOptions()
-    if reading.on_spark and one.name != "parquet":
+    (format_, *_) = recognised.values()
+    if options.on_spark and format_.name != "parquet":
         raise EngineError(
-            f"{files[0]}: is {one.title}, Spark reads Parquet: gwa convert it to .parquet first"
+            f"{files[0]}: is {format_.title}, Spark reads Parquet: gwa convert it to .parquet first"
         )
-    store = one.read([head for head in heads if head in found], reading)
+    store = format_.read([head for head in heads if head in recognised], options)
     if "format" not in store.provenance and not store.is_read_only:
-        store.note({"format": one.name, "gwa": __version__})
+        store.note({"format": format_.name, "gwa": __version__})
     return store
 
 
-def _formats_of(heads: Sequence[FileHead], name: str | None, *, patient: bool) -> dict[FileHead, Format]:
-    """Return the format of each head; *patient* leaves out those of none, as long as there is one."""
-    found: dict[FileHead, Format] = {}
-    failure: UnknownFormat | None = None
+def _recognise_all(
+    heads: Sequence[FileHead], name: str | None, *, skip_unknown: bool
+) -> dict[FileHead, Format]:
+    """Return the format of each head; *skip_unknown* leaves out unknown ones if there is a known one."""
+    recognised: dict[FileHead, Format] = {}
+    first_error: UnknownFormat | None = None
     for head in heads:
         try:
-            found[head] = recognise(head, name)
+            recognised[head] = recognise(head, name)
         except UnknownFormat as error:
-            if not patient:
+            if not skip_unknown:
                 raise
-            failure = failure or error
-    if failure and not found:
-        raise failure
-    return found
+            first_error = first_error or error
+    if first_error and not recognised:
+        raise first_error
+    return recognised

@@ -1,5 +1,5 @@
 """
-Which formats there are: those of `gwa.formats.builtin`, and one for each definition in ``converters/``.
+The formats that exist: those of `gwa.formats.builtin`, and one for each definition in ``converters/``.
 
 Other packages add definitions by an entry point in the group ``gwa.converters`` that names a package with
 ``.sql`` files in it.
@@ -23,23 +23,23 @@ from gwa.util.assets import asset
 
 @cache
 def definitions() -> tuple[tuple[Format, ...], Mapping[str, GwaError]]:
-    """Return the formats defined in ``converters/``, and by name what is wrong with the other files."""
-    good: list[Format] = []
-    bad: dict[str, GwaError] = {}
+    """Return the formats defined in ``converters/``, and the errors in the other files by name."""
+    defined: list[Format] = []
+    errors: dict[str, GwaError] = {}
     for file in _definition_files():
         try:
-            good.append(_definition(file))
+            defined.append(_definition(file))
         except GwaError as error:
-            bad[Path(file.name).stem] = error
-    return tuple(good), bad
+            errors[Path(file.name).stem] = error
+    return tuple(defined), errors
 
 
 def _definition_files() -> Iterator[Traversable]:
-    """Yield the files that define formats, ours first, then those of other packages."""
+    """Yield the files that define formats: those of gwa, then those of other packages."""
     folders = [asset("converters"), *map(files, plugins.loaded("gwa.converters"))]
     for folder in folders:
-        found = (file for file in folder.iterdir() if file.name.endswith(".sql"))
-        yield from sorted(found, key=lambda file: file.name)
+        definitions = (file for file in folder.iterdir() if file.name.endswith(".sql"))
+        yield from sorted(definitions, key=lambda file: file.name)
 
 
 def converters() -> tuple[Format, ...]:
@@ -48,23 +48,23 @@ def converters() -> tuple[Format, ...]:
 
 
 def broken() -> Mapping[str, GwaError]:
-    """Return what is wrong with files in ``converters/``, by the names of their formats."""
+    """Return the errors in files in ``converters/``, by the names of their formats."""
     return definitions()[1]
 
 
 def all_formats() -> tuple[Format, ...]:
-    """Return every format that can be read or written; one that is both is merged, by name."""
-    read = (replace(one, write=writers().get(one.name)) for one in converters())
-    return (*formats(), *read)
+    """Return every format that can be read or written; defined ones are joined with their writers."""
+    converted = (replace(format_, write=writers().get(format_.name)) for format_ in converters())
+    return (*formats(), *converted)
 
 
 def format_called(name: str) -> Format:
-    """Return the format called *name*; raise `UnknownFormat` where there is none."""
+    """Return the format called *name*, or defined in that file; raise `UnknownFormat` if there is none."""
     if name.endswith(".sql"):
         return _definition(Path(name))
     if name in broken():
         raise broken()[name]
-    known = {one.name: one for one in all_formats()}
+    known = {format_.name: format_ for format_ in all_formats()}
     if name not in known:
         message = f"there is no format '{name}', expected one of {', '.join(known)}"
         raise UnknownFormat(message)
@@ -72,7 +72,7 @@ def format_called(name: str) -> Format:
 
 
 def _definition(path: Traversable) -> Format:
-    """Return the format that is defined in a file."""
+    """Return the format defined in a file."""
     try:
         return definition(path.name, path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -82,18 +82,18 @@ def _definition(path: Traversable) -> Format:
 
 
 def writer(path: Path) -> Format:
-    """Return the format that the name of an output asks for; raise `UnknownFormat` if it is none."""
-    writable = [one for one in all_formats() if one.write]
-    for one in writable:
-        if one.is_named(plain_name(path)):
-            return one
-    known = ", ".join(name.removeprefix("*") for one in writable for name in one.names)
+    """Return the format that writes files with the suffix of *path*; raise `UnknownFormat` if none does."""
+    writable = [format_ for format_ in all_formats() if format_.write]
+    for format_ in writable:
+        if format_.is_named(plain_name(path)):
+            return format_
+    known = ", ".join(name.removeprefix("*") for format_ in writable for name in format_.names)
     message = f"{path}: its suffix names no format to write, expected one of {known}"
     raise UnknownFormat(message)
 
 
-def partitioned(target: Format, out: Path) -> Format:
-    """Return the format that writes a folder of files of *target*; raise `OutputError` for others."""
+def monthly(target: Format, out: Path) -> Format:
+    """Return the variant of *target* that writes a file per month; raise `OutputError` if there is none."""
     if target.name != "parquet":
         raise OutputError(f"{out}: only Parquet is written by month, expected a name such as trace.parquet")
     return replace(target, write=write_months)

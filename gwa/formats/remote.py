@@ -1,8 +1,8 @@
 """
-Parquet in object storage or on a web server, read there by DuckDB's own extension httpfs.
+Parquet in object storage or on a web server, read by DuckDB's extension httpfs.
 
-Only what a query needs is fetched. The extension is not part of DuckDB and never fetched by gwa: without it
-a message says how to get it. Credentials for S3 are taken from the environment, as AWS's own programs do
+Only the data that a query needs is fetched. The extension is not part of DuckDB and never installed by gwa:
+if it is missing, a message says how to install it. Credentials for S3 are taken from the environment
 (``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_REGION``).
 """
 
@@ -16,34 +16,34 @@ import duckdb
 from gwa.errors import TraceError
 
 REMOTE: Final = re.compile(r"(s3|gs|gcs|r2|https?|file):/+(.+)", re.IGNORECASE)
-"""An address, also one of whose slashes a `Path` has left one."""
+"""A URL, possibly with the double slash that `Path` reduces to one."""
 
-HERE: Final = "file"
+LOCAL_SCHEME: Final = "file"
 
 
 def is_remote(path: Path) -> bool:
-    """Whether *path* is an address of something elsewhere."""
+    """Whether *path* is a URL."""
     return REMOTE.fullmatch(str(path)) is not None
 
 
 def address(path: Path) -> str:
     """
-    Return the address that *path* was, or a local path such that DuckDB takes no sign in it for a pattern.
+    Return the URL that *path* stands for, or a local path in which DuckDB sees no pattern.
 
     >>> address(Path("s3://bucket/trace.parquet")), address(Path("a[1].parquet"))
     ('s3://bucket/trace.parquet', 'a[[]1].parquet')
     """
-    found = REMOTE.fullmatch(str(path))
-    if not found:
+    match = REMOTE.fullmatch(str(path))
+    if not match:
         return escape(str(path))
-    scheme, rest = found[1].lower(), found[2]
-    return f"{scheme}://{'/' if scheme == HERE else ''}{rest}"
+    scheme, rest = match[1].lower(), match[2]
+    return f"{scheme}://{'/' if scheme == LOCAL_SCHEME else ''}{rest}"
 
 
-def reach(database: duckdb.DuckDBPyConnection, path: Path) -> list[Path]:
-    """Return the Parquet files at *path*, or below it; raise `TraceError` where it cannot be reached."""
+def remote_files(database: duckdb.DuckDBPyConnection, path: Path) -> list[Path]:
+    """Return the Parquet files at *path* or below it; raise `TraceError` if httpfs is not installed."""
     url = address(path)
-    if not url.startswith(HERE):
+    if not url.startswith(LOCAL_SCHEME):
         try:
             database.execute("load httpfs")
         except duckdb.Error as error:
@@ -53,9 +53,11 @@ def reach(database: duckdb.DuckDBPyConnection, path: Path) -> list[Path]:
             )
             raise TraceError(message) from error
     try:
-        below = database.execute("select file from glob($all) order by file", {"all": f"{url}/**/*.parquet"})
-        files = [Path(file) for (file,) in below.fetchall()]
+        matches = database.execute(
+            "select file from glob($all) order by file", {"all": f"{url}/**/*.parquet"}
+        )
+        files = [Path(file) for (file,) in matches.fetchall()]
     except duckdb.Error:
-        # A web server does not tell what it has.
+        # Web servers do not list their files.
         files = []
     return files or [path]

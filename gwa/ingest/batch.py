@@ -1,81 +1,89 @@
-"""What a reader yields: a part of a source, ready to be appended to a table of the engine."""
+"""What a reader yields: batches of rows, ready to be appended to a table of the engine."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import duckdb
 
 from gwa.errors import DefinitionError
-from gwa.ingest.bulk_insert import MISSING as MISSING_CELL
-from gwa.ingest.bulk_insert import TOO_LONG, load, row
-from gwa.ingest.source.lines import SHOWN, Reject
+from gwa.ingest.bulk_insert import MISSING_CELL, TOO_LONG, encode_row, insert_rows
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 from gwa.util import plugins
 
 if TYPE_CHECKING:
     from gwa.ingest.source.compressed import Source
 
+RECORD_BLOCK_SIZE: Final = 1 << 23
+"""Bytes of lines treated at a time: as objects of Python they take many times as much."""
+
+MAXIMUM_RECORD_LINES: Final = 100
+"""A record that continues on more lines than this is not put together."""
+
 
 class Batch(Protocol):
     """
     Some rows of a source.
 
-    *total* counts all rows met, *remarks* those of them that are comments or blank. What `load` does
-    not append to the table is in *rejects*, which is complete after it.
+    *total* counts all rows met, *comments* those of them that are comments or blank. Rows that `load`
+    does not append to the table are in *rejects*, which is complete only after `load`.
     """
 
     total: int
-    remarks: int
+    comments: int
     rejects: list[Reject]
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the rows to *table*; *folder* is for files that are needed meanwhile."""
+        """Append the rows to *table*; *folder* is for temporary files."""
 
 
 class Reader(Protocol):
     """Reads a source in batches."""
 
-    def __call__(self, source: "Source", shape: TableSpec) -> Iterator[Batch]:
+    def __call__(self, source: "Source", table_spec: TableSpec) -> Iterator[Batch]:
         """Yield the rows of *source*."""
 
 
-def reader(name: str) -> Reader:
-    """Return the reader called *name*: the function ``batches`` of that module of `gwa.ingest.readers`."""
+def find_reader(name: str) -> Reader:
+    """Return the function ``batches`` of the module *name* of `gwa.ingest.readers`."""
     known = plugins.names("gwa.ingest.readers")
     if name not in known:
         raise DefinitionError(f"there is no reader '{name}', expected one of {', '.join(known)}")
-    found: Reader = import_module(f"gwa.ingest.readers.{name}").batches
-    return found
+    reader: Reader = import_module(f"gwa.ingest.readers.{name}").batches
+    return reader
 
 
 @dataclass
 class Records:
-    """Records that a reader made in Python, each a *row* of text; an empty text is no missing one."""
+    """Records assembled in Python, each an encoded row; an empty text is distinct from a missing one."""
 
-    shape: TableSpec
+    table_spec: TableSpec
     rows: list[str] = field(default_factory=list)
     total: int = 0
-    remarks: int = 0
+    comments: int = 0
     rejects: list[Reject] = field(default_factory=list)
 
     def add(self, line: int, values: Mapping[str, str | None]) -> None:
         """Append a record that begins in *line*, given by the names of its columns."""
-        self.append(
-            line,
-            [MISSING_CELL if (cell := values.get(name)) is None else cell for name in self.shape.columns],
-        )
+        cells = (values.get(name) for name in self.table_spec.columns)
+        self.append(line, [MISSING_CELL if cell is None else cell for cell in cells])
 
     def append(self, line: int, cells: Sequence[str]) -> None:
         """Append a record that begins in *line*, given in the order of the columns."""
-        text = row(cells, line)
+        text = encode_row(cells, line)
         if text is None:
-            self.reject(line, TOO_LONG, "".join(cells)[:SHOWN])
+            self.reject(line, TOO_LONG, "".join(cells)[:REJECT_TEXT_LENGTH])
             return
         self.total += 1
         self.rows.append(text)
+
+    def add_comment(self) -> None:
+        """Count a record that counts as a comment."""
+        self.total += 1
+        self.comments += 1
 
     def reject(self, line: int, reason: str, text: str) -> None:
         """Count a record that cannot be read."""
@@ -85,12 +93,34 @@ class Records:
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """Append the records to *table*; text that is no value of a column's type becomes missing."""
         if self.rows:
-            load(database, table, self.shape, ("".join(self.rows).encode(),), folder)
+            insert_rows(database, table, self.table_spec, ("".join(self.rows).encode(),), folder)
 
 
-def create(database: duckdb.DuckDBPyConnection, table: str, shape: TableSpec) -> None:
-    """Make the *table* that batches of *shape* are appended to; without a schema it is a temporary one."""
-    columns = [f"{name} {sql}" for name, sql in shape.columns.items()]
-    place = ["file_no integer", "line bigint"] if shape.numbered else []
-    kind = "table" if "." in table else "temp table"
-    database.execute(f"create {kind} {table} ({', '.join([*columns, *place])})")
+class RecordAssembler(Protocol):
+    """Puts records together from lines, one record at a time."""
+
+    def take(self, number: int, line: str, batch: Records) -> None:
+        """Continue the current record with a line, or begin another one; add complete ones to *batch*."""
+
+    def flush(self, batch: Records) -> None:
+        """Add the current record, if there is one, to *batch*."""
+
+
+def assemble(source: "Source", table_spec: TableSpec, assembler: RecordAssembler) -> Iterator[Records]:
+    """Yield the records that *assembler* makes of the lines of *source*."""
+    for block in line_blocks(source, Layout("", table_spec.comment), RECORD_BLOCK_SIZE):
+        skipped = block.total - block.data_lines
+        batch = Records(table_spec, total=skipped, comments=block.comments, rejects=block.rejects)
+        for number, line in block.numbered_lines():
+            assembler.take(number, line, batch)
+        yield batch
+    batch = Records(table_spec)
+    assembler.flush(batch)
+    yield batch
+
+
+def create_table(database: duckdb.DuckDBPyConnection, table: str, table_spec: TableSpec) -> None:
+    """Create the temporary *table* that batches are appended to."""
+    columns = [f"{name} {sql}" for name, sql in table_spec.columns.items()]
+    position = ["file_no integer", "line bigint"] if table_spec.numbered else []
+    database.execute(f"create temp table {table} ({', '.join([*columns, *position])})")

@@ -1,10 +1,10 @@
 """
-The rows of the files of a trace as they were read, kept beside what is made of them.
+Rows of the files of a trace, stored as they were read beside the output.
 
-They are Parquet files in a folder, a part of it for each file, and each part is there whole or not at all.
-A conversion that was killed goes on behind the last part. A store that logs are appended to keeps its
-rows, so all of them become jobs anew: what a later log tells of a job is joined to what was known of
-it, and the store is the one that a single conversion of all its logs would have made.
+A checkpoint is a folder with one subfolder of Parquet files for each source file, which appears only when it
+is complete. A conversion that was killed resumes after the last complete one. A store that logs are appended
+to keeps its checkpoint, so all rows are mapped again: what a later log records of a job is joined to
+the earlier rows of that job, and the store equals the one that a single conversion of all logs would make.
 """
 
 import json
@@ -20,8 +20,8 @@ from gwa.errors import GwaError, OutputError, TraceError
 from gwa.ingest.source.head import FileHead
 from gwa.util.atomic import whole
 
-KEY: Final = "key.json"
-PART: Final = "part.json"
+KEY_FILE: Final = "key.json"
+ACCOUNT_FILE: Final = "part.json"
 
 Rejects = Sequence[tuple[int, str, str]]
 
@@ -29,7 +29,7 @@ Rejects = Sequence[tuple[int, str, str]]
 @dataclass(frozen=True)
 class SourceFile:
     """
-    One file: which it is, the *header* it begins with, the *table* its rows belong to, and their account.
+    A file that was read: its identity, its *header*, the *table* of its rows, and their counts.
 
     *rejects* are the first refused rows: line, reason and text.
     """
@@ -50,130 +50,135 @@ class SourceFile:
 
     @property
     def head(self) -> FileHead:
-        """What stands for the file where its data is not needed any more."""
+        """A head without data, for where only the names of the file are needed."""
         return FileHead(Path(self.folder, self.file), self.name, b"")
 
-    def is_of(self, head: FileHead) -> bool:
-        """Whether it was read from the file of *head*, as it is now."""
+    def matches(self, head: FileHead) -> bool:
+        """Whether this was read from the file of *head* as it is now."""
         status = head.path.stat()
         return (self.file, self.bytes, self.modified, self.begins) == (
             head.path.name,
             status.st_size,
             status.st_mtime_ns,
-            digest(head),
+            head_digest(head),
         )
 
 
-def digest(head: FileHead) -> str:
-    """Return the hash of the data that a file begins with."""
+def head_digest(head: FileHead) -> str:
+    """Return the hash of the data at the beginning of a file."""
     return sha256(head.data).hexdigest()
 
 
 class Checkpoint:
-    """The parts in *folder*, in the order in which their files were read."""
+    """The source files whose rows are in *folder*, in the order in which they were read."""
 
-    def __init__(self, folder: Path, key: Mapping[str, object], already: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, key: Mapping[str, object], stored_hashes: Sequence[str] | None = None
+    ) -> None:
         """
-        Find the parts that were read with the same *key*; others are removed.
+        Open the checkpoint in *folder*; rows that were read with another *key* are removed.
 
-        *already* are the hashes of the files of the store that is appended to, None where that is none.
-        Raise `TraceError` where their rows are not all here, or were read in another way.
+        *stored_hashes* are those of the files in the store that is appended to, None if there is none.
+        Raise `TraceError` if rows of these files are missing or were read with another key.
         """
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        known = _json(folder / KEY)
-        self.parts = list(_parts(folder)) if known == json.loads(json.dumps(key)) else []
-        if already:
-            self._refuse_lost(set(already), known, key)
-        elif not self.parts:
-            self._cut(0)
-        (folder / KEY).write_text(json.dumps(key))
+        old_key = _read_key(folder / KEY_FILE)
+        self.files = list(_read_accounts(folder)) if old_key == json.loads(json.dumps(key)) else []
+        if stored_hashes:
+            self._refuse_incomplete(set(stored_hashes), old_key, key)
+        elif not self.files:
+            self._truncate(0)
+        (folder / KEY_FILE).write_text(json.dumps(key))
 
-    def _refuse_lost(self, already: set[str], known: Mapping[str, object], key: Mapping[str, object]) -> None:
+    def _refuse_incomplete(
+        self, stored_hashes: set[str], old_key: Mapping[str, object], key: Mapping[str, object]
+    ) -> None:
         name = self.folder.name
-        odd = next((word for word, value in key.items() if known and known.get(word) != value), None)
-        if odd:
+        changed = next((word for word, value in key.items() if old_key and old_key.get(word) != value), None)
+        if changed:
             message = (
-                f"{name}: its rows were read with another {odd} ({known.get(odd)}): convert all logs anew"
+                f"{name}: its rows were read with another {changed} ({old_key.get(changed)}):"
+                " convert all logs anew"
             )
             raise TraceError(message)
-        if {part.sha256 for part in self.parts[: len(already)]} != already:
+        if {file.sha256 for file in self.files[: len(stored_hashes)]} != stored_hashes:
             message = f"{name}: does not hold the rows of the logs in the store: convert all logs anew"
             raise TraceError(message)
 
-    def begin(self, heads: Sequence[FileHead], already: int) -> None:
-        """Leave *already* parts, and those behind them that were read of the first of *heads*."""
-        same = 0
-        for part, head in zip(self.parts[already:], heads, strict=False):
-            if not part.is_of(head):
+    def resume(self, heads: Sequence[FileHead], stored: int) -> None:
+        """Retain the first *stored* files, and those after them that match the first of *heads*."""
+        matching = 0
+        for file, head in zip(self.files[stored:], heads, strict=False):
+            if not file.matches(head):
                 break
-            same += 1
-        self._cut(already + same)
+            matching += 1
+        self._truncate(stored + matching)
 
-    def _cut(self, length: int) -> None:
-        """Remove all parts behind the first ones."""
-        del self.parts[length:]
+    def _truncate(self, length: int) -> None:
+        """Remove all files after the first *length*."""
+        del self.files[length:]
         for path in self.folder.glob("[0-9]*"):
             if int(path.name) >= length:
                 shutil.rmtree(path)
 
     @contextmanager
-    def adding(self) -> Iterator[Path]:
-        """Yield the folder of a new part, to be filled; it is there only when all went well."""
-        with whole(self.folder / f"{len(self.parts):06}") as part:
-            part.mkdir()
-            yield part
-            self.parts.append(_read(part))
+    def adding_file(self) -> Iterator[Path]:
+        """Yield a new folder for the rows of a file; it becomes part of the checkpoint if no error occurs."""
+        with whole(self.folder / f"{len(self.files):06}") as folder:
+            folder.mkdir()
+            yield folder
+            self.files.append(_read_account(folder))
 
-    def pieces(self, table: str, number: int | None = None) -> list[Path]:
-        """Return the Parquet files with rows of *table*, or those of one part alone."""
-        parts = self.parts if number is None else [self.parts[number]]
-        first = number or 0
+    def parquet_files(self, table: str, number: int | None = None) -> list[Path]:
+        """Return the Parquet files with rows of *table*, of all source files or only that of *number*."""
+        numbers = range(len(self.files)) if number is None else [number]
         return [
-            piece
-            for place, part in enumerate(parts, first)
-            if part.table == table
-            for piece in sorted((self.folder / f"{place:06}").glob("*.parquet"))
+            path
+            for file_number in numbers
+            if self.files[file_number].table == table
+            for path in sorted((self.folder / f"{file_number:06}").glob("*.parquet"))
         ]
 
 
-def finish(folder: Path, part: SourceFile) -> None:
-    """Write the account of a *part* whose rows are in *folder*."""
-    (folder / PART).write_text(json.dumps(asdict(part), ensure_ascii=False), encoding="utf-8")
+def write_account(folder: Path, file: SourceFile) -> None:
+    """Write the description of the source file whose rows are in *folder*."""
+    (folder / ACCOUNT_FILE).write_text(json.dumps(asdict(file), ensure_ascii=False), encoding="utf-8")
 
 
-def _parts(folder: Path) -> Iterator[SourceFile]:
-    """Yield the parts until one is not there, or is none."""
+def _read_accounts(folder: Path) -> Iterator[SourceFile]:
+    """Yield the source files up to the first that is missing or damaged."""
     number = 0
     while (path := folder / f"{number:06}").is_dir():
         try:
-            yield _read(path)
+            yield _read_account(path)
         except (OSError, ValueError, TypeError, KeyError):
             return
         number += 1
 
 
-def _read(folder: Path) -> SourceFile:
-    said = json.loads((folder / PART).read_text(encoding="utf-8"))
-    said["header"] = tuple((key, value) for key, value in said["header"])
-    return SourceFile(**said)
+def _read_account(folder: Path) -> SourceFile:
+    content = json.loads((folder / ACCOUNT_FILE).read_text(encoding="utf-8"))
+    content["header"] = tuple((key, value) for key, value in content["header"])
+    return SourceFile(**content)
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _read_key(path: Path) -> dict[str, Any]:
+    """Return the key in a file, an empty one if it is missing or damaged."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        key = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return key if isinstance(key, dict) else {}
 
 
 @contextmanager
-def locked(folder: Path, *, forever: bool, begun: bool = False) -> Iterator[None]:
+def locked(folder: Path, *, permanent: bool, has_store: bool = False) -> Iterator[None]:
     """
-    Let this process alone use *folder*, and remove it in the end.
+    Lock *folder* for this process, and remove it at the end.
 
-    It stays where the work is interrupted, to be taken up again, and where it is kept *forever*, for a store
-    to append to; after an error only if the store had *begun* before.
+    It remains if the work is interrupted, so that it can be resumed, and if it is *permanent*, for a store
+    that is appended to. After an error it remains only if it *has_store* already.
     """
     import fcntl
 
@@ -190,8 +195,8 @@ def locked(folder: Path, *, forever: bool, begun: bool = False) -> Iterator[None
         try:
             yield
         except GwaError:
-            if not begun:
+            if not has_store:
                 shutil.rmtree(folder, ignore_errors=True)
             raise
-        if not forever:
+        if not permanent:
             shutil.rmtree(folder, ignore_errors=True)

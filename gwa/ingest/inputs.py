@@ -1,4 +1,4 @@
-"""Which files a trace consists of: files, folders, patterns, or standard input."""
+"""Find the files of a trace: files, folders, patterns, or standard input."""
 
 import shutil
 import sys
@@ -12,52 +12,52 @@ from gwa.errors import TraceError
 
 STDIN: Final = Path("-")
 
-_SPOOLED: list[tempfile.TemporaryDirectory[str]] = []
-"""Copies of standard input; they go when the program ends."""
+_STDIN_COPIES: list[tempfile.TemporaryDirectory[str]] = []
+"""Copies of standard input, removed when the program ends."""
 
 
 def expand(paths: Sequence[Path]) -> list[Path]:
     """
-    Return the files that *paths* stand for, in a stable order.
+    Expand *paths* to files, in a stable order.
 
-    A folder stands for all files below it but hidden ones, a pattern such as ``part-*.csv.gz`` for
-    what it matches, and ``-`` for standard input. Raise `TraceError` where there is nothing.
+    A folder stands for all files below it except hidden ones, a pattern such as ``part-*.csv.gz`` for
+    the files that it matches, and ``-`` for standard input. Raise `TraceError` if there are no files.
     """
     return [file for path in paths for file in _files(path)]
 
 
 def _files(path: Path) -> Iterator[Path]:
     if path == STDIN:
-        yield _spooled()
+        yield _copy_stdin()
     elif path.is_dir():
-        files = [file for file in sorted(path.rglob("*")) if _counts(file, path)]
-        yield from _filled(path, files, "is an empty folder")
+        files = [file for file in sorted(path.rglob("*")) if _is_visible(file, path)]
+        yield from _require_files(path, files, "is an empty folder")
     elif has_magic(str(path)) and not path.exists():
         matches = sorted(glob(str(path), recursive=True))  # noqa: PTH207 - patterns may be absolute
-        yield from _filled(path, [Path(match) for match in matches], "matches no file")
+        yield from _require_files(path, [Path(match) for match in matches], "matches no file")
     else:
         yield path
 
 
-def _counts(file: Path, folder: Path) -> bool:
-    """Whether a file in a folder is part of the trace."""
+def _is_visible(file: Path, folder: Path) -> bool:
+    """Whether *file* below *folder* is a file that is not hidden."""
     return file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
-def _filled(path: Path, files: list[Path], otherwise: str) -> list[Path]:
+def _require_files(path: Path, files: list[Path], problem: str) -> list[Path]:
     if not files:
-        message = f"{path}: {otherwise}, expected logs"
+        message = f"{path}: {problem}, expected logs"
         raise TraceError(message)
     return files
 
 
-def _spooled() -> Path:
-    """Return a copy of standard input, since a source is looked at before it is read."""
+def _copy_stdin() -> Path:
+    """Copy standard input to a file, since a source is opened more than once."""
     if sys.stdin.isatty():
         message = "standard input is a terminal, expected a log: gwa convert - < accounting.log"
         raise TraceError(message)
     folder = tempfile.TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True)
-    _SPOOLED.append(folder)
+    _STDIN_COPIES.append(folder)
     copy = Path(folder.name, "stdin")
     with copy.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)

@@ -1,8 +1,8 @@
 """
-From source files to the jobs of a store: read, map, clean, count.
+Turn source files into the jobs of a store: read, map, clean, count.
 
-A `ConverterSpec` says how the lines of a format become a table ``source`` and which SELECT turns that into
-jobs. Rows flow through in parts, so memory does not grow with the files, and every row is
+A `ConverterSpec` says how the lines of a format become a table ``source`` and which SELECT maps that to
+jobs. Rows are processed in batches, so memory does not grow with the files, and every row is
 accounted for: job, fold, reject or comment.
 """
 
@@ -13,140 +13,151 @@ from typing import Final
 import duckdb
 
 from gwa.errors import DefinitionError, StrictError, TraceError
-from gwa.ingest.batch import create
+from gwa.ingest.batch import create_table
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
-from gwa.ingest.cleaning import by_submission, insert, needs_numbers, numbered
-from gwa.ingest.counting import SHOWN, RowCounts, finish_store
+from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
+from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT, RowCounts, finish_store
 from gwa.ingest.source.head import FileHead, entries
-from gwa.ingest.source.parts import distinct, in_order, missing
+from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
 from gwa.ingest.spec import ConverterSpec
-from gwa.ingest.staging import PASSING, keep, read_all, read_file, show, watching
-from gwa.store.engines.duckdb import passing
+from gwa.ingest.staging import (
+    STAGING,
+    define_view,
+    open_checkpoint,
+    read_file,
+    read_into_checkpoint,
+    reading_progress,
+)
+from gwa.store.engines.duckdb import limited_memory
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header, overridden
 
-SIDE: Final = ("source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line")
+EXTRA_COLUMNS: Final = (
+    "source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
+)  # fmt: skip
 """
-What a SELECT may yield beside the 29 fields: for tables beside ``jobs``, and for the account.
+Columns that a SELECT may yield besides the 29 fields: for tables beside ``jobs``, and for the account.
 
-``remarks`` is a list of texts ``name: meaning`` of what was decided for a job; they are counted as repairs.
+``remarks`` is a list of texts ``name: meaning`` on decisions made for a job; they are counted as repairs.
 """
 
-ROOM: Final = {"row": 200, "trace": 300}
-"""Megabytes for the engine while a source is read: a part of its rows, or all of them to be grouped."""
+MEMORY_LIMIT_MB: Final = {"row": 200, "trace": 300}
+"""Memory for the engine while a source is read, by scope: for a batch of rows, or to group all rows."""
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """A SELECT over the source, what it *yielded*, and the title of the format."""
+class JobQuery:
+    """The SELECT of the format *title* over the source, and the columns that it *yields*."""
 
     select: str
-    yielded: Sequence[str]
+    yields: Sequence[str]
     title: str
 
 
-def ingest(store: Store, heads: Sequence[FileHead], recipe: ConverterSpec, reading: ReadOptions) -> None:
+def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> None:
     """
-    Fill an empty *store* with the jobs of the files behind *heads*, and of those whose rows are kept.
+    Fill an empty *store* with the jobs of the files behind *heads*, and of files stored in the checkpoint.
 
-    Raise `StrictError` at the first bad row when *reading* is strict, `TraceError` when no job is left.
+    Raise `StrictError` at the first bad row if *options* are strict, `TraceError` if there are no jobs.
     """
-    kept, already = keep(store, recipe, reading), len(reading.already or ())
-    earlier = kept.parts[:already] if kept else []
-    fresh = _files(store, [part.head for part in earlier], heads)
-    mark = recipe.shape.comment
+    checkpoint, stored = open_checkpoint(store, spec, options), len(options.stored_hashes or ())
+    earlier = checkpoint.files[:stored] if checkpoint else []
+    fresh = _files_to_read(store, [file.head for file in earlier], heads)
+    mark = spec.source_table.comment
     headers = [
-        *(tuple(part.header) for part in earlier),
+        *(tuple(file.header) for file in earlier),
         *(entries(head.comments(mark)) if mark else () for head in fresh),
     ]
-    files = [*(part.head for part in earlier), *fresh]
-    merged = overridden(_merged([*headers, tuple(recipe.header.items())]), reading.system or {})
-    store.set_header(merged)
-    starts = _starts(files, headers, merged) if recipe.relative else [0.0] * len(files)
-    mapping = _prepare(store, recipe, merged, reading)
+    files = [*(file.head for file in earlier), *fresh]
+    header = overridden(_merge_headers([*headers, tuple(spec.header.items())]), options.system or {})
+    store.set_header(header)
+    starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
+    query = _prepare_tables(store, spec, header, options)
     total = RowCounts()
-    with passing(store.connection, reading.engine, ROOM[recipe.scope]):
-        if kept:
-            kept.begin(fresh, already)
-            read_all(store, kept, fresh, already, recipe, reading)
-            total.add(_map_kept(store, kept, recipe, mapping, starts))
+    with limited_memory(store.connection, options.engine, MEMORY_LIMIT_MB[spec.scope]):
+        if checkpoint:
+            checkpoint.resume(fresh, stored)
+            read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
+            total.add(_map_checkpoint(store, checkpoint, spec, query, starts))
         else:
-            total.add(_map_passing(store, fresh, recipe, mapping, starts, reading))
-        if recipe.scope == "trace":
-            total.add(map_all(store, mapping, files, strict=reading.strict))
-        finish_store(store, files, recipe.title, total, recipe.steps)
+            total.add(_map_while_reading(store, fresh, spec, query, starts, options))
+        if spec.scope == "trace":
+            total.add(_map_whole_source(store, query, files, strict=options.strict))
+        finish_store(store, files, spec.title, total, spec.steps)
 
 
-def _map_passing(
+def _map_while_reading(
     store: Store,
     heads: Sequence[FileHead],
-    recipe: ConverterSpec,
-    mapping: Mapped,
+    spec: ConverterSpec,
+    query: JobQuery,
     starts: Sequence[float],
-    reading: ReadOptions,
+    options: ReadOptions,
 ) -> RowCounts:
-    """Map the rows of files as they pass by, and return their account."""
+    """Map the rows of files batch by batch, and return their counts."""
     total = RowCounts()
 
-    def take(table: str) -> None:
-        del table
-        insert(store, f"({mapping.select})", mapping.yielded)
+    def map_staged(_: str) -> None:
+        insert_jobs(store, f"({query.select})", query.yields)
 
-    with watching(heads, [], reading) as bar:
+    with reading_progress(heads, [], options) as bar:
         for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
-            _begin(store, number, start)
-            part = read_file(store, head, recipe, reading, bar, take)
-            store.insert("sources", [_source(part)])
-            total.add(_count(part))
+            _set_file_variables(store, number, start)
+            file = read_file(store, head, spec, options, bar, map_staged)
+            store.insert("sources", [_source_row(file)])
+            total.add(_row_counts(file))
     return total
 
 
-def _map_kept(
-    store: Store, kept: Checkpoint, recipe: ConverterSpec, mapping: Mapped, starts: Sequence[float]
+def _map_checkpoint(
+    store: Store, checkpoint: Checkpoint, spec: ConverterSpec, query: JobQuery, starts: Sequence[float]
 ) -> RowCounts:
-    """Show the SELECT the rows that are kept, all or piece by piece, and return the account of the files."""
+    """
+    Map the rows of a checkpoint, one Parquet file after the other, and return the counts of its files.
+
+    In the scope ``trace`` only the views of all rows are defined, for `_map_whole_source`.
+    """
     total = RowCounts()
-    for part in kept.parts:
-        store.insert("sources", [_source(part)])
-        store.insert("rejects", [(part.file, *reject) for reject in part.rejects])
-        total.add(_count(part))
-    if recipe.scope == "trace":
-        for table in ("source", *recipe.sides):
-            show(store, table, kept.pieces(table))
+    for file in checkpoint.files:
+        store.insert("sources", [_source_row(file)])
+        store.insert("rejects", [(file.file, *reject) for reject in file.rejects])
+        total.add(_row_counts(file))
+    if spec.scope == "trace":
+        for table in spec.tables:
+            define_view(store, table, checkpoint.parquet_files(table))
         return total
     for number, start in enumerate(starts):
-        _begin(store, number, start)
-        for piece in kept.pieces("source", number):
-            show(store, "source", [piece])
-            insert(store, f"({mapping.select})", mapping.yielded)
+        _set_file_variables(store, number, start)
+        for path in checkpoint.parquet_files("source", number):
+            define_view(store, "source", [path])
+            insert_jobs(store, f"({query.select})", query.yields)
     return total
 
 
-def _begin(store: Store, number: int, start: float) -> None:
+def _set_file_variables(store: Store, number: int, start: float) -> None:
     store.connection.execute(f"set variable start = cast({start!r} as double)")
     store.connection.execute(f"set variable file_no = {number}")
 
 
-def _count(part: SourceFile) -> RowCounts:
-    """Return the account of a file; what only explains other files is folded into their jobs."""
-    folded = 0 if part.table == "source" else part.rows - part.comments - part.rejected
-    return RowCounts(part.rows, part.comments, part.rejected, folded)
+def _row_counts(file: SourceFile) -> RowCounts:
+    """Return the counts of a file; the rows of explaining files are folded into the jobs of others."""
+    folded = 0 if file.table == "source" else file.rows - file.comments - file.rejected
+    return RowCounts(file.rows, file.comments, file.rejected, folded)
 
 
-def _source(part: SourceFile) -> tuple[object, ...]:
-    return part.file, part.bytes, part.sha256, part.rows, part.comments, part.rejected
+def _source_row(file: SourceFile) -> tuple[object, ...]:
+    return file.file, file.bytes, file.sha256, file.rows, file.comments, file.rejected
 
 
-def _merged(headers: Sequence[Header]) -> Header:
-    """Return the lines of the first header and what later ones add to it."""
-    lines = dict.fromkeys(line for header in headers for line in header)
-    return tuple(lines)
+def _merge_headers(headers: Sequence[Header]) -> Header:
+    """Return the distinct lines of all headers, in order."""
+    return tuple(dict.fromkeys(line for header in headers for line in header))
 
 
-def _starts(heads: Sequence[FileHead], headers: Sequence[Header], merged: Header) -> list[float]:
-    """Return each file's time zero; a file that does not say shares the one that others agree on."""
+def _start_times(heads: Sequence[FileHead], headers: Sequence[Header], merged: Header) -> list[float]:
+    """Return the time at which each file counts as 0; files that do not state it share that of the others."""
     stated = [from_header(header).start for header in headers]
     known = {start for start in stated if start is not None}
     if len(known) > 1 and None in stated:
@@ -157,55 +168,52 @@ def _starts(heads: Sequence[FileHead], headers: Sequence[Header], merged: Header
     return [shared if start is None or len(known) == 1 else start for start in stated]
 
 
-def _files(store: Store, earlier: Sequence[FileHead], heads: Sequence[FileHead]) -> list[FileHead]:
-    """Return the files to be read, in order; say which were given twice and which were not given."""
-    kept, again = distinct(in_order(heads))
-    for head, twin in again:
-        same = f"{head.path.name} is the same file as {twin.path.name}; read once"
-        store.repaired("duplicate file", same, 1)
-    for what, count in missing([*earlier, *kept]).items():
-        store.repaired("missing part", what, count)
-    return kept
+def _files_to_read(store: Store, earlier: Sequence[FileHead], heads: Sequence[FileHead]) -> list[FileHead]:
+    """Return the files to read, in order; record duplicate files and missing parts as repairs."""
+    distinct, duplicates = drop_duplicates(sort_parts(heads))
+    for head, original in duplicates:
+        meaning = f"{head.path.name} is the same file as {original.path.name}; read once"
+        store.repaired("duplicate file", meaning, 1)
+    for meaning, count in missing_parts([*earlier, *distinct]).items():
+        store.repaired("missing part", meaning, count)
+    return distinct
 
 
-def _prepare(store: Store, recipe: ConverterSpec, header: Header, reading: ReadOptions) -> Mapped:
-    """Make the tables of the source and, from what the SELECT yields, the table of jobs."""
+def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: ReadOptions) -> JobQuery:
+    """Create the staging tables and, from the columns that the SELECT yields, the table of jobs."""
     database = store.connection
-    for name, shape in {"source": recipe.shape, **recipe.sides}.items():
-        create(database, f"{PASSING}{name}", shape)
-        show(store, name, [])
-    for name, value in {
-        "start": 0.0,
-        "file_no": 0,
-        "zone": from_header(header).timezone.key,
-        **reading.options,
-    }.items():
+    for name, table_spec in spec.tables.items():
+        create_table(database, f"{STAGING}{name}", table_spec)
+        define_view(store, name)
+    zone = from_header(header).timezone.key
+    variables = {"start": 0.0, "file_no": 0, "zone": zone, **options.format_options}
+    for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
     try:
-        yielded = [row[0] for row in store.rows(f"describe {recipe.select}")]
+        yields = [row[0] for row in store.rows(f"describe {spec.select}")]
     except duckdb.Error as error:
-        raise DefinitionError(f"{recipe.title}: {error}") from error
-    unknown = set(yielded) - set(NAMES) - set(SIDE)
+        raise DefinitionError(f"{spec.title}: {error}") from error
+    unknown = set(yields) - set(NAMES) - set(EXTRA_COLUMNS)
     if unknown:
-        message = f"{recipe.title}: its SELECT yields '{min(unknown)}', which is no field of GWF"
+        message = f"{spec.title}: its SELECT yields '{min(unknown)}', which is no field of GWF"
         raise DefinitionError(message)
-    said = dict(reversed(header))
-    constants = {name: said[key] for name, key in recipe.from_header.items() if said.get(key)}
-    store.begin(["job_id", *yielded], {**recipe.constants, **constants})
-    return Mapped(recipe.select, yielded, recipe.title)
+    values = dict(reversed(header))
+    constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}
+    store.begin(["job_id", *yields], {**spec.constants, **constants})
+    return JobQuery(spec.select, yields, spec.title)
 
 
-def map_all(store: Store, mapping: Mapped, heads: Sequence[FileHead], *, strict: bool) -> RowCounts:
-    """Map a whole source to jobs and return how many rows were folded and refused; none may be lost."""
-    database, select, yielded = store.connection, mapping.select, mapping.yielded
-    if needs_numbers(yielded):
-        select = by_submission(f"({select})", yielded)
-    # Read twice and dropped, so not worth being compressed; what memory does not hold is spilled.
+def _map_whole_source(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> RowCounts:
+    """Map a whole source to jobs and count the rows folded and refused; raise `TraceError` if any is lost."""
+    database, select, yields = store.connection, query.select, query.yields
+    if needs_numbers(yields):
+        select = ordered_by_submission(f"({select})", yields)
+    # Read twice and dropped, so not worth compressing; DuckDB spills it to disk if memory is short.
     try:
         database.execute(f"create temp table mapped as {select}")
     except duckdb.ConversionException as error:
-        raise DefinitionError(f"{mapping.title}: {str(error).splitlines()[0]}") from error
-    rows = "cast(sum(rows) as bigint)" if "rows" in yielded else "count(*)"
+        raise DefinitionError(f"{query.title}: {str(error).splitlines()[0]}") from error
+    rows = "cast(sum(rows) as bigint)" if "rows" in yields else "count(*)"
     covered, mapped = store.row(f"select {rows}, count(*) from mapped")
     given = store.row("select count(*) as n from source")[0]
     if (covered or 0) != given:
@@ -213,19 +221,24 @@ def map_all(store: Store, mapping: Mapped, heads: Sequence[FileHead], *, strict:
             f"{heads[0].path}: {given} rows were read, but {covered} became jobs or were folded or refused"
         )
         raise TraceError(message)
-    refused = RowCounts(folded=given - mapped)
-    if "reject" in yielded:
-        bad = store.rows("select file_no, line, reject from mapped where reject is not null order by all")
-        if strict and bad:
-            raise StrictError(f"{heads[bad[0][0]].path}:{bad[0][1]}: {bad[0][2]}")
-        store.insert(
-            "rejects", [(heads[number].path.name, line, why, "") for number, line, why in bad[:SHOWN]]
-        )
-        refused.rejected = len(bad)
-        database.execute("delete from mapped where reject is not null")
-    if needs_numbers(yielded):
-        insert(store, numbered("mapped"), ["job_id", *yielded])
+    counts = RowCounts(folded=given - mapped)
+    if "reject" in yields:
+        counts.rejected = _move_rejects(store, heads, strict=strict)
+    if needs_numbers(yields):
+        insert_jobs(store, with_row_numbers("mapped"), ["job_id", *yields])
     else:
-        insert(store, "mapped", yielded)
+        insert_jobs(store, "mapped", yields)
     database.execute("drop table mapped")
-    return refused
+    return counts
+
+
+def _move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> int:
+    """Move refused rows from the table ``mapped`` to the rejects, and return how many there are."""
+    rejects = store.rows("select file_no, line, reject from mapped where reject is not null order by all")
+    if strict and rejects:
+        number, line, reason = rejects[0]
+        raise StrictError(f"{heads[number].path}:{line}: {reason}")
+    kept = rejects[:MAXIMUM_REJECTS_KEPT]
+    store.insert("rejects", [(heads[number].path.name, line, reason, "") for number, line, reason in kept])
+    store.connection.execute("delete from mapped where reject is not null")
+    return len(rejects)

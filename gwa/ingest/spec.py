@@ -1,4 +1,4 @@
-"""How a format becomes jobs: what a definition says, ready to be carried out."""
+"""Converter specifications: how the tables of a source are read and mapped to jobs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,11 +11,11 @@ MISSING: Final = ("-1", "-1.0", "-1.00", "-1.000000")
 @dataclass(frozen=True)
 class TableSpec:
     """
-    How a reader is to read a source.
+    How a reader turns a source into a table.
 
-    *columns* are names and SQL types; *delimiter*, *comment* and *missing* are for text in columns,
-    *options* are for the reader alone. With *numbered* two columns more, ``file_no`` and ``line``,
-    say where a row stands.
+    *columns* maps names to SQL types; *delimiter*, *comment* and *missing* apply to text in columns;
+    *options* are specific to the reader. A *numbered* table has two more columns, ``file_no`` and
+    ``line``, which say where each row comes from.
     """
 
     columns: Mapping[str, str]
@@ -31,8 +31,8 @@ class RepairStep:
     """
     A repair of the finished jobs, or a fold of several rows into one.
 
-    *sql* changes ``recorded`` and its row count is reported with *meaning*; it runs only where
-    the query *when* says true.
+    *sql* changes ``recorded``, and its row count is reported with *meaning*; it runs only if the query
+    *when* yields true.
     """
 
     name: str
@@ -45,28 +45,33 @@ class RepairStep:
 @dataclass(frozen=True)
 class ConverterSpec:
     """
-    How a format becomes jobs: what its *reader* makes of a source, and the *select* over it.
+    How a format becomes jobs: its *reader* fills the *source_table*, and *select* maps that to jobs.
 
-    In the scope ``row`` each part of a source is mapped on its own. In the scope ``trace`` the SELECT
+    In the scope ``row`` each batch of rows is mapped on its own. In the scope ``trace`` the SELECT
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
-    (``rows`` says how many) and refuse some (``reject`` says why). *sides* are tables of files that
-    only explain others. *header* is what is known of the system whatever the file.
+    (``rows`` counts them) and refuse some (``reject`` gives the reason). *explaining_tables* hold the rows
+    of files that only explain others. *header* states what is known of the system for every file.
     """
 
     title: str
-    shape: TableSpec
+    source_table: TableSpec
     select: str
     reader: str = "columns"
     scope: str = "row"
-    sides: Mapping[str, TableSpec] = field(default_factory=dict)
+    explaining_tables: Mapping[str, TableSpec] = field(default_factory=dict)
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
     from_header: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[RepairStep, ...] = ()
 
+    @property
+    def tables(self) -> dict[str, TableSpec]:
+        """All tables by name: ``source`` and those of the explaining files."""
+        return {"source": self.source_table, **self.explaining_tables}
 
-def widened(shape: TableSpec, width: int) -> TableSpec:
-    """Return *shape* for lines that have more columns than it names; the others are read as text."""
-    extra = {f"extra{number}": "varchar" for number in range(1, width - len(shape.columns) + 1)}
-    return replace(shape, columns={**shape.columns, **extra})
+
+def with_extra_columns(table_spec: TableSpec, width: int) -> TableSpec:
+    """Add text columns ``extra1``, ``extra2``… to *table_spec* until it has *width* columns."""
+    extra = {f"extra{number}": "varchar" for number in range(1, width - len(table_spec.columns) + 1)}
+    return replace(table_spec, columns={**table_spec.columns, **extra})

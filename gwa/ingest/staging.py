@@ -1,7 +1,7 @@
 """
-Read the rows of source files into tables of the engine, and keep them where they are needed again.
+Read the rows of source files into tables of the engine, and store them in a checkpoint if needed again.
 
-While a file is read its rows pass through a small table; another takes them from there, a batch at a time.
+While a file is read its rows go to a small staging table, from which they are taken a few batches at a time.
 """
 
 import re
@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gwa.ingest.batch import Records, reader
-from gwa.ingest.checkpoint import Checkpoint, SourceFile, digest, finish
+from gwa.ingest.batch import Records, find_reader
+from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead, entries
@@ -27,175 +27,183 @@ from gwa.store.store import Store
 from gwa.util import fingerprint
 from gwa.util.progress import Progress
 
-PASSING: Final = "passing_"
-"""What the names of the tables begin with through which rows pass."""
+STAGING: Final = "staging_"
+"""The prefix of the names of staging tables."""
 
-PIECE: Final = 250_000
-"""So many rows, at least, stand in a file in which rows are kept, unless there are no more."""
+MINIMUM_ROWS_PER_FILE: Final = 250_000
+"""The minimum number of rows in a Parquet file of a checkpoint, except the last file."""
 
 T = TypeVar("T")
 
 
-def keep(store: Store, recipe: ConverterSpec, reading: ReadOptions) -> Checkpoint | None:
-    """Return where rows are to be kept; None where each can become a job at once and is not needed again."""
-    if not reading.rows and recipe.scope == "row":
+def open_checkpoint(store: Store, spec: ConverterSpec, options: ReadOptions) -> Checkpoint | None:
+    """Open the checkpoint for the rows; None if each can be mapped at once and is not needed again."""
+    if not options.rows_folder and spec.scope == "row":
         return None
-    shapes = {"source": recipe.shape, **recipe.sides}
-    # Columns that only some files have are no part of the definition.
-    columns = {name: [one for one in shape.columns if one in recipe.select] for name, shape in shapes.items()}
-    said = repr(
-        (recipe.reader, recipe.select, columns, *((one.delimiter, one.options) for one in shapes.values()))
-    )
+    tables = spec.tables
+    # Columns that only some files have are not part of the definition.
+    columns = {
+        name: [column for column in table_spec.columns if column in spec.select]
+        for name, table_spec in tables.items()
+    }
+    layouts = ((table_spec.delimiter, table_spec.options) for table_spec in tables.values())
+    definition = repr((spec.reader, spec.select, columns, *layouts))
     key = {
         "program": fingerprint.program(),
-        "format": recipe.title,
-        "options": {name: str(value) for name, value in sorted(reading.options.items())},
-        "definition": sha256(said.encode()).hexdigest()[:16],
+        "format": spec.title,
+        "options": {name: str(value) for name, value in sorted(options.format_options.items())},
+        "definition": sha256(definition.encode()).hexdigest()[:16],
     }
-    return Checkpoint(reading.rows or store.scratch / "rows", key, reading.already)
+    return Checkpoint(options.rows_folder or store.scratch / "rows", key, options.stored_hashes)
 
 
-def show(store: Store, table: str, pieces: Sequence[Path]) -> None:
-    """Let *table* be the rows of *pieces*, or else those that pass by."""
-    rows = f"from {PASSING}{table}"
-    if pieces:
-        files = ", ".join(literal(escape(str(piece))) for piece in pieces)
+def define_view(store: Store, table: str, files: Sequence[Path] = ()) -> None:
+    """Define the view *table* of the rows in Parquet *files* and in the staging table."""
+    rows = f"from {STAGING}{table}"
+    if files:
+        paths = ", ".join(literal(escape(str(file))) for file in files)
         # Files may lack columns that only later ones have.
-        rows += f" union all by name from read_parquet([{files}], union_by_name = true)"
+        rows += f" union all by name from read_parquet([{paths}], union_by_name = true)"
     store.connection.execute(f"create or replace temp view {table} as {rows}")
 
 
 @contextmanager
-def watching(
-    heads: Sequence[FileHead], done: Sequence[SourceFile], reading: ReadOptions
+def reading_progress(
+    heads: Sequence[FileHead], done: Sequence[SourceFile], options: ReadOptions
 ) -> Iterator[Progress]:
-    """Tell of bytes that are read, of all; those of files that were read before count as well."""
+    """Report the bytes read of all files; those of the files *done* count as read."""
     sizes = [head.path.stat().st_size for head in heads]
     label = heads[0].path.name if len(heads) == 1 else f"reading {len(heads)} files"
-    with reading.progress.step(label, sum(sizes)) as bar:
+    with options.progress.step(label, sum(sizes)) as bar:
         if done:
-            bar.advance(sum(part.bytes for part in done))
+            bar.advance(sum(file.bytes for file in done))
         yield bar
 
 
-def read_all(
+def read_into_checkpoint(
     store: Store,
-    kept: Checkpoint,
+    checkpoint: Checkpoint,
     heads: Sequence[FileHead],
-    already: int,
-    recipe: ConverterSpec,
-    reading: ReadOptions,
+    stored: int,
+    spec: ConverterSpec,
+    options: ReadOptions,
 ) -> None:
-    """Read the files behind *heads* whose rows are not kept yet."""
-    done = kept.parts[already:]
-    with watching(heads, done, reading) as bar:
+    """Read the files behind *heads* that are missing after the first *stored* ones of the checkpoint."""
+    done = checkpoint.files[stored:]
+    with reading_progress(heads, done, options) as bar:
         for head in heads[len(done) :]:
-            store.connection.execute(f"set variable file_no = {len(kept.parts)}")
-            with kept.adding() as folder:
-                finish(folder, _kept_file(store, head, folder, recipe, reading, bar))
+            store.connection.execute(f"set variable file_no = {len(checkpoint.files)}")
+            with checkpoint.adding_file() as folder:
+                write_account(folder, _read_to_parquet(store, head, folder, spec, options, bar))
     for table in ("sources", "rejects"):
         store.connection.execute(f"truncate {table}")
 
 
-def _kept_file(
-    store: Store, head: FileHead, folder: Path, recipe: ConverterSpec, reading: ReadOptions, bar: Progress
+def _read_to_parquet(
+    store: Store, head: FileHead, folder: Path, spec: ConverterSpec, options: ReadOptions, bar: Progress
 ) -> SourceFile:
     """Read one file into Parquet files in *folder*."""
 
-    def flush(table: str) -> None:
-        if store.row(f"select count(*) from {PASSING}{table}")[0]:
-            piece = folder / f"{len(list(folder.iterdir())):06}.parquet"
+    def write(table: str) -> None:
+        if store.row(f"select count(*) from {STAGING}{table}")[0]:
+            path = folder / f"{len(list(folder.iterdir())):06}.parquet"
             store.connection.execute(
-                f"copy {PASSING}{table} to {literal(str(piece))} (format parquet, compression lz4)"
+                f"copy {STAGING}{table} to {literal(str(path))} (format parquet, compression lz4)"
             )
 
-    return read_file(store, head, recipe, reading, bar, flush, PIECE)
+    return read_file(store, head, spec, options, bar, write, MINIMUM_ROWS_PER_FILE)
 
 
 def read_file(
     store: Store,
     head: FileHead,
-    recipe: ConverterSpec,
-    reading: ReadOptions,
+    spec: ConverterSpec,
+    options: ReadOptions,
     bar: Progress,
-    take: Callable[[str], None],
-    together: int = 1,
+    process: Callable[[str], None],
+    minimum_rows: int = 1,
 ) -> SourceFile:
     """
-    Read one file and return its account; its rejects are in the store.
+    Read one file and return its description; its rejects are in the store.
 
-    *take* is told the table whose passing rows it is to take, *together* or more at a time but the last.
+    *process* is called with the name of the view whenever at least *minimum_rows* are staged, and at the end.
     """
-    table, shape = _table_for(head, recipe)
-    shape = replace(shape, options={**reading.options, **shape.options})
-    source, count, seen, waiting = Source(head.path), RowCounts(), 0, 0
-    (before,) = store.row("select count(*) from rejects")
+    table, table_spec = _table_for(head, spec)
+    table_spec = replace(table_spec, options={**options.format_options, **table_spec.options})
+    source, counts, position, staged = Source(head.path), RowCounts(), 0, 0
+    (earlier_rejects,) = store.row("select count(*) from rejects")
     try:
-        for batch in ahead(iter(reader(recipe.reader)(source, shape))):
-            batch.load(store.connection, f"{PASSING}{table}", store.scratch)
-            count_batch(store, head.path, batch, count, strict=reading.strict)
-            waiting += batch.total
-            if waiting >= together:
-                _taken(store, table, take)
-                waiting = 0
-            bar.advance(source.position - seen)
-            seen = source.position
-        _taken(store, table, take)
-        _broken_off(store, source, count, strict=reading.strict)
-        part = _part(head, source, recipe.shape.comment, table, count)
-        bar.advance(source.size - seen)
+        for batch in prefetch(iter(find_reader(spec.reader)(source, table_spec))):
+            batch.load(store.connection, f"{STAGING}{table}", store.scratch)
+            count_batch(store, head.path, batch, counts, strict=options.strict)
+            staged += batch.total
+            if staged >= minimum_rows:
+                _flush(store, table, process)
+                staged = 0
+            bar.advance(source.position - position)
+            position = source.position
+        _flush(store, table, process)
+        _count_truncation(store, source, counts, strict=options.strict)
+        file = _source_file(head, source, spec.source_table.comment, table, counts)
+        bar.advance(source.size - position)
     finally:
         source.close()
-    return replace(part, rejects=store.rows(f"select line, reason, text from rejects offset {before}"))
+    rejects = store.rows(f"select line, reason, text from rejects offset {earlier_rejects}")
+    return replace(file, rejects=rejects)
 
 
-def _taken(store: Store, table: str, take: Callable[[str], None]) -> None:
-    """Let the rows that wait be taken, and make room for others."""
-    take(table)
-    name = f"{PASSING}{table}"
+def _flush(store: Store, table: str, process: Callable[[str], None]) -> None:
+    """Process the staged rows and empty the staging table."""
+    process(table)
+    name = f"{STAGING}{table}"
     store.connection.execute(f"create or replace temp table {name} as select * from {name} limit 0")
 
 
-def _part(head: FileHead, source: Source, mark: str, table: str, count: RowCounts) -> SourceFile:
+def _source_file(
+    head: FileHead, source: Source, comment_mark: str, table: str, counts: RowCounts
+) -> SourceFile:
     return SourceFile(
         file=head.path.name,
         folder=head.path.parent.name,
         name=head.name,
         bytes=source.size,
         modified=head.path.stat().st_mtime_ns,
-        begins=digest(head),
+        begins=head_digest(head),
         sha256=source.sha256(),
-        header=entries(head.comments(mark)) if mark else (),
+        header=entries(head.comments(comment_mark)) if comment_mark else (),
         table=table,
-        rows=count.rows,
-        comments=count.comments,
-        rejected=count.rejected,
+        rows=counts.rows,
+        comments=counts.comments,
+        rejected=counts.rejected,
         rejects=(),
     )
 
 
-def _table_for(head: FileHead, recipe: ConverterSpec) -> tuple[str, TableSpec]:
-    """Return the table that a file belongs to: by a pattern of its lines, or their columns."""
-    for name, shape in recipe.sides.items():
-        if first := shape.options.get("first"):
-            rows = head.rows(shape.comment)
+def _table_for(head: FileHead, spec: ConverterSpec) -> tuple[str, TableSpec]:
+    """Return the table that a file belongs to, judged by a pattern of its lines or their number of cells."""
+    for name, table_spec in spec.explaining_tables.items():
+        if first := table_spec.options.get("first"):
+            rows = head.rows(table_spec.comment)
             belongs = 2 * sum(bool(re.match(first, row)) for row in rows) > len(rows)
         else:
-            belongs = head.width(Layout(shape.delimiter, shape.comment)) == len(shape.columns)
+            layout = Layout(table_spec.delimiter, table_spec.comment)
+            belongs = head.width(layout) == len(table_spec.columns)
         if belongs:
-            return name, shape
-    return "source", recipe.shape
+            return name, table_spec
+    return "source", spec.source_table
 
 
-def _broken_off(store: Store, source: Source, count: RowCounts, *, strict: bool) -> None:
-    """Count compressed data that breaks off as one rejected row."""
+def _count_truncation(store: Store, source: Source, counts: RowCounts, *, strict: bool) -> None:
+    """Count the end of truncated compressed data as one rejected row."""
     if source.broken:
-        lost = Records(TableSpec({}), total=1, rejects=[Reject(count.rows + 1, source.broken, "")])
-        count_batch(store, source.path, lost, count, strict=strict)
+        rejects = [Reject(counts.rows + 1, source.broken, "")]
+        count_batch(
+            store, source.path, Records(TableSpec({}), total=1, rejects=rejects), counts, strict=strict
+        )
 
 
-def ahead(items: Iterator[T]) -> Iterator[T]:
-    """Yield *items*, making the next one in a thread while the current one is used."""
+def prefetch(items: Iterator[T]) -> Iterator[T]:
+    """Yield *items*, computing the next one in a thread while the current one is used."""
     with ThreadPoolExecutor(1) as pool:
         following = pool.submit(next, items, None)
         while (item := following.result()) is not None:

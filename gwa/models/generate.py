@@ -23,7 +23,7 @@ from gwa.models.base import Model
 from gwa.models.streams import Block, Extent, truncate
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
-from gwa.store.engines.duckdb import passing
+from gwa.store.engines.duckdb import limited_memory
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.store.system import Header
@@ -76,7 +76,7 @@ def generate_store(
     """Generate the jobs of *request* into a store, in the file *target* or in scratch space."""
     store = Store.create(target, engine)
     try:
-        with passing(store.connection, engine, ENGINE_MEGABYTES):
+        with limited_memory(store.connection, engine, ENGINE_MEGABYTES):
             jobs = _insert_jobs(store, request, progress)
         store.set_header((*request.header, *describe(request)))
         store.set_account(Account(jobs, jobs, 0, 0, 0))

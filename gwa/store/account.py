@@ -1,4 +1,4 @@
-"""What became of the rows of a source."""
+"""The account of a conversion: what became of every row."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from gwa.errors import TraceError
 
 @dataclass(frozen=True)
 class Account:
-    """What became of every row of the sources: rows = jobs + folded + rejected + comments."""
+    """Counts of the rows of all sources: rows = jobs + folded + rejected + comments."""
 
     rows: int
     jobs: int
@@ -16,7 +16,7 @@ class Account:
     comments: int
 
     def check(self) -> None:
-        """Raise `TraceError` when a row was lost, which would be a fault of gwa."""
+        """Raise `TraceError` if a row was lost, which would be a bug of gwa."""
         if self.rows != self.jobs + self.folded + self.rejected + self.comments:
             message = f"the account does not add up: {self}; please report this"
             raise TraceError(message)

@@ -1,12 +1,12 @@
 """
-Replace names by keyed pseudonyms, and nothing else.
+Replace names by keyed pseudonyms.
 
 Users, groups, executables, projects, virtual organisations, sites, partitions (often hosts) and
 bags become ``U3f9c…``: the HMAC-SHA256 of the name under a key, cut to 64 bits. The same key gives
-the same pseudonym, so traces of two years join; without the key nobody can tell which name a
-pseudonym stands for, nor try names out. Numbers and times stay as they are, so facts do not change.
-Queues and platforms stay, but those that are called as one of the names; so do resources that are numbers
-under common names. What a header, a reject or a source says of people and places is left out.
+the same pseudonym, so that traces of two years can be joined; without the key it is impossible to find the
+name behind a pseudonym, even by trying names. Numbers and times are unchanged, so facts do not change.
+Queues and platforms are kept unless they equal one of the names, and so are resources that are numbers
+under common names. Texts on people and places in headers, rejects and sources are left out.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from gwa.store.schema import FIELDS
 from gwa.store.store import Store
 from gwa.util.atomic import write_whole
 
-KINDS: Final = {
+PSEUDONYM_LETTERS: Final = {
     "user_id": "U",
     "group_id": "G",
     "executable_id": "X",
@@ -34,68 +34,68 @@ KINDS: Final = {
     "partition_id": "C",
     "job_structure_params": "B",
 }
-"""The fields that hold names, and the letter of their pseudonyms; the two sites share theirs."""
+"""The fields that hold names, and the first letter of their pseudonyms; the two sites share one."""
 
-RESOURCES: Final = ("used_resources", "req_resources")
-KEPT_LETTERS: Final = {"queue_id": "Q", "req_platform": "A"}
-"""Texts that describe the system and are kept, but where they are called as somebody is."""
+RESOURCE_FIELDS: Final = ("used_resources", "req_resources")
+CONDITIONAL_LETTERS: Final = {"queue_id": "Q", "req_platform": "A"}
+"""Fields that describe the system and are kept, except values that equal a name; their letters."""
 
-KEEPS: Final = frozenset({"queue_id", "job_structure", *RESOURCES})
-"""Texts in which a name may be left: that of a partition, or what is called as a kind of structure."""
+FIELDS_NOT_SEARCHED: Final = frozenset({"queue_id", "job_structure", *RESOURCE_FIELDS})
+"""Fields in which a value may equal a name, such as that of a partition or a kind of structure."""
 
 WORD: Final = re.compile(r"[\w.@/-]+")
 
-PLAIN: Final = r"^[a-z_]+:[0-9.e+-]+(,[a-z_]+:[0-9.e+-]+)*$"
-"""Resources that are numbers under common names; other texts could name anything and are dropped."""
+NUMERIC_RESOURCES: Final = r"^[a-z_]+:[0-9.e+-]+(,[a-z_]+:[0-9.e+-]+)*$"
+"""Resources that are numbers under common names; other texts could contain anything and are dropped."""
 
-KEPT: Final = frozenset(
+HARMLESS_HEADER_KEYS: Final = frozenset(
     {
         "Processors", "MaxProcs", "MaxNodes", "UnixStartTime", "TimeZoneString", "TimeZone", "Times",
         "MaxRuntime", "MaxMemory", "Preemption", "Version", "MaxJobs", "MaxRecords", "AllowOveruse",
     }
 )  # fmt: skip
-"""The lines of a header that say nothing of people and places."""
+"""The keys of header lines that do not concern people and places."""
 
-BLOCK: Final = 64
-LONGEST_KEY: Final = 4096
-SHORTEST_KEY: Final = 16
+HMAC_BLOCK_SIZE: Final = 64
+MAXIMUM_KEY_LENGTH: Final = 4096
+MINIMUM_KEY_LENGTH: Final = 16
 
 
 def read_key(path: Path | None) -> bytes:
     """
-    Return the key in the file *path*, made there when it does not exist yet.
+    Return the key in the file *path*, which is created if it does not exist.
 
-    Without a *path* it is kept in the user's own configuration, readable by nobody else.
+    Without a *path* it is kept in the user's own configuration, where only the user can read it.
     """
-    place = path or _home() / "anonymize.key"
-    if place.exists():
-        key = place.read_bytes()[:LONGEST_KEY].strip()
-        if len(key) < SHORTEST_KEY:
-            message = f"{place}: is no key, expected at least {SHORTEST_KEY} characters nobody can guess"
+    path = path or _config_folder() / "anonymize.key"
+    if path.exists():
+        key = path.read_bytes()[:MAXIMUM_KEY_LENGTH].strip()
+        if len(key) < MINIMUM_KEY_LENGTH:
+            message = f"{path}: is no key, expected at least {MINIMUM_KEY_LENGTH} characters nobody can guess"
             raise TraceError(message)
         return key
     key = secrets.token_hex(32).encode()
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, key + b"\n", mode=0o600)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, key + b"\n", mode=0o600)
     except OSError as error:
-        raise OutputError(f"{place}: the key cannot be kept: {error}") from error
+        raise OutputError(f"{path}: the key cannot be kept: {error}") from error
     return key
 
 
-def _home() -> Path:
+def _config_folder() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "gwa"
 
 
-def anonymized(store: Store, key: bytes, reading: ReadOptions | None = None) -> Store:
-    """Return a copy of *store* without names; raise `TraceError` should one be left all the same."""
-    reading = reading or ReadOptions()
-    copy = Store.create(reading.target, reading.engine)
+def anonymize(store: Store, key: bytes, options: ReadOptions | None = None) -> Store:
+    """Return a copy of *store* without names; raise `TraceError` if one is left nevertheless."""
+    options = options or ReadOptions()
+    copy = Store.create(options.target, options.engine)
     try:
-        names = _names(store, KINDS)
-        _prepare(store, key)
+        names = _distinct_values(store, PSEUDONYM_LETTERS)
+        _define_pseudonyms(store, key)
         _copy_jobs(store, copy)
-        _copy_rest(store, copy, names)
+        _copy_other_tables(store, copy, names)
         _refuse_leaks(copy, names)
     except BaseException:
         copy.close()
@@ -103,12 +103,14 @@ def anonymized(store: Store, key: bytes, reading: ReadOptions | None = None) -> 
     return copy
 
 
-def _prepare(store: Store, key: bytes) -> None:
-    """Give the engine the key's two halves and the function that makes a pseudonym."""
-    short = (hashlib.sha256(key).digest() if len(key) > BLOCK else key).ljust(BLOCK, b"\0")
+def _define_pseudonyms(store: Store, key: bytes) -> None:
+    """Define the two keys of HMAC and the function that makes a pseudonym in the engine."""
+    padded = (hashlib.sha256(key).digest() if len(key) > HMAC_BLOCK_SIZE else key).ljust(
+        HMAC_BLOCK_SIZE, b"\0"
+    )
     for name, mask in (("inner_key", 0x36), ("outer_key", 0x5C)):
         store.connection.execute(
-            f"set variable {name} = $value", {"value": bytes(byte ^ mask for byte in short)}
+            f"set variable {name} = $value", {"value": bytes(byte ^ mask for byte in padded)}
         )
     store.connection.execute(
         "create or replace temp macro pseudonym(letter, name) as"
@@ -117,15 +119,8 @@ def _prepare(store: Store, key: bytes) -> None:
     )
 
 
-def pseudonym(key: bytes, letter: str, name: str) -> str:
-    """Return the pseudonym of a name: what the engine computes, for who has only one name."""
-    import hmac
-
-    return letter + hmac.new(key, f"{letter}:{name}".encode(), hashlib.sha256).hexdigest()[:16]
-
-
-def _names(store: Store, fields: Iterable[str]) -> set[str]:
-    """Return all values of some fields."""
+def _distinct_values(store: Store, fields: Iterable[str]) -> set[str]:
+    """Return all values of *fields*."""
     values = " union ".join(f"select {field} from jobs" for field in fields)
     return {name for (name,) in store.rows(values) if name}
 
@@ -134,53 +129,60 @@ def _copy_jobs(store: Store, copy: Store) -> None:
     recorded = [field.name for field in FIELDS if store.known[field.name]]
     columns = ["job_id", *(name for name in recorded if name != "job_id")]
     copy.begin(columns)
-    _mark_telltales(store)
-    chosen = ", ".join(f"{_replaced(name)} as {name}" for name in columns)
-    batches = store.connection.sql(f"select {chosen} from jobs").to_arrow_reader(100_000)
+    _define_colliding_names(store)
+    expressions = ", ".join(f"{_column_sql(name)} as {name}" for name in columns)
+    batches = store.connection.sql(f"select {expressions} from jobs").to_arrow_reader(100_000)
     copy.connection.register("batches", batches)
     copy.connection.execute("insert into recorded by name select * from batches")
     copy.connection.unregister("batches")
     batches.close()
 
 
-def _mark_telltales(store: Store) -> None:
-    """Tell the engine which queues and resources are called as somebody or something that must go."""
-    # The queue of many systems is the partition as well, and may stay.
-    names = _names(store, [field for field in KINDS if field != "partition_id"])
+def _define_colliding_names(store: Store) -> None:
+    """Define the values of queues, platforms and resources that equal a name, as variables of the engine."""
+    # On many systems the queue is also the partition, and may be kept.
+    names = _distinct_values(store, [field for field in PSEUDONYM_LETTERS if field != "partition_id"])
     for field in ("queue_id", "req_platform"):
-        alike = sorted(_names(store, [field]) & names)
-        store.connection.execute(f"set variable named_{field} = $names", {"names": alike})
-    for field in RESOURCES:
+        colliding = sorted(_distinct_values(store, [field]) & names)
+        store.connection.execute(f"set variable named_{field} = $names", {"names": colliding})
+    for field in RESOURCE_FIELDS:
         keys = f"unnest(regexp_extract_all({field}, '[a-z_]+'))"
-        alike = sorted({key for (key,) in store.rows(f"select distinct {keys} from jobs")} & names)
-        store.connection.execute(f"set variable named_{field} = $names", {"names": alike})
+        colliding = sorted({key for (key,) in store.rows(f"select distinct {keys} from jobs")} & names)
+        store.connection.execute(f"set variable named_{field} = $names", {"names": colliding})
 
 
-def _replaced(name: str) -> str:
+def _column_sql(name: str) -> str:
     named = f"getvariable('named_{name}')::varchar[]"
-    if name in KINDS:
-        return f"pseudonym('{KINDS[name]}', {name})"
-    if name in KEPT_LETTERS:
-        letter = KEPT_LETTERS[name]
+    if name in PSEUDONYM_LETTERS:
+        return f"pseudonym('{PSEUDONYM_LETTERS[name]}', {name})"
+    if name in CONDITIONAL_LETTERS:
+        letter = CONDITIONAL_LETTERS[name]
         return f"case when list_contains({named}, {name}) then pseudonym('{letter}', {name}) else {name} end"
-    if name in RESOURCES:
+    if name in RESOURCE_FIELDS:
         return (
-            f"case when regexp_matches({name}, '{PLAIN}')"
+            f"case when regexp_matches({name}, '{NUMERIC_RESOURCES}')"
             f" and not list_has_any({named}, regexp_extract_all({name}, '[a-z_]+')) then {name} end"
         )
     return name
 
 
-def _copy_rest(store: Store, copy: Store, names: set[str]) -> None:
-    """Keep accounts, repairs and dependencies; leave out texts that could name somebody."""
+def _copy_other_tables(store: Store, copy: Store, names: set[str]) -> None:
+    """Copy the account, repairs and dependencies, without texts that could name somebody."""
     copy.set_header(
-        tuple((key, value) for key, value in store.header if key in KEPT and not _named(value, names))
+        tuple(
+            (key, value)
+            for key, value in store.header
+            if key in HARMLESS_HEADER_KEYS and not _names_in(value, names)
+        )
     )
     repairs = store.rows("select name, meaning, jobs from repairs where name <> 'duplicate file'")
     copy.insert(
-        # What a missing part is called may be the name of a folder.
+        # The name of a missing part may contain that of a folder.
         "repairs",
-        [(name, _blotted(meaning.partition(", such as")[0], names), jobs) for name, meaning, jobs in repairs],
+        [
+            (name, _redacted(meaning.partition(", such as")[0], names), jobs)
+            for name, meaning, jobs in repairs
+        ],
     )
     copy.insert("dependencies", store.rows("select * from dependencies"))
     copy.insert(
@@ -194,33 +196,33 @@ def _copy_rest(store: Store, copy: Store, names: set[str]) -> None:
     rejects = store.rows("select line, reason from rejects order by file, line")
     copy.insert(
         "rejects",
-        [("source", line, _blotted(re.sub(r"'.*'", "'…'", reason), names), "") for line, reason in rejects],
+        [("source", line, _redacted(re.sub(r"'.*'", "'…'", reason), names), "") for line, reason in rejects],
     )
     copy.note({"anonymized": "names replaced by keyed pseudonyms"})
     copy.set_account(store.account)
-    said = store.provenance
-    copy.note({name: said[name] for name in ("format", "gwa") if name in said})
+    provenance = store.provenance
+    copy.note({name: provenance[name] for name in ("format", "gwa") if name in provenance})
 
 
-def _named(text: str, names: set[str]) -> set[str]:
-    """Return which words of a text are names; mere numbers, of which texts are full, name nobody."""
+def _names_in(text: str, names: set[str]) -> set[str]:
+    """Return the words of a text that are names, except numbers, which occur in any text."""
     return {word for word in WORD.findall(text) if word in names and not word.isdigit()}
 
 
-def _blotted(text: str, names: set[str]) -> str:
-    """Return a text of ours without the words that are names of this trace, be it by chance."""
-    named = _named(text, names)
-    return WORD.sub(lambda word: "…" if word[0] in named else word[0], text)
+def _redacted(text: str, names: set[str]) -> str:
+    """Return a text written by gwa without words that happen to be names of this trace."""
+    leaked = _names_in(text, names)
+    return WORD.sub(lambda word: "…" if word[0] in leaked else word[0], text)
 
 
 def _refuse_leaks(copy: Store, names: set[str]) -> None:
-    """Look for every original name in every text of the copy."""
+    """Raise `TraceError` if an original name is left in a text of the copy."""
     for field in FIELDS:
-        if field.is_text and copy.known[field.name] and field.name not in KEEPS:
-            _refuse(_names(copy, [field.name]) & names, field.name)
+        if field.is_text and copy.known[field.name] and field.name not in FIELDS_NOT_SEARCHED:
+            _refuse(_distinct_values(copy, [field.name]) & names, field.name)
     for table, text in (("header", "value"), ("rejects", "reason"), ("repairs", "meaning")):
-        for (said,) in copy.rows(f"select distinct {text} from {table}"):
-            _refuse(_named(said, names), f"the {table}")
+        for (content,) in copy.rows(f"select distinct {text} from {table}"):
+            _refuse(_names_in(content, names), f"the {table}")
 
 
 def _refuse(left: set[str], where: str) -> None:

@@ -1,4 +1,4 @@
-"""What a store knows beside its jobs, as one JSON text, for formats that have room for a note."""
+"""The metadata of a trace as one JSON text, for formats that can hold a note."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,31 +10,31 @@ from gwa.errors import TraceError
 from gwa.store.account import Account
 from gwa.store.store import Store
 
-KEY: Final = "gwa"
-"""The name under which the note is kept."""
+METADATA_KEY: Final = "gwa"
+"""The key of the note in a file."""
 
-KEPT: Final = ("header", "sources", "rejects", "repairs", "provenance")
-"""The tables in the note. The others may have a row for each job; formats keep them beside the jobs."""
+NOTE_TABLES: Final = ("header", "sources", "rejects", "repairs", "provenance")
+"""The tables in the note. The other tables may have a row for each job; formats store them with the jobs."""
 
 
 def pack(store: Store) -> str:
-    """Return everything but what may grow with the number of jobs, as JSON."""
-    content: dict[str, object] = {name: store.rows(f"from {name} order by all") for name in KEPT}
+    """Return the tables whose size does not depend on the number of jobs, as JSON."""
+    content: dict[str, object] = {name: store.rows(f"from {name} order by all") for name in NOTE_TABLES}
     content["provenance"] = provenance(store)
     return json.dumps(content, ensure_ascii=False)
 
 
 def provenance(store: Store) -> dict[str, str]:
-    """Return what is known of a trace's origin, without what concerns the layout of its store."""
+    """Return the provenance of a trace, without entries on the layout of its store."""
     return {key: value for key, value in store.provenance.items() if not key.startswith("constant.")}
 
 
 def unpack(store: Store, texts: Sequence[str]) -> None:
     """
-    Fill the tables beside ``jobs`` from the notes of the files of one trace; add up their accounts.
+    Fill the tables beside ``jobs`` from the notes of the files of one trace, and add up their accounts.
 
-    Raise `ValueError` for what is no such note. An account that does not speak of exactly the jobs
-    in *store* is replaced by a plain count of them.
+    Raise `ValueError` if a note is damaged. An account whose number of jobs differs from that
+    in *store* is replaced by a count of the jobs.
     """
     try:
         contents = [_parsed(text) for text in texts]
@@ -43,20 +43,21 @@ def unpack(store: Store, texts: Sequence[str]) -> None:
         for name in ("sources", "rejects", "repairs"):
             rows = (tuple(row) for content in contents for row in content[name])
             store.insert(name, list(dict.fromkeys(rows) if name == "sources" else rows))
-        said = [dict(content["provenance"]) for content in contents]
-        store.note({key: str(value) for one in reversed(said) for key, value in one.items()})
-        _add_up(store, said)
+        provenances = [dict(content["provenance"]) for content in contents]
+        store.note({key: str(value) for entries in reversed(provenances) for key, value in entries.items()})
+        _sum_accounts(store, provenances)
     except (ValueError, TypeError, KeyError, RecursionError, TraceError, duckdb.Error) as error:
         raise ValueError("its note on the trace is damaged") from error
 
 
 def _parsed(text: str) -> dict[str, Any]:
     content = json.loads(text)
-    return {**dict.fromkeys(KEPT, ()), "provenance": {}, **content}
+    return {**dict.fromkeys(NOTE_TABLES, ()), "provenance": {}, **content}
 
 
-def _add_up(store: Store, said: Sequence[Mapping[str, str]]) -> None:
+def _sum_accounts(store: Store, provenances: Sequence[Mapping[str, str]]) -> None:
     jobs = int(store.row("select count(*) as n from jobs")[0])
     names = tuple(Account.__annotations__)
-    total = Account(*(sum(int(one.get(f"account.{name}", 0)) for one in said) for name in names))
+    counts = {name: [int(entries.get(f"account.{name}", 0)) for entries in provenances] for name in names}
+    total = Account(*map(sum, counts.values()))
     store.set_account(total if total.jobs == jobs else Account(jobs, jobs, 0, 0, 0))

@@ -1,4 +1,4 @@
-"""How a trace is to be read: what the user says of it, and how much of the machine may be used."""
+"""Options for reading a trace: what the user states about it, and the resources that may be used."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,11 @@ from gwa.util.progress import SILENT, Progress
 @dataclass(frozen=True)
 class ReadOptions:
     """
-    The wishes of a user: what a *system* file says, strictness, engine, progress, and *options*.
+    The contents of a *system* file, strictness, engine, progress, and *format_options*.
 
-    Options are variables that a converter's SELECT may ask for. *target* is where the store is
-    made; None stands for scratch space. *rows* is a folder to keep the rows of logs in, for a conversion that
-    may be interrupted, or that others are to follow: then *already* are the hashes of the logs that the
-    store holds whose rows stand there.
+    Format options are variables that a converter's SELECT may use. The store is created at *target*, or
+    in scratch space if that is None. *rows_folder* is the folder of a checkpoint, for a conversion that can
+    be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to.
     """
 
     system: Mapping[str, object] | None = None
@@ -24,11 +23,11 @@ class ReadOptions:
     engine: Engine | None = None
     progress: Progress = SILENT
     target: Path | None = None
-    rows: Path | None = None
-    already: tuple[str, ...] | None = None
-    options: Mapping[str, object] = field(default_factory=dict)
+    rows_folder: Path | None = None
+    stored_hashes: tuple[str, ...] | None = None
+    format_options: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def on_spark(self) -> bool:
-        """Whether Spark is to answer what is asked of the jobs."""
+        """Whether Spark answers queries on the jobs."""
         return self.engine is not None and self.engine.is_spark

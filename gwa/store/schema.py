@@ -1,5 +1,5 @@
 """
-The Grid Workload Format: 29 fields, written once.
+The Grid Workload Format: the definition of its 29 fields.
 
 Table definitions, the text header, validation, the glossary and the documentation derive from
 `FIELDS`. Inside gwa a missing value is SQL NULL; ``-1`` exists only in GWF and SWF text.
@@ -122,10 +122,9 @@ from jobs
 where run_time >= 0 and n_procs >= 1
 """
 """
-The view ``ran``: the jobs that ran. A missing wait means that a job started when it was submitted;
-CPU seconds are processors times run time,
-decimal, so that sums do not depend on the order of rows.
-Utilisation, run times and processors are about these jobs.
+The view ``ran``: the jobs that ran. A missing wait means that a job started when it was submitted.
+CPU seconds are processors times run time, as decimals, so that sums do not depend on the order of rows.
+Utilization, run times and processors are computed over these jobs.
 """
 
 PEAK: Final = """
@@ -137,4 +136,4 @@ with edge as (
 busy as (select sum(d) over (order by t) as busy_procs from net)
 select max(busy_procs) as peak from busy
 """
-"""The most processors ever busy at once (thesis, section 4.2: how the size of NGS was found)."""
+"""The maximum number of processors busy at once (thesis, section 4.2: how the size of NGS was determined)."""

@@ -11,7 +11,7 @@ from gwa.analysis.build import build
 from gwa.report.as_json import as_json
 from gwa.report.document import Facts, Figure, Note, Report
 from gwa.report.drawing import draw
-from gwa.store.engines.spark_sql import spark
+from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.schema import FIELDS
 from gwa.trace import Trace
 
@@ -176,7 +176,7 @@ def test_asks_the_engine_in_words_that_another_engine_understands(one, make_stor
 
     assert asked
     for query in asked:
-        assert sqlglot.parse_one(spark(query), read="spark") is not None
+        assert sqlglot.parse_one(to_spark_sql(query), read="spark") is not None
         assert not any(
             word in query.lower() for word in ("quantile", "percentile", "skewness", "kurtosis", "hugeint")
         )

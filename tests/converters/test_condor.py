@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gwa.errors import TraceError
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.ingest.readers.classads import _resolved
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
@@ -79,7 +79,7 @@ def jobs(tmp_path):
     def given_ads(*ads, fields, layout="long", table="jobs join source_ids using (job_id)"):
         path = tmp_path / "log"
         path.write_text(LAYOUTS[layout](ads) if isinstance(ads[0], dict) else "".join(ads))
-        stores.append(read([path], "condor"))
+        stores.append(open_trace([path], "condor"))
         stores[-1].account.check()
         return stores[-1].rows(f"select {fields} from {table} order by job_id")
 
@@ -251,11 +251,11 @@ def test_long_lines_and_endless_ads(jobs):
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
     paths = sorted((sample / "condor").glob("[ch]*"))
-    whole = [read([path]) for path in paths]
-    monkeypatch.setattr("gwa.ingest.readers.classads.PART", 1)
-    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
+    whole = [open_trace([path]) for path in paths]
+    monkeypatch.setattr("gwa.ingest.readers.classads.RECORD_BLOCK_SIZE", 1)
+    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
     for path, store in zip(paths, whole, strict=True):
-        with store, read([path]) as parts:
+        with store, open_trace([path]) as parts:
             assert parts.rows("from jobs order by all") == store.rows("from jobs order by all")
             assert parts.account == store.account
 
@@ -345,6 +345,6 @@ def test_every_field_of_the_samples_is_as_a_few_lines_of_python_read_it(name, sa
     bags = {cluster for cluster, count in processes.items() if count > 1}
     ads.sort(key=lambda said: float(said["enteredcurrentstatus"]))
     expected = {said["globaljobid"]: by_hand(said, bags) for said in ads}
-    with read([sample / "condor" / name]) as store:
+    with open_trace([sample / "condor" / name]) as store:
         found = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert {one: tuple(fields) for one, *fields in found} == expected

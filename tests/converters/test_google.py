@@ -10,7 +10,7 @@ import pytest
 
 import gwa
 from gwa.errors import DefinitionError, StrictError, TraceError, UnknownFormat
-from gwa.formats.open import read, recognise
+from gwa.formats.open import open_trace, recognise
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS as SCHEMA
@@ -42,7 +42,7 @@ def store(tmp_path):
             rows = [line if isinstance(line, bytes) else line.encode() for line in content]
             (tmp_path / file).write_bytes(b"\n".join([*rows, b""]))
         paths = [tmp_path / file for file in files]
-        stores.append(read(paths, name, ReadOptions(options=options)))
+        stores.append(open_trace(paths, name, ReadOptions(format_options=options)))
         return stores[-1]
 
     yield make
@@ -364,10 +364,10 @@ def test_what_a_system_file_says_goes_first(tmp_path):
     (tmp_path / "task.csv").write_text(event(700, SUBMIT) + "\n")
     (tmp_path / "machine.csv").write_text("0,1,0,x,0.5,0.5\n")
     system = {"name": "Cell of mine", "cpus": 7, "zone": "UTC"}
-    with read(
+    with open_trace(
         [tmp_path / "task.csv", tmp_path / "machine.csv"],
         "google2011",
-        ReadOptions(system=system, options={"cpu_scale": "9"}),
+        ReadOptions(system=system, format_options={"cpu_scale": "9"}),
     ) as found:
         assert (found.system.name, found.system.cpus, found.system.zone) == ("Cell of mine", 7, "UTC")
 
@@ -473,7 +473,7 @@ def test_the_first_bad_line_ends_a_strict_conversion(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("\n".join([event(700, SUBMIT), event(700, 9), event(800, FINISH)]))
     with pytest.raises(StrictError, match=r"log\.csv:2: its type is none from 0 to 8"):
-        read([path], "google2011", ReadOptions(strict=True))
+        open_trace([path], "google2011", ReadOptions(strict=True))
 
 
 def test_odd_bytes_and_names_are_survived(store):
@@ -671,10 +671,10 @@ def test_odd_bytes_in_json_are_survived(store):
 @pytest.mark.parametrize("name", ["google2011", "google2019"])
 def test_a_log_of_several_parts_is_read_as_one(name, sample, monkeypatch):
     paths = [path for path in (sample / name).iterdir() if path.name != "expected.gwf"]
-    with read(paths) as whole:
-        monkeypatch.setattr("gwa.ingest.source.lines.PART", 1)
-        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
-        with read(paths) as parts:
+    with open_trace(paths) as whole:
+        monkeypatch.setattr("gwa.ingest.source.lines.BLOCK_SIZE", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
+        with open_trace(paths) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
             assert parts.account == whole.account
 
@@ -775,7 +775,9 @@ def parts(logs):
 @pytest.mark.parametrize("attempts", [False, True])
 def test_every_field_of_every_task_of_the_real_parts(attempts, parts):
     expected = by_hand(parts[0].parent.parent, attempts=attempts)
-    with read(parts, reading=ReadOptions(options={"attempts": "true"} if attempts else {})) as store:
+    with open_trace(
+        parts, options=ReadOptions(format_options={"attempts": "true"} if attempts else {})
+    ) as store:
         rows = store.rows(f"select source_id, {FIELDS} from jobs join source_ids using (job_id)")
         found = {name: tuple(values) for name, *values in rows}
         others = store.row(f"select {', '.join(f'count({name})' for name in OTHERS)} from jobs")
@@ -853,7 +855,7 @@ HAND = {
 
 @pytest.mark.logs
 def test_twenty_tasks_are_as_followed_by_hand(parts):
-    with read(parts) as store:
+    with open_trace(parts) as store:
         rows = store.rows(
             "select source_id, submit_time, wait_time, run_time, n_procs, status"
             " from jobs join source_ids using (job_id)"
@@ -922,7 +924,7 @@ SAFE = str.maketrans("+/", "-_")
 
 def test_every_field_of_the_sample_of_2019_is_as_a_few_lines_of_python_read_it(sample):
     folder = sample / "google2019"
-    with read(sorted(folder.glob("*.json"))) as store:
+    with open_trace(sorted(folder.glob("*.json"))) as store:
         rows = store.rows(f"select source_id, {FIELDS} from jobs join source_ids using (job_id)")
     assert {name: tuple(values) for name, *values in rows} == by_hand_2019(folder)
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gwa.formats.open import read, recognise
+from gwa.formats.open import open_trace, recognise
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
@@ -31,7 +31,7 @@ class Jobs:
     def __call__(self, text, fields, kind, table="jobs", **wishes):
         path = self.folder / "log"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        self.stores.append(read([path], kind, ReadOptions(**wishes)))
+        self.stores.append(open_trace([path], kind, ReadOptions(**wishes)))
         self.stores[-1].account.check()
         return self.stores[-1].rows(f"select {fields} from {table}")
 
@@ -170,7 +170,7 @@ def test_a_real_gatekeeper_log_agrees_with_an_independent_reading(logs):
         )
         for manager, one in known.items()
     ]
-    with read([path]) as store:
+    with open_trace([path]) as store:
         names = [row[0] for row in store.rows("describe jobs")]
         found = store.rows("select j.*, source_id from jobs as j join source_ids using (job_id)")
         assert (store.account.rows, store.account.jobs, store.account.folded) == (144, 36, 108)

@@ -7,7 +7,7 @@ from operator import itemgetter
 import pytest
 
 from gwa.errors import StrictError, TraceError
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.store.schema import NAMES
 from tests.mutation import VALUES
 from tests.written import FIELDS, Written
@@ -258,10 +258,10 @@ def test_long_lines_and_odd_bytes(jobs):
 
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    with read([sample / "lsf" / "lsb.acct"]) as whole:
-        monkeypatch.setattr("gwa.ingest.readers.quoted.PART", 1)
-        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
-        with read([sample / "lsf" / "lsb.acct"]) as parts:
+    with open_trace([sample / "lsf" / "lsb.acct"]) as whole:
+        monkeypatch.setattr("gwa.ingest.batch.RECORD_BLOCK_SIZE", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
+        with open_trace([sample / "lsf" / "lsb.acct"]) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
             assert parts.account == whole.account
 
@@ -313,7 +313,7 @@ def test_every_field_of_the_sample_is_as_a_few_lines_of_python_read_it(sample):
     with path.open(newline="") as file:
         rows = [row for row in csv.reader(file, delimiter=" ") if row[0] == "JOB_FINISH"]
     expected = {(name, fields[0]): fields for name, _, fields in sorted(map(by_hand, rows), key=END)}
-    with read([path]) as store:
+    with open_trace([path]) as store:
         found = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert len(rows) > len(found) == len(expected)
     assert {(name, fields[0]): tuple(fields) for name, *fields in found} == expected

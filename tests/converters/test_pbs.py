@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gwa.errors import StrictError, TraceError
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.store.schema import NAMES
 from tests.mutation import VALUES
 from tests.written import FIELDS, Written
@@ -298,10 +298,10 @@ def test_long_lines_and_odd_bytes(jobs):
 
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    with read([sample / "pbs" / "20250310"]) as whole:
-        monkeypatch.setattr("gwa.ingest.readers.keyed.PART", 1)
-        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
-        with read([sample / "pbs" / "20250310"]) as parts:
+    with open_trace([sample / "pbs" / "20250310"]) as whole:
+        monkeypatch.setattr("gwa.ingest.batch.RECORD_BLOCK_SIZE", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
+        with open_trace([sample / "pbs" / "20250310"]) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
             assert parts.account == whole.account
 
@@ -365,7 +365,7 @@ def by_hand(line):
 def test_every_field_of_a_real_log_is_as_a_few_lines_of_python_read_it(logs):
     path = logs / "pbs" / "xdmod-accounting-logs.log"
     expected = dict(by_hand(line) for line in path.read_text().splitlines())
-    with read([path]) as store:
+    with open_trace([path]) as store:
         account = store.account
         assert store.provenance["format"] == "pbs"
         assert account.rows == account.jobs == len(expected) == 9

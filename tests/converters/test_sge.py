@@ -6,8 +6,8 @@ import re
 import pytest
 
 from gwa.errors import StrictError
-from gwa.formats.open import read
-from gwa.ingest.readers.gridengine import CELLS, joined_cells
+from gwa.formats.open import open_trace
+from gwa.ingest.readers.gridengine import CELLS, join_cells
 from gwa.store.schema import NAMES
 from tests.mutation import VALUES
 from tests.written import Written
@@ -111,8 +111,8 @@ def test_colons_in_a_name_move_no_field(jobs):
 
 def test_joined_cells_of_a_line_without_colons_are_its_cells():
     cells = row().split(":")
-    assert joined_cells(cells) == cells
-    assert joined_cells(cells[:40]) is None
+    assert join_cells(cells) == cells
+    assert join_cells(cells[:40]) is None
 
 
 REFUSED = {
@@ -212,7 +212,7 @@ def test_cancelled_is_guessed_on_demand_only(jobs):
         row(job_number=4, failed=100, exit_status=1),
     ]
     assert jobs(*rows, fields="status") == [(0,)] * 4
-    guessed = jobs(*rows, fields="status", options={"guess_cancelled": "yes"})
+    guessed = jobs(*rows, fields="status", format_options={"guess_cancelled": "yes"})
     assert guessed == [(0,), (5,), (5,), (0,)]
 
 
@@ -392,10 +392,10 @@ def test_strictness_names_the_line(jobs):
 
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    with read([sample / "sge" / "accounting"]) as whole:
-        monkeypatch.setattr("gwa.ingest.source.lines.PART", 1)
-        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
-        with read([sample / "sge" / "accounting"]) as parts:
+    with open_trace([sample / "sge" / "accounting"]) as whole:
+        monkeypatch.setattr("gwa.ingest.source.lines.BLOCK_SIZE", 1)
+        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
+        with open_trace([sample / "sge" / "accounting"]) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
             assert parts.account == whole.account
 
@@ -462,7 +462,7 @@ def test_every_field_of_real_logs_is_as_a_few_lines_of_python_read_it(name, foun
     path = logs / "gridengine" / name
     rows = [by_hand(line) for line in path.read_text().splitlines() if not line.startswith("#")]
     expected = {number: fields for number, _, fields in sorted(rows, key=lambda one: one[1])}
-    with read([path]) as store:
+    with open_trace([path]) as store:
         account = store.account
         assert store.provenance["format"] == "sge"
         assert (account.rows, account.jobs, account.folded, account.rejected, account.comments) == found

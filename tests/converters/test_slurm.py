@@ -9,7 +9,7 @@ import pytest
 
 from gwa.errors import StrictError, TraceError
 from gwa.formats.convert import convert
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
@@ -49,7 +49,7 @@ def jobs(tmp_path):
         path.write_bytes(
             b"\n".join(one if isinstance(one, bytes) else one.encode() for one in (header, *rows)) + b"\n"
         )
-        stores.append(read([path], "slurm", ReadOptions(**wishes)))
+        stores.append(open_trace([path], "slurm", ReadOptions(**wishes)))
         stores[-1].account.check()
         return stores[-1].rows(f"select {fields} from {table} order by job_id")
 
@@ -335,7 +335,10 @@ def test_a_user_names_the_columns_of_a_log_without_header(jobs):
         jobs(*lines[1:], fields="1", header=lines[0])
     for names in ("jobid,user,state,jobname", "JobID|User|State|JobName|", "JobID User State JobName"):
         found = jobs(
-            *lines[1:], fields="user_id, status, executable_id", header=lines[0], options={"columns": names}
+            *lines[1:],
+            fields="user_id, status, executable_id",
+            header=lines[0],
+            format_options={"columns": names},
         )
         assert found == [("user042", 1, "a|b"), ("user007", 0, "c")]
 
@@ -407,12 +410,12 @@ def test_a_million_lines_of_nothing_are_refused_one_by_one(jobs):
 
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    whole = [read([path]) for path in sorted((sample / "slurm").glob("sacct-*"))]
-    monkeypatch.setattr("gwa.ingest.source.lines.PART", 1)
-    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK", 1)
+    whole = [open_trace([path]) for path in sorted((sample / "slurm").glob("sacct-*"))]
+    monkeypatch.setattr("gwa.ingest.source.lines.BLOCK_SIZE", 1)
+    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
     for store in whole:
         (name,) = store.rows("select file from sources")[0]
-        with store, read([sample / "slurm" / name]) as parts:
+        with store, open_trace([sample / "slurm" / name]) as parts:
             assert parts.rows("from jobs order by all") == store.rows("from jobs order by all")
             assert parts.account == store.account
 
@@ -487,7 +490,7 @@ def by_hand(line):
 def test_every_field_of_real_logs_is_as_a_few_lines_of_python_read_it(name, count, logs):
     path = logs / "slurm" / f"xdmod-{name}.log"
     expected = dict(by_hand(line) for line in path.read_text().splitlines())
-    with read([path]) as store:
+    with open_trace([path]) as store:
         found = {
             key: fields
             for key, *fields in store.rows(
@@ -502,5 +505,5 @@ def test_every_field_of_real_logs_is_as_a_few_lines_of_python_read_it(name, coun
 
 def test_a_trace_is_written_and_read_again(sample, tmp_path):
     account = convert(sorted((sample / "slurm").glob("sacct-*")), tmp_path / "a.gwf")
-    with read([tmp_path / "a.gwf"]) as store:
+    with open_trace([tmp_path / "a.gwf"]) as store:
         assert store.account == account

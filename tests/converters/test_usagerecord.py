@@ -20,12 +20,12 @@ from hypothesis import given, settings
 
 from gwa.errors import DefinitionError, GwaError, StrictError, TraceError, UnknownFormat
 from gwa.formats.convert import convert
-from gwa.formats.open import read, recognise
-from gwa.ingest.bulk_insert import SEPARATOR
+from gwa.formats.open import open_trace, recognise
+from gwa.ingest.bulk_insert import CELL_SEPARATOR
 from gwa.ingest.readers import xml
 from gwa.ingest.readers.xml import pool as helper
 from gwa.ingest.readers.xml import split
-from gwa.ingest.readers.xml.paths import tree
+from gwa.ingest.readers.xml.paths import build_tree
 from gwa.ingest.readers.xml.records import Parser
 from gwa.ingest.source import lines
 from gwa.ingest.source.compressed import Source
@@ -70,7 +70,7 @@ class Jobs:
     def __call__(self, text, fields, table="jobs", name="a.xml", **wishes):
         path = self.folder / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        self.stores.append(read([path], "usagerecord", ReadOptions(**wishes)))
+        self.stores.append(open_trace([path], "usagerecord", ReadOptions(**wishes)))
         self.stores[-1].account.check()
         return self.stores[-1].rows(f"select {fields} from {table}")
 
@@ -120,10 +120,12 @@ def parsed(tmp_path):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         parser = Parser(columns, header["options"])
-        found = [parser.found(block) for block in parser.tags.blocks(Source(path))]
-        rows = [dict(zip(columns, row.split(SEPARATOR), strict=False)) for one in found for row in one.rows]
+        found = [parser.parse(block) for block in parser.tags.blocks(Source(path))]
+        rows = [
+            dict(zip(columns, row.split(CELL_SEPARATOR), strict=False)) for one in found for row in one.rows
+        ]
         rejects = [(reject.line, reject.reason) for one in found for reject in one.rejects]
-        others = sum(one.remarks for one in found)
+        others = sum(one.comments for one in found)
         assert sum(one.total for one in found) == len(rows) + len(rejects) + others
         return rows, rejects, others
 
@@ -285,7 +287,7 @@ def test_statuses(each):
 
 @pytest.mark.parametrize(("wish", "number"), [("failed", 0), ("unknown", None), ("cancelled", 5)])
 def test_what_aborted_means_can_be_chosen(wish, number, jobs):
-    assert jobs(record(Status="aborted"), "status", options={"aborted": wish}) == [(number,)]
+    assert jobs(record(Status="aborted"), "status", format_options={"aborted": wish}) == [(number,)]
 
 
 CPU = [
@@ -421,7 +423,7 @@ def test_a_record_sent_again_in_another_file_is_folded(tmp_path):
     paths = [tmp_path / name for name in ("a.xml", "b.xml")]
     paths[0].write_text(record())
     paths[1].write_text(record(Queue="short") + record(RecordIdentity=None))
-    with read(paths) as store:
+    with open_trace(paths) as store:
         assert (store.account.rows, store.account.jobs, store.account.folded) == (3, 2, 1)
 
 
@@ -629,9 +631,9 @@ FILLERS = (
 
 @pytest.mark.parametrize("filler", FILLERS)
 def test_a_flood_of_anything_is_survived(filler, parsed, monkeypatch):
-    monkeypatch.setattr(split, "BLOCK", 1 << 14)
-    monkeypatch.setattr(split, "LONGEST", 1 << 16)
-    monkeypatch.setattr(lines, "CHUNK", 1 << 12)
+    monkeypatch.setattr(split, "BLOCK_SIZE", 1 << 14)
+    monkeypatch.setattr(split, "MAXIMUM_RECORD_SIZE", 1 << 16)
+    monkeypatch.setattr(lines, "CHUNK_SIZE", 1 << 12)
     flood = filler * ((1 << 18) // len(filler))
     one, two = record(Queue="one", Status=None).encode(), record(Queue="two").encode()
     places = [
@@ -656,7 +658,7 @@ def test_a_huge_element_takes_bounded_memory(text, tmp_path):
             file.write(b"x" * (1 << 20))
         file.write((after + record(RecordIdentity=None)).encode())
     tracemalloc.start()
-    with read([path]) as store:
+    with open_trace([path]) as store:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert store.account.jobs >= 1
@@ -727,18 +729,18 @@ def test_where_blocks_are_cut_does_not_matter(parsed, monkeypatch):
     expected = parsed(data)
     assert expected[1:] == ([], 120)
     for block, chunk in ((1, 1 << 18), (300, 64), (5000, 4096), (5000, 777)):
-        monkeypatch.setattr(split, "BLOCK", block)
-        monkeypatch.setattr(lines, "CHUNK", chunk)
+        monkeypatch.setattr(split, "BLOCK_SIZE", block)
+        monkeypatch.setattr(lines, "CHUNK_SIZE", chunk)
         assert parsed(data) == expected
 
 
 def test_other_processes_find_the_same(tmp_path, monkeypatch):
     path = tmp_path / "a.xml"
     path.write_text("".join(many()))
-    monkeypatch.setattr(split, "BLOCK", 20_000)
-    monkeypatch.setattr(lines, "CHUNK", 20_000)
+    monkeypatch.setattr(split, "BLOCK_SIZE", 20_000)
+    monkeypatch.setattr(lines, "CHUNK_SIZE", 20_000)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    with read([path]) as store:
+    with open_trace([path]) as store:
         alone = table(store)
     started: list[helper.Helper] = []
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
@@ -749,7 +751,7 @@ def test_other_processes_find_the_same(tmp_path, monkeypatch):
         return started[-1]
 
     monkeypatch.setattr(helper, "Helper", noted)
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert table(store) == alone
     assert len(started) == 2
     assert all(one.process.returncode is not None for one in started)
@@ -758,10 +760,10 @@ def test_other_processes_find_the_same(tmp_path, monkeypatch):
 def test_processes_that_fail_cost_nothing(tmp_path, monkeypatch):
     path = tmp_path / "a.xml"
     path.write_text("".join(many()))
-    with read([path]) as store:
+    with open_trace([path]) as store:
         expected = table(store)[2].jobs
-    monkeypatch.setattr(split, "BLOCK", 20_000)
-    monkeypatch.setattr(lines, "CHUNK", 20_000)
+    monkeypatch.setattr(split, "BLOCK_SIZE", 20_000)
+    monkeypatch.setattr(lines, "CHUNK_SIZE", 20_000)
     answer, count = helper.Helper._answer, []  # noqa: SLF001
 
     def killed(self, block):
@@ -772,10 +774,10 @@ def test_processes_that_fail_cost_nothing(tmp_path, monkeypatch):
         return answer(self, block)
 
     monkeypatch.setattr(helper.Helper, "_answer", killed)
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.account.jobs == expected
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.account.jobs == expected
 
 
@@ -802,11 +804,11 @@ def test_a_script_without_a_guard_runs_once(tmp_path):
 def test_strictness_ends_the_processes(tmp_path, monkeypatch):
     path = tmp_path / "a.xml"
     path.write_text("".join(many()) + BROKEN["no end"] + "".join(many()))
-    monkeypatch.setattr(split, "BLOCK", 5_000)
-    monkeypatch.setattr(lines, "CHUNK", 5_000)
-    monkeypatch.setattr(xml, "TOGETHER", 1)
+    monkeypatch.setattr(split, "BLOCK_SIZE", 5_000)
+    monkeypatch.setattr(lines, "CHUNK_SIZE", 5_000)
+    monkeypatch.setattr(xml, "BLOCKS_PER_BATCH", 1)
     with pytest.raises(StrictError):
-        read([path], reading=ReadOptions(strict=True))
+        open_trace([path], options=ReadOptions(strict=True))
 
 
 @pytest.mark.parametrize(
@@ -815,9 +817,9 @@ def test_strictness_ends_the_processes(tmp_path, monkeypatch):
 )
 def test_a_path_that_is_none_is_told(path, message):
     with pytest.raises(DefinitionError, match=message):
-        tree({"x": path}, ["x"])
+        build_tree({"x": path}, ["x"])
     with pytest.raises(DefinitionError, match="is no column"):
-        tree({"y": "a"}, ["x"])
+        build_tree({"y": "a"}, ["x"])
 
 
 # Recognition and mutations.
@@ -998,13 +1000,13 @@ def test_real_files_agree_with_an_independent_reading(path):
     records = [one for one in elements if local(one.tag) in {"jobusagerecord", "usagerecord"}]
     if not records:
         with pytest.raises(GwaError, match="no job in it"):
-            read([path])
+            open_trace([path])
         return
     kept = {key(one): one for one in reversed(records)}
     expected = sorted(
         map(by_hand, kept.values()), key=lambda job: (job["submit_time"], str(job["executable_id"]))
     )
-    with read([path]) as store:
+    with open_trace([path]) as store:
         found = store.rows("select * from jobs order by submit_time, executable_id")
         names = [row[0] for row in store.rows("describe jobs")]
         given = store.account
@@ -1029,9 +1031,9 @@ def test_all_real_files_are_one_trace(tmp_path):
 @pytest.mark.logs
 def test_the_bad_records_of_sgas_are_jobs(logs):
     folder = Path(logs) / "globus" / "sgas"
-    with read([folder / "UR_BAD_EXIT_CODE.xml"]) as store:
+    with open_trace([folder / "UR_BAD_EXIT_CODE.xml"]) as store:
         assert store.rows("select status from jobs") == [(1,)]
         assert store.rows("select name from repairs") == [("exit codes",)]
-    with read([folder / "UR_BAD_LOCAL_JOB_ID.xml"]) as store:
+    with open_trace([folder / "UR_BAD_LOCAL_JOB_ID.xml"]) as store:
         assert store.rows("select wait_time, run_time from jobs") == [(165_686.0, 0.0)]
         assert "sbatch" not in store.rows("select source_id from source_ids")[0][0]

@@ -263,7 +263,7 @@ def test_a_killed_conversion_goes_on_behind_the_last_file(kind, suffix, logs, tm
         def advance(self, amount=1.0):
             told.append(amount)
 
-    convert(paths, out, name=kind, reading=ReadOptions(progress=Listener()))
+    convert(paths, out, name=kind, options=ReadOptions(progress=Listener()))
     assert read == paths[3:]
     assert sum(told) == sum(path.stat().st_size for path in paths)
     convert(paths, whole, name=kind)
@@ -341,7 +341,7 @@ def test_an_error_leaves_no_rows(tmp_path):
     paths = many(tmp_path)
     paths[3].write_text("broken\n" + GOOD.format(7))
     with pytest.raises(StrictError, match=r"3.swf:1"):
-        convert(paths, tmp_path / "a.duckdb", reading=ReadOptions(strict=True))
+        convert(paths, tmp_path / "a.duckdb", options=ReadOptions(strict=True))
     assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in paths]
     with pytest.raises(OutputError, match="there is no directory"):
         convert(paths, tmp_path / "nowhere" / "a.duckdb")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gwa.cli import gwa as program
 from gwa.errors import DefinitionError, UnknownFormat
 from gwa.formats.converter import definition
-from gwa.formats.open import read, recognise
+from gwa.formats.open import open_trace, recognise
 from gwa.formats.registry import all_formats, broken, definitions, format_called
 from gwa.ingest.source.head import FileHead
 from tests.conftest import HOME
@@ -58,7 +58,7 @@ def test_a_users_own_definition_is_run(log, tmp_path):
     )
 
     assert done.exit_code == 0
-    with read([tmp_path / "out.gwf"]) as store:
+    with open_trace([tmp_path / "out.gwf"]) as store:
         assert store.rows("select submit_time, run_time from jobs order by 1") == [(1e9, 60), (1e9 + 100, 30)]
 
 
@@ -121,7 +121,7 @@ def test_bad_sql_is_told_with_the_name_of_its_file(old, new, log, tmp_path):
     own.write_text(OWN.replace(old, new))
 
     with pytest.raises(DefinitionError, match=r"^mine\.sql: ") as told:
-        read([log], str(own))
+        open_trace([log], str(own))
     assert "\n" not in str(told.value)
 
 

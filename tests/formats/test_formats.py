@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats.convert import convert
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
-from gwa.ingest.counting import UNIX
+from gwa.ingest.counting import EARLIEST_UNIX_TIME
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
@@ -67,7 +67,7 @@ def traces(draw):
 def said_times(columns):
     """Return the line that a reader adds where submit times can only be Unix times."""
     known = [value for value in columns.get("submit_time", []) if value is not None]
-    return [("Times", ABSOLUTE)] if known and min(known) >= UNIX else []
+    return [("Times", ABSOLUTE)] if known and min(known) >= EARLIEST_UNIX_TIME else []
 
 
 def jobs_of(store):
@@ -88,7 +88,7 @@ def test_what_was_written_is_read_again(suffix, trace, make_store, tmp_path):
         store.insert("repairs", repairs)
         store.set_account(account)
         writer(path).save(store, path)
-        with read([path]) as again:
+        with open_trace([path]) as again:
             expected = jobs_of(store)
             if suffix == ".gwf":  # text has one way to say that nothing is known
                 expected = [tuple(value if value != "" else None for value in job) for job in expected]
@@ -118,7 +118,7 @@ def test_text_is_compressed_as_the_name_says(suffix, make_store, tmp_path):
     for one in (path, plain):
         writer(one).save(store, one)
 
-    with read([path]) as packed, read([plain]) as loose:
+    with open_trace([path]) as packed, open_trace([plain]) as loose:
         assert jobs_of(packed) == jobs_of(loose)
     assert path.read_bytes()[:2] == (b"\x1f\x8b" if suffix.endswith("gz") else b"\x28\xb5")
 
@@ -138,7 +138,7 @@ def test_a_compressed_table_is_to_be_unpacked_first(suffix, make_store, tmp_path
     writer(path).save(make_store(**JOBS), path)
     packed.write_bytes(gzip.compress(path.read_bytes()))
     with pytest.raises(UnknownFormat, match="unpack it first"):
-        read([packed])
+        open_trace([packed])
 
 
 @EVERY
@@ -149,7 +149,7 @@ def test_dependencies_and_ids_of_the_source_travel_where_there_is_room(suffix, m
     store.insert("rejects", [("a.log", 7, "17 columns", "text\tof it")])
     path = tmp_path / f"trace{suffix}"
     writer(path).save(store, path)
-    with read([path]) as again:
+    with open_trace([path]) as again:
         for table in ("dependencies", "source_ids", "rejects"):
             expected = [] if suffix == ".gwf" else store.rows(f"from {table} order by all")
             assert again.rows(f"from {table} order by all") == expected
@@ -164,7 +164,7 @@ def test_the_name_of_a_file_may_hold_any_sign(suffix, make_store, tmp_path):
     store = make_store(**JOBS)
     for _ in range(2):
         writer(path).save(store, path)
-    with read([path]) as again:
+    with open_trace([path]) as again:
         assert jobs_of(again) == jobs_of(store)
     assert [one.name for one in folder.iterdir()] == [path.name]
 
@@ -173,7 +173,7 @@ def test_the_name_of_a_file_may_hold_any_sign(suffix, make_store, tmp_path):
 def test_a_system_file_has_the_last_word(suffix, make_store, tmp_path):
     path = tmp_path / f"trace{suffix}"
     writer(path).save(make_store((("MaxProcs", "64"),), **JOBS), path)
-    with read([path], reading=ReadOptions(system={"cpus": 4096, "name": "Heron"})) as store:
+    with open_trace([path], options=ReadOptions(system={"cpus": 4096, "name": "Heron"})) as store:
         assert (store.system.cpus, store.system.name) == (4096, "Heron")
 
 
@@ -183,7 +183,7 @@ def test_a_store_can_be_made_where_it_is_wanted(suffix, make_store, tmp_path):
     writer(path).save(store, path)
     convert([path], made)
     path.unlink()
-    with read([made]) as again:
+    with open_trace([made]) as again:
         assert jobs_of(again) == jobs_of(store)
         assert again.account == store.account or suffix == ".gwf"
 
@@ -214,7 +214,7 @@ def test_a_file_that_was_cut_is_an_error_or_a_counted_loss(suffix, keep, make_st
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * keep)])
     try:
-        store = read([path])
+        store = open_trace([path])
     except GwaError as error:
         told = str(error)
     else:
@@ -250,7 +250,7 @@ def test_parquet_has_the_fields_as_columns_and_the_rest_in_its_metadata(make_sto
 def test_parquet_of_gwa_is_not_copied(make_store, tmp_path):
     path = tmp_path / "trace.parquet"
     writer(path).save(make_store(**JOBS), path)
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.rows("select count(*) from duckdb_tables() where table_name = 'recorded'") == [(0,)]
 
 
@@ -268,7 +268,7 @@ def test_parquet_of_others_is_read_by_the_names_of_any_edition(tmp_path):
         GroupID=["g", "-1", ""],
         colour=["red", "blue", "green"],
     )
-    with read([path]) as store:
+    with open_trace([path]) as store:
         names = "job_id, submit_time, run_time, n_procs, average_cpu_time, user_id, group_id"
         assert store.rows(f"select {names} from jobs order by 1") == [
             (7, 1577836800.0, 90.0, 4, 1.5, "12", "g"),
@@ -292,7 +292,7 @@ def test_parquet_of_others_is_read_by_the_names_of_any_edition(tmp_path):
 )
 def test_parquet_of_other_things_is_refused(columns, reason, tmp_path):
     with pytest.raises(TraceError, match=reason):
-        read([write_parquet(tmp_path / "a.parquet", **columns)])
+        open_trace([write_parquet(tmp_path / "a.parquet", **columns)])
 
 
 def test_parquet_that_was_changed_is_cleaned_and_counted_anew(make_store, tmp_path):
@@ -303,7 +303,7 @@ def test_parquet_that_was_changed_is_cleaned_and_counted_anew(make_store, tmp_pa
     place = table.column_names.index("run_time")
     changed = table.slice(0, 3).set_column(place, "run_time", [[-7e9, *times[1:3]]])
     pq.write_table(changed, path)
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.account == Account(3, 3, 0, 0, 0)
         assert store.rows("select name, jobs from repairs") == [("invalid value", 1)]
         assert store.sample("run_time").values.min() >= 0
@@ -318,7 +318,7 @@ def test_parquet_with_a_false_note_is_refused_in_a_line(note, make_store, tmp_pa
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({b"gwa": note}), path)
     with pytest.raises(TraceError, match=r"note on the trace is damaged|cannot be read"):
-        read([path])
+        open_trace([path])
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".sqlite"])
@@ -330,7 +330,7 @@ def test_several_files_are_one_trace(suffix, make_store, tmp_path):
         store.set_account(Account(10, 4, 1, 2, 3))
         store.insert("repairs", [("skew", "was mended", number + 1)])
         writer(part).save(store, part)
-    with read(parts) as both:
+    with open_trace(parts) as both:
         assert [job[0] for job in jobs_of(both)] == [1, 2, 3, 4, 11, 12, 13, 14]
         assert both.header == (("Computer", "Heron"), ("Note", "a"), ("Note", "b"), ("Times", ABSOLUTE))[:3]
         assert both.account == Account(20, 8, 2, 4, 6)
@@ -342,4 +342,4 @@ def test_several_stores_are_refused(make_store, tmp_path):
     for path in paths:
         writer(path).save(make_store(**JOBS), path)
     with pytest.raises(TraceError, match="several stores are no one trace"):
-        read(paths)
+        open_trace(paths)

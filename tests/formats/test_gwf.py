@@ -7,7 +7,7 @@ import pytest
 import zstandard
 
 from gwa.errors import TraceError, UnknownFormat
-from gwa.formats.open import read, recognise
+from gwa.formats.open import open_trace, recognise
 from gwa.formats.registry import writer
 from gwa.ingest.source.head import FileHead
 from gwa.store.account import Account
@@ -39,7 +39,7 @@ def opened(tmp_path):
     def read_text(text, name="trace.gwf", **wishes):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        stores.append(read([path], reading=ReadOptions(**wishes)))
+        stores.append(open_trace([path], options=ReadOptions(**wishes)))
         return stores[-1]
 
     yield read_text
@@ -165,13 +165,13 @@ def test_compression_is_told_by_the_content(pack, opened):
 def test_files_of_one_kind_are_one_trace(tmp_path):
     (tmp_path / "a.gwf").write_text("# Computer: Heron\n" + lines_of(job()))
     (tmp_path / "b.gwf").write_text("# Computer: Heron\n# Note: b\n" + lines_of(job(job_id=2)))
-    with read([tmp_path / "a.gwf", tmp_path / "b.gwf"]) as store:
+    with open_trace([tmp_path / "a.gwf", tmp_path / "b.gwf"]) as store:
         assert store.account == Account(5, 2, 0, 0, 3)
         assert [key for key, _ in store.header if key != "Times"] == ["Computer", "Note"]
 
     (tmp_path / "c.gwf").write_text(lines_of(job()[:28]))
     with pytest.raises(TraceError, match="the files differ in their columns"):
-        read([tmp_path / "a.gwf", tmp_path / "c.gwf"])
+        open_trace([tmp_path / "a.gwf", tmp_path / "c.gwf"])
 
 
 def test_is_recognised_by_its_content(tmp_path):
@@ -219,7 +219,7 @@ def test_is_the_same_whatever_the_order_of_jobs(make_store, tmp_path):
 
 
 def test_the_sample_is_read_without_loss(sample):
-    with read([sample / "gwf" / "three-trees.gwf"]) as store:
+    with open_trace([sample / "gwf" / "three-trees.gwf"]) as store:
         assert store.account == Account(310, 300, 0, 0, 10)
         assert store.rows("from repairs") == []
         assert (store.system.cpus, store.system.zone, store.system.relative) == (
@@ -255,6 +255,6 @@ def by_hand(path):
     ids=lambda path: path.parent.name,
 )
 def test_every_field_is_as_a_few_lines_of_python_read_it(path):
-    with read([path]) as store:
+    with open_trace([path]) as store:
         names = ", ".join(field.name for field in FIELDS)
         assert sorted(store.rows(f"select {names} from jobs")) == sorted(by_hand(path))

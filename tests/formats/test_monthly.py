@@ -10,7 +10,7 @@ import gwa
 from gwa.errors import OutputError, TraceError
 from gwa.formats.convert import convert
 from gwa.formats.monthly import write
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 
 TABLES = ("jobs", "header", "sources", "rejects", "repairs", "source_ids", "dependencies", "provenance")
 
@@ -34,7 +34,7 @@ def test_a_folder_by_month_holds_what_one_file_holds(source, sample, tmp_path):
     one, folder = tmp_path / "one.parquet", tmp_path / "folder.parquet"
     account = convert([sample / source], one)
     assert convert([sample / source], folder, by_month=True) == account
-    with read([one]) as whole, read([folder]) as parts:
+    with open_trace([one]) as whole, open_trace([folder]) as parts:
         assert content(parts) == content(whole)
         assert parts.account == account
         # The jobs stand where they are: nothing was copied.
@@ -82,7 +82,7 @@ def test_it_takes_no_place_that_is_taken(sample, tmp_path):
 @pytest.mark.parametrize("name", ["folder.parquet", "one.parquet"])
 def test_an_address_is_read_where_it_is(name, sample, tmp_path):
     convert([sample / "swf" / "tiny.swf"], tmp_path / name, by_month=name.startswith("folder"))
-    with read([tmp_path / name]) as here, read([Path(f"file://{tmp_path}/{name}")]) as there:
+    with open_trace([tmp_path / name]) as here, open_trace([Path(f"file://{tmp_path}/{name}")]) as there:
         assert content(there) == content(here)
         assert there.account == here.account
 
@@ -93,14 +93,14 @@ def test_without_the_extension_a_message_says_how_to_get_it(address, tmp_path, m
     with pytest.raises(
         TraceError, match="DuckDB's extension httpfs, which reads there, is not installed"
     ) as told:
-        read([Path(address)])
+        open_trace([Path(address)])
     assert str(told.value).startswith(address)
     assert "\n" not in str(told.value)
 
 
 def test_what_is_not_there_or_of_others_is_an_error_in_a_line(tmp_path):
     with pytest.raises(TraceError, match=r"nowhere.parquet: cannot be read: No files found"):
-        read([Path(f"file://{tmp_path}/nowhere.parquet")])
+        open_trace([Path(f"file://{tmp_path}/nowhere.parquet")])
     duckdb.sql("select 1 as submit_time, 2 as run_time").write_parquet(str(tmp_path / "a.parquet"))
     with pytest.raises(TraceError, match=r"a.parquet: was not written by gwa: fetch it"):
-        read([Path(f"file://{tmp_path}/a.parquet")])
+        open_trace([Path(f"file://{tmp_path}/a.parquet")])

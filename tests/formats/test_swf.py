@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import gwa
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
@@ -54,13 +54,13 @@ def swf(tmp_path):
 
 
 def rewritten(path, out, **wishes):
-    with read([path], reading=ReadOptions(**wishes)) as store:
+    with open_trace([path], options=ReadOptions(**wishes)) as store:
         writer(out).save(store, out)
     return out
 
 
 def test_reads_what_the_header_and_the_columns_say(swf):
-    with read([swf]) as store:
+    with open_trace([swf]) as store:
         names = "job_id, submit_time, wait_time, run_time, n_procs, status, user_id, queue_id, partition_id"
         assert store.rows(f"select {names} from jobs order by 1") == [
             (1, 1e9, 10.0, 60.0, 4, 1, "U3", "batch,", None),
@@ -147,7 +147,7 @@ def test_queues_keep_their_numbers_or_are_listed(said, names, numbers, listed, m
     writer(path).save(make_store(lines, submit_time=[1.0, 2.0], queue_id=names), path)
     assert data(path)[:, 14].tolist() == numbers
     assert [line.removeprefix("Queue: ") for line in header(path) if line.startswith("Queue:")] == listed
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.rows("select queue_id from jobs order by job_id") == [
             ("_".join(name.split()),) for name in names
         ]
@@ -159,7 +159,7 @@ def test_queues_keep_their_numbers_or_are_listed(said, names, numbers, listed, m
 def open_text(tmp_path, text):
     path = tmp_path / "quirk.swf"
     path.write_text(text)
-    return read([path])
+    return open_trace([path])
 
 
 def test_exit_codes_in_the_status_column_are_understood(tmp_path):
@@ -221,7 +221,7 @@ def test_logs_whose_starts_differ_are_brought_together(tmp_path):
         paths[-1].write_text(
             text_of((("UnixStartTime", str(start)),), [LINES[0].replace("1", str(start % 7 + 1), 1)])
         )
-    with read(paths) as store:
+    with open_trace(paths) as store:
         assert store.rows("select submit_time from jobs order by 1") == [(1e9,), (1e9 + 50_000,)]
 
 
@@ -283,7 +283,7 @@ def by_hand(path):
 def test_every_field_of_a_real_log_is_as_a_few_lines_of_pandas_read_it(name, logs):
     path = logs / "swf" / f"{name}.swf.gz"
     expected = by_hand(path)
-    with read([path]) as store:
+    with open_trace([path]) as store:
         columns = store.connection.sql("from jobs order by job_id").fetchnumpy()
     for field in FIELDS:
         found = np.ma.asarray(columns[field.name])

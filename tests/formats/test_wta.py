@@ -9,9 +9,9 @@ from hypothesis import given
 
 from gwa.errors import TraceError, UnknownFormat
 from gwa.formats.builtin import parquet, wta
-from gwa.formats.builtin._parquet import TASKS as NEEDED
+from gwa.formats.builtin._parquet import TASK_COLUMNS as NEEDED
 from gwa.formats.convert import convert
-from gwa.formats.open import read, recognise
+from gwa.formats.open import open_trace, recognise
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
@@ -65,7 +65,7 @@ FIELDS = (
 
 
 def test_a_task_is_a_job(path):
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.rows(
             f"select source_id, {FIELDS} from jobs join source_ids using (job_id) order by job_id"
         ) == [
@@ -82,13 +82,15 @@ def test_a_task_is_a_job(path):
 
 def test_a_user_says_the_unit_of_memory_and_that_tasks_completed(path):
     for unit, kilobytes in (("B", 6 / 1024 / 2), ("KB", 3), ("MB", 3 * 1024), ("GB", 3 * 1024**2)):
-        with read([path], reading=ReadOptions(options={"memory_unit": unit, "status": "1"})) as store:
+        with open_trace(
+            [path], options=ReadOptions(format_options={"memory_unit": unit, "status": "1"})
+        ) as store:
             assert store.rows("select req_memory, status from jobs where executable_id = 'fastqSplit'") == [
                 (kilobytes, 1)
             ]
     for options in ({"memory_unit": "stones"}, {"status": "'; drop table jobs; --"}):
         with pytest.raises(TraceError, match=f"the option {next(iter(options))} is '.*', expected one of"):
-            read([path], reading=ReadOptions(options=options))
+            open_trace([path], options=ReadOptions(format_options=options))
 
 
 def test_neither_parquet_reader_takes_the_files_of_the_other(path, make_store, tmp_path):
@@ -102,9 +104,9 @@ def test_neither_parquet_reader_takes_the_files_of_the_other(path, make_store, t
         assert (wta.mismatch(head) is None) == (known == "wta")
         assert (parquet.mismatch(head) is None) == (known == "parquet")
     with pytest.raises(TraceError, match="has times in milliseconds"):
-        read([path], "parquet")
+        open_trace([path], "parquet")
     with pytest.raises(TraceError, match="is no table of tasks: it lacks id, resource_amount_requested"):
-        read([ours], "wta")
+        open_trace([ours], "wta")
 
 
 def test_the_folder_of_a_trace_is_read(tmp_path):
@@ -117,11 +119,11 @@ def test_the_folder_of_a_trace_is_read(tmp_path):
     (tmp_path / "workload" / "schema-1.0" / "generic_information.json").write_text(
         json.dumps({"workflows": [900]})
     )
-    with read([tmp_path]) as store:
+    with open_trace([tmp_path]) as store:
         assert store.account.jobs == 4
         assert store.rows("select count(*) from dependencies") == [(3,)]
     with pytest.raises(UnknownFormat):
-        read([tmp_path / "workflows"])
+        open_trace([tmp_path / "workflows"])
 
 
 def test_other_types_and_columns_that_are_not_there(tmp_path):
@@ -146,7 +148,7 @@ def test_other_types_and_columns_that_are_not_there(tmp_path):
     short = pa.schema([field for field in SCHEMA if field.name in NEEDED])
     write(tmp_path / "b.parquet", [{"id": 2, "ts_submit": 2000, "runtime": 10}], short)
     for name, user in (("a", "Ux"), ("b", None)):
-        with read([tmp_path / f"{name}.parquet"]) as store:
+        with open_trace([tmp_path / f"{name}.parquet"]) as store:
             assert store.rows("select run_time, user_id from jobs") == [(0.01, user)]
 
 
@@ -157,7 +159,7 @@ def test_values_that_cannot_be_are_missing_and_counted(tmp_path):
         "resource_amount_requested": float("nan"),
         "ts_submit": 2**62,
     }
-    with read([write(tmp_path / "a.parquet", [{"id": 1, **huge}, *TASKS[1:]])]) as store:
+    with open_trace([write(tmp_path / "a.parquet", [{"id": 1, **huge}, *TASKS[1:]])]) as store:
         assert store.rows("select count(*) from jobs where run_time > 1e9") == [(0,)]
         assert store.rows("select sum(jobs) from repairs where name = 'invalid value'") == [(5,)]
         assert store.account.jobs == 4
@@ -165,15 +167,15 @@ def test_values_that_cannot_be_are_missing_and_counted(tmp_path):
 
 def test_a_table_without_rows_and_a_file_that_is_none_are_refused(tmp_path, path):
     with pytest.raises(TraceError, match="no job in it"):
-        read([write(tmp_path / "empty.parquet", [])])
+        open_trace([write(tmp_path / "empty.parquet", [])])
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(UnknownFormat):
-        read([path])
+        open_trace([path])
 
 
 def test_it_is_written_as_gwf(path, tmp_path):
     convert([path], tmp_path / "a.gwf")
-    with read([tmp_path / "a.gwf"]) as store, read([path]) as source:
+    with open_trace([tmp_path / "a.gwf"]) as store, open_trace([path]) as source:
         order = f"select {', '.join(NAMES)} from jobs order by job_id"
         assert store.rows(order) == source.rows(order)
 
@@ -203,6 +205,6 @@ def test_every_field_is_as_a_few_lines_of_python_say(path):
             )
         )
     fields = "source_id, submit_time, wait_time, run_time, n_procs"
-    with read([path]) as store:
+    with open_trace([path]) as store:
         found = store.rows(f"select {fields} from jobs join source_ids using (job_id)")
     assert sorted(found) == sorted(expected)

@@ -8,9 +8,9 @@ import pytest
 
 from gwa.errors import StrictError, TraceError
 from gwa.formats.convert import convert
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
-from gwa.ingest.counting import SHOWN
+from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.util.progress import Progress
@@ -47,34 +47,34 @@ def log(tmp_path):
 def test_an_odd_line_is_refused_and_shown(kind, log):
     line, reason = ODD[kind]
     path = log("; Version: 2.2", *map(GOOD.format, range(1, 9)), line, GOOD.format(10))
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.account == Account(11, 9, 0, 1, 1)
         assert store.rows("from rejects") == [("a.swf", 10, reason, line)]
         assert store.rows("select rows, comments, rejected from sources") == [(11, 1, 1)]
         assert store.rows("select max(job_id) from jobs") == [(10,)]
     with pytest.raises(StrictError, match=rf"a.swf:10: {reason}"):
-        read([path], reading=ReadOptions(strict=True))
+        open_trace([path], options=ReadOptions(strict=True))
 
 
 def test_lines_that_lack_what_others_have_too_much_are_refused_too(log):
     short, long = GOOD.format(2).rsplit(" ", 1)[0], GOOD.format(3) + " 7"
-    with read([log(GOOD.format(1), long, short, GOOD.format(4))]) as store:
+    with open_trace([log(GOOD.format(1), long, short, GOOD.format(4))]) as store:
         assert store.account == Account(4, 2, 0, 2, 0)
         assert store.rows("select line, text from rejects order by line") == [(2, long), (3, short)]
 
 
 def test_a_truncated_last_line_is_refused(log):
     path = log(*map(GOOD.format, range(1, 9)), "9 9 5 60", end="")
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert store.account == Account(9, 8, 0, 1, 0)
         assert store.rows("select line, reason from rejects") == [(9, "4 columns, expected 18")]
 
 
 def test_all_rejects_are_counted_and_the_first_are_kept(log):
-    path = log(*map(GOOD.format, range(SHOWN + 9)), *["broken"] * (SHOWN + 5))
-    with read([path]) as store:
-        assert store.account.rejected == SHOWN + 5
-        assert store.rows("select count(*) from rejects") == [(SHOWN,)]
+    path = log(*map(GOOD.format, range(MAXIMUM_REJECTS_KEPT + 9)), *["broken"] * (MAXIMUM_REJECTS_KEPT + 5))
+    with open_trace([path]) as store:
+        assert store.account.rejected == MAXIMUM_REJECTS_KEPT + 5
+        assert store.rows("select count(*) from rejects") == [(MAXIMUM_REJECTS_KEPT,)]
 
 
 def test_nothing_but_bad_lines_is_an_error_that_shows_the_first(log):
@@ -82,13 +82,13 @@ def test_nothing_but_bad_lines_is_an_error_that_shows_the_first(log):
     with pytest.raises(
         TraceError, match=r"9 of 10 lines were refused, the first at line 2: 2 columns, expected 18"
     ):
-        read([path])
+        open_trace([path])
 
 
 def test_a_file_given_twice_is_read_once(log):
     one, other = log(GOOD.format(1)), log(GOOD.format(1), name="b.swf")
     third = log(GOOD.format(2), name="c.swf")
-    with read([one, third, other, one]) as store:
+    with open_trace([one, third, other, one]) as store:
         assert store.account == Account(2, 2, 0, 0, 0)
         assert store.rows("select meaning from repairs") == [
             ("a.swf is the same file as a.swf; read once",),
@@ -102,20 +102,20 @@ def test_each_file_keeps_its_own_start_when_one_is_given_twice(log):
         log(f"; UnixStartTime: {start}", GOOD.format(start % 7), name=f"{number}.swf")
         for number, start in enumerate(starts)
     ]
-    with read(paths) as store:
+    with open_trace(paths) as store:
         assert store.rows("select submit_time - job_id from jobs order by 1") == [(1e9,), (1_000_900_000.0,)]
 
 
 def test_a_header_that_is_silent_about_its_start_shares_that_of_the_others(log):
     one = log("; UnixStartTime: 1000000000", GOOD.format(1))
     other = log(GOOD.format(2), name="b.swf")
-    with read([one, other]) as store:
+    with open_trace([one, other]) as store:
         assert store.rows("select submit_time from jobs order by 1") == [(1e9 + 1,), (1e9 + 2,)]
     third = log("; UnixStartTime: 1000000007", GOOD.format(3), name="c.swf")
     with pytest.raises(
         TraceError, match=r"b.swf: its header has no UnixStartTime, and the other files disagree"
     ):
-        read([one, other, third])
+        open_trace([one, other, third])
 
 
 def test_progress_is_told_in_bytes_of_the_file(log):
@@ -126,7 +126,7 @@ def test_progress_is_told_in_bytes_of_the_file(log):
             told.append(amount)
 
     path = log(*map(GOOD.format, range(1, 9)))
-    read([path], reading=ReadOptions(progress=Listener())).close()
+    open_trace([path], options=ReadOptions(progress=Listener())).close()
     assert sum(told) == path.stat().st_size
 
 
@@ -183,12 +183,12 @@ LOGS = (*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE))
 def test_every_format_has_the_facts_of_the_log(name, logs, tmp_path):
     path = logs / "swf" / f"{name}.swf.gz"
     expected = by_pandas(path)
-    with read([path]) as store:
+    with open_trace([path]) as store:
         assert facts(store) == expected
         for suffix in (".gwf", ".parquet", ".sqlite", ".duckdb", ".swf"):
             out = tmp_path / f"out{suffix}"
             writer(out).save(store, out)
-            with read([out]) as again:
+            with open_trace([out]) as again:
                 assert facts(again) == expected, suffix
             out.unlink()
 
@@ -214,7 +214,7 @@ def made_log(tmp_path):
 
 
 def test_the_made_log_is_read_as_pandas_reads_it(made_log):
-    with read([made_log]) as store:
+    with open_trace([made_log]) as store:
         assert facts(store) == by_pandas(made_log)
 
 
@@ -230,7 +230,7 @@ def test_neither_order_nor_number_of_files_changes_what_is_written(suffix, made_
     for number, paths in enumerate(([made_log], [shuffled], halves)):
         out = tmp_path / f"out{number}{suffix}"
         convert(paths, out)
-        with read([out]) as store:
+        with open_trace([out]) as store:
             jobs.append(
                 (
                     store.rows("from jobs order by job_id"),

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gwa.errors import TraceError
 from gwa.ingest.source import lines
 from gwa.ingest.source.compressed import Source, plain_name
-from gwa.ingest.source.head import SIZE, FileHead, entries
-from gwa.ingest.source.lines import LONGEST_LINE, Layout, parts, squeeze
+from gwa.ingest.source.head import HEAD_SIZE, FileHead, entries
+from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, Layout, line_blocks, squeeze
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
@@ -35,12 +35,12 @@ def content(path, size=1 << 16):
     return b"".join(pieces), source
 
 
-def read(tmp_path, data, layout=None, size=lines.PART):
+def read(tmp_path, data, layout=None, size=lines.BLOCK_SIZE):
     """Return what becomes of the lines of *data*: kept lines, and an account of all."""
     path = tmp_path / "data"
     path.write_bytes(data)
     source = Source(path)
-    found = list(parts(source, layout or Layout(), size))
+    found = list(line_blocks(source, layout or Layout(), size))
     source.close()
     return b"".join(bytes(part.data) for part in found), found
 
@@ -135,17 +135,17 @@ def test_bytes_that_are_no_utf8_are_read_as_latin_1_where_they_stand(tmp_path):
 def test_nul_bytes_and_the_end_sign_of_dos_are_blanks(tmp_path):
     kept, found = read(tmp_path, b"\x00\x00\x00\n1\x002\n\x1a")
     assert kept == b"1 2\n"
-    assert (found[0].total, found[0].blank) == (3, 2)
+    assert (found[0].total, found[0].comments) == (3, 2)
 
 
 def test_a_line_without_end_is_refused_and_not_held_in_memory(tmp_path):
-    data = b"1 2\n" + b"9" * (3 * LONGEST_LINE) + b"\n3 4\n"
+    data = b"1 2\n" + b"9" * (3 * MAXIMUM_LINE_LENGTH) + b"\n3 4\n"
     kept, (part,) = read(tmp_path, data, Layout(width=2))
     assert kept == b"1 2\n3 4\n"
     assert [(reject.line, reject.reason) for reject in part.rejects] == [
-        (2, f"longer than {LONGEST_LINE} bytes")
+        (2, f"longer than {MAXIMUM_LINE_LENGTH} bytes")
     ]
-    assert part.rejects[0].text == "9" * lines.SHOWN
+    assert part.rejects[0].text == "9" * lines.REJECT_TEXT_LENGTH
     assert part.total == 3
     assert part.line_numbers(np.array([0, 1])).tolist() == [1, 3]
 
@@ -165,12 +165,12 @@ LINE = st.one_of(
 def test_every_line_is_kept_refused_blank_or_a_comment(rows, chunk, size, end, tmp_path_factory):
     text = "\n".join(rows) + ("\n" if end else "")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "CHUNK", chunk)
+        patch.setattr(lines, "CHUNK_SIZE", chunk)
         kept, found = read(tmp_path_factory.mktemp("lines"), text.encode(), Layout(" ", ";", width=3), size)
     numbered = dict(enumerate(text.removesuffix("\n").split("\n") if text else [], 1))
-    places = [int(number) for part in found for number in part.line_numbers(np.arange(part.kept))]
+    places = [int(number) for part in found for number in part.line_numbers(np.arange(part.data_lines))]
     refused = [reject.line for part in found for reject in part.rejects]
-    said = [number for part in found for number, _ in part.comments]
+    comments = [number for number, row in numbered.items() if row.startswith(";") or not row.strip()]
     good = {number for number, row in numbered.items() if row[:1] != ";" and len(row.split()) == 3}
 
     assert sum(part.total for part in found) == len(numbered)
@@ -179,10 +179,8 @@ def test_every_line_is_kept_refused_blank_or_a_comment(rows, chunk, size, end, t
     assert (
         good <= set(places) <= {number for number, row in numbered.items() if row.strip() and row[0] != ";"}
     )
-    assert said == [number for number, row in numbered.items() if row.startswith(";")]
-    assert sum(part.blank for part in found) == sum(not row.strip() for row in numbered.values())
-    blank = [number for number, row in numbered.items() if not row.strip()]
-    assert sorted([*places, *refused, *said, *blank]) == list(numbered)
+    assert sum(part.comments for part in found) == len(comments)
+    assert sorted([*places, *refused, *comments]) == list(numbered)
 
 
 def test_squeezing_keeps_what_is_no_blank():
@@ -194,7 +192,7 @@ def test_squeezing_keeps_what_is_no_blank():
 
 def test_a_head_ends_with_a_whole_line(tmp_path):
     path = tmp_path / "log"
-    path.write_bytes(b"; Computer: Heron\n" * (SIZE // 18 + 5))
+    path.write_bytes(b"; Computer: Heron\n" * (HEAD_SIZE // 18 + 5))
     assert set(FileHead.of(path).comments(";")) == {" Computer: Heron"}
 
 
@@ -237,7 +235,7 @@ def test_blanks_without_end_are_looked_at_once(data, kept, tmp_path):
     """What went over them again and again would not come back."""
     many = 1 << 18
     (tmp_path / "log").write_bytes(b"a" + data * many + b"\r\nb\r\n")
-    (part,) = parts(Source(tmp_path / "log"), Layout("\t"))
+    (part,) = line_blocks(Source(tmp_path / "log"), Layout("\t"))
     assert part.data.startswith(kept)
     assert part.data.endswith(b"\nb\n")
     assert b" " not in part.data

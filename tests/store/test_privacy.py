@@ -2,8 +2,8 @@
 
 import pytest
 
-from gwa.store.anonymize import anonymized
-from gwa.store.privacy import leaks
+from gwa.store.anonymize import anonymize
+from gwa.store.privacy import find_leaks
 
 
 def test_pseudonyms_and_numbers_pass(make_store):
@@ -18,7 +18,7 @@ def test_pseudonyms_and_numbers_pass(make_store):
         queue_id=["short", "long"],
     )
 
-    assert leaks(store) == []
+    assert find_leaks(store) == []
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_pseudonyms_and_numbers_pass(make_store):
     ],
 )
 def test_what_is_left_is_named_with_its_place(make_store, field, value, kind):
-    found = leaks(make_store(submit_time=[0.0, 1.0], **{field: [value, value]}))
+    found = find_leaks(make_store(submit_time=[0.0, 1.0], **{field: [value, value]}))
 
     assert (field, kind) in {(one.where, one.kind) for one in found}
     assert value[:10] in " ".join(map(str, found)) or kind != "names"
@@ -48,7 +48,7 @@ def test_header_command_and_rejects_are_looked_at(make_store):
         "insert into rejects values ('log', 3, 'run time is ''alice'', not a number', '')"
     )
 
-    assert {(one.where, one.kind) for one in leaks(store)} == {
+    assert {(one.where, one.kind) for one in find_leaks(store)} == {
         ("the header", "an address"),
         ("the provenance", "a path"),
         ("the rejects", "words of the log"),
@@ -64,5 +64,5 @@ def test_what_gwa_anonymised_passes(make_store):
         partition_id=["n1.cluster.example", "n2"],
     )
 
-    with anonymized(named, b"k" * 32) as store:
-        assert leaks(store) == []
+    with anonymize(named, b"k" * 32) as store:
+        assert find_leaks(store) == []

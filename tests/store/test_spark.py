@@ -18,13 +18,13 @@ from gwa.analysis.comparison.compare import compare
 from gwa.analysis.sections._rounding import three_digits
 from gwa.errors import EngineError, TraceError
 from gwa.formats.monthly import write as write_months
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.metrics.timeline import exact_sum
 from gwa.report.as_json import as_json
 from gwa.store.engines.config import Engine
-from gwa.store.engines.spark import lacks
-from gwa.store.engines.spark_sql import spark, tables
+from gwa.store.engines.spark import missing_requirement
+from gwa.store.engines.spark_sql import referenced_tables, to_spark_sql
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.store.subset import Subset
@@ -37,12 +37,14 @@ CASES = {"everything": SOME, **DEGENERATE, **{f"many, {name}": case for name, ca
 
 def on_spark(test):
     """Mark a test that needs Spark."""
-    return pytest.mark.slow(pytest.mark.skipif(bool(lacks()), reason=lacks() or "")(test))
+    return pytest.mark.slow(
+        pytest.mark.skipif(bool(missing_requirement()), reason=missing_requirement() or "")(test)
+    )
 
 
 def opened(path, engine="spark"):
     """Return the store of a trace in Parquet, which *engine* is asked about."""
-    return read([path], reading=ReadOptions(engine=Engine(threads=2, name=engine)))
+    return open_trace([path], options=ReadOptions(engine=Engine(threads=2, name=engine)))
 
 
 def gwa_says(*words):
@@ -65,17 +67,19 @@ def gwa_says(*words):
     ],
 )
 def test_translates(query, translated):
-    assert spark(query) == translated
+    assert to_spark_sql(query) == translated
 
 
 @pytest.mark.parametrize("words", ["drop table jobs", "select 1; select 2", "select (", "'", ""])
 def test_asks_spark_nothing_but_queries(words):
     with pytest.raises(EngineError):
-        spark(words)
+        to_spark_sql(words)
 
 
 def test_knows_which_tables_a_query_reads():
-    assert tables("with a as (from jobs) select * from a join (select * from ran) as b using (x)") == {
+    assert referenced_tables(
+        "with a as (from jobs) select * from a join (select * from ran) as b using (x)"
+    ) == {
         "jobs",
         "ran",
     }
@@ -96,7 +100,7 @@ def test_says_that_java_is_missing(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: True)
     monkeypatch.setenv("JAVA_HOME", "nowhere")
 
-    assert "Java 17" in str(lacks())
+    assert "Java 17" in str(missing_requirement())
 
 
 def test_spark_reads_parquet_only():

@@ -8,7 +8,7 @@ import pytest
 
 from gwa.errors import OutputError, TraceError
 from gwa.formats.convert import convert
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
@@ -100,7 +100,7 @@ def test_lives_in_scratch_space_that_goes_with_it(make_store):
 def test_engine_limits_are_obeyed(written):
     for store in (
         Store.create(None, Engine("4GB", 1)),
-        read([written], reading=ReadOptions(engine=Engine("4GB", 1))),
+        open_trace([written], options=ReadOptions(engine=Engine("4GB", 1))),
     ):
         with store:
             assert store.rows("select current_setting('threads')") == [(1,)]
@@ -133,14 +133,14 @@ def test_only_what_is_recorded_takes_room(make_store, tmp_path):
     path = tmp_path / "a.duckdb"
     store = make_store(**JOBS, vo_id=["v"] * 3, project_id=[None] * 3)
     writer(path).save(store, path)
-    with read([path]) as again:
+    with open_trace([path]) as again:
         assert [row[0] for row in again.rows("describe recorded")] == ["job_id", *JOBS]
         assert again.rows("from jobs order by job_id") == store.rows("from jobs order by job_id")
 
 
 def test_is_opened_for_reading_only(written):
     before = written.read_bytes()
-    with read([written], reading=ReadOptions(system={"cpus": 99})) as store:
+    with open_trace([written], options=ReadOptions(system={"cpus": 99})) as store:
         assert store.system.cpus == 99
         with pytest.raises(duckdb.Error, match="read-only"):
             store.connection.execute("delete from recorded")
@@ -181,11 +181,11 @@ create view header as select 1 as position, filename as key, content as value fr
 def test_only_plain_tables_of_the_right_kind_are_believed(statement, reason, written):
     changed(written, statement)
     if reason is None:
-        with read([written]) as store:
+        with open_trace([written]) as store:
             assert store.rows("select count(*) from jobs") == [(3,)]
     else:
         with pytest.raises(TraceError, match=f"is a DuckDB file but no store of gwa: {reason}"):
-            read([written])
+            open_trace([written])
 
 
 def test_a_view_of_jobs_in_a_file_is_never_run(written):
@@ -193,7 +193,7 @@ def test_a_view_of_jobs_in_a_file_is_never_run(written):
         written,
         "create or replace view jobs as select 1 / 0 as job_id, content from read_text('/etc/hostname')",
     )
-    with read([written]) as store:
+    with open_trace([written]) as store:
         assert store.rows("select sum(n_procs) from jobs") == [(7,)]
 
 
@@ -203,14 +203,14 @@ def test_constants_in_a_file_are_text_and_nothing_else(written):
         "insert into provenance values ('constant.vo_id', '''x'' || (select 1)')",
         "insert into provenance values ('constant.req_time', 'abc'), ('constant.nonsense', '1')",
     )
-    with read([written]) as store:
+    with open_trace([written]) as store:
         assert store.rows("select distinct vo_id, req_time from jobs") == [("'x' || (select 1)", None)]
 
 
 def test_another_duckdb_file_is_no_store(tmp_path):
     path = changed(tmp_path / "other.duckdb", "create table t as select 1 as x")
     with pytest.raises(TraceError, match="is a DuckDB file but no store of gwa: it lacks"):
-        read([path])
+        open_trace([path])
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00" * 20, b"x" * 5000])
@@ -218,12 +218,12 @@ def test_what_only_looks_like_a_store_is_refused_in_a_line(damage, tmp_path):
     path = tmp_path / "false.duckdb"
     path.write_bytes(b"12345678DUCK" + damage)
     with pytest.raises(TraceError) as caught:
-        read([path])
+        open_trace([path])
     assert "\n" not in str(caught.value)
 
 
 def test_all_tables_travel(written):
-    with read([written]) as store:
+    with open_trace([written]) as store:
         for name in TABLES:
             store.rows(f"from {name}")
         assert store.header == (("Computer", "Heron"),)
@@ -271,6 +271,6 @@ def test_a_killed_conversion_leaves_the_earlier_output(suffix, when, tmp_path):
     assert done.returncode == -9, done.stderr
     assert out.read_bytes() == b"earlier"
     convert([log], out)
-    with read([out]) as store:
+    with open_trace([out]) as store:
         assert store.rows("select count(*) from jobs") == [(7_999,)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.swf", out.name]

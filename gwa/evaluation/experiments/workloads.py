@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from gwa.errors import ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Variant
 from gwa.evaluation.experiments.spec import AT_ONCE, EVENLY, Stated, WorkloadSpec
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 from gwa.metrics.bags import bagged
 from gwa.models.base import Model
 from gwa.models.draws import Scaled
@@ -254,7 +254,7 @@ def _recorded(path: Path, clusters: int) -> GeneratedWorkload:
     Bags are those that the trace records, else those of the thesis; where no user is known, each job is one.
     Where they were submitted at several sites, those stand for clusters, in turns; else users do.
     """
-    with read([path]) as store:
+    with open_trace([path]) as store:
         bags = (
             bagged(store, BagsModel.bag_definition(store))
             if _tells(store)

@@ -1,7 +1,7 @@
 """
-The formats that gwa itself writes, one module each, found by looking.
+The formats that gwa writes, one module each; modules are discovered.
 
 A module defines ``FORMAT``, a `gwa.formats.base.Format`. All other formats are read by definitions in
-``converters/``; for those of them that are written, too, a module defines ``WRITER``: the name of the
+``converters/``; if such a format is written, too, a module defines ``WRITER``: the name of the
 definition, and the function that writes.
 """

@@ -1,4 +1,4 @@
-"""Rows of cells whose types nobody vouches for, as typed columns; rows that do not fit are refused."""
+"""Convert rows of untyped cells to typed columns; rows with malformed numbers are refused."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -6,47 +6,48 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from gwa.ingest.source.lines import SHOWN, Reject
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject
 from gwa.store.schema import BY_NAME, Field
 
-UNFIT: Final = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
-"""What Arrow raises where a column is not of one type."""
+TYPE_ERRORS: Final = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
+"""Raised by Arrow if a column is not of one type."""
 
 
-def typed(
-    rows: Sequence[tuple[object, ...]], places: Mapping[str, int], first: int
+def typed_table(
+    rows: Sequence[tuple[object, ...]], positions: Mapping[str, int], first: int
 ) -> tuple[pa.Table, list[Reject]]:
     """
-    Return the fields of *rows* as a table, and the rows that were refused, numbered from *first*.
+    Convert *rows* to a table of fields, and return it with the refused rows, numbered from *first*.
 
-    *places* says in which cell a field stands. Whole columns are converted at once; only a column in
-    which something is odd is looked at cell by cell.
+    *positions* maps fields to positions of cells. Whole columns are converted at once; only a column
+    with a cell of another type is converted cell by cell.
     """
     columns = list(zip(*rows, strict=True))
     reasons: dict[int, str] = {}
     arrays = {}
-    for name, place in places.items():
-        field, cells = BY_NAME[name], columns[place]
-        arrays[name] = _texts(cells) if field.is_text else _numbers(field, cells, reasons)
+    for name, position in positions.items():
+        field, cells = BY_NAME[name], columns[position]
+        arrays[name] = _text_array(cells) if field.is_text else _number_array(field, cells, reasons)
     table = pa.table(arrays)
     if reasons:
-        kept = np.ones(len(rows), np.bool_)
-        kept[list(reasons)] = False
-        table = table.filter(pa.array(kept))
-    return table, [Reject(first + row, why, _shown(rows[row])) for row, why in sorted(reasons.items())]
+        is_kept = np.ones(len(rows), np.bool_)
+        is_kept[list(reasons)] = False
+        table = table.filter(pa.array(is_kept))
+    rejects = [Reject(first + row, reason, _row_text(rows[row])) for row, reason in sorted(reasons.items())]
+    return table, rejects
 
 
-def _texts(cells: Sequence[object]) -> pa.Array:
+def _text_array(cells: Sequence[object]) -> pa.Array:
     try:
         texts = pa.array(cells, pa.string())
         texts.validate(full=True)
-    except UNFIT:
-        return pa.array([text(cell) for cell in cells], pa.string())
+    except TYPE_ERRORS:
+        return pa.array([cell_text(cell) for cell in cells], pa.string())
     return texts
 
 
-def text(cell: object) -> str | None:
-    """Return a cell as text; bytes are UTF-8, or else Latin-1."""
+def cell_text(cell: object) -> str | None:
+    """Convert a cell to text; bytes are UTF-8, or else Latin-1."""
     if cell is None:
         return None
     if isinstance(cell, bytes):
@@ -54,24 +55,24 @@ def text(cell: object) -> str | None:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _numbers(field: Field, cells: Sequence[object], reasons: dict[int, str]) -> pa.Array:
-    kind = pa.int64() if field.name == "job_id" else pa.float64()
+def _number_array(field: Field, cells: Sequence[object], reasons: dict[int, str]) -> pa.Array:
+    arrow_type = pa.int64() if field.name == "job_id" else pa.float64()
     try:
-        return pa.array(cells, kind)
-    except UNFIT:
+        return pa.array(cells, arrow_type)
+    except TYPE_ERRORS:
         numbers: list[float | None] = []
         for row, cell in enumerate(cells):
             try:
                 numbers.append(_number(field, cell))
             except ValueError:
                 numbers.append(None)
-                shown = (text(cell) or "")[:40]
-                reasons.setdefault(row, f"{field.name} is '{shown}', expected a number")
-        return pa.array(numbers, kind)
+                value = (cell_text(cell) or "")[:40]
+                reasons.setdefault(row, f"{field.name} is '{value}', expected a number")
+        return pa.array(numbers, arrow_type)
 
 
 def _number(field: Field, cell: object) -> float | None:
-    """Return a cell as a number, None where it is empty; raise `ValueError` for other text."""
+    """Convert a cell to a number, None if it is empty; raise `ValueError` for other text."""
     if isinstance(cell, bytes):
         if not cell.strip():
             return None
@@ -82,9 +83,9 @@ def _number(field: Field, cell: object) -> float | None:
         return None
     if field.name != "job_id":
         return float(cell)
-    # What is no number of a job becomes missing, and is counted when the jobs are numbered anew.
+    # An invalid job number becomes missing, which is counted as a repair when the jobs are renumbered.
     return int(cell) if abs(cell) < 1 << 63 and cell == int(cell) else None
 
 
-def _shown(row: Sequence[object]) -> str:
-    return "\t".join("" if cell is None else text(cell) or "" for cell in row)[:SHOWN]
+def _row_text(row: Sequence[object]) -> str:
+    return "\t".join("" if cell is None else cell_text(cell) or "" for cell in row)[:REJECT_TEXT_LENGTH]

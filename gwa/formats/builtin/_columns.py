@@ -1,6 +1,7 @@
-"""What formats share that hold a table of jobs: names of columns, metadata, and cleaning at the door."""
+"""Shared by formats that hold a table of jobs: names of columns, rows on source files, and checks."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -10,65 +11,61 @@ from gwa.ingest.source.compressed import SUFFIXES, Source
 from gwa.ingest.source.head import FileHead
 from gwa.store.schema import FIELDS
 
-NEEDED: Final = ("submit_time", "run_time")
-"""A table that has neither of these columns is no table of jobs."""
+REQUIRED_FIELDS: Final = ("submit_time", "run_time")
+"""A table without any of these fields is not a table of jobs."""
 
 EXPECTED: Final = "expected the columns of GWF, SubmitTime or RunTime at least"
 
 
-def _plain(title: str) -> str:
+def _normalized(title: str) -> str:
     return "".join(letter for letter in title.casefold() if letter.isalnum())
 
 
-_KNOWN: Final = {
-    _plain(title): field.name for field in FIELDS for title in (field.name, field.title, *field.aliases)
+_FIELD_OF_TITLE: Final = {
+    _normalized(title): field.name for field in FIELDS for title in (field.name, field.title, *field.aliases)
 }
 
 
 def fields_of(columns: Sequence[str]) -> dict[str, int]:
     """
-    Return which field stands in which of the *columns*, whatever edition of the archive names them.
+    Map fields to positions in *columns*, which may have the names of any edition of the archive.
 
     >>> fields_of(["JobID", "Used Memory", "colour", "submit_time"])
     {'job_id': 0, 'used_memory': 1, 'submit_time': 3}
 
-    Raise `ValueError` for a table that is none of jobs, or that has a field twice.
+    Raise `ValueError` if it is not a table of jobs, or has a field twice.
     """
-    found: dict[str, int] = {}
-    for place, column in enumerate(columns):
-        field = _KNOWN.get(_plain(column))
-        if field in found:
-            raise ValueError(f"its columns {columns[found[field]]} and {column} are the same field")
+    positions: dict[str, int] = {}
+    for position, column in enumerate(columns):
+        field = _FIELD_OF_TITLE.get(_normalized(column))
+        if field in positions:
+            raise ValueError(f"its columns {columns[positions[field]]} and {column} are the same field")
         if field:
-            found[field] = place
-    if not any(field in found for field in NEEDED):
+            positions[field] = position
+    if not any(field in positions for field in REQUIRED_FIELDS):
         shown = ", ".join(columns)[:100]
         raise ValueError(f"is a table of other things ({shown}); {EXPECTED}")
-    return found
+    return positions
 
 
 def is_packed(head: FileHead) -> bool:
-    """Whether the file is compressed: a table has to be unpacked before a database can read it."""
+    """Whether the file is compressed: a database cannot read it then."""
     with head.path.open("rb") as file:
         return file.read(8) != head.data[:8]
 
 
-def sources(heads: Sequence[FileHead], counts: Sequence[RowCounts]) -> list[tuple[object, ...]]:
-    """Return the rows for the store's table of sources."""
-    found: list[tuple[object, ...]] = []
+def source_rows(heads: Sequence[FileHead], counts: Sequence[RowCounts]) -> list[tuple[object, ...]]:
+    """Return the rows of the files behind *heads* for the store's table of sources."""
+    rows: list[tuple[object, ...]] = []
     for head, count in zip(heads, counts, strict=True):
-        source = Source(head.path)
-        try:
-            found.append(
-                (head.path.name, source.size, source.sha256(), count.rows, count.comments, count.rejected)
-            )
-        finally:
-            source.close()
-    return found
+        with closing(Source(head.path)) as source:
+            file = head.path.name, source.size, source.sha256()
+        rows.append((*file, count.rows, count.comments, count.rejected))
+    return rows
 
 
 def refuse_packed_name(path: Path) -> None:
-    """Raise `OutputError` for an output that is to be compressed, although it already is inside."""
+    """Raise `OutputError` if *path* has a compression suffix, since the format compresses its own data."""
     if path.suffix.lower() in SUFFIXES:
         message = f"{path}: this format is not compressed as a whole, expected a name without {path.suffix}"
         raise OutputError(message)

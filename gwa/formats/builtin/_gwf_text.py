@@ -1,4 +1,4 @@
-"""How values are written in GWF text, and what its comments say."""
+"""Values in GWF text, and the comments at its beginning."""
 
 import re
 from typing import Final
@@ -10,11 +10,11 @@ from gwa.store.system import ABSOLUTE, Header
 from gwa.util.version import __version__
 
 UNSAFE: Final = r"[\s\p{Z}\p{C}%]|^#|^-1(\.0*)?$|ASKALON$"
-"""Text that a reader of GWF would take for something else; it is written percent-encoded."""
+"""Text that a reader of GWF would misinterpret; it is written percent-encoded."""
 
 
-def number_text(number: str, *, is_whole: bool) -> str:
-    """Return the SQL that writes the expression *number*: whole ones without a point, missing as -1."""
+def number_sql(number: str, *, is_whole: bool) -> str:
+    """Return the SQL that writes the expression *number*: whole ones without a point, missing ones as -1."""
     if is_whole:
         return f"coalesce(cast({number} as varchar), '-1')"
     whole = f"{number} = trunc({number}) and abs({number}) < 1e15"
@@ -24,13 +24,13 @@ def number_text(number: str, *, is_whole: bool) -> str:
     )
 
 
-def text_cell(field: Field) -> str:
-    """Return the SQL that writes a text so that it stays one cell and comes back the same."""
+def _text_sql(field: Field) -> str:
+    """Return the SQL that writes a text so that it is one cell and is read back unchanged."""
     name = field.name
     return (
         f"case when {name} is null or {name} = '' then '-1'"
         f" when not regexp_matches({name}, '{UNSAFE}') then {name}"
-        # A minus sign and letters are not changed by url_encode, so those are encoded by hand.
+        # Minus signs and letters are not changed by url_encode, so those are encoded here.
         f" when starts_with({name}, '-') then '%2D' || url_encode(substr({name}, 2))"
         f" when ends_with({name}, 'ASKALON') then url_encode(left({name}, length({name}) - 7)) || '%41SKALON'"
         f" else url_encode({name}) end"
@@ -39,9 +39,9 @@ def text_cell(field: Field) -> str:
 
 def plain_fields(store: Store) -> set[str]:
     """
-    Return the fields that need no care: whole numbers throughout, or texts that are safe as they are.
+    Return the fields that need no special treatment: all values are whole numbers, or safe texts.
 
-    Looking at distinct texts once is much cheaper than looking at every cell while writing.
+    Examining distinct texts once is much cheaper than examining every cell while writing.
     """
     numbers = [field.name for field in FIELDS if field.sql == "DOUBLE"]
     tests = ", ".join(f"bool_and({name} = trunc({name}) and abs({name}) < 1e15)" for name in numbers)
@@ -60,29 +60,29 @@ def plain_fields(store: Store) -> set[str]:
     }
 
 
-def cell(field: Field, plain: set[str]) -> str:
+def cell_sql(field: Field, plain: set[str]) -> str:
     """Return the SQL that writes the value of a field."""
     if field.is_text:
-        return f"coalesce({field.name}, '-1')" if field.name in plain else text_cell(field)
+        return f"coalesce({field.name}, '-1')" if field.name in plain else _text_sql(field)
     if field.name in plain:
         return f"coalesce(cast(cast({field.name} as bigint) as varchar), '-1')"
-    return number_text(field.name, is_whole=field.is_whole)
+    return number_sql(field.name, is_whole=field.is_whole)
 
 
-def in_order(store: Store) -> str:
-    """Return the order in which jobs are written, empty where they already stand in it."""
-    late = store.row(
+def order_clause(store: Store) -> str:
+    """Return the ORDER BY for writing jobs in order of submission, empty if they are in order already."""
+    out_of_order = store.row(
         "select count(*) from (select submit_time as t, job_id as n,"
         " lag(submit_time) over () as t0, lag(job_id) over () as n0, row_number() over () as place"
         " from jobs) as row"
         " where place > 1 and (t is null and (t0 is not null or n0 > n) or t0 > t or (t0 = t and n0 > n))"
     )[0]
-    return " order by submit_time nulls first, job_id" if late else ""
+    return " order by submit_time nulls first, job_id" if out_of_order else ""
 
 
 def entry_lines(header: Header) -> list[str]:
     r"""
-    Return the lines of a header; what is no key is left out, and a value stays on its line.
+    Return the lines of a header; entries without a valid key are omitted, and each value is on one line.
 
     >>> entry_lines((("Computer", "IBM SP2"), ("Note", "two\nlines"), ("no key", "")))
     ['Computer: IBM SP2', 'Note: two lines']
@@ -91,29 +91,29 @@ def entry_lines(header: Header) -> list[str]:
 
 
 def header_lines(store: Store) -> list[str]:
-    """Return the comments of a GWF file: what it is, the system, the account and the columns."""
+    """Return the comments of a GWF file: the format, the system, the account and the columns."""
     system, header, account = store.system, store.header, store.account
     keys = {key for key, _ in header}
     lines = [f"GWF, {len(FIELDS)} columns, parted by tabs; missing is -1", "Encoding: percent"]
-    # What other programs look for stands first; the header itself follows behind the writer.
+    # Lines that other programs look for come first; the header itself follows after the writer.
     if "Times" not in keys:
         lines.append("Times: " + ("seconds since an unknown start" if system.relative else ABSOLUTE))
     if system.cpus and not system.cpus_inferred and "Processors" not in keys:
         lines.append(f"Processors: {system.cpus}")
-    lines.append(f"{WRITER}: gwa {__version__}")
-    lines += entry_lines(tuple(line for line in header if line[0] not in OURS))
+    lines.append(f"{WRITER_KEY}: gwa {__version__}")
+    lines += entry_lines(tuple(line for line in header if line[0] not in OWN_KEYS))
     counts = ", ".join(f"{name} {count}" for name, count in vars(account).items())
     lines.append(f"Account: {counts}")
     repairs = store.rows("select name, meaning, jobs from repairs order by all")
-    said = [("Repair", f"{jobs} jobs, {name}: {meaning}") for name, meaning, jobs in repairs]
-    lines += entry_lines(tuple(said))
+    repair_lines = [("Repair", f"{jobs} jobs, {name}: {meaning}") for name, meaning, jobs in repairs]
+    lines += entry_lines(tuple(repair_lines))
     lines += [f"Field: {number} {field.title}: {_describe(field)}" for number, field in enumerate(FIELDS, 1)]
     return lines
 
 
-WRITER: Final = "Writer"
-OURS: Final = ("Encoding", WRITER, "Account", "Repair", "Field")
-"""Keys of comments that are written from the store itself."""
+WRITER_KEY: Final = "Writer"
+OWN_KEYS: Final = ("Encoding", WRITER_KEY, "Account", "Repair", "Field")
+"""Keys of comments that are written from tables of the store."""
 
 _KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _BREAK: Final = re.compile(r"[\x00\t\n\v\f\r\x1a]")
@@ -127,20 +127,20 @@ def _describe(field: Field) -> str:
 
 def restore(store: Store) -> None:
     """
-    Take over the account and the repairs that an earlier conversion left in the comments.
+    Restore the account and the repairs that an earlier conversion wrote in the comments.
 
-    They hold only while the file still has the jobs that they speak of and no line was refused.
+    They are valid only if the file still has that number of jobs and no line was refused.
     """
-    header, now = store.header, store.account
-    written = next((place for place, (key, _) in enumerate(header) if key == WRITER), None)
-    if written is None:
+    header, account = store.header, store.account
+    position = next((position for position, (key, _) in enumerate(header) if key == WRITER_KEY), None)
+    if position is None:
         return
-    said = dict(header).get("Account", "")
-    counts = {name: int(count) for name, count in _COUNT.findall(said)}
-    if counts.keys() == vars(now).keys() and counts["jobs"] == now.jobs and not now.rejected:
+    account_text = dict(header).get("Account", "")
+    counts = {name: int(count) for name, count in _COUNT.findall(account_text)}
+    if counts.keys() == vars(account).keys() and counts["jobs"] == account.jobs and not account.rejected:
         store.set_account(Account(**counts))
         repairs = [_REPAIR.fullmatch(value) for key, value in header if key == "Repair"]
         store.insert("repairs", [(match[2], match[3], int(match[1])) for match in repairs if match])
-    ours = (*OURS, "Times", "Processors")
-    came = [line for line in header[:written] if line[0] not in ours]
-    store.set_header((*came, *(line for line in header[written:] if line[0] not in OURS)))
+    ours = (*OWN_KEYS, "Times", "Processors")
+    original = [line for line in header[:position] if line[0] not in ours]
+    store.set_header((*original, *(line for line in header[position:] if line[0] not in OWN_KEYS)))

@@ -1,4 +1,4 @@
-"""What formats share that are kept in Parquet files."""
+"""Shared by formats that consist of Parquet files."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,66 +7,70 @@ import duckdb
 
 from gwa.formats.builtin._columns import is_packed
 from gwa.formats.remote import address
+from gwa.ingest.counting import RowCounts
 from gwa.ingest.source.head import FileHead
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
 MAGIC: Final = b"PAR1"
 
-TASKS: Final = frozenset(
+TASK_COLUMNS: Final = frozenset(
     {"id", "ts_submit", "runtime", "wait_time", "resource_amount_requested", "workflow_id"}
 )
-"""Columns that together only tables of tasks of the Workflow Trace Archive have."""
+"""Columns by which tables of tasks of the Workflow Trace Archive are recognised."""
 
 
-LISTS: Final = {
+LIST_COLUMNS: Final = {
     "source_ids": ("source_id", "source_id"),
     "dependencies": ("struct_pack(preceding_job, think_time)", "preceding_job"),
 }
-"""Tables that may have several rows for each job: what their columns of lists hold, and in which order."""
+"""Columns of lists from tables that may have several rows per job: the elements, and their order."""
 
 
 def columns_of(head: FileHead) -> Sequence[str]:
-    """Return the names of the columns of a file; raise `ValueError` when it is no Parquet file."""
+    """Return the names of the columns of a file; raise `ValueError` if it is not a Parquet file."""
     if not head.data.startswith(MAGIC):
         raise ValueError("is no Parquet file")
     if is_packed(head):
         raise ValueError("is Parquet inside another compression: unpack it first")
     with duckdb.connect() as database:
         try:
-            found = database.execute("describe from read_parquet($path)", {"path": quoted(head)}).fetchall()
+            found = database.execute(
+                "describe from read_parquet($path)", {"path": escaped_path(head)}
+            ).fetchall()
         except duckdb.Error as error:
-            raise ValueError(f"cannot be read: {brief(error)}") from error
+            raise ValueError(f"cannot be read: {first_line(error)}") from error
     return [row[0] for row in found]
 
 
-def quoted(head: FileHead) -> str:
-    """Return the path of *head* such that DuckDB takes no sign in it for a pattern."""
+def escaped_path(head: FileHead) -> str:
+    """Return the path of *head*, escaped so that DuckDB does not read it as a pattern."""
     return address(head.path)
 
 
-def brief(error: duckdb.Error) -> str:
-    """Return the first line of what DuckDB says."""
+def row_counts(store: Store, head: FileHead) -> RowCounts:
+    """Count the rows of a file, by its metadata."""
+    ((rows,),) = store.rows("select num_rows from parquet_file_metadata($path)", {"path": escaped_path(head)})
+    return RowCounts(int(rows))
+
+
+def first_line(error: duckdb.Error) -> str:
+    """Return the first line of an error message of DuckDB."""
     return str(error).splitlines()[0].partition(": ")[2]
 
 
-def columns(store: Store) -> list[str]:
-    """Return the columns that jobs are written with: the fields, and lists of what may be many."""
-    found = list(NAMES)
-    if store.row("select count(*) from source_ids")[0]:
-        found.append("source_ids")
-    if store.row("select count(*) from dependencies")[0]:
-        found.append("dependencies")
-    return found
+def output_columns(store: Store) -> list[str]:
+    """Return the columns to write: the fields, and the columns of lists that are not empty."""
+    return [*NAMES, *(name for name in LIST_COLUMNS if store.row(f"select count(*) from {name}")[0])]
 
 
-def relation(jobs: str, wanted: Sequence[str]) -> str:
-    """Return the query for the columns *wanted* of the relation *jobs*, in order of submission."""
-    theirs = "" if jobs == "jobs" else f" semi join {jobs} as wanted using (job_id)"
+def jobs_query(jobs: str, columns: Sequence[str]) -> str:
+    """Return the query for *columns* of the relation *jobs*, in order of submission."""
+    restriction = "" if jobs == "jobs" else f" semi join {jobs} as wanted using (job_id)"
     joins = "".join(
-        f" left join (select job_id, list({value} order by {order}) as {name} from {name}{theirs}"
+        f" left join (select job_id, list({value} order by {order}) as {name} from {name}{restriction}"
         f" group by job_id) as {name}_of using (job_id)"
-        for name, (value, order) in LISTS.items()
-        if name in wanted
+        for name, (value, order) in LIST_COLUMNS.items()
+        if name in columns
     )
-    return f"select {', '.join(wanted)} from {jobs} as jobs{joins} order by submit_time nulls first, job_id"
+    return f"select {', '.join(columns)} from {jobs} as jobs{joins} order by submit_time nulls first, job_id"

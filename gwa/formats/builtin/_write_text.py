@@ -1,4 +1,4 @@
-"""Write a trace as lines of text: comments first, then a line for each job."""
+"""Write a trace as lines of text: comments, then one line per job."""
 
 import shutil
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from gwa.util.atomic import compressing, whole
 
 
 def write_lines(store: Store, path: Path, comments: Sequence[str], jobs: str) -> None:
-    """Write *comments* and the lines that the query *jobs* yields, compressed as the name of *path* says."""
+    """Write *comments* and the lines that the query *jobs* yields, compressed by the suffix of *path*."""
     body = store.scratch / "body.txt"
     with whole(path) as part:
         try:
             store.connection.execute(
-                # With one column, no quote and no escape, DuckDB writes each line as it is.
+                # With one column, no quote and no escape, DuckDB writes each line unchanged.
                 f"copy ({jobs}) to $body (format csv, header false, quote '', escape '', delimiter '\\x1f')",
                 {"body": str(body)},
             )

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import TraceError
-from gwa.formats.base import Format
-from gwa.formats.builtin._gwf_text import cell, header_lines, in_order, plain_fields, restore
+from gwa.formats.base import Format, new_store
+from gwa.formats.builtin._gwf_text import cell_sql, header_lines, order_clause, plain_fields, restore
 from gwa.formats.builtin._write_text import write_lines
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
@@ -30,19 +30,19 @@ from gwa.store.store import Store
 from gwa.store.system import overridden
 
 COMMENT: Final = "#"
-OLD_MILLISECONDS: Final = "ASKALON"
+MILLISECONDS_MARK: Final = "ASKALON"
 WIDTHS: Final = (28, 29, 30)
-WORKFLOW: Final = "is the 7-column comma format of workflow simulators, not the archive's 29 columns"
-EXTRA_AT: Final = 18
-"""Where the 30th column stands: behind LastRunSiteID, as in NorduGrid's trace."""
+WORKFLOW_REASON: Final = "is the 7-column comma format of workflow simulators, not the archive's 29 columns"
+EXTRA_COLUMN_POSITION: Final = 18
+"""The position of the 30th column: after LastRunSiteID, as in NorduGrid's trace."""
 
 
 def mismatch(head: FileHead) -> str | None:
-    """Return why *head* is no GWF, or None."""
+    """Return the reason why *head* is not that of a GWF file, or None."""
     if head.is_binary:
         return "is not text"
     if _is_workflow(head):
-        return WORKFLOW
+        return WORKFLOW_REASON
     layout = _layout(head)
     width = head.width(layout)
     if width in WIDTHS and _looks_numeric(head, layout):
@@ -60,8 +60,8 @@ def _is_workflow(head: FileHead) -> bool:
 def _looks_numeric(head: FileHead, layout: Layout) -> bool:
     """Whether the first cells of most rows are numbers."""
     rows = [row.split(None if layout.squeezes else layout.delimiter)[:5] for row in head.rows(COMMENT)]
-    good = sum(all(_is_number(cell) for cell in row) for row in rows)
-    return good * 2 >= len(rows)
+    numeric = sum(all(_is_number(cell) for cell in row) for row in rows)
+    return numeric * 2 >= len(rows)
 
 
 def _is_number(cell: str) -> bool:
@@ -73,14 +73,14 @@ def _is_number(cell: str) -> bool:
 
 
 def _layout(head: FileHead) -> Layout:
-    """Cells are parted by tabs where that gives a width of GWF, else by white space."""
+    """Return the layout: cells separated by tabs if that gives a width of GWF, else by white space."""
     tabs = Layout("\t", COMMENT)
     return tabs if head.width(tabs) in WIDTHS else Layout(" ", COMMENT)
 
 
 @dataclass(frozen=True)
 class GwfVariant:
-    """What the columns of a file are, and how its cells are written."""
+    """The columns of a file, and how its cells are written."""
 
     delimiter: str = "\t"
     width: int = len(FIELDS)
@@ -88,56 +88,54 @@ class GwfVariant:
     milliseconds: bool = False
 
 
-def _edition(head: FileHead) -> GwfVariant:
+def _variant(head: FileHead) -> GwfVariant:
     layout, rows = _layout(head), head.rows(COMMENT)
     encoded = any("Encoding: percent" in comment for comment in head.comments(COMMENT))
     width = head.width(layout) if head.width(layout) in WIDTHS else len(FIELDS)
-    return GwfVariant(layout.delimiter, width, encoded, rows[0].rstrip().endswith(OLD_MILLISECONDS))
+    return GwfVariant(layout.delimiter, width, encoded, rows[0].rstrip().endswith(MILLISECONDS_MARK))
 
 
-def read(heads: Sequence[FileHead], reading: ReadOptions) -> Store:
+def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the jobs of GWF files; files of one trace must have the same columns."""
     for head in heads:
         if _is_workflow(head):
-            message = f"{head.path}: {WORKFLOW}"
+            message = f"{head.path}: {WORKFLOW_REASON}"
             raise TraceError(message)
-    editions = {_edition(head) for head in heads if head.rows(COMMENT)} or {GwfVariant()}
-    if len(editions) > 1:
+    variants = {_variant(head) for head in heads if head.rows(COMMENT)} or {GwfVariant()}
+    if len(variants) > 1:
         message = f"{heads[0].path}: the files differ in their columns: give files of one kind"
         raise TraceError(message)
-    store = Store.create(reading.target, reading.engine)
-    try:
-        ingest(store, heads, _recipe(editions.pop()), reading)
+    with new_store(options) as store:
+        ingest(store, heads, _converter_spec(variants.pop()), options)
         restore(store)
-        if reading.system:
-            store.set_header(overridden(store.header, reading.system))
-    except BaseException:
-        store.close()
-        raise
+        if options.system:
+            store.set_header(overridden(store.header, options.system))
     return store
 
 
-def _recipe(edition: GwfVariant) -> ConverterSpec:
+def _converter_spec(variant: GwfVariant) -> ConverterSpec:
     names = [field.name for field in FIELDS]
-    if edition.width > len(names):
-        names.insert(EXTRA_AT, "unknown_column")
-    fields = FIELDS[: edition.width]
+    if variant.width > len(names):
+        names.insert(EXTRA_COLUMN_POSITION, "unknown_column")
+    fields = FIELDS[: variant.width]
     types = {
         field.name: "varchar" if field.is_text or field.name == "job_id" else "double" for field in FIELDS
     }
-    columns = {name: types.get(name, "varchar") for name in names[: edition.width]}
-    mapped = {field.name: field.name for field in fields}
-    if edition.encoded:
-        # What cannot be decoded was not encoded by us, and stays as it is.
+    columns = {name: types.get(name, "varchar") for name in names[: variant.width]}
+    expressions = {field.name: field.name for field in fields}
+    if variant.encoded:
+        # Text that cannot be decoded was not encoded by gwa, and stays unchanged.
         decoded = "coalesce(try(url_decode({0})), {0})"
-        mapped |= {field.name: decoded.format(field.name) for field in fields if field.is_text}
-    mapped["job_id"] = "coalesce(try_cast(job_id as bigint), try_cast(try_cast(job_id as double) as bigint))"
-    if edition.milliseconds:
-        mapped["submit_time"] = "submit_time / 1000"
-    selected = ", ".join(f"{expression} as {name}" for name, expression in mapped.items())
+        expressions |= {field.name: decoded.format(field.name) for field in fields if field.is_text}
+    expressions["job_id"] = (
+        "coalesce(try_cast(job_id as bigint), try_cast(try_cast(job_id as double) as bigint))"
+    )
+    if variant.milliseconds:
+        expressions["submit_time"] = "submit_time / 1000"
+    selected = ", ".join(f"{expression} as {name}" for name, expression in expressions.items())
     return ConverterSpec(
         title="Grid Workload Format, 29 columns",
-        shape=TableSpec(columns, edition.delimiter, COMMENT, missing=(*MISSING, "")),
+        source_table=TableSpec(columns, variant.delimiter, COMMENT, missing=(*MISSING, "")),
         select=f"select {selected} from source",
     )
 
@@ -145,10 +143,10 @@ def _recipe(edition: GwfVariant) -> ConverterSpec:
 def write(store: Store, path: Path) -> None:
     """Write the jobs in order of submission, with the header in comments."""
     plain = plain_fields(store)
-    cells = ", ".join(cell(field, plain) for field in FIELDS)
+    cells = ", ".join(cell_sql(field, plain) for field in FIELDS)
     comments = [f"{COMMENT} {line}" for line in header_lines(store)]
     write_lines(
-        store, path, comments, f"select concat_ws(chr(9), {cells}) as line from jobs{in_order(store)}"
+        store, path, comments, f"select concat_ws(chr(9), {cells}) as line from jobs{order_clause(store)}"
     )
 
 

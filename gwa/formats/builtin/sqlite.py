@@ -16,15 +16,15 @@ from urllib.parse import quote
 import duckdb
 
 from gwa.errors import OutputError, TraceError
-from gwa.formats.base import Format
-from gwa.formats.builtin._arrow import text, typed
-from gwa.formats.builtin._columns import fields_of, is_packed, refuse_packed_name, sources
+from gwa.formats.base import Format, new_store, require_match
+from gwa.formats.builtin._arrow import cell_text, typed_table
+from gwa.formats.builtin._columns import fields_of, is_packed, refuse_packed_name, source_rows
 from gwa.ingest.batch import Records
-from gwa.ingest.cleaning import insert
+from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, count_batch, finish_store
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import TableSpec
-from gwa.store.metadata import KEY, pack, unpack
+from gwa.store.metadata import METADATA_KEY, pack, unpack
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME, FIELDS, Field
 from gwa.store.store import Store
@@ -33,36 +33,36 @@ from gwa.util.atomic import whole
 
 MAGIC: Final = b"SQLite format 3\x00"
 
-BATCH: Final = 20_000
-"""Rows that are held in memory at a time."""
+BATCH_ROWS: Final = 20_000
+"""Rows held in memory at a time."""
 
 TITLES: Final = {"n_procs": "NProc", "average_cpu_time": "UsedCPUTime", "used_memory": "UsedMemory"}
-"""Columns that the archive's SQLite edition calls otherwise than its text."""
+"""Columns whose names differ between the archive's SQLite edition and its text."""
 
-SECONDS: Final = ("submit_time", "wait_time", "run_time")
+TIMES: Final = ("submit_time", "wait_time", "run_time")
 """Columns that are INTEGER in the archive's edition, although they may hold fractions."""
 
-NOTE: Final = "gwa_metadata"
-SIDES: Final = {
+NOTE_TABLE: Final = "gwa_metadata"
+EXTRA_TABLES: Final = {
     "source_ids": ("gwa_source_ids", ("job_id", "source_id")),
     "dependencies": ("gwa_dependencies", ("job_id", "preceding_job", "think_time")),
 }
-"""Tables and columns of our own, beside Jobs."""
+"""Tables and columns that gwa adds to Jobs."""
 
 
 def mismatch(head: FileHead) -> str | None:
-    """Return why *head* is no SQLite file of jobs, or None."""
+    """Return the reason why *head* is not that of a SQLite file of jobs, or None."""
     if not head.data.startswith(MAGIC):
         return "is no SQLite file"
     if is_packed(head):
         return "is a compressed SQLite file: unpack it first"
-    for end in ("-wal", "-journal"):
-        beside = Path(f"{head.path}{end}")
-        if beside.exists() and beside.stat().st_size:
-            return f"another program is writing to it: there is a {beside.name}"
+    for suffix in ("-wal", "-journal"):
+        journal = Path(f"{head.path}{suffix}")
+        if journal.exists() and journal.stat().st_size:
+            return f"another program is writing to it: there is a {journal.name}"
     try:
-        with _opened(head) as database:
-            _places(database)
+        with _open_read_only(head) as database:
+            _field_positions(database)
     except sqlite3.Error as error:
         return f"cannot be read: {error}"
     except ValueError as error:
@@ -71,8 +71,8 @@ def mismatch(head: FileHead) -> str | None:
 
 
 @contextmanager
-def _opened(head: FileHead) -> Iterator[sqlite3.Connection]:
-    """Open a file such that it can neither be changed nor do anything by itself."""
+def _open_read_only(head: FileHead) -> Iterator[sqlite3.Connection]:
+    """Open a file so that it is not changed and cannot execute anything."""
     address = f"file:{quote(str(head.path.resolve()))}?mode=ro&immutable=1"
     with closing(sqlite3.connect(address, uri=True)) as database:
         database.text_factory = bytes
@@ -81,79 +81,71 @@ def _opened(head: FileHead) -> Iterator[sqlite3.Connection]:
         yield database
 
 
-def _has(database: sqlite3.Connection, table: str) -> bool:
+def _has_table(database: sqlite3.Connection, table: str) -> bool:
     """Whether there is a plain *table*; raise `ValueError` for a view or a virtual table of that name."""
-    found = database.execute(
+    definitions = database.execute(
         "select type, sql from sqlite_master where lower(name) = ? and type in ('table', 'view')",
         [table.lower()],
     ).fetchall()
-    if [
-        kind
-        for kind, sql in found
-        if kind != b"table" or not (sql or b"").upper().startswith(b"CREATE TABLE")
-    ]:
+    if any(
+        kind != b"table" or not (sql or b"").upper().startswith(b"CREATE TABLE") for kind, sql in definitions
+    ):
         raise ValueError(f"its {table} is no plain table")
-    return bool(found)
+    return bool(definitions)
 
 
-def _places(database: sqlite3.Connection) -> dict[str, int]:
-    """Return in which column of Jobs each field stands; raise `ValueError` where there is no such table."""
-    if not _has(database, "Jobs"):
+def _field_positions(database: sqlite3.Connection) -> dict[str, int]:
+    """Map fields to positions of columns of Jobs; raise `ValueError` if there is no such table."""
+    if not _has_table(database, "Jobs"):
         raise ValueError("is a SQLite file without a table Jobs")
-    described = database.execute("select * from Jobs limit 0").description
-    return fields_of([str(column[0]) for column in described])
+    description = database.execute("select * from Jobs limit 0").description
+    return fields_of([str(column[0]) for column in description])
 
 
-def read(heads: Sequence[FileHead], reading: ReadOptions) -> Store:
+def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the jobs of SQLite files."""
-    for head in heads:
-        if reason := mismatch(head):
-            message = f"{head.path}: {reason}"
-            raise TraceError(message)
-    store = Store.create(reading.target, reading.engine)
-    try:
-        _fill(store, heads, reading)
-    except BaseException:
-        store.close()
-        raise
+    require_match(heads, mismatch)
+    with new_store(options) as store:
+        _fill(store, heads, options)
     return store
 
 
-def _fill(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> None:
-    places = []
+def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
+    positions = []
     for head in heads:
-        with _opened(head) as database:
-            places.append(_places(database))
-    store.begin(["job_id", *(name for found in places for name in found)])
-    counts, notes, total = [], [], RowCounts()
-    for head, found in zip(heads, places, strict=True):
-        count = RowCounts()
+        with _open_read_only(head) as database:
+            positions.append(_field_positions(database))
+    store.begin(["job_id", *(name for field_positions in positions for name in field_positions)])
+    file_counts, notes, total = [], [], RowCounts()
+    for head, field_positions in zip(heads, positions, strict=True):
+        counts = RowCounts()
         try:
-            with _opened(head) as database:
-                note = _note(database)
+            with _open_read_only(head) as database:
+                note = _read_notes(database)
                 notes += note
-                _load(store, database, _select(found, ours=bool(note)), (head, found, count, reading))
+                select = _mapping_query(field_positions, ours=bool(note))
+                _load_jobs(store, database, select, (head, field_positions, counts, options))
                 if note:
-                    _load_sides(store, database)
+                    _load_extra_tables(store, database)
         except (sqlite3.Error, duckdb.Error, ValueError) as error:
             if isinstance(error, TraceError):
                 raise
-            message = f"{head.path}: cannot be read beyond row {count.rows}: {str(error).splitlines()[0]}"
+            message = f"{head.path}: cannot be read beyond row {counts.rows}: {str(error).splitlines()[0]}"
             raise TraceError(message) from error
-        counts.append(count)
-        total.add(count)
+        file_counts.append(counts)
+        total.add(counts)
     finish_store(store, heads, "a table Jobs", total)
-    _describe(store, heads, reading, notes, counts)
+    _fill_metadata(store, heads, options, notes, file_counts)
 
 
-def _describe(
+def _fill_metadata(
     store: Store,
     heads: Sequence[FileHead],
-    reading: ReadOptions,
+    options: ReadOptions,
     notes: Sequence[str],
-    counts: Sequence[RowCounts],
+    file_counts: Sequence[RowCounts],
 ) -> None:
-    """Fill in what is known of the trace beside its jobs."""
+    """Fill the tables beside the jobs."""
     if notes:
         try:
             unpack(store, notes)
@@ -161,64 +153,66 @@ def _describe(
             message = f"{heads[0].path}: {error}"
             raise TraceError(message) from error
     else:
-        store.insert("sources", sources(heads, counts))
-    if reading.system:
-        store.set_header(overridden(store.header, reading.system))
+        store.insert("sources", source_rows(heads, file_counts))
+    if options.system:
+        store.set_header(overridden(store.header, options.system))
 
 
-def _note(database: sqlite3.Connection) -> list[str]:
-    """Return what gwa noted in a file when it wrote it, if it did."""
-    if not _has(database, NOTE):
+def _read_notes(database: sqlite3.Connection) -> list[str]:
+    """Return the note in a file that gwa wrote, as a list of at most one."""
+    if not _has_table(database, NOTE_TABLE):
         return []
-    rows = database.execute(f"select value from {NOTE} where key = ?", [KEY])
-    return [str(text(value)) for (value,) in rows]
+    rows = database.execute(f"select value from {NOTE_TABLE} where key = ?", [METADATA_KEY])
+    return [str(cell_text(value)) for (value,) in rows]
 
 
-def _select(places: Mapping[str, int], *, ours: bool) -> str:
-    """Return the SELECT from a batch; where others write -1 or nothing, they mean that it is missing."""
+def _mapping_query(positions: Mapping[str, int], *, ours: bool) -> str:
+    """Return the SELECT from a batch; in files of other programs -1 and empty text are missing values."""
     columns = []
-    for name in places:
+    for name in positions:
         missing = f"nullif(nullif({name}, '-1'), '')" if BY_NAME[name].is_text else f"nullif({name}, -1)"
         columns.append(f"{name if ours else missing} as {name}")
     return f"select {', '.join(columns)} from batch"
 
 
-def _load(
+def _load_jobs(
     store: Store,
     database: sqlite3.Connection,
     select: str,
-    job: tuple[FileHead, Mapping[str, int], RowCounts, ReadOptions],
+    file: tuple[FileHead, Mapping[str, int], RowCounts, ReadOptions],
 ) -> None:
-    """Append the rows of Jobs to the store."""
-    head, places, count, reading = job
+    """Append the rows of Jobs to the store, and count them."""
+    head, positions, counts, options = file
     cursor = database.execute("select * from Jobs")
-    with reading.progress.step(head.path.name) as bar:
-        while rows := cursor.fetchmany(BATCH):
-            batch, rejects = typed(rows, places, count.rows + 1)
-            part = Records(TableSpec({}), total=len(rows), rejects=rejects)
-            count_batch(store, head.path, part, count, strict=reading.strict)
+    with options.progress.step(head.path.name) as bar:
+        while rows := cursor.fetchmany(BATCH_ROWS):
+            batch, rejects = typed_table(rows, positions, counts.rows + 1)
+            records = Records(TableSpec({}), total=len(rows), rejects=rejects)
+            count_batch(store, head.path, records, counts, strict=options.strict)
             store.connection.register("batch", batch)
-            insert(store, f"({select})", list(places))
+            insert_jobs(store, f"({select})", list(positions))
             store.connection.unregister("batch")
             bar.advance(len(rows))
 
 
-def _load_sides(store: Store, database: sqlite3.Connection) -> None:
-    for name, (table, columns) in SIDES.items():
-        if _has(database, table):
+def _load_extra_tables(store: Store, database: sqlite3.Connection) -> None:
+    for name, (table, columns) in EXTRA_TABLES.items():
+        if _has_table(database, table):
             cursor = database.execute(f"select {', '.join(columns)} from {table}")
-            while rows := cursor.fetchmany(BATCH):
-                cells = [[text(cell) if isinstance(cell, bytes) else cell for cell in row] for row in rows]
+            while rows := cursor.fetchmany(BATCH_ROWS):
+                cells = [
+                    [cell_text(cell) if isinstance(cell, bytes) else cell for cell in row] for row in rows
+                ]
                 store.insert(name, [tuple(row) for row in cells])
 
 
 def write(store: Store, path: Path) -> None:
-    """Write the jobs in order of submission into ``Jobs``, and what else is known beside it."""
+    """Write the jobs in order of submission into ``Jobs``, and the rest into tables beside it."""
     refuse_packed_name(path)
     with whole(path) as part:
         try:
             with closing(sqlite3.connect(part, isolation_level=None)) as database:
-                # Nobody else sees the file before it is whole, so it needs no journal.
+                # The file is invisible to others until it is complete, so it needs no journal.
                 for setting in ("journal_mode = off", "synchronous = off", "locking_mode = exclusive"):
                     database.execute(f"pragma {setting}")
                 database.execute("begin")
@@ -235,29 +229,29 @@ def _write_tables(store: Store, database: sqlite3.Connection) -> None:
     database.execute(f"create table Jobs ({columns})")
     known = [field.name for field in FIELDS if store.known[field.name]]
     select = f"select {', '.join(known)} from jobs order by submit_time nulls first, job_id"
-    _write(store, database, "Jobs", [titles[name] for name in known], select)
-    database.execute(f"create table {NOTE} (key TEXT, value TEXT)")
-    database.execute(f"insert into {NOTE} values (?, ?)", [KEY, pack(store)])
-    for name, (table, keys) in SIDES.items():
+    _write_rows(store, database, "Jobs", [titles[name] for name in known], select)
+    database.execute(f"create table {NOTE_TABLE} (key TEXT, value TEXT)")
+    database.execute(f"insert into {NOTE_TABLE} values (?, ?)", [METADATA_KEY, pack(store)])
+    for name, (table, keys) in EXTRA_TABLES.items():
         if store.row(f"select count(*) from {name}")[0]:
             database.execute(f"create table {table} ({', '.join(keys)})")
-            _write(store, database, table, keys, f"select {', '.join(keys)} from {name} order by all")
+            _write_rows(store, database, table, keys, f"select {', '.join(keys)} from {name} order by all")
 
 
 def _affinity(field: Field) -> str:
     """Return the type of a column in the archive's edition."""
     if field.is_text:
         return "TEXT"
-    return "INTEGER" if field.is_whole or field.name in SECONDS else "REAL"
+    return "INTEGER" if field.is_whole or field.name in TIMES else "REAL"
 
 
-def _write(
+def _write_rows(
     store: Store, database: sqlite3.Connection, table: str, columns: Sequence[str], select: str
 ) -> None:
-    """Append the rows of *select* to a table; columns that nobody records take no time."""
+    """Append the rows of *select* to a table."""
     insertion = f"insert into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
-    found = store.connection.execute(select)
-    while rows := found.fetchmany(BATCH):
+    cursor = store.connection.execute(select)
+    while rows := cursor.fetchmany(BATCH_ROWS):
         database.executemany(insertion, rows)
 
 

@@ -15,10 +15,10 @@ from typing import Final
 import duckdb
 
 from gwa.errors import TraceError
-from gwa.formats.base import Format
-from gwa.formats.builtin._columns import sources
-from gwa.formats.builtin._parquet import TASKS, brief, columns_of, quoted
-from gwa.ingest.cleaning import insert
+from gwa.formats.base import Format, new_store, require_match
+from gwa.formats.builtin._columns import source_rows
+from gwa.formats.builtin._parquet import TASK_COLUMNS, columns_of, escaped_path, first_line, row_counts
+from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, finish_store
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
@@ -30,7 +30,7 @@ KILOBYTES: Final = {"B": 1 / 1024, "KB": 1.0, "MB": 1024.0, "GB": 1024.0**2}
 
 STATUSES: Final = {"1": 1, "0": 0, "5": 5}
 
-NUMBERS: Final = {
+NUMBER_MAPPINGS: Final = {
     "submit_time": "ts_submit / 1000",
     "wait_time": "wait_time / 1000",
     "run_time": "runtime / 1000",
@@ -40,7 +40,7 @@ NUMBERS: Final = {
     " / greatest(ceil(resource_amount_requested), 1)",
     "req_local_disk_space": "disk_space_requested",
 }
-TEXTS: Final = {
+TEXT_MAPPINGS: Final = {
     "user_id": "'U' || user_id",
     "group_id": "'G' || group_id",
     "executable_id": "type",
@@ -48,86 +48,81 @@ TEXTS: Final = {
     "job_structure": "case when workflow_id is null then 'UNITARY' else 'BoT' end",
     "job_structure_params": "workflow_id",
 }
-MEASURED: Final = (
+NUMBER_COLUMNS: Final = (
     "ts_submit", "wait_time", "runtime", "resource_amount_requested", "memory_requested",
     "disk_space_requested",
 )  # fmt: skip
-NAMED: Final = ("id", "user_id", "group_id", "type", "submission_site", "workflow_id")
+NAME_COLUMNS: Final = ("id", "user_id", "group_id", "type", "submission_site", "workflow_id")
 
 
 def mismatch(head: FileHead) -> str | None:
-    """Return why *head* is no table of tasks of the archive, or None."""
+    """Return the reason why *head* is not that of a table of tasks of the archive, or None."""
     try:
-        lacking = sorted(TASKS.difference(columns_of(head)))
+        missing = sorted(TASK_COLUMNS.difference(columns_of(head)))
     except ValueError as error:
         return str(error)
-    return f"is no table of tasks: it lacks {', '.join(lacking)}" if lacking else None
+    return f"is no table of tasks: it lacks {', '.join(missing)}" if missing else None
 
 
-def read(heads: Sequence[FileHead], reading: ReadOptions) -> Store:
+def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the tasks of Parquet files as jobs."""
-    for head in heads:
-        if reason := mismatch(head):
-            message = f"{head.path}: {reason}"
-            raise TraceError(message)
-    kilobytes, status = (
-        _chosen(reading.options, "memory_unit", KILOBYTES),
-        _chosen(reading.options, "status", STATUSES),
-    )
-    store = Store.create(reading.target, reading.engine)
+    require_match(heads, mismatch)
+    kilobytes = _option_value(options.format_options, "memory_unit", KILOBYTES)
+    status = _option_value(options.format_options, "status", STATUSES)
     try:
-        store.connection.execute("set variable kilobytes = cast($value as double)", {"value": kilobytes})
-        store.connection.execute("set variable status = cast($value as integer)", {"value": status})
-        _fill(store, heads, reading)
+        with new_store(options) as store:
+            store.connection.execute("set variable kilobytes = cast($value as double)", {"value": kilobytes})
+            store.connection.execute("set variable status = cast($value as integer)", {"value": status})
+            _fill(store, heads, options)
     except duckdb.Error as error:
-        store.close()
-        message = f"{heads[0].path}: cannot be read: {brief(error)}"
+        message = f"{heads[0].path}: cannot be read: {first_line(error)}"
         raise TraceError(message) from error
-    except BaseException:
-        store.close()
-        raise
     return store
 
 
-def _chosen(options: Mapping[str, object], name: str, known: Mapping[str, float]) -> float | None:
-    """Return what an option's value stands for, None where it is not given."""
+def _option_value(options: Mapping[str, object], name: str, values: Mapping[str, float]) -> float | None:
+    """Return the meaning of an option's value, None if it is not given."""
     if name not in options:
         return None
-    if options[name] not in known:
-        message = f"the option {name} is '{options[name]}', expected one of {', '.join(known)}"
+    if options[name] not in values:
+        message = f"the option {name} is '{options[name]}', expected one of {', '.join(values)}"
         raise TraceError(message)
-    return known[str(options[name])]
+    return values[str(options[name])]
 
 
-def _fill(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> None:
-    """Take over the tasks, cleaned and counted, and what each had to wait for."""
-    store.set_header(overridden((), reading.system or {}))
-    files = ", ".join("'" + quoted(head).replace("'", "''") + "'" for head in heads)
+def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
+    """Insert the tasks, cleaned and counted, and their dependencies."""
+    store.set_header(overridden((), options.system or {}))
+    files = ", ".join("'" + escaped_path(head).replace("'", "''") + "'" for head in heads)
     store.connection.execute(
         f"create temp view file as from read_parquet([{files}], union_by_name = true, filename = false)"
     )
-    there = {row[0]: str(row[1]) for row in store.rows("describe from file")}
-    measured = [f"nullif(try_cast({name} as double), -1) as {name}" for name in MEASURED if name in there]
-    named = [
-        f"nullif(nullif(cast({name} as varchar), '-1'), '') as {name}" for name in NAMED if name in there
+    types = {row[0]: str(row[1]) for row in store.rows("describe from file")}
+    numbers = [
+        f"nullif(try_cast({name} as double), -1) as {name}" for name in NUMBER_COLUMNS if name in types
     ]
-    missing = [f"null as {name}" for name in (*MEASURED, *NAMED) if name not in there]
+    names = [
+        f"nullif(nullif(cast({name} as varchar), '-1'), '') as {name}"
+        for name in NAME_COLUMNS
+        if name in types
+    ]
+    missing = [f"null as {name}" for name in (*NUMBER_COLUMNS, *NAME_COLUMNS) if name not in types]
     store.connection.execute(
-        f"create temp view task as select {', '.join([*measured, *named, *missing])} from file"
+        f"create temp view task as select {', '.join([*numbers, *names, *missing])} from file"
     )
-    mapped = {**NUMBERS, **TEXTS, "status": "getvariable('status')", "source_id": "id"}
-    store.begin(["job_id", *(name for name in mapped if name != "source_id")])
-    fields = ", ".join(f"{value} as {name}" for name, value in mapped.items())
-    insert(store, f"(select {fields} from task)", list(mapped))
-    if there.get("parents", "").endswith("INT[]"):
-        _depend(store)
-    counts = [_count(store, head) for head in heads]
-    store.insert("sources", sources(heads, counts))
+    expressions = {**NUMBER_MAPPINGS, **TEXT_MAPPINGS, "status": "getvariable('status')", "source_id": "id"}
+    store.begin(["job_id", *(name for name in expressions if name != "source_id")])
+    fields = ", ".join(f"{value} as {name}" for name, value in expressions.items())
+    insert_jobs(store, f"(select {fields} from task)", list(expressions))
+    if types.get("parents", "").endswith("INT[]"):
+        _insert_dependencies(store)
+    counts = [row_counts(store, head) for head in heads]
+    store.insert("sources", source_rows(heads, counts))
     finish_store(store, heads, "a table of tasks", RowCounts(sum(count.rows for count in counts)))
 
 
-def _depend(store: Store) -> None:
-    """Keep the parents of each task, as the numbers of their jobs."""
+def _insert_dependencies(store: Store) -> None:
+    """Insert the parents of each task, as the numbers of their jobs."""
     store.connection.execute(
         "insert into dependencies"
         " select distinct child.job_id, parent.job_id, cast(null as double)"
@@ -135,11 +130,6 @@ def _depend(store: Store) -> None:
         " inner join source_ids as child on child.source_id = link.id"
         " inner join source_ids as parent on parent.source_id = link.of"
     )
-
-
-def _count(store: Store, head: FileHead) -> RowCounts:
-    ((rows,),) = store.rows("select num_rows from parquet_file_metadata($path)", {"path": quoted(head)})
-    return RowCounts(int(rows))
 
 
 FORMAT = Format(

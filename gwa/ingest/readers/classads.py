@@ -1,13 +1,12 @@
 """
-Read ClassAds: sets of ``Attribute = value``, as HTCondor writes them of its jobs.
+Read ClassAds: sets of ``Attribute = value`` that describe jobs of HTCondor.
 
-An ad ends at a blank line, at a line of asterisks, as in the history of a spool, or with the file. An
-attribute may be assigned again: the last assignment holds. A value that is another attribute's name
-is that attribute's value; other expressions are not evaluated and their attributes are missing. Ads
-may as well be objects of JSON, one in a line or laid out over several, alone or in an array.
+An ad ends at a blank line, at a line of asterisks (as in the history of a spool), or with the file. If an
+attribute is assigned twice, the last assignment holds. A value that is the name of another attribute
+stands for its value; other expressions are not evaluated and their attributes are missing. Ads may also be
+JSON objects, on one line or several, alone or in an array.
 
-Columns are the attributes of these names, without regard to case. Attributes that nobody asks for are
-passed over.
+Each column is the attribute of that name, whatever its case. Other attributes are ignored.
 """
 
 import json
@@ -17,16 +16,16 @@ from typing import Any, Final
 
 from gwa.ingest.batch import Records
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import LONGEST_LINE, SHOWN, Layout, parts
+from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, REJECT_TEXT_LENGTH, Layout, line_blocks
 from gwa.ingest.spec import TableSpec
 
-PART: Final = 1 << 22
+RECORD_BLOCK_SIZE: Final = 1 << 22
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""
 
 BANNER: Final = "***"
-"""What begins the line behind an ad in the history of a spool."""
+"""The beginning of the line after an ad in the history of a spool."""
 
-STEPS: Final = 3
+MAXIMUM_REFERENCES: Final = 3
 """How many names are followed to a value."""
 
 _LITERAL: Final = re.compile(r'[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|true|false|"(?:[^"]|\\")*"', re.IGNORECASE)
@@ -34,41 +33,41 @@ _NAME: Final = re.compile(r"(?:MY\.)?([A-Za-z_]\w*)", re.IGNORECASE)
 _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
 
 
-def batches(source: Source, shape: TableSpec) -> Iterator[Records]:
-    """Yield the ads of *source* as rows; what is no assignment is refused, line by line."""
-    ads = _Ads(shape)
-    for part in parts(source, Layout(""), PART):
-        ads.batch = Records(shape, total=len(part.rejects), rejects=part.rejects)
-        # A blank line ends an ad; a line that is too long is no line of it.
-        refused = {reject.line for reject in part.rejects}
-        expected = part.first
-        for number, line in part.rows():
+def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
+    """Yield the ads of *source* as rows; each line that is not an assignment is refused."""
+    ads = _Ads(table_spec)
+    for block in line_blocks(source, Layout(""), RECORD_BLOCK_SIZE):
+        ads.batch = Records(table_spec, total=len(block.rejects), rejects=block.rejects)
+        # Blank lines, which end an ad, are missing from the block, as are refused lines, which do not.
+        refused = {reject.line for reject in block.rejects}
+        expected = block.first
+        for number, line in block.numbered_lines():
             if number > expected and not refused.issuperset(range(expected, number)):
                 ads.end()
             expected = number + 1
             ads.take(number, line)
-        if not refused.issuperset(range(expected, part.first + part.total)):
+        if not refused.issuperset(range(expected, block.first + block.total)):
             ads.end()
         yield ads.batch
-    ads.batch = Records(shape)
+    ads.batch = Records(table_spec)
     if not source.broken:
         ads.end()
     yield ads.batch
 
 
 class _Ads:
-    """The ad in hand: its first line, what it says so far, and, of JSON, its lines so far."""
+    """Reads ads line by line; holds the first line, the attributes and the JSON of the current one."""
 
-    def __init__(self, shape: TableSpec) -> None:
-        self.names = {name.lower() for name in shape.columns}
-        self.batch = Records(shape)
+    def __init__(self, table_spec: TableSpec) -> None:
+        self.names = {name.lower() for name in table_spec.columns}
+        self.batch = Records(table_spec)
         self.begin = 0
-        self.said: dict[str, str] = {}
+        self.attributes: dict[str, str] = {}
         self.lines: list[str] = []
         self.size = 0
 
     def take(self, number: int, line: str) -> None:
-        """Go on with the ad in hand, end it, or begin one."""
+        """Continue the current ad, end it, or begin another one."""
         name, sign, value = line.partition("=")
         if self.lines or (line[0] in "{[]," and not self.begin):
             self.take_json(number, line)
@@ -77,12 +76,12 @@ class _Ads:
         elif sign:
             self.begin = self.begin or number
             if (name := name.strip().lower()) in self.names:
-                self.said[name] = value.strip()
+                self.attributes[name] = value.strip()
         else:
-            self.batch.reject(number, "is no assignment of an attribute", line[:SHOWN])
+            self.batch.reject(number, "is no assignment of an attribute", line[:REJECT_TEXT_LENGTH])
 
     def take_json(self, number: int, line: str) -> None:
-        """Go on with an object of JSON: it begins and ends in the first column."""
+        """Continue a JSON object, whose braces stand in the first column."""
         if line[0] == "{":
             self.end()
             self.begin = number
@@ -90,31 +89,31 @@ class _Ads:
             self.lines.append(line)
             self.size += len(line)
             is_whole = line[0] == "}" or (line[0] == "{" and line.rstrip(" ,").endswith("}"))
-            if is_whole or self.size > LONGEST_LINE:
+            if is_whole or self.size > MAXIMUM_LINE_LENGTH:
                 self.end()
         elif line.strip("[], "):
-            self.batch.reject(number, "is no object of JSON", line[:SHOWN])
+            self.batch.reject(number, "is no object of JSON", line[:REJECT_TEXT_LENGTH])
 
     def end(self) -> None:
-        """Add the ad in hand, if there is one, to the batch."""
+        """Add the current ad, if there is one, to the batch."""
         if self.lines:
             try:
-                said = json.loads("".join(self.lines).rstrip(" ,"))
+                values = json.loads("".join(self.lines).rstrip(" ,"))
             except (ValueError, RecursionError) as error:
-                self.batch.reject(self.begin, f"is no JSON: {error}"[:SHOWN], self.lines[0][:SHOWN])
+                reason = f"is no JSON: {error}"[:REJECT_TEXT_LENGTH]
+                self.batch.reject(self.begin, reason, self.lines[0][:REJECT_TEXT_LENGTH])
                 self.begin = 0
             else:
-                self.said = {name.lower(): _classad(value) for name, value in said.items()}
+                self.attributes = {name.lower(): _classad(value) for name, value in values.items()}
         if self.begin:
-            self.batch.add(
-                self.begin, {name: _resolved(self.said, name) for name in self.batch.shape.columns}
-            )
-        self.begin, self.said, self.lines, self.size = 0, {}, [], 0
+            columns = self.batch.table_spec.columns
+            self.batch.add(self.begin, {name: _resolved(self.attributes, name) for name in columns})
+        self.begin, self.attributes, self.lines, self.size = 0, {}, [], 0
 
 
 def _classad(value: Any) -> str:  # noqa: ANN401 - JSON is of any type
     """
-    Return a value of JSON as it stands in a ClassAd.
+    Write a JSON value as ClassAds write it.
 
     >>> _classad("DiskUsage"), _classad("/Expr(DiskUsage)/"), _classad(None)
     ('"DiskUsage"', 'DiskUsage', 'undefined')
@@ -128,15 +127,15 @@ def _classad(value: Any) -> str:  # noqa: ANN401 - JSON is of any type
     return "undefined"
 
 
-def _resolved(said: Mapping[str, str], name: str) -> str | None:
+def _resolved(attributes: Mapping[str, str], name: str) -> str | None:
     """
-    Return the value of the attribute *name* as text, None where it is undefined or an expression.
+    Return the value of the attribute *name* as text, None if it is undefined or an expression.
 
     >>> _resolved({"requestdisk": "DiskUsage", "diskusage": "75", "cmd": '"/bin/a"'}, "requestdisk")
     '75'
     """
-    for _ in range(STEPS):
-        value = said.get(name.lower(), "")
+    for _ in range(MAXIMUM_REFERENCES):
+        value = attributes.get(name.lower(), "")
         if _LITERAL.fullmatch(value):
             return value[1:-1].replace('\\"', '"') if value[0] == '"' else value
         reference = _NAME.fullmatch(value)

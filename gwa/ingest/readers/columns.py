@@ -1,4 +1,4 @@
-"""Read lines of cells as typed columns, with DuckDB's reader and its account of bad lines."""
+"""Read lines of cells as typed columns, with DuckDB's CSV reader and its table of bad lines."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,164 +10,164 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import SHOWN, Layout, LineBlock, Reject, parts
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 
 
-def batches(source: Source, shape: TableSpec) -> Iterator["ColumnLines"]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator["ColumnLines"]:
     """
-    Yield the lines of *source*; those that do not have as many cells as columns are rejects.
+    Yield the lines of *source*; those whose number of cells differs from that of the columns are rejects.
 
-    The option ``cells`` names all cells of a line where only some of them are columns, ``refuse`` gives
-    reasons to refuse a line by the pattern found in it.
+    The option ``cells`` names all cells of a line if only some of them are columns; ``refuse`` maps patterns
+    to the reasons for which lines that contain them are refused.
     """
-    width = 0 if shape.options.get("any_width") else len(_cells(shape))
-    for part in parts(source, Layout(shape.delimiter, shape.comment, width)):
-        for pattern, reason in shape.options.get("refuse", {}).items():
-            _refuse(part, pattern, reason)
-        yield ColumnLines(part, shape)
+    width = 0 if table_spec.options.get("any_width") else len(_cell_names(table_spec))
+    for block in line_blocks(source, Layout(table_spec.delimiter, table_spec.comment, width)):
+        for pattern, reason in table_spec.options.get("refuse", {}).items():
+            _refuse_matching(block, pattern, reason)
+        yield ColumnLines(block, table_spec)
 
 
-def _refuse(part: LineBlock, pattern: str, reason: str) -> None:
-    """Take the lines in which *pattern* is found out of *part*."""
-    places = [found.start() for found in re.finditer(pattern.encode(), part.data)]
-    if not places:
+def _refuse_matching(block: LineBlock, pattern: str, reason: str) -> None:
+    """Remove from *block* the lines in which *pattern* is found, and record them as rejects."""
+    positions = [match.start() for match in re.finditer(pattern.encode(), block.data)]
+    if not positions:
         return
-    ends = _ends(part)
-    rows = np.unique(np.searchsorted(ends, places, side="right"))
-    for row, number in zip(rows, part.line_numbers(rows), strict=True):
+    ends = _ends(block)
+    rows = np.unique(np.searchsorted(ends, positions, side="right"))
+    for row, number in zip(rows, block.line_numbers(rows), strict=True):
         begin = ends[row - 1] if row else 0
-        text = part.data[begin : ends[row]][:SHOWN].decode("utf-8", errors="replace").strip()
-        part.rejects.append(Reject(int(number), reason, text))
-    _take_out(part, rows)
+        text = block.data[begin : ends[row]][:REJECT_TEXT_LENGTH].decode("utf-8", errors="replace").strip()
+        block.rejects.append(Reject(int(number), reason, text))
+    _remove_rows(block, rows)
 
 
-def _take_out(part: LineBlock, rows: NDArray[np.int64]) -> None:
-    """Take the kept lines at the places *rows* out of *part*."""
-    ends = _ends(part)
-    keep = np.ones(len(ends), np.bool_)
-    keep[rows] = False
-    numbers = part.line_numbers(rows)
-    cells = np.frombuffer(bytes(part.data), np.uint8)
-    part.data = bytearray(cells[np.repeat(keep, np.diff(ends, prepend=0))].tobytes())
-    part.skipped.append(numbers)
+def _remove_rows(block: LineBlock, rows: NDArray[np.int64]) -> None:
+    """Remove from the data of *block* the lines at the positions *rows*."""
+    ends = _ends(block)
+    is_kept = np.ones(len(ends), np.bool_)
+    is_kept[rows] = False
+    numbers = block.line_numbers(rows)
+    cells = np.frombuffer(bytes(block.data), np.uint8)
+    block.data = bytearray(cells[np.repeat(is_kept, np.diff(ends, prepend=0))].tobytes())
+    block.skipped.append(numbers)
 
 
-def _ends(part: LineBlock) -> NDArray[np.int64]:
-    """Return where each kept line ends."""
-    ends: NDArray[np.int64] = np.flatnonzero(np.frombuffer(bytes(part.data), np.uint8) == ord("\n")) + 1
+def _ends(block: LineBlock) -> NDArray[np.int64]:
+    """Return the offsets at which the lines of the data end."""
+    ends: NDArray[np.int64] = np.flatnonzero(np.frombuffer(bytes(block.data), np.uint8) == ord("\n")) + 1
     return ends
 
 
 @dataclass
 class ColumnLines:
-    """A part of a text, to be parsed by the engine."""
+    """A block of lines that the engine parses."""
 
-    part: LineBlock
-    shape: TableSpec
+    block: LineBlock
+    table_spec: TableSpec
 
     def __post_init__(self) -> None:
-        """Take the account of the part."""
-        self.total = self.part.total
-        self.remarks = len(self.part.comments) + self.part.blank
-        self.rejects = self.part.rejects
+        """Take over the counts of the block."""
+        self.total = self.block.total
+        self.comments = self.block.comments
+        self.rejects = self.block.rejects
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """
-        Append the lines to *table*, and to the rejects what cannot be parsed.
+        Append the lines to *table*; lines that cannot be parsed are appended to the rejects.
 
         DuckDB parses a file with all cores. Every column is read, since only columns that a query
         reads are checked.
         """
-        if not self.part.data:
+        if not self.block.data:
             return
         path = folder / "part.txt"
         try:
-            if not self.shape.numbered:
-                path.write_bytes(self.part.data)
-                self.rejects += self._parse(database, _insert(table, self.shape), path)
+            if not self.table_spec.numbered:
+                path.write_bytes(self.block.data)
+                self.rejects += self._parse(database, _insert_statement(table, self.table_spec), path)
                 return
-            while self.part.data and self._numbered(database, table, path):
+            while self.block.data and self._load_numbered(database, table, path):
                 pass
         finally:
             path.unlink(missing_ok=True)
 
-    def _numbered(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> bool:
+    def _load_numbered(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> bool:
         """
-        Append the lines with their numbers; return whether some were refused, and all are to come again.
+        Append the lines with their numbers; return whether some were refused and all must be loaded again.
 
-        Those that DuckDB refuses shift the numbers of the others, so they are taken out first. All goes
-        straight to *table*: DuckDB 2.0 mixes up rows that come from a table dropped in the same transaction.
+        Lines that DuckDB refuses shift the numbers of the others, so they are removed first. Lines go
+        directly into *table*: DuckDB 2.0 mixes up rows of a table dropped in the same transaction.
         """
         import pyarrow as pa
 
-        path.write_bytes(self.part.data)
-        lines = self.part.line_numbers(np.arange(self.part.kept, dtype=np.int64))
+        path.write_bytes(self.block.data)
+        lines = self.block.line_numbers(np.arange(self.block.data_lines, dtype=np.int64))
         database.register("numbers", pa.table({"number": lines}))
-        bad = self._parse(database, self._insert_numbered(table), path)
-        if bad:
+        rejected = self._parse(database, self._numbered_insert(table), path)
+        if rejected:
             database.execute(
                 f"delete from {table} where file_no = getvariable('file_no')"
                 " and line in (select number from numbers)"
             )
-            _take_out(self.part, np.searchsorted(lines, [reject.line for reject in bad]))
-            self.rejects += bad
+            _remove_rows(self.block, np.searchsorted(lines, [reject.line for reject in rejected]))
+            self.rejects += rejected
         database.unregister("numbers")
-        return bool(bad)
+        return bool(rejected)
 
-    def _insert_numbered(self, table: str) -> str:
-        """Return the statement that appends the lines with their numbers."""
-        if not self.part.skipped:
-            number = f"getvariable('file_no'), {self.part.first - 1} + row_number() over ()"
-            return _insert(table, self.shape, number)
-        insert = _insert(table, self.shape, "getvariable('file_no'), number")
+    def _numbered_insert(self, table: str) -> str:
+        """Return the SQL that appends the lines with their numbers."""
+        if not self.block.skipped:
+            number = f"getvariable('file_no'), {self.block.first - 1} + row_number() over ()"
+            return _insert_statement(table, self.table_spec, number)
+        insert = _insert_statement(table, self.table_spec, "getvariable('file_no'), number")
         return f"{insert} positional join numbers"
 
     def _parse(self, database: duckdb.DuckDBPyConnection, insert: str, path: Path) -> list[Reject]:
-        """Let DuckDB *insert* what is in the file in *path* and return what it refused."""
-        values = {"path": str(path), "missing": list(self.shape.missing)}
+        """Run the statement *insert* on the file *path* and return the lines that DuckDB refused."""
+        values = {"path": str(path), "missing": list(self.table_spec.missing)}
         database.execute(insert, values).fetchall()
-        bad = database.execute(
+        rejected = database.execute(
             "select line, arg_min(column_name, column_idx), arg_min(error_type::varchar, column_idx),"
-            f" arg_min(error_message, column_idx), any_value(csv_line[:{SHOWN}])"
+            f" arg_min(error_message, column_idx), any_value(csv_line[:{REJECT_TEXT_LENGTH}])"
             " from reject_errors group by line order by line"
         ).fetchall()
-        # DuckDB appends to these tables at each read; what was reported is not wanted again.
+        # DuckDB appends to these tables at each read.
         database.execute("delete from reject_errors")
         database.execute("delete from reject_scans")
-        lines = self.part.line_numbers(np.array([row[0] - 1 for row in bad], np.int64))
+        lines = self.block.line_numbers(np.array([row[0] - 1 for row in rejected], np.int64))
         return [
             Reject(int(line), _reason(name, kind, message), str(text).strip())
-            for line, (_, name, kind, message, text) in zip(lines, bad, strict=True)
+            for line, (_, name, kind, message, text) in zip(lines, rejected, strict=True)
         ]
 
 
-def _cells(shape: TableSpec) -> Sequence[str]:
-    """Return the names of the cells of a line."""
-    cells: Sequence[str] = shape.options.get("cells", tuple(shape.columns))
+def _cell_names(table_spec: TableSpec) -> Sequence[str]:
+    """Return the names of all cells of a line."""
+    cells: Sequence[str] = table_spec.options.get("cells", tuple(table_spec.columns))
     return cells
 
 
-def _insert(table: str, shape: TableSpec, number: str = "") -> str:
-    """Return the statement; names and types come from a converter's definition, never from data."""
-    cells = _cells(shape)
-    columns = ", ".join(f"'{name}': '{shape.columns.get(name, 'varchar')}'" for name in cells)
-    wanted = ", ".join(name if name in cells else "null" for name in shape.columns)
-    quote = shape.options.get("quote", "")
-    selected = f"{wanted}, {number}" if number else wanted
+def _insert_statement(table: str, table_spec: TableSpec, number: str = "") -> str:
+    """Return the SQL; names and types come from a converter's definition, never from data."""
+    cells = _cell_names(table_spec)
+    columns = ", ".join(f"'{name}': '{table_spec.columns.get(name, 'varchar')}'" for name in cells)
+    selected_cells = ", ".join(name if name in cells else "null" for name in table_spec.columns)
+    quote = table_spec.options.get("quote", "")
+    selected = f"{selected_cells}, {number}" if number else selected_cells
     return (
-        f"insert into {table} select {selected} from read_csv($path, delim='{shape.delimiter}',"
+        f"insert into {table} select {selected} from read_csv($path, delim='{table_spec.delimiter}',"
         f" header=false, auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
-        # A buffer as large as a part would keep all cores but one waiting, and its memory.
+        # A buffer as large as a block would occupy a single core, and more memory.
         " max_line_size=2097152, buffer_size=4194304, nullstr=$missing, store_rejects=true,"
         f" columns={{{columns}}})"
     )
 
 
 def _reason(name: str | None, kind: str, message: str) -> str:
-    """Say in a few words what DuckDB says of a bad line."""
+    """Summarise DuckDB's description of a bad line."""
     if kind == "CAST":
         value = _VALUE.search(message)
         shown = value.group(1)[:40] if value else "?"

@@ -1,10 +1,9 @@
 """
-Read the accounting file of Grid Engine, whose colons part the fields and also stand inside them.
+Read the accounting file of Grid Engine, whose colons separate the fields and also occur inside them.
 
-Versions write 43, 45 or more fields, and nothing escapes a colon in ``category`` or a name. A
-line is taken apart where its numbers stand: those in front of the category, and those behind it. The
-colons inside fields become the sign U+001F. Rows ``TIME:acct:…`` of the ``reporting`` file are such
-lines, too.
+Depending on the version there are 43, 45 or more fields, and a colon in ``category`` or a name is not
+escaped. A line is split by the positions of its numbers, before the category and after it. Colons
+inside fields become the character U+001F. Rows ``TIME:acct:…`` of the ``reporting`` file are read, too.
 
 Source: accounting(5) and reporting(5).
 """
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from gwa.ingest.readers.columns import ColumnLines
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import SHOWN, Layout, LineBlock, Reject, parts
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 
 CELLS: Final = (
@@ -33,214 +32,228 @@ CELLS: Final = (
     "category", "iow", "pe_taskid", "maxvmem", "arid", "ar_submission_time", "job_class", "qdel_info",
     "maxrss", "maxpss", "submit_host", "cwd", "submit_cmd", "wallclock", "ioops", "bound_cores",
 )  # fmt: skip
-"""The fields in their order; what later versions add is not read."""
+"""The fields in order; fields that later versions add are not read."""
 
-OLD, NEW = 43, 45
-"""How many fields there are up to version 6.1, and from 6.2 on at the least."""
+OLD_FIELDS, NEW_FIELDS = 43, 45
+"""The number of fields up to version 6.1, and the minimum from 6.2 on."""
 
-MAXRSS: Final = 47
-"""The place in CELLS of the last field that is of use."""
+LAST_USED_FIELD: Final = 47
+"""The position in CELLS of the last field that is used."""
 
-NAME, PRIORITY, USED, CATEGORY, SLAVE = 4, 7, 24, 39, 41
-"""Places in CELLS, from 0; USED is how many numbers there are from PRIORITY on."""
+NAME, PRIORITY, NUMBERS_AFTER_PRIORITY, CATEGORY, SLAVE_TASK = 4, 7, 24, 39, 41
+"""Positions in CELLS, from 0; NUMBERS_AFTER_PRIORITY counts the numbers from PRIORITY on."""
 
-NUMBERS: Final = (5, 7, 8, 9, 10, 11, 12, 34, 35, 40, 42)
-RESERVED: Final = (43, 44)
-"""Places of numbers; those of reservations are new in 6.2. Colons in front of them would move them."""
+NUMBER_FIELDS: Final = (5, 7, 8, 9, 10, 11, 12, 34, 35, 40, 42)
+RESERVATION_FIELDS: Final = (43, 44)
+"""Positions of numbers, which colons inside earlier fields would move; reservations are new in 6.2."""
 
 NONE: Final = b"NONE"
-NUMERIC: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789+-.e", np.uint8))
-LONGEST_NUMBER: Final = 24
-TASK_DIGITS: Final = 9
-"""Which bytes numbers consist of, and of how many; the digits of a slave task, of which there are fewer."""
+IS_NUMERIC_BYTE: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789+-.e", np.uint8))
+MAXIMUM_NUMBER_LENGTH: Final = 24
+MAXIMUM_TASK_DIGITS: Final = 9
+"""The bytes that numbers consist of, and how many at most; a slave task's number has fewer digits."""
 
-INSIDE: Final = 12
-"""With more colons inside its category a line is put together one by one."""
+MAXIMUM_CATEGORY_COLONS: Final = 12
+"""Lines with more colons in their category are joined one by one."""
 
-MOST: Final = 1000
-"""A line with more fields is no record of a job."""
+MAXIMUM_FIELDS: Final = 1000
+"""A line with more fields is refused."""
 
 NUMBER: Final = re.compile(r"-?\d+(\.\d*)?([eE][-+]?\d+)?")
-TASK: Final = re.compile(r"NONE|\d+\..+|")
-REPORTED: Final = re.compile(r"\d{6,13}:(\w+):")
-COLON: Final = "\x1f"
-"""What a colon inside a field becomes."""
+TASK_ID: Final = re.compile(r"NONE|\d+\..+|")
+REPORTING_PREFIX: Final = re.compile(r"\d{6,13}:(\w+):")
+INNER_COLON: Final = "\x1f"
+"""Replaces a colon inside a field."""
 
-Places = NDArray[np.int64]
+Positions = NDArray[np.int64]
 
 
-def batches(source: Source, shape: TableSpec) -> Iterator["Accounting"]:
-    """Yield the rows of *source*; those that cannot be put together are rejects."""
-    for part in parts(source, Layout("", shape.comment)):
-        yield _sorted(part, shape)
+def batches(source: Source, table_spec: TableSpec) -> Iterator["Accounting"]:
+    """Yield the rows of *source*; lines whose fields cannot be told apart are rejects."""
+    for block in line_blocks(source, Layout("", table_spec.comment)):
+        yield _group_by_width(block, table_spec)
 
 
 @dataclass
 class Accounting:
-    """A part of an accounting file, its lines sorted by the number of their fields."""
+    """A block of an accounting file, its lines grouped by their number of fields."""
 
     total: int
-    remarks: int
+    comments: int
     rejects: list[Reject]
     groups: list[ColumnLines]
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the lines to *table*, and to the rejects those with a field that is no number."""
+        """Append the lines to *table*; those with a malformed number are appended to the rejects."""
         for group in self.groups:
             group.load(database, table, folder)
             self.rejects += group.rejects
 
 
-def _sorted(part: LineBlock, shape: TableSpec) -> Accounting:
-    """Sort the lines of *part* by their width, after putting together those that are broken apart."""
-    found = Accounting(part.total, len(part.comments) + part.blank, part.rejects, [])
-    text = np.frombuffer(part.data, np.uint8)
+def _group_by_width(block: LineBlock, table_spec: TableSpec) -> Accounting:
+    """Group the lines of *block* by width, after joining fields that contain colons."""
+    batch = Accounting(block.total, block.comments, block.rejects, [])
+    text = np.frombuffer(block.data, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     widths = _widths(text, ends)
-    numbers = part.line_numbers(np.arange(len(ends)))
+    numbers = block.line_numbers(np.arange(len(ends)))
     for width in np.unique(widths[widths > 0]).tolist():
         lines = np.flatnonzero(widths == width)
-        found.groups.append(_lines(_kept(part.data, ends, lines), numbers[lines], width, shape))
-    mended: dict[int, list[tuple[int, str]]] = {}
+        batch.groups.append(
+            _column_lines(_select_lines(block.data, ends, lines), numbers[lines], width, table_spec)
+        )
+    repaired: dict[int, list[tuple[int, str]]] = {}
     for line in np.flatnonzero(widths == 0).tolist():
         begin = ends[line - 1] + 1 if line else 0
-        _mend(part.data[begin : ends[line]].decode(), int(numbers[line]), found, mended)
-    for width, rows in mended.items():
+        _join_line(block.data[begin : ends[line]].decode(), int(numbers[line]), batch, repaired)
+    for width, rows in repaired.items():
         data = bytearray("".join(f"{row}\n" for _, row in rows).encode())
-        found.groups.append(_lines(data, np.array([number for number, _ in rows]), width, shape))
-    return found
+        batch.groups.append(_column_lines(data, np.array([number for number, _ in rows]), width, table_spec))
+    return batch
 
 
-def _widths(text: NDArray[np.uint8], ends: Places) -> Places:
-    """Return how many fields each line has, once the colons in its category are no more; 0 if it is odd."""
-    # One more, behind the last colon, stands for the end of the last line.
+def _widths(text: NDArray[np.uint8], ends: Positions) -> Positions:
+    """Return the number of fields of each line, with colons in its category replaced; 0 if undecided."""
+    # The last entry stands for the end of the last line.
     colons = np.append(np.flatnonzero(text == ord(":")), len(text) - 1)
-    behind = np.searchsorted(colons[:-1], ends)
-    apart = np.diff(behind, prepend=0) + 1
+    colons_before = np.searchsorted(colons[:-1], ends)
+    raw_widths = np.diff(colons_before, prepend=0) + 1
     widths = np.zeros(len(ends), np.int64)
-    for width in np.unique(apart[(apart >= OLD) & (apart <= MOST)]).tolist():
-        lines = np.flatnonzero(apart == width)
-        for inside in range(min(width - OLD, INSIDE) + 1):
-            left = lines[widths[lines] == 0]
-            if not len(left) or width - inside == (OLD + NEW) // 2:
+    for width in np.unique(raw_widths[(raw_widths >= OLD_FIELDS) & (raw_widths <= MAXIMUM_FIELDS)]).tolist():
+        lines = np.flatnonzero(raw_widths == width)
+        for inner_colons in range(min(width - OLD_FIELDS, MAXIMUM_CATEGORY_COLONS) + 1):
+            undecided = lines[widths[lines] == 0]
+            if not len(undecided) or width - inner_colons == (OLD_FIELDS + NEW_FIELDS) // 2:
                 continue
-            firsts = behind[left] - width + 1
-            plain = _is_plain(text, colons, firsts, inside, is_old=width - inside == OLD)
-            widths[left[plain]] = width - inside
-            for colon in range(CATEGORY, CATEGORY + inside):
-                text[colons[firsts[plain] + colon]] = ord(COLON)
+            firsts = colons_before[undecided] - width + 1
+            matches = _numbers_in_place(
+                text, colons, firsts, inner_colons, is_old=width - inner_colons == OLD_FIELDS
+            )
+            widths[undecided[matches]] = width - inner_colons
+            for offset in range(CATEGORY, CATEGORY + inner_colons):
+                text[colons[firsts[matches] + offset]] = ord(INNER_COLON)
     return widths
 
 
-def _kept(data: bytearray, ends: Places, lines: Places) -> bytearray:
-    """Return those *lines* of *data* that are asked for."""
+def _select_lines(data: bytearray, ends: Positions, lines: Positions) -> bytearray:
+    """Return the *lines* of *data*."""
     if len(lines) == len(ends):
         return data
-    wanted = np.zeros(len(ends), np.bool_)
-    wanted[lines] = True
+    is_selected = np.zeros(len(ends), np.bool_)
+    is_selected[lines] = True
     text = np.frombuffer(data, np.uint8)
-    return bytearray(text[np.repeat(wanted, np.diff(ends + 1, prepend=0))].tobytes())
+    return bytearray(text[np.repeat(is_selected, np.diff(ends + 1, prepend=0))].tobytes())
 
 
-def _lines(data: bytearray, numbers: Places, width: int, shape: TableSpec) -> ColumnLines:
-    """Return lines of *width* fields, whose places in the source are *numbers*."""
-    cells = (*CELLS, *(f"more{place}" for place in range(len(CELLS), width)))[:width]
-    part = LineBlock(first=int(numbers[0]), data=data, total=int(numbers[-1] - numbers[0]) + 1)
-    if part.total > len(numbers):
-        every = np.arange(part.first, part.first + part.total)
-        part.skipped.append(np.setdiff1d(every, numbers, assume_unique=True))
-    return ColumnLines(part, replace(shape, delimiter=":", options={**shape.options, "cells": cells}))
+def _column_lines(data: bytearray, numbers: Positions, width: int, table_spec: TableSpec) -> ColumnLines:
+    """Return lines of *width* fields, whose numbers in the source are *numbers*."""
+    cells = (*CELLS, *(f"more{position}" for position in range(len(CELLS), width)))[:width]
+    block = LineBlock(first=int(numbers[0]), data=data, total=int(numbers[-1] - numbers[0]) + 1)
+    if block.total > len(numbers):
+        every = np.arange(block.first, block.first + block.total)
+        block.skipped.append(np.setdiff1d(every, numbers, assume_unique=True))
+    return ColumnLines(
+        block, replace(table_spec, delimiter=":", options={**table_spec.options, "cells": cells})
+    )
 
 
-def _is_plain(
-    text: NDArray[np.uint8], colons: Places, firsts: Places, inside: int, *, is_old: bool
+def _numbers_in_place(
+    text: NDArray[np.uint8], colons: Positions, firsts: Positions, inner_colons: int, *, is_old: bool
 ) -> NDArray[np.bool_]:
     """
-    Return which lines have numbers in their places, when so many colons are *inside* their category.
+    Return which lines have numbers where they belong if their category contains *inner_colons* colons.
 
-    *firsts* are the places in *colons* of the first colon of each.
+    *firsts* are the positions in *colons* of the first colon of each line.
     """
-    plain = np.ones(len(firsts), np.bool_)
-    for place in NUMBERS if is_old else (*NUMBERS, *RESERVED):
-        letter = text[colons[firsts + place - 1 + (inside if place > CATEGORY else 0)] + 1]
-        plain &= _is_digit(letter) | (letter == ord("-"))
-    task = firsts[plain] + SLAVE + inside
-    plain[plain] = _is_none(text, colons, task) | _is_slave(text, colons, task)
-    return plain
+    matches = np.ones(len(firsts), np.bool_)
+    for position in NUMBER_FIELDS if is_old else (*NUMBER_FIELDS, *RESERVATION_FIELDS):
+        first_byte = text[colons[firsts + position - 1 + (inner_colons if position > CATEGORY else 0)] + 1]
+        matches &= _is_digit(first_byte) | (first_byte == ord("-"))
+    task_ends = firsts[matches] + SLAVE_TASK + inner_colons
+    matches[matches] = _is_none(text, colons, task_ends) | _is_slave(text, colons, task_ends)
+    return matches
 
 
-def _is_digit(letters: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    digits: NDArray[np.bool_] = (letters >= ord("0")) & (letters <= ord("9"))
+def _is_digit(characters: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    digits: NDArray[np.bool_] = (characters >= ord("0")) & (characters <= ord("9"))
     return digits
 
 
-def _is_none(text: NDArray[np.uint8], colons: Places, behind: Places) -> NDArray[np.bool_]:
-    """Return which fields, in front of the colons *behind*, are NONE."""
-    begins = colons[behind - 1] + 1
-    none: NDArray[np.bool_] = colons[behind] - begins == len(NONE)
-    for place, letter in enumerate(NONE):
-        none &= text[np.minimum(begins + place, len(text) - 1)] == letter
+def _is_none(text: NDArray[np.uint8], colons: Positions, field_ends: Positions) -> NDArray[np.bool_]:
+    """Return which fields, those before the colons *field_ends*, are NONE."""
+    begins = colons[field_ends - 1] + 1
+    none: NDArray[np.bool_] = colons[field_ends] - begins == len(NONE)
+    for position, letter in enumerate(NONE):
+        none &= text[np.minimum(begins + position, len(text) - 1)] == letter
     return none
 
 
-def _is_slave(text: NDArray[np.uint8], colons: Places, behind: Places) -> NDArray[np.bool_]:
-    """Return which fields are the id of a slave task, such as 1.node07, with a number on either side."""
-    dots = colons[behind - 1] + 1
-    slave = _is_digit(text[dots])
-    for _ in range(TASK_DIGITS):
+def _is_slave(text: NDArray[np.uint8], colons: Positions, field_ends: Positions) -> NDArray[np.bool_]:
+    """Return which fields are the id of a slave task, such as 1.node07, between two numbers."""
+    dots = colons[field_ends - 1] + 1
+    is_slave = _is_digit(text[dots])
+    for _ in range(MAXIMUM_TASK_DIGITS):
         dots = dots + _is_digit(text[dots])
-    slave &= text[dots] == ord(".")
-    for side in (-1, 0, 1):
-        stops = behind[slave] + side
+    is_slave &= text[dots] == ord(".")
+    for neighbour in (-1, 0, 1):
+        stops = field_ends[is_slave] + neighbour
         begins, ends = colons[stops - 1] + 1, colons[stops]
-        numeric = ends - begins <= LONGEST_NUMBER
-        for place in range(LONGEST_NUMBER):
-            numeric &= NUMERIC[text[np.minimum(begins + place, ends)]] | (begins + place >= ends)
-        slave[slave] = numeric if side else ~numeric
-    return slave
+        is_numeric = ends - begins <= MAXIMUM_NUMBER_LENGTH
+        for position in range(MAXIMUM_NUMBER_LENGTH):
+            is_numeric &= IS_NUMERIC_BYTE[text[np.minimum(begins + position, ends)]] | (
+                begins + position >= ends
+            )
+        is_slave[is_slave] = is_numeric if neighbour else ~is_numeric
+    return is_slave
 
 
-def _mend(line: str, number: int, found: Accounting, rows: dict[int, list[tuple[int, str]]]) -> None:
-    """Put a line together and add it to the *rows* of its width, or to the rejects."""
-    reported = REPORTED.match(line)
-    if reported and reported[1] != "acct":
-        found.remarks += 1
+def _join_line(
+    line: str, number: int, batch: Accounting, rows_by_width: dict[int, list[tuple[int, str]]]
+) -> None:
+    """Join the fields of a line and add it to *rows_by_width*, or to the rejects."""
+    prefix = REPORTING_PREFIX.match(line)
+    if prefix and prefix[1] != "acct":
+        batch.comments += 1
         return
-    cells = line[reported.end() if reported else 0 :].split(":")
-    possible = OLD <= len(cells) <= MOST
-    joined = joined_cells(cells) if possible else None
+    cells = line[prefix.end() if prefix else 0 :].split(":")
+    is_possible = OLD_FIELDS <= len(cells) <= MAXIMUM_FIELDS
+    joined = join_cells(cells) if is_possible else None
     if joined:
-        rows.setdefault(len(joined), []).append((number, ":".join(joined)))
+        rows_by_width.setdefault(len(joined), []).append((number, ":".join(joined)))
     else:
-        fault = "its fields are not where they should be" if possible else f"{len(cells)} fields"
-        reason = f"{fault}, expected the {OLD}, {NEW} or more of an accounting file"
-        found.rejects.append(Reject(number, reason, line[:SHOWN]))
+        problem = "its fields are not where they should be" if is_possible else f"{len(cells)} fields"
+        reason = f"{problem}, expected the {OLD_FIELDS}, {NEW_FIELDS} or more of an accounting file"
+        batch.rejects.append(Reject(number, reason, line[:REJECT_TEXT_LENGTH]))
 
 
-def joined_cells(cells: Sequence[str]) -> list[str] | None:
+def join_cells(cells: Sequence[str]) -> list[str] | None:
     """
-    Return fields that were broken apart at colons inside them, put together; None where they do not fit.
+    Join the pieces of fields that contain colons; None if they do not fit.
 
-    The numbers between the account and the project are found first; what is too much before them
-    belongs to the name of the job. Behind them the category ends where a number, the id of a slave
+    The numbers between the account and the project are located first; surplus cells before them
+    belong to the name of the job. After them the category ends where a number, the id of a slave
     task and the memory follow.
     """
-    numeric = [bool(NUMBER.fullmatch(cell)) for cell in cells]
+    is_number = [bool(NUMBER.fullmatch(cell)) for cell in cells]
     for start in range(PRIORITY, len(cells) - (CATEGORY - PRIORITY)):
         first = start + CATEGORY - PRIORITY
-        if numeric[start - 2] and all(numeric[start : start + USED]) and all(numeric[first - 5 : first]):
+        if (
+            is_number[start - 2]
+            and all(is_number[start : start + NUMBERS_AFTER_PRIORITY])
+            and all(is_number[first - 5 : first])
+        ):
             break
     else:
         return None
-    front = [*cells[:NAME], COLON.join(cells[NAME : start - 2]), *cells[start - 2 : first]]
+    front = [*cells[:NAME], INNER_COLON.join(cells[NAME : start - 2]), *cells[start - 2 : first]]
     for last in range(first, len(cells) - 3):
         tail = cells[last + 1 :]
-        if numeric[last + 1] and numeric[last + 3] and TASK.fullmatch(tail[1]) and _fits(tail):
-            return [*front, COLON.join(cells[first : last + 1]), *tail[: MAXRSS - CATEGORY]]
+        if is_number[last + 1] and is_number[last + 3] and TASK_ID.fullmatch(tail[1]) and _fits(tail):
+            return [*front, INNER_COLON.join(cells[first : last + 1]), *tail[: LAST_USED_FIELD - CATEGORY]]
     return None
 
 
 def _fits(tail: Sequence[str]) -> bool:
-    """Whether what follows the category is as long as some version writes it."""
+    """Whether *tail*, the fields after the category, is as long as some version writes it."""
     width = CATEGORY + 1 + len(tail)
-    return width == OLD or (width >= NEW and all(NUMBER.fullmatch(cell) for cell in tail[3:5]))
+    return width == OLD_FIELDS or (width >= NEW_FIELDS and all(NUMBER.fullmatch(cell) for cell in tail[3:5]))

@@ -1,13 +1,13 @@
 """
-Read JSON lines: one object a line, its values by name; a number may be written as text.
+Read JSON lines: one object per line, its values by name; a number may be written as text.
 
 Options:
 
 ``paths``
-    where the value of a column stands, as in ``{cpus = "resource_request.cpus"}``; a column that is
-    not named here is called as it is.
+    the path to the value of a column, as in ``{cpus = "resource_request.cpus"}``; for other columns
+    it is the name of the column.
 ``skip``
-    values by column, as texts: lines that have one of them count as comments.
+    values by column, as texts: lines with one of these values count as comments.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,106 +19,109 @@ import duckdb
 import numpy as np
 
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import SHOWN, Layout, LineBlock, Reject, parts
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 
 TEXT: Final = "varchar"
 
 
-def batches(source: Source, shape: TableSpec) -> Iterator["Objects"]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator["Objects"]:
     """Yield the objects of *source*."""
-    for part in parts(source, Layout("", shape.comment)):
-        yield Objects(part, shape)
+    for block in line_blocks(source, Layout("", table_spec.comment)):
+        yield Objects(block, table_spec)
 
 
 @dataclass
 class Objects:
-    """A part of a text, whose lines are to be taken apart by the engine."""
+    """A block of lines that the engine parses."""
 
-    part: LineBlock
-    shape: TableSpec
+    block: LineBlock
+    table_spec: TableSpec
 
     def __post_init__(self) -> None:
-        """Take the account of the part."""
-        self.total = self.part.total
-        self.remarks = len(self.part.comments) + self.part.blank
-        self.rejects = self.part.rejects
+        """Take over the counts of the block."""
+        self.total = self.block.total
+        self.comments = self.block.comments
+        self.rejects = self.block.rejects
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the objects to *table*; refuse what is none, and values that are not of a column's type."""
+        """Append the objects to *table*; refuse other lines, and values that are not of a column's type."""
         del folder
-        if not self.part.kept:
+        if not self.block.data_lines:
             return
-        database.register("written", _lines(self.part))
-        # No table of the engine: DuckDB 2.0 mixes up rows of one that is dropped in the same transaction.
-        database.register("taken", database.sql(_take(self.shape)).to_arrow_table())
-        database.unregister("written")
-        bad = database.execute(
-            f"select line, fault, left(text, {SHOWN}) from taken where fault is not null order by line"
+        database.register("lines", _line_table(self.block))
+        # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
+        database.register("parsed", database.sql(_values_query(self.table_spec)).to_arrow_table())
+        database.unregister("lines")
+        rejected = database.execute(
+            f"select line, fault, left(text, {REJECT_TEXT_LENGTH}) from parsed"
+            " where fault is not null order by line"
         ).fetchall()
-        self.rejects += [Reject(*row) for row in bad]
-        skipped = _skipped(self.shape)
-        ((remarks,),) = database.execute(f"select count(*) from taken where {skipped}").fetchall()
-        self.remarks += remarks
+        self.rejects += [Reject(*row) for row in rejected]
+        is_comment = _comment_condition(self.table_spec)
+        ((comments,),) = database.execute(f"select count(*) from parsed where {is_comment}").fetchall()
+        self.comments += comments
         database.execute(
-            f"insert into {table} select {', '.join(_cast(self.shape))} from taken"
-            f" where fault is null and not ({skipped})"
+            f"insert into {table} select {', '.join(_column_expressions(self.table_spec))} from parsed"
+            f" where fault is null and not ({is_comment})"
         )
-        database.unregister("taken")
+        database.unregister("parsed")
 
 
-def _lines(part: LineBlock) -> object:
-    """Return the kept lines as an Arrow table, which shares their bytes."""
+def _line_table(block: LineBlock) -> object:
+    """Return the lines as an Arrow table, which shares their bytes."""
     import pyarrow as pa
 
-    data = bytes(part.data)
+    data = bytes(block.data)
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int32) + 1
-    places = pa.py_buffer(np.concatenate((np.zeros(1, np.int32), ends)))
-    text = pa.StringArray.from_buffers(len(ends), places, pa.py_buffer(data))
-    numbers = part.line_numbers(np.arange(part.kept, dtype=np.int64))
+    positions = pa.py_buffer(np.concatenate((np.zeros(1, np.int32), ends)))
+    text = pa.StringArray.from_buffers(len(ends), positions, pa.py_buffer(data))
+    numbers = block.line_numbers(np.arange(block.data_lines, dtype=np.int64))
     return pa.table({"line": numbers, "text": text})
 
 
-def _take(shape: TableSpec) -> str:
-    """Return the query for the values of each line, as texts, and what is wrong with them."""
-    places = ", ".join(f"'{place}'" for place in _places(shape.columns, shape.options.get("paths", {})))
+def _values_query(table_spec: TableSpec) -> str:
+    """Return the query for the values of each line, as texts, and the reason to refuse it."""
+    paths = ", ".join(
+        f"'{path}'" for path in _json_paths(table_spec.columns, table_spec.options.get("paths", {}))
+    )
     faults = [
         f"when {value} is not null and try_cast({value} as {kind}) is null"
         f" then '{name} is ''' || left({value}, 40) || ''', expected a number'"
-        for value, (name, kind) in zip(_values(shape), shape.columns.items(), strict=True)
+        for value, (name, kind) in zip(_value_columns(table_spec), table_spec.columns.items(), strict=True)
         if kind != TEXT
     ]
-    # What is no object is not taken apart, since that would be an error.
+    # Values are extracted from objects only, since elsewhere that is an error.
     return (
         f"select line, values, case when values is null then text end as text,"
         f" case when values is null then 'is no JSON object' {' '.join(faults)} end as fault"
         " from (select line, text,"
         " case when json_valid(text) then case when json_type(text) = 'OBJECT'"
-        f" then json_extract_string(text, [{places}]) end end as values from written) as written"
+        f" then json_extract_string(text, [{paths}]) end end as values from lines) as lines"
     )
 
 
-def _places(columns: Mapping[str, str], paths: Mapping[str, str]) -> Sequence[str]:
+def _json_paths(columns: Mapping[str, str], paths: Mapping[str, str]) -> Sequence[str]:
     """Return the JSON paths of *columns*; they come from a converter's definition, never from data."""
     return ["$" + "".join(f'."{key}"' for key in paths.get(name, name).split(".")) for name in columns]
 
 
-def _values(shape: TableSpec) -> Sequence[str]:
-    return [f"values[{number}]" for number in range(1, len(shape.columns) + 1)]
+def _value_columns(table_spec: TableSpec) -> Sequence[str]:
+    return [f"values[{number}]" for number in range(1, len(table_spec.columns) + 1)]
 
 
-def _cast(shape: TableSpec) -> Sequence[str]:
-    """Return the expressions for the columns of the table."""
-    values = zip(_values(shape), shape.columns.values(), strict=True)
+def _column_expressions(table_spec: TableSpec) -> Sequence[str]:
+    """Return the SQL of each column of the table."""
+    values = zip(_value_columns(table_spec), table_spec.columns.values(), strict=True)
     cells = [value if kind == TEXT else f"try_cast({value} as {kind})" for value, kind in values]
-    return [*cells, "getvariable('file_no')", "line"] if shape.numbered else cells
+    return [*cells, "getvariable('file_no')", "line"] if table_spec.numbered else cells
 
 
-def _skipped(shape: TableSpec) -> str:
+def _comment_condition(table_spec: TableSpec) -> str:
     """Return the condition for lines that count as comments; the values come from a definition."""
-    value = dict(zip(shape.columns, _values(shape), strict=True))
-    skip: Mapping[str, Sequence[str]] = shape.options.get("skip", {})
+    value = dict(zip(table_spec.columns, _value_columns(table_spec), strict=True))
+    skip: Mapping[str, Sequence[str]] = table_spec.options.get("skip", {})
     conditions = [
-        f"{value[name]} in ({', '.join(repr(str(one)) for one in texts)})" for name, texts in skip.items()
+        f"{value[name]} in ({', '.join(repr(str(text)) for text in texts)})" for name, texts in skip.items()
     ]
     return f"fault is null and coalesce({' or '.join(conditions)}, false)" if conditions else "false"

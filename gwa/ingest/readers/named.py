@@ -1,25 +1,25 @@
 """
-Read lines of cells whose columns go by names, all as text.
+Read lines of cells whose columns are named, all as text.
 
-The names stand in a header row. It may come again, it may change in the middle of concatenated files,
-and it need not be the first line; where there is none, the user or the format says the order. A column
-of the table ``source`` is found under its own name, without regard to case and signs (``end_`` is
-``End``); columns of the file that nobody asks for are passed over, those that it lacks are missing.
+The names stand in a header row. It may be repeated, it may change where files were concatenated,
+and it need not be the first line; if there is none, the user or the format states the order. A column
+of the table ``source`` is found under its own name, whatever its case and punctuation (``end_`` is
+``End``); other columns of the file are ignored, and columns that it lacks are missing.
 Options:
 
 ``header``
     a name that every header row has.
 ``order``
-    the names where a file has no header; the user's option ``columns`` replaces them.
+    the names if a file has no header; the user's option ``columns`` replaces them.
 ``loose``
-    names of columns whose text may hold the delimiter, the likeliest first.
+    names of columns whose text may contain the delimiter, the likeliest first.
 ``checks``
-    what the cells of some columns look like: by them a row that has too many cells, or that a line
-    break within a cell has torn, is put together again.
+    patterns of the cells of some columns, by which a row with too many cells, or one that line breaks
+    within a cell have split, is put together again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -30,19 +30,19 @@ from numpy.typing import NDArray
 
 from gwa.ingest.batch import Records
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.header_row import Columns, first_columns, header_in, plain
-from gwa.ingest.source.lines import SHOWN, Layout, LineBlock, Reject, parts
+from gwa.ingest.source.header_row import Columns, initial_columns, normalized, parse_header
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 
-TORN: Final = 10
-"""A row that line breaks tore into more lines is not put together again."""
+MAXIMUM_ROW_LINES: Final = 10
+"""A row that line breaks split into more lines is not put together again."""
 
 
-def batches(source: Source, shape: TableSpec) -> Iterator["NamedRows"]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
     """Yield the rows of *source*; those that cannot be fitted to the columns are rejects."""
-    columns = first_columns(source, shape)
-    for part in parts(source, Layout(shape.delimiter, shape.comment)):
-        for rows in _stretches(part, shape, columns):
+    columns = initial_columns(source, table_spec)
+    for block in line_blocks(source, Layout(table_spec.delimiter, table_spec.comment)):
+        for rows in _split_at_headers(block, table_spec, columns):
             columns = rows.columns
             yield rows
 
@@ -52,26 +52,26 @@ class NamedRows:
     """
     Lines that have the same *columns*.
 
-    *data* holds those with as many cells as there are columns, *lines* their numbers; *mended* are
-    rows that were put right one by one.
+    *data* holds the lines with as many cells as columns, *lines* their numbers; *repaired* are
+    rows that were put together one by one.
     """
 
     columns: Columns
-    shape: TableSpec
+    table_spec: TableSpec
     data: NDArray[np.uint8]
     lines: NDArray[np.int64]
-    mended: Records
-    remarks: int = 0
-    rejects: list[Reject] = field(default_factory=list)
+    repaired: Records
+    comments: int
+    rejects: list[Reject]
 
     @property
     def total(self) -> int:
-        """How many rows were met."""
-        return len(self.lines) + self.mended.total + self.remarks + len(self.rejects)
+        """The number of rows met."""
+        return len(self.lines) + len(self.repaired.rows) + self.comments + len(self.rejects)
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """Append the rows to *table*; DuckDB parses them with all cores."""
-        self.mended.load(database, table, folder)
+        self.repaired.load(database, table, folder)
         if not len(self.data):
             return
         import pyarrow as pa
@@ -81,142 +81,144 @@ class NamedRows:
         database.register("numbers", pa.table({"line": self.lines}))
         try:
             database.execute(
-                f"insert into {table} select {', '.join(self._cells())} from {self._parsed()}"
-                f" as parsed{' positional join numbers' if self.shape.numbered else ''}",
-                {"path": str(path), "missing": list(self.shape.missing)},
+                f"insert into {table} select {', '.join(self._column_expressions())} from {self._csv()}"
+                f" as parsed{' positional join numbers' if self.table_spec.numbered else ''}",
+                {"path": str(path), "missing": list(self.table_spec.missing)},
             )
         finally:
             database.unregister("numbers")
             path.unlink()
 
-    def _cells(self) -> list[str]:
+    def _column_expressions(self) -> list[str]:
         """Return the SQL of each column of the table."""
-        found = {name: place for place, name in enumerate(self.columns.names) if name}
+        positions = {name: position for position, name in enumerate(self.columns.names) if name}
         cells = [
-            f"try_cast(c{found[plain(name)]} as {sql})" if plain(name) in found else f"cast(null as {sql})"
-            for name, sql in self.shape.columns.items()
+            f"try_cast(c{positions[normalized(name)]} as {sql})"
+            if normalized(name) in positions
+            else f"cast(null as {sql})"
+            for name, sql in self.table_spec.columns.items()
         ]
-        return [*cells, "getvariable('file_no')", "numbers.line"] if self.shape.numbered else cells
+        return [*cells, "getvariable('file_no')", "numbers.line"] if self.table_spec.numbered else cells
 
-    def _parsed(self) -> str:
-        cells = ", ".join(f"'c{place}': 'varchar'" for place in range(len(self.columns.names)))
+    def _csv(self) -> str:
+        """Return the SQL that reads the lines as cells ``c0``, ``c1``…."""
+        cells = ", ".join(f"'c{position}': 'varchar'" for position in range(len(self.columns.names)))
         # A megabyte of Latin-1 may have become two of UTF-8.
         return (
-            f"read_csv($path, delim='{self.shape.delimiter}', header=false, auto_detect=false, comment='',"
-            f" quote='', escape='', new_line='\\n', max_line_size=4194304,"
+            f"read_csv($path, delim='{self.table_spec.delimiter}', header=false, auto_detect=false,"
+            f" comment='', quote='', escape='', new_line='\\n', max_line_size=4194304,"
             f" buffer_size=4194304, nullstr=$missing, columns={{{cells}}})"
         )
 
 
-def _stretches(part: LineBlock, shape: TableSpec, columns: Columns) -> Iterator[NamedRows]:
-    """Yield the lines of *part*, cut where a header changes the columns."""
-    cells = np.frombuffer(part.data, np.uint8)
-    ends = np.flatnonzero(cells == ord("\n")) + 1
-    begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
-    numbers = part.line_numbers(np.arange(len(ends), dtype=np.int64))
-    headers = _headers(part, begins, ends, shape)
-    remarks, rejects = len(part.comments) + part.blank, part.rejects
-    cuts = [0]
-    for place, header in headers.items():
-        if header.names != headers.get(cuts[-1], columns).names:
-            cuts.append(place)
-    for start, stop in pairwise([*cuts, len(ends)]):
-        columns = headers.get(start, columns)
-        lines = _Lines(part.data, begins[start:stop], ends[start:stop], numbers[start:stop])
-        within = [place - start for place in headers if start <= place < stop]
-        yield _rows(lines, columns, shape, within, (remarks, rejects))
-        remarks, rejects = 0, []
-
-
-def _headers(
-    part: LineBlock, begins: NDArray[np.int64], ends: NDArray[np.int64], shape: TableSpec
-) -> dict[int, Columns]:
-    """Return which lines are headers, by their position."""
-    found: dict[int, Columns] = {}
-    mark = shape.options["header"].encode()
-    hit = part.data.find(mark)
-    while hit >= 0:
-        place = int(np.searchsorted(begins, hit, side="right")) - 1
-        end = int(ends[place])
-        if header := header_in(part.data[int(begins[place]) : end].decode(), shape):
-            found[place] = header
-        hit = part.data.find(mark, end)
-    return found
-
-
 @dataclass(frozen=True)
 class _Lines:
-    """Where some lines begin and end in *data*, and their numbers."""
+    """Some lines of *data*: where they begin and end, and their numbers."""
 
     data: bytearray
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     numbers: NDArray[np.int64]
 
-    def text(self, place: int) -> str:
-        return self.data[int(self.begins[place]) : int(self.ends[place]) - 1].decode()
+    def text(self, position: int) -> str:
+        return self.data[int(self.begins[position]) : int(self.ends[position]) - 1].decode()
+
+    def slice(self, start: int, stop: int) -> "_Lines":
+        return _Lines(self.data, self.begins[start:stop], self.ends[start:stop], self.numbers[start:stop])
 
 
-def _rows(
-    lines: _Lines,
-    columns: Columns,
-    shape: TableSpec,
-    headers: Sequence[int],
-    said: tuple[int, list[Reject]],
-) -> NamedRows:
+def _split_at_headers(block: LineBlock, table_spec: TableSpec, columns: Columns) -> Iterator[NamedRows]:
+    """Yield the lines of *block*, split where a header changes the columns."""
+    ends = np.flatnonzero(np.frombuffer(block.data, np.uint8) == ord("\n")) + 1
+    begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+    numbers = block.line_numbers(np.arange(len(ends), dtype=np.int64))
+    lines = _Lines(block.data, begins, ends, numbers)
+    headers = _find_headers(lines, table_spec)
+    comments, rejects = block.comments, block.rejects
+    cuts = [0]
+    for position, header in headers.items():
+        if header.names != headers.get(cuts[-1], columns).names:
+            cuts.append(position)
+    for start, stop in pairwise([*cuts, len(ends)]):
+        columns = headers.get(start, columns)
+        within = [position - start for position in headers if start <= position < stop]
+        rows = _fit_lines(lines.slice(start, stop), columns, table_spec, within)
+        rows.comments += comments
+        rows.rejects = rejects + rows.rejects
+        yield rows
+        comments, rejects = 0, []
+
+
+def _find_headers(lines: _Lines, table_spec: TableSpec) -> dict[int, Columns]:
+    """Return the headers by their position in *lines*."""
+    headers: dict[int, Columns] = {}
+    name = table_spec.options["header"].encode()
+    offset = lines.data.find(name)
+    while offset >= 0:
+        position = int(np.searchsorted(lines.begins, offset, side="right")) - 1
+        end = int(lines.ends[position])
+        if header := parse_header(lines.data[int(lines.begins[position]) : end].decode(), table_spec):
+            headers[position] = header
+        offset = lines.data.find(name, end)
+    return headers
+
+
+def _fit_lines(lines: _Lines, columns: Columns, table_spec: TableSpec, headers: Sequence[int]) -> NamedRows:
     """Return *lines* as rows of *columns*, without the *headers* among them."""
     first, last = (int(lines.begins[0]), int(lines.ends[-1])) if len(lines.ends) else (0, 0)
     data = np.frombuffer(lines.data, np.uint8)[first:last]
-    bars = np.flatnonzero(data == ord(shape.delimiter)) + first
-    good = np.diff(np.searchsorted(bars, lines.ends), prepend=0) + 1 == len(columns.names)
-    good[list(headers)] = False
-    if not good.all():
-        data = data[np.repeat(good, lines.ends - lines.begins)]
-    odd = np.setdiff1d(np.flatnonzero(~good), headers)
-    records, rejects = _mend(
-        [(int(lines.numbers[place]), lines.text(place)) for place in odd], columns, shape
+    delimiters = np.flatnonzero(data == ord(table_spec.delimiter)) + first
+    fits = np.diff(np.searchsorted(delimiters, lines.ends), prepend=0) + 1 == len(columns.names)
+    fits[list(headers)] = False
+    if not fits.all():
+        data = data[np.repeat(fits, lines.ends - lines.begins)]
+    misfits = np.setdiff1d(np.flatnonzero(~fits), headers)
+    repaired = _repair(
+        [(int(lines.numbers[position]), lines.text(position)) for position in misfits], columns, table_spec
     )
-    remarks, refused = said
-    return NamedRows(
-        columns, shape, data, lines.numbers[good], records, remarks + len(headers), refused + rejects
-    )
+    numbers = lines.numbers[fits]
+    return NamedRows(columns, table_spec, data, numbers, repaired, len(headers), repaired.rejects)
 
 
-def _mend(odd: list[tuple[int, str]], columns: Columns, shape: TableSpec) -> tuple[Records, list[Reject]]:
-    """Return the rows that can be made of lines with too many or too few cells, and the lines left over."""
-    records, rejects = Records(shape), []
-    place = 0
-    while place < len(odd):
-        row, used = _torn(odd[place : place + TORN], columns, shape)
-        number, line = odd[place]
-        if row is None:
-            width = line.count(shape.delimiter) + 1
+def _repair(lines: list[tuple[int, str]], columns: Columns, table_spec: TableSpec) -> Records:
+    """Put rows together from numbered lines with too many or too few cells; reject lines that remain."""
+    records = Records(table_spec)
+    position = 0
+    while position < len(lines):
+        cells, used = _join_row(lines[position : position + MAXIMUM_ROW_LINES], columns, table_spec)
+        number, line = lines[position]
+        if cells is None:
+            width = line.count(table_spec.delimiter) + 1
             hint = ": there is no header, the option 'columns' names them" if columns.assumed else ""
             reason = f"{width} columns, expected {len(columns.names)}{hint}"
-            rejects.append(Reject(number, reason, line[:SHOWN].strip()))
+            records.reject(number, reason, line[:REJECT_TEXT_LENGTH].strip())
         else:
-            records.add(number, _record(row, columns, shape))
-        place += used
-    return records, rejects
+            records.add(number, _values(cells, columns, table_spec))
+        position += used
+    return records
 
 
-def _torn(lines: list[tuple[int, str]], columns: Columns, shape: TableSpec) -> tuple[list[str] | None, int]:
-    """Return the cells of the row that begins the *lines*, and how many of them it takes."""
-    number, text = lines[0]
-    if not columns.begin(text, shape.delimiter):
+def _join_row(
+    lines: list[tuple[int, str]], columns: Columns, table_spec: TableSpec
+) -> tuple[list[str] | None, int]:
+    """Return the cells of the row that begins *lines*, None if there is none, and the lines that it takes."""
+    delimiter = table_spec.delimiter
+    first, text = lines[0]
+    if not columns.may_begin(text, delimiter):
         return None, 1
-    for used, (following, more) in enumerate(lines):
+    for used, (number, line) in enumerate(lines):
         if used:
-            if following != number + used or columns.begin(more, shape.delimiter):
+            if number != first + used or columns.may_begin(line, delimiter):
                 break
-            text = f"{text} {more}"
-        if text.count(shape.delimiter) + 1 >= len(columns.names):
-            row = columns.mended(text.split(shape.delimiter), shape.delimiter)
-            return row, used + 1 if row else 1
+            text = f"{text} {line}"
+        if text.count(delimiter) + 1 >= len(columns.names):
+            cells = columns.fit(text.split(delimiter), delimiter)
+            return cells, used + 1 if cells else 1
     return None, 1
 
 
-def _record(row: list[str], columns: Columns, shape: TableSpec) -> Mapping[str, str | None]:
-    named = dict(zip(columns.names, row, strict=True))
-    values = {name: named.get(plain(name)) for name in shape.columns}
-    return {name: None if value in shape.missing else value for name, value in values.items()}
+def _values(cells: list[str], columns: Columns, table_spec: TableSpec) -> Mapping[str, str | None]:
+    """Return the cells by the columns of the table."""
+    named = dict(zip(columns.names, cells, strict=True))
+    values = {name: named.get(normalized(name)) for name in table_spec.columns}
+    return {name: None if value in table_spec.missing else value for name, value in values.items()}

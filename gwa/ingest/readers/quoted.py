@@ -1,20 +1,20 @@
 """
-Read records of fields parted by blanks, where text stands in quotes and lists say their length first.
+Read records of fields separated by blanks, where text is quoted and lists begin with their length.
 
 In ``"it says ""no"" and goes"`` is one field. Options:
 
 ``record``
-    the pattern of what a record begins with; other lines are refused, unless they go on with a text
+    the pattern at the beginning of a record; other lines are refused, unless they continue a text
     whose quote is open.
 ``kind``
-    what the first field of a row is; records of other kinds count as comments.
+    the first field of a row; records of other kinds count as comments.
 ``fields``
-    the names of the fields in their order, each with ``%s`` for a text, ``%d`` for a number, or ``%3``
-    for a list: a number, and so many times three fields. A column is found under its name; that of a
-    list gets the fields of the list, parted by blanks.
+    the names of the fields in order, each with ``%s`` for a text, ``%d`` for a number, or ``%3``
+    for a list: a number n, then n times three fields. A column is found under its name; the column of a
+    list holds the fields of the list, separated by blanks.
 ``least``
-    the last field that every record has. Up to it, one that is not what it should be is the sign of a
-    record that cannot be read; behind it versions differ, and what follows such a field is missing.
+    the last field that every record has. Up to it, a field of the wrong kind means that the record
+    cannot be read; after it versions differ, and a field of the wrong kind and all that follow are missing.
 """
 
 import re
@@ -22,118 +22,101 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from gwa.ingest.batch import Records
+from gwa.ingest.batch import MAXIMUM_RECORD_LINES, Records, assemble
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import LONGEST_LINE, SHOWN, Layout, parts
+from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, REJECT_TEXT_LENGTH
 from gwa.ingest.spec import TableSpec
 
-PART: Final = 1 << 23
-"""Bytes of lines treated at a time: as objects of Python they take many times as much."""
-
-TORN: Final = 100
-"""A record is not put together from more lines."""
-
 FIELD: Final = re.compile(r'"((?:[^"]|"")*+)"(?!\S)|([^\s"]+)')
-WHOLE: Final = re.compile(r'\s*+(?:(?:"(?:[^"]|"")*+"|[^\s"]++)(?:\s++|\Z))*+')
+WHOLE_RECORD: Final = re.compile(r'\s*+(?:(?:"(?:[^"]|"")*+"|[^\s"]++)(?:\s++|\Z))*+')
 NUMBER: Final = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 
 Fields = Iterator[tuple[str, str]]
-"""What is left of a record: of each field the text in its quotes, or else what stands bare."""
+"""The remaining fields of a record: each is the text inside quotes, or else the unquoted text."""
 
 
 class _UnfitError(ValueError):
-    """A record that cannot be read; the message says why."""
+    """A record that cannot be read; the message is the reason."""
 
 
-def batches(source: Source, shape: TableSpec) -> Iterator[Records]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
     """Yield the records of *source*; those whose fields do not fit their columns are refused."""
-    quoted = _Quoted(shape)
-    for part in parts(source, Layout("", shape.comment), PART):
-        batch = Records(shape, total=part.total - part.kept, rejects=part.rejects)
-        batch.remarks = len(part.comments) + part.blank
-        for number, line in part.rows():
-            quoted.take(number, line, batch)
-        yield batch
-    batch = Records(shape)
-    quoted.flush(batch)
-    yield batch
+    return assemble(source, table_spec, _QuotedRecords(table_spec))
 
 
-class _Quoted:
-    """The record in hand: the number of its first line, and its pieces."""
+class _QuotedRecords:
+    """Joins lines to records; holds the lines of the current record and the number of the first."""
 
-    def __init__(self, shape: TableSpec) -> None:
-        self.begin = re.compile(shape.options["record"])
-        self.kind: str = shape.options["kind"]
+    def __init__(self, table_spec: TableSpec) -> None:
+        self.begin = re.compile(table_spec.options["record"])
+        self.kind: str = table_spec.options["kind"]
         self.fields = [
             (name, kind, int(kind) if kind.isdigit() else 0)
-            for name, _, kind in (one.partition("%") for one in shape.options["fields"].split())
+            for name, _, kind in (field.partition("%") for field in table_spec.options["fields"].split())
         ]
-        self.least = [name for name, *_ in self.fields].index(shape.options["least"])
-        self.columns = frozenset(shape.columns)
-        wanted = [place for place, (name, *_) in enumerate(self.fields) if name in self.columns]
-        self.fields = self.fields[: max([self.least, *wanted]) + 1]
-        self.number, self.pieces, self.is_open = 0, list[str](), False
+        self.last_required = [name for name, *_ in self.fields].index(table_spec.options["least"])
+        self.columns = frozenset(table_spec.columns)
+        wanted = [position for position, (name, *_) in enumerate(self.fields) if name in self.columns]
+        self.fields = self.fields[: max([self.last_required, *wanted]) + 1]
+        self.number, self.lines, self.is_quote_open = 0, list[str](), False
 
     def take(self, number: int, line: str, batch: Records) -> None:
-        """Begin a record with a line, or go on with the one in hand, whose quote is open."""
+        """Begin a record with a line, or continue the current one if its quote is open."""
         begins = bool(self.begin.match(line))
-        if not begins and not (self.is_open and len(self.pieces) < TORN):
-            batch.reject(number, "no record begins here", line[:SHOWN])
+        if not begins and not (self.is_quote_open and len(self.lines) < MAXIMUM_RECORD_LINES):
+            batch.reject(number, "no record begins here", line[:REJECT_TEXT_LENGTH])
             return
         if begins:
             self.flush(batch)
-            self.number, self.is_open = number, False
-        self.pieces.append(line)
-        self.is_open ^= line.count('"') % 2 == 1
+            self.number, self.is_quote_open = number, False
+        self.lines.append(line)
+        self.is_quote_open ^= line.count('"') % 2 == 1
 
     def flush(self, batch: Records) -> None:
-        """Add the record in hand to *batch*."""
-        if not self.pieces:
+        """Add the current record to *batch*."""
+        if not self.lines:
             return
-        text, self.pieces, self.is_open = "\n".join(self.pieces), [], False
+        text, self.lines, self.is_quote_open = "\n".join(self.lines), [], False
         fields = FIELD.finditer(text)
         if self.begin.match(text) and (first := next(fields, None)) and first[1] != self.kind:
-            batch.total += 1
-            batch.remarks += 1
+            batch.add_comment()
             return
         try:
-            batch.add(self.number, self._record(text))
-        except _UnfitError as fault:
-            batch.reject(self.number, str(fault), text[:SHOWN])
+            batch.add(self.number, self._values(text))
+        except _UnfitError as reason:
+            batch.reject(self.number, str(reason), text[:REJECT_TEXT_LENGTH])
 
-    def _record(self, text: str) -> Mapping[str, str]:
+    def _values(self, text: str) -> Mapping[str, str]:
         """Return the fields of a record that are columns."""
-        if not WHOLE.fullmatch(text):
+        if not WHOLE_RECORD.fullmatch(text):
             raise _UnfitError("a quote is not closed, or stands within a field")
         fields = iter(FIELD.findall(text))
-        found: dict[str, str] = {}
-        for place, (name, kind, size) in enumerate(self.fields):
+        values: dict[str, str] = {}
+        for position, (name, kind, size) in enumerate(self.fields):
             try:
-                value = _list(name, fields, size) if size else _field(name, fields, kind)
+                value = _next_list(name, fields, size) if size else _next_field(name, fields, kind)
             except _UnfitError:
-                if place <= self.least:
+                if position <= self.last_required:
                     raise
                 break
             if name in self.columns:
-                found[name] = value
-        return found
+                values[name] = value
+        return values
 
 
-def _list(name: str, fields: Fields, size: int) -> str:
-    """Return the next list, whose entries are of *size* fields."""
-    length = float(_field(name, fields, "d"))
-    values = [
-        quoted or bare for quoted, bare in islice(fields, int(min(max(length, 0), LONGEST_LINE)) * size)
-    ]
+def _next_list(name: str, fields: Fields, size: int) -> str:
+    """Return the next list, whose entries have *size* fields each."""
+    length = float(_next_field(name, fields, "d"))
+    limit = int(min(max(length, 0), MAXIMUM_LINE_LENGTH)) * size
+    values = [quoted or bare for quoted, bare in islice(fields, limit)]
     if len(values) != length * size:
         raise _UnfitError(f"{name} is a list of {length:.0f}, and the record ends before")
     return " ".join(values)
 
 
-def _field(name: str, fields: Fields, kind: str) -> str:
-    """Return the next field, which must be a number if it is of that *kind*."""
+def _next_field(name: str, fields: Fields, kind: str) -> str:
+    """Return the next field, which must be a number unless its *kind* is text."""
     field = next(fields, None)
     if field is None:
         raise _UnfitError(f"the record ends before {name}")

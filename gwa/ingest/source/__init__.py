@@ -1,1 +1,1 @@
-"""Files as sources: compressed or not, their first lines, their lines, their parts."""
+"""Source files: decompression, the first lines, blocks of lines, and files that are parts of one table."""

@@ -1,4 +1,4 @@
-"""Open a source that may be compressed, and tell how much of it was read and what its hash is."""
+"""Sources that may be compressed: decompression, the position in the file, and its hash."""
 
 import bz2
 import gzip
@@ -17,7 +17,7 @@ MAGIC: Final = {
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
-REFUSED: Final = {
+UNSUPPORTED: Final = {
     b"PK\x03\x04": "a zip archive: unpack it first, or name the file inside",
     b"7z\xbc\xaf": "a 7z archive: unpack it first",
 }
@@ -25,13 +25,13 @@ SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
 
 
 class Stream(Protocol):
-    """What decompressed bytes are read from, a piece at a time."""
+    """A stream of decompressed bytes."""
 
     def read1(self, size: int, /) -> bytes:
         """Return some bytes, up to *size*, and none at the end."""
 
 
-class _Counted(io.RawIOBase):
+class _HashingFile(io.RawIOBase):
     """The raw bytes of a file, hashed and counted as they are read."""
 
     def __init__(self, path: Path) -> None:
@@ -56,10 +56,9 @@ class _Counted(io.RawIOBase):
 
 class Source:
     """
-    A file opened for reading, decompressed by its magic bytes whatever its name is.
+    A file opened for reading; its magic bytes, not its name, decide how it is decompressed.
 
-    `read` returns decompressed bytes and ``b""`` at the end. A stream that breaks off sets
-    `broken` to the reason and ends: what came before it is kept.
+    A truncated stream sets `broken` to the reason and ends; the data before that is returned.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,14 +69,14 @@ class Source:
             if path.is_dir():
                 raise TraceError(f"{path}: is a directory, expected a file")
             self.size = path.stat().st_size
-            self._raw = _Counted(path)
+            self._raw = _HashingFile(path)
         except OSError as error:
             raise TraceError(f"{path}: {(error.strerror or str(error)).lower()}") from error
         self._stream = _decompress(path, io.BufferedReader(self._raw, 1 << 20))
 
     @property
     def position(self) -> int:
-        """How many bytes of the file itself were read so far."""
+        """The number of bytes of the file itself that were read so far."""
         return self._raw.count
 
     def read(self, size: int) -> bytes:
@@ -85,7 +84,7 @@ class Source:
         pieces: list[bytes] = []
         while size > 0 and not self.broken:
             try:
-                # Not read: it would lose what it has already when it comes to the break.
+                # Not read, which loses data that it has already when it reaches the truncation.
                 piece = self._stream.read1(size)
             except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
                 self.broken = f"compressed data broke off: {error}"
@@ -101,7 +100,7 @@ class Source:
         return b"".join(pieces)
 
     def sha256(self) -> str:
-        """Return the hash of the whole file, reading what was not read yet."""
+        """Return the hash of the whole file, after reading the rest of it."""
         while self._raw.read(1 << 20):
             pass
         return self._raw.hash.hexdigest()
@@ -113,9 +112,9 @@ class Source:
 
 def _decompress(path: Path, raw: io.BufferedReader) -> Stream:
     head = raw.peek(8)[:8]
-    for magic, what in REFUSED.items():
+    for magic, refusal in UNSUPPORTED.items():
         if head.startswith(magic):
-            message = f"{path}: is {what}"
+            message = f"{path}: is {refusal}"
             raise TraceError(message)
     kind = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
     if kind == "gzip":
@@ -124,38 +123,38 @@ def _decompress(path: Path, raw: io.BufferedReader) -> Stream:
         return bz2.BZ2File(raw)
     if kind == "xz":
         return lzma.LZMAFile(raw)
-    return _Frames(raw) if kind == "zstd" else raw
+    return _ZstdFrames(raw) if kind == "zstd" else raw
 
 
-class _Frames:
-    """Zstandard frames, one behind the other; the library's own reader is silent when the last is cut."""
+class _ZstdFrames:
+    """A sequence of Zstandard frames; the library's own reader does not report a truncated last frame."""
 
     STEP: Final = 1 << 11
-    """Bytes that are decompressed at a time: even hostile ones become no more than 64 MB."""
+    """Bytes decompressed at a time: even hostile data becomes no more than 64 MB."""
 
     def __init__(self, raw: io.BufferedReader) -> None:
         from zstandard import ZstdDecompressor
 
         self._raw, self._rest, self._ready = raw, b"", b""
-        self._next = ZstdDecompressor().decompressobj
-        self._frame = self._next()
-        self._begun = False
+        self._new_frame = ZstdDecompressor().decompressobj
+        self._frame = self._new_frame()
+        self._is_begun = False
 
     def read1(self, size: int, /) -> bytes:
         while not self._ready:
             data = self._rest or self._raw.read(self.STEP)
             if not data:
-                if self._begun:
+                if self._is_begun:
                     raise EOFError("the last frame has no end")
                 return b""
-            self._ready, self._begun = self._frame.decompress(data), True
+            self._ready, self._is_begun = self._frame.decompress(data), True
             self._rest = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
-                self._frame, self._begun = self._next(), False
+                self._frame, self._is_begun = self._new_frame(), False
         piece, self._ready = self._ready[:size], self._ready[size:]
         return piece
 
 
 def plain_name(path: Path) -> str:
-    """Return the name of a file without the suffix of its compression."""
+    """Return the name of a file without its compression suffix."""
     return path.stem if path.suffix.lower() in SUFFIXES else path.name

@@ -10,19 +10,19 @@ from typing import Final
 
 from gwa.errors import TraceError
 from gwa.ingest.source.compressed import Source, plain_name
-from gwa.ingest.source.lines import Layout, LineBlock, parts
+from gwa.ingest.source.lines import Layout, LineBlock, line_blocks
 
-SIZE: Final = 1 << 20
-"""How much of a source is looked at."""
+HEAD_SIZE: Final = 1 << 20
+"""Bytes of a source that are examined."""
 
-TOGETHER: Final = 32 * SIZE
-"""How much is looked at of all sources of a trace, since some consist of a thousand files."""
+TOTAL_HEAD_SIZE: Final = 32 * HEAD_SIZE
+"""Bytes of all sources of a trace that are examined, since some traces consist of a thousand files."""
 
-LINES: Final = 1000
-"""How many lines of data are looked at."""
+MAXIMUM_HEAD_ROWS: Final = 1000
+"""Lines of data that are examined."""
 
-CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
-"""Bytes that text does not have, but for a few that crashed machines leave in logs."""
+CONTROL_BYTES: Final = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+"""Control characters that do not occur in text, except those that crashed machines leave in logs."""
 
 _ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*:(?!//)\s*(.*?)\s*$")
 
@@ -32,16 +32,16 @@ class FileHead:
     """
     The first bytes of the file at *path*, up to *size*, decompressed.
 
-    The *name* lacks the suffix of compression.
+    The *name* is that of the file without its compression suffix.
     """
 
     path: Path
     name: str
     data: bytes
-    size: int = SIZE
+    size: int = HEAD_SIZE
 
     @classmethod
-    def of(cls, path: Path, size: int = SIZE) -> "FileHead":
+    def of(cls, path: Path, size: int = HEAD_SIZE) -> "FileHead":
         """Read the head of *path*; raise `TraceError` for what cannot be read or is empty."""
         source = Source(path)
         try:
@@ -57,50 +57,49 @@ class FileHead:
 
     @cached_property
     def text(self) -> str:
-        """The head as text; what is no UTF-8 is replaced."""
+        """The head as text; invalid UTF-8 is replaced."""
         return self._lines.data.decode("utf-8", errors="replace")
 
     @cached_property
     def _lines(self) -> LineBlock:
         """All lines, comments included."""
-        return next(parts(_Bytes(self.data), Layout(delimiter="")), LineBlock(1))
+        return next(line_blocks(_BytesSource(self.data), Layout(delimiter="")), LineBlock(1))
 
     @cached_property
-    def _whole(self) -> list[str]:
-        """The lines, without a last one that may have been cut by the size of the head."""
+    def _whole_lines(self) -> list[str]:
+        """The lines, without the last one if the size of the head may have cut it."""
         lines = self.text.removesuffix("\n").split("\n")
         return lines[:-1] if len(self.data) >= self.size and len(lines) > 1 else lines
 
     @property
     def is_binary(self) -> bool:
-        """Whether these are bytes of no text at all."""
+        """Whether the data is not text."""
         sample = self.data[:8192]
-        odd = len(sample) - len(sample.translate(None, CONTROLS))
-        return odd > len(sample) // 10 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        controls = len(sample) - len(sample.translate(None, CONTROL_BYTES))
+        return controls > len(sample) // 10 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
-    def comments(self, mark: str) -> list[str]:
-        """Return the comment lines without their mark."""
-        return [line[len(mark) :] for line in self._whole if line.startswith(mark)]
+    def comments(self, comment_mark: str) -> list[str]:
+        """Return the comments, which begin with *comment_mark*, without it."""
+        return [line[len(comment_mark) :] for line in self._whole_lines if line.startswith(comment_mark)]
 
-    def rows(self, mark: str = "") -> list[str]:
+    def rows(self, comment_mark: str = "") -> list[str]:
         """Return the first lines that are neither blank nor comments."""
-        lines = (line for line in self._whole if line.strip())
-        return list(islice((line for line in lines if not (mark and line.lstrip().startswith(mark))), LINES))
+        lines = (line for line in self._whole_lines if line.strip())
+        rows = (line for line in lines if not (comment_mark and line.lstrip().startswith(comment_mark)))
+        return list(islice(rows, MAXIMUM_HEAD_ROWS))
 
     def width(self, layout: Layout) -> int:
-        """Return how many cells most lines have, 0 when there are none."""
+        """Return the most common number of cells in a line, 0 if there are no lines."""
         rows = self.rows(layout.comment)
-        cut = (
-            # Bytes, since only blanks of ASCII part cells.
-            (lambda row: len(row.encode().split()))
-            if layout.squeezes
-            else (lambda row: row.count(layout.delimiter) + 1)
-        )
-        common = Counter(map(cut, rows)).most_common(1)
-        return common[0][0] if common else 0
+        if layout.squeezes:
+            # Bytes, since only ASCII white space separates cells.
+            widths = Counter(len(row.encode().split()) for row in rows)
+        else:
+            widths = Counter(row.count(layout.delimiter) + 1 for row in rows)
+        return widths.most_common(1)[0][0] if widths else 0
 
 
-class _Bytes(Source):
+class _BytesSource(Source):
     """A source that is already in memory."""
 
     def __init__(self, data: bytes) -> None:
@@ -115,17 +114,17 @@ class _Bytes(Source):
 
 def entries(comments: list[str]) -> tuple[tuple[str, str], ...]:
     """
-    Return the *key: value* pairs of a header; a line without a key continues the one before.
+    Return the *key: value* pairs of a header; a line without a key continues the value before it.
 
     >>> entries([" Computer: IBM SP2", " Note: cleaned", "       user=3 removed"])
     (('Computer', 'IBM SP2'), ('Note', 'cleaned user=3 removed'))
     """
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for comment in comments:
         entry = _ENTRY.match(comment)
         if entry:
-            found.append((entry[1], entry[2]))
-        elif found and comment.strip():
-            key, value = found[-1]
-            found[-1] = (key, f"{value} {comment.strip()}".strip())
-    return tuple(found)
+            pairs.append((entry[1], entry[2]))
+        elif pairs and comment.strip():
+            key, value = pairs[-1]
+            pairs[-1] = (key, f"{value} {comment.strip()}".strip())
+    return tuple(pairs)

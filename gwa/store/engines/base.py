@@ -16,34 +16,34 @@ Parameters = Sequence[object] | Mapping[str, object] | None
 
 
 class Answer(Protocol):
-    """What a query yields, in the shape that is wanted."""
+    """The result of a query."""
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """Return it as rows."""
+        """Return the result as rows."""
 
     def fetchnumpy(self) -> "dict[str, NDArray[Any]]":
-        """Return its columns; missing values are masked."""
+        """Return the result as NumPy arrays by column; missing values are masked."""
 
     def df(self) -> "pd.DataFrame":
-        """Return it as a pandas DataFrame."""
+        """Return the result as a pandas DataFrame."""
 
 
 class Database(Protocol):
-    """An engine with the jobs of one trace; `Store` asks it, and analyses ask the store."""
+    """An engine with the jobs of one trace; analyses query the store, which queries the engine."""
 
     name: str
 
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
-        """Return the answer to a query in DuckDB's dialect."""
+        """Return the result of a query in DuckDB's dialect."""
 
     def arrow(self, sql: str) -> "pa.Table":
-        """Return the answer to a query as an Arrow table."""
+        """Return the result of a query as an Arrow table."""
 
     def view(self, name: str, select: str) -> None:
-        """Let *name* stand for what *select* yields, in place of what it stood for."""
+        """Define or replace the view *name*."""
 
     def keep(self, name: str, select: str) -> None:
-        """Run *select* now, and let *name* stand for what it yielded."""
+        """Run *select* and store its result as the table *name*."""
 
     def drop(self, name: str) -> None:
-        """Give up what `keep` made."""
+        """Drop a table that `keep` made."""

@@ -1,4 +1,4 @@
-"""Which engine answers queries, and how much of the machine it may use."""
+"""The choice of engine, and the memory and threads that it may use."""
 
 import re
 from dataclasses import dataclass
@@ -6,31 +6,31 @@ from typing import Final
 
 from gwa.errors import EngineError
 
-MEMORY: Final = "1500MB"
+DEFAULT_MEMORY_LIMIT: Final = "1500MB"
 """DuckDB's memory limit where the user sets none; what does not fit is spilled to disk."""
 
-BESIDE: Final = 450_000_000
-"""Bytes that a process takes beside what DuckDB counts: libraries, fits, figures, parts of DuckDB."""
+MEMORY_OUTSIDE_ENGINE: Final = 450_000_000
+"""Bytes of a process that DuckDB does not count: libraries, fits, figures, parts of DuckDB."""
 
-KEPT: Final = 0.1
-"""The share of the memory that the allocator keeps of what DuckDB has given back: 7 % of 4 GB were seen."""
+ALLOCATOR_SHARE: Final = 0.1
+"""The share of memory that DuckDB freed but the allocator retains: up to 7 % of 4 GB were observed."""
 
-LEAST: Final = 0.5
-"""The share of a small memory that is left to DuckDB whatever stands beside it."""
+MINIMUM_ENGINE_SHARE: Final = 0.5
+"""The minimum share of the memory that is left to DuckDB."""
 
-SIZE: Final = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.IGNORECASE)
-"""How a size is written."""
+SIZE_PATTERN: Final = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.IGNORECASE)
+"""A size in bytes."""
 
-NAMES: Final = re.compile(r"duckdb|spark|spark://[^\s/:]+:\d{1,5}")
-"""How an engine is named."""
+NAME_PATTERN: Final = re.compile(r"duckdb|spark|spark://[^\s/:]+:\d{1,5}")
+"""The name of an engine."""
 
-POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}
+UNIT_POWERS: Final = {"K": 1, "M": 2, "G": 3, "T": 4}
 
 
 @dataclass(frozen=True)
 class Engine:
     """
-    What answers queries, and how much of the machine may be used: *memory* of all processes, *threads*.
+    The engine that answers queries, and its limits: *memory* of the whole process, and *threads*.
 
     Its *name* is ``duckdb``, ``spark`` for Spark on this machine, or the ``spark://host:port`` of a cluster.
     """
@@ -40,8 +40,8 @@ class Engine:
     name: str = "duckdb"
 
     def __post_init__(self) -> None:
-        """Refuse what is no engine."""
-        if not NAMES.fullmatch(self.name):
+        """Refuse unknown engines."""
+        if not NAME_PATTERN.fullmatch(self.name):
             raise EngineError(f"'{self.name}' is no engine, expected duckdb, spark or spark://HOST:PORT")
 
     @property
@@ -51,22 +51,23 @@ class Engine:
 
     @property
     def limit(self) -> str:
-        """What DuckDB may count of the memory, such as 1350000000B; what does not fit is spilled to disk."""
+        """DuckDB's memory limit, such as 1350000000B; data beyond it is spilled to disk."""
         if not self.memory:
-            return MEMORY
-        whole = size_of(self.memory)
-        return f"{max(int(whole * (1 - KEPT)) - BESIDE, int(whole * LEAST))}B"
+            return DEFAULT_MEMORY_LIMIT
+        whole = parse_size(self.memory)
+        available = int(whole * (1 - ALLOCATOR_SHARE)) - MEMORY_OUTSIDE_ENGINE
+        return f"{max(available, int(whole * MINIMUM_ENGINE_SHARE))}B"
 
 
-def size_of(text: str) -> int:
+def parse_size(text: str) -> int:
     """
-    Return a size in bytes.
+    Convert a size to bytes.
 
     >>> size_of("2GB"), size_of("1.5 GiB")
     (2000000000, 1610612736)
     """
-    found = SIZE.fullmatch(text.strip())
-    if not found:
+    match = SIZE_PATTERN.fullmatch(text.strip())
+    if not match:
         raise ValueError(f"'{text}' is no size, expected one such as 2GB")
-    number, power, binary = found.groups()
-    return int(float(number) * (1024 if binary else 1000) ** POWERS[power.upper()])
+    number, power, binary = match.groups()
+    return int(float(number) * (1024 if binary else 1000) ** UNIT_POWERS[power.upper()])

@@ -1,4 +1,4 @@
-"""DuckDB: the engine in the process itself, whose dialect all queries are written in."""
+"""DuckDB: the engine inside the process, in whose dialect all queries are written."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from gwa.store.engines.base import Answer, Parameters
-from gwa.store.engines.config import MEMORY, Engine
+from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, Engine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,23 +20,23 @@ class Duck:
     name = "duckdb"
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Wrap an open *connection*, which stays its owner's to close."""
+        """Wrap an open *connection*, which its owner closes."""
         self._connection = connection
 
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
-        """Return the answer to a query."""
+        """Return the result of a query."""
         return self._connection.execute(sql, parameters)  # type: ignore[return-value]
 
     def arrow(self, sql: str) -> "pa.Table":
-        """Return the answer to a query as an Arrow table."""
+        """Return the result of a query as an Arrow table."""
         return self._connection.sql(sql).to_arrow_table()
 
     def view(self, name: str, select: str) -> None:
-        """Make or replace a view."""
+        """Define or replace a view."""
         self._connection.execute(f"create or replace temp view {name} as {select}")
 
     def keep(self, name: str, select: str) -> None:
-        """Make a table."""
+        """Store the result of *select* as the table *name*."""
         self._connection.execute(f"create temp table {name} as {select}")
 
     def drop(self, name: str) -> None:
@@ -47,7 +47,7 @@ class Duck:
 def connect(
     path: Path, engine: Engine | None, scratch: str, *, read_only: bool = False
 ) -> duckdb.DuckDBPyConnection:
-    """Open the database in *path*, which spills into *scratch*; nothing is ever fetched from elsewhere."""
+    """Open the database in *path*, which spills into *scratch*; extensions are never downloaded."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": (engine or Engine()).limit,
         "temp_directory": f"{scratch}/spill",
@@ -58,14 +58,14 @@ def connect(
         config["threads"] = engine.threads
     if not read_only:
         config["storage_compatibility_version"] = "v1.0.0"
-        # These cost more time for short names than they save room.
+        # For short names these cost more time than they save space.
         config["disabled_compression_methods"] = "fsst,dict_fsst,zstd"
     return duckdb.connect(str(path), read_only=read_only, config=config)
 
 
 def literal(text: str) -> str:
     """
-    Return *text* as SQL text: whatever stands in it, it is nothing else.
+    Quote *text* as a string literal of SQL.
 
     >>> literal("O'Brien")
     "'O''Brien'"
@@ -74,12 +74,14 @@ def literal(text: str) -> str:
 
 
 @contextmanager
-def passing(database: duckdb.DuckDBPyConnection, engine: Engine | None, megabytes: int) -> Iterator[None]:
+def limited_memory(
+    database: duckdb.DuckDBPyConnection, engine: Engine | None, megabytes: int
+) -> Iterator[None]:
     """
-    Hold the memory limit of *database* down, unless the user has set one, while rows pass through.
+    Lower the memory limit of *database* while rows are streamed through it, unless the user has set one.
 
-    More than *megabytes* would be spent on blocks that nobody reads again. Each thread needs room
-    for a block of text besides.
+    More than *megabytes* would be used for blocks that are not read again. Each thread needs memory
+    for a block of text in addition.
     """
     if engine and engine.memory:
         yield
@@ -89,4 +91,4 @@ def passing(database: duckdb.DuckDBPyConnection, engine: Engine | None, megabyte
     try:
         yield
     finally:
-        database.execute(f"set memory_limit = '{MEMORY}'")
+        database.execute(f"set memory_limit = '{DEFAULT_MEMORY_LIMIT}'")

@@ -1,8 +1,8 @@
 """
-Apache Spark: an engine for traces beyond one machine, over Parquet that all of its workers can read.
+Apache Spark: an engine for traces too large for one machine, over Parquet that all of its workers can read.
 
-Only what a query yields comes back, as Arrow; the tables beside the jobs stay in DuckDB, which reads no
-job then. pyspark and sqlglot are optional: ``pip install 'gwa[spark]'``.
+Only results are returned, as Arrow; the tables beside the jobs stay in DuckDB, which reads no
+jobs then. pyspark and sqlglot are optional: ``pip install 'gwa[spark]'``.
 """
 
 import atexit
@@ -20,136 +20,136 @@ import duckdb
 
 from gwa.errors import EngineError
 from gwa.store.engines.base import Answer, Parameters
-from gwa.store.engines.config import MEMORY, Engine, size_of
+from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, Engine, parse_size
 from gwa.store.schema import FIELDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-TYPES: Final = {"VARCHAR": "STRING"}
-"""The types of Spark that are called otherwise in DuckDB."""
+SPARK_TYPES: Final = {"VARCHAR": "STRING"}
+"""Spark's names of DuckDB's types, where they differ."""
 
 SETTINGS: Final = {
-    "spark.sql.ansi.enabled": "true",  # what overflows is an error, as in DuckDB, and no wrong number
+    "spark.sql.ansi.enabled": "true",  # an overflow is an error, as in DuckDB, not a wrong number
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "OFF",  # what goes wrong is said once, by us
+    "spark.log.level": "OFF",  # errors are reported once, by gwa
 }
 
-LOCAL: Final = {
-    # Nobody else is to be heard on one machine.
+LOCAL_SETTINGS: Final = {
+    # No other machine may connect.
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-"""What Spark is told on one machine."""
+"""Settings of Spark on one machine."""
 
-LEAST: Final = 512
-"""Megabytes without which Spark does not start."""
+MINIMUM_MEMORY_MB: Final = 512
+"""Spark does not start with less."""
 
 
 class Spark:
-    """The jobs of one trace in Spark; its views are seen by nobody else who shares the program."""
+    """The jobs of one trace in Spark; its views are invisible to other traces in the same process."""
 
     name = "spark"
 
     def __init__(
-        self, session: "SparkSession", connection: duckdb.DuckDBPyConnection, beside: Collection[str]
+        self, session: "SparkSession", connection: duckdb.DuckDBPyConnection, local_tables: Collection[str]
     ) -> None:
-        """Ask *session* about jobs, and *connection* of DuckDB about the tables *beside* them."""
+        """Query jobs in *session*, and the *local_tables* beside them in DuckDB's *connection*."""
         self._session = session
         self._connection = connection
-        self._beside = frozenset(beside)
+        self._local_tables = frozenset(local_tables)
 
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
-        """Return the answer to a query in DuckDB's dialect; raise `EngineError` where Spark has none."""
-        from gwa.store.engines.spark_sql import tables
+        """Return the result of a query in DuckDB's dialect; raise `EngineError` if Spark cannot run it."""
+        from gwa.store.engines.spark_sql import referenced_tables
 
-        if parameters is not None or tables(sql) <= self._beside:
+        if parameters is not None or referenced_tables(sql) <= self._local_tables:
             return self._connection.execute(sql, parameters)  # type: ignore[return-value]
         return self._connection.from_arrow(self.arrow(sql))
 
     def arrow(self, sql: str) -> "pa.Table":
-        """Return the answer to a query on jobs as an Arrow table."""
-        with _plain_errors():
-            found = self._frame(sql)
-            names = found.columns
+        """Return the result of a query on jobs as an Arrow table."""
+        with _one_line_errors():
+            frame = self._frame(sql)
+            names = frame.columns
             if len(set(names)) < len(names):
-                found = found.toDF(*(f"column{place}" for place in range(len(names))))
-            return found.toArrow()
+                frame = frame.toDF(*(f"column{position}" for position in range(len(names))))
+            return frame.toArrow()
 
     def view(self, name: str, select: str) -> None:
-        """Make or replace a view."""
-        with _plain_errors():
+        """Define or replace a view."""
+        with _one_line_errors():
             self._frame(select).createOrReplaceTempView(name)
 
     def keep(self, name: str, select: str) -> None:
-        """Run *select* and keep what it yields on the workers, without the memory of how it was made."""
-        with _plain_errors():
+        """Run *select* and store its result on the workers, without its lineage."""
+        with _one_line_errors():
             self._frame(select).localCheckpoint().createOrReplaceTempView(name)
 
     def drop(self, name: str) -> None:
-        """Drop a view; what it kept goes with it."""
+        """Drop a view, and the result stored for it."""
         self._session.catalog.dropTempView(name)
 
     def read(self, name: str, files: Sequence[str]) -> None:
-        """Let *name* stand for the jobs in Parquet *files*, which have all 29 fields."""
-        schema = ", ".join(f"{field.name} {TYPES.get(field.sql, field.sql)}" for field in FIELDS)
+        """Define the view *name* of the jobs in Parquet *files*, which have all 29 fields."""
+        schema = ", ".join(f"{field.name} {SPARK_TYPES.get(field.sql, field.sql)}" for field in FIELDS)
         paths = [re.sub(r"([][{}*?\\])", r"\\\1", file) for file in files]
-        with _plain_errors():
+        with _one_line_errors():
             self._session.read.schema(schema).parquet(*paths).createOrReplaceTempView(name)
 
     def _frame(self, sql: str) -> "DataFrame":
-        from gwa.store.engines.spark_sql import spark
+        from gwa.store.engines.spark_sql import to_spark_sql
 
-        return self._session.sql(spark(sql))
+        return self._session.sql(to_spark_sql(sql))
 
 
-def connect(engine: Engine, connection: duckdb.DuckDBPyConnection, beside: Collection[str]) -> Spark:
-    """Return a Spark of its own views; raise `EngineError` where there is no pyspark, Java or cluster."""
-    if lacking := lacks():
-        raise EngineError(lacking)
-    return Spark(_started(engine).newSession(), connection, beside)
+def connect(engine: Engine, connection: duckdb.DuckDBPyConnection, local_tables: Collection[str]) -> Spark:
+    """Return a Spark with views of its own; raise `EngineError` if there is no pyspark, Java or cluster."""
+    if missing := missing_requirement():
+        raise EngineError(missing)
+    return Spark(_shared_session(engine).newSession(), connection, local_tables)
 
 
 @cache
-def _started(engine: Engine) -> "SparkSession":
-    """Return the session that all others share, which ends with the program."""
+def _shared_session(engine: Engine) -> "SparkSession":
+    """Return the session that all others derive from, which ends with the program."""
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
-    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True  # the error itself says as much
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True  # it repeats the error
     builder = SparkSession.builder.appName("gwa")
     for key, value in _settings(engine).items():
         builder = builder.config(key, value)
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as stderr:
         try:
-            with _aside(said), _plain_errors():
+            with _redirect_stderr(stderr), _one_line_errors():
                 session = builder.getOrCreate()
         except EngineError as error:
-            raise EngineError(f"{engine.name} does not start: {_last(said) or error}") from error
+            raise EngineError(f"{engine.name} does not start: {_last_line(stderr) or error}") from error
     master = session.sparkContext.master or ""
     if not master.startswith("local" if engine.name == "spark" else engine.name):
         raise EngineError(f"{engine.name} was asked for, but this program is already at {master}")
-    atexit.unregister(_end)
-    atexit.register(_end, session)
+    atexit.unregister(_stop_session)
+    atexit.register(_stop_session, session)
     return session
 
 
 def _settings(engine: Engine) -> dict[str, str]:
-    """Return what Spark is told of an *engine*; a cluster's own settings say the rest."""
+    """Return the settings for an *engine*; a cluster has settings of its own for everything else."""
     settings = {**SETTINGS, "spark.driver.memory": _memory(engine)}
     if engine.name != "spark":
         return {**settings, "spark.master": engine.name}
     threads = engine.threads or os.cpu_count() or 1
-    # The 200 parts that Spark makes of a table are for a cluster.
+    # Spark's default of 200 partitions is meant for a cluster.
     parts = {"spark.sql.shuffle.partitions": str(2 * threads)}
-    return {**settings, **LOCAL, **parts, "spark.master": f"local[{threads}]"}
+    return {**settings, **LOCAL_SETTINGS, **parts, "spark.master": f"local[{threads}]"}
 
 
-def _end(session: "SparkSession") -> None:
-    """Take leave of the cluster, and wait until Java has cleaned up."""
+def _stop_session(session: "SparkSession") -> None:
+    """Stop the session, and wait until Java has cleaned up."""
     process = getattr(session.sparkContext._gateway, "proc", None)  # noqa: SLF001 - nothing else knows it
     session.stop()
     if process:
@@ -157,8 +157,8 @@ def _end(session: "SparkSession") -> None:
         process.wait()
 
 
-def lacks() -> str | None:
-    """Return what Spark lacks on this machine, in words, or None."""
+def missing_requirement() -> str | None:
+    """Describe the first requirement of Spark that this machine lacks; None if there is none."""
     for module in ("pyspark", "sqlglot"):
         if importlib.util.find_spec(module) is None:
             return f"Spark needs {module}, which is not installed: pip install 'gwa[spark]'"
@@ -172,17 +172,17 @@ def lacks() -> str | None:
 
 def _memory(engine: Engine) -> str:
     """
-    Return a memory limit as Java's.
+    Return the memory limit in the form that Java expects.
 
     >>> _memory(Engine("2GB"))
     '2000m'
     """
-    return f"{max(size_of(engine.memory or MEMORY) // 10**6, LEAST)}m"
+    return f"{max(parse_size(engine.memory or DEFAULT_MEMORY_LIMIT) // 10**6, MINIMUM_MEMORY_MB)}m"
 
 
 @contextmanager
-def _aside(file: IO[bytes]) -> Iterator[None]:
-    """Let what programs started here say on standard error go to *file*: Java is talkative."""
+def _redirect_stderr(file: IO[bytes]) -> Iterator[None]:
+    """Redirect standard error, also of programs started here, to *file*: Java writes a lot."""
     before = os.dup(2)
     os.dup2(file.fileno(), 2)
     try:
@@ -192,26 +192,26 @@ def _aside(file: IO[bytes]) -> Iterator[None]:
         os.close(before)
 
 
-def _last(file: IO[bytes]) -> str:
-    """Return the last line of a file."""
+def _last_line(file: IO[bytes]) -> str:
+    """Return the last line of a file that is not blank."""
     file.seek(0)
     lines = file.read().decode(errors="replace").split("\n")
     return next((line for line in reversed(lines) if line.strip()), "").strip()
 
 
 @contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Say in one line what Spark says in hundreds."""
+def _one_line_errors() -> Iterator[None]:
+    """Reduce Spark's error messages, of hundreds of lines, to one line."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise EngineError(f"Spark: {_brief(error)}") from error
+        raise EngineError(f"Spark: {_first_line(error)}") from error
 
 
-def _brief(error: Any) -> str:  # noqa: ANN401 - an exception of Java's or Python's
-    """Return the first line of what an exception says."""
+def _first_line(error: Any) -> str:  # noqa: ANN401 - an exception of Java's or Python's
+    """Return the first line of an exception's message, or its type."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

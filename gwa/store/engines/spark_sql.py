@@ -1,4 +1,4 @@
-"""From DuckDB's dialect to Spark SQL, by sqlglot, and a rule for each place where the two differ."""
+"""Translate DuckDB's dialect to Spark SQL, by sqlglot and rules for differences that it does not know."""
 
 from collections.abc import Callable
 from typing import Final
@@ -9,9 +9,9 @@ from sqlglot import exp
 from gwa.errors import EngineError
 
 
-def spark(sql: str) -> str:
+def to_spark_sql(sql: str) -> str:
     """
-    Return a query in Spark SQL; raise `EngineError` for what is no query, or has no counterpart there.
+    Translate a query to Spark SQL; raise `EngineError` if it is not a query or cannot be translated.
 
     >>> spark("select user_id, 7 // 2 from jobs order by 1")
     'SELECT user_id, 7 DIV 2 FROM jobs ORDER BY 1 NULLS LAST'
@@ -27,24 +27,23 @@ def spark(sql: str) -> str:
         raise EngineError(f"has no counterpart in Spark: {sql}") from error
 
 
-def tables(sql: str) -> set[str]:
+def referenced_tables(sql: str) -> set[str]:
     """
-    Return the names of the tables that a query reads, without those that it defines itself.
+    Return the names of the tables that a query reads, except those that it defines itself.
 
     >>> sorted(tables("with a as (from jobs) select * from a join ran using (job_id)"))
     ['jobs', 'ran']
     """
     parsed = sqlglot.parse_one(sql, read="duckdb")
-    return {table.name for table in parsed.find_all(exp.Table)} - {
-        one.alias for one in parsed.find_all(exp.CTE)
-    }
+    defined = {expression.alias for expression in parsed.find_all(exp.CTE)}
+    return {table.name for table in parsed.find_all(exp.Table)} - defined
 
 
-def _apart(node: exp.Expression) -> exp.Expression:
-    """Put brackets around what stands over a named window: Spark reads ``over w - x`` as one name."""
+def _parenthesize_window(node: exp.Expression) -> exp.Expression:
+    """Put a function over a named window in parentheses: Spark reads ``over w - x`` as one name."""
     if isinstance(node, exp.Window) and node.args.get("alias") and isinstance(node.parent, exp.Binary):
         return exp.paren(node.copy())
     return node
 
 
-RULES: Final[tuple[Callable[[exp.Expression], exp.Expression], ...]] = (_apart,)
+RULES: Final[tuple[Callable[[exp.Expression], exp.Expression], ...]] = (_parenthesize_window,)

@@ -1,10 +1,10 @@
 """
-Paths: where in a record the values of a table stand.
+Paths from a record to the values of a table.
 
 ``UserIdentity/VO/Name`` is the text of an element, ``RecordIdentity@recordId`` an attribute, and
 ``Memory+storageUnit`` a text and an attribute with a blank between them. ``[usageType=user|system]``
-asks for an attribute with one of these values, ``[usageType=]`` for an element without it. Names and
-values match whatever their case is; prefixes and namespaces do not count.
+selects elements whose attribute has one of these values, ``[usageType=]`` elements without it. Names and
+values match whatever their case; prefixes and namespaces are ignored.
 """
 
 import re
@@ -17,22 +17,22 @@ from gwa.errors import DefinitionError
 PATH: Final = re.compile(r"(\w+(?:/\w+)*)((?:\[\w+=[^\]]*\])*)(?:([@+])(\w+))?")
 CONDITION: Final = re.compile(r"\[(\w+)=([^\]]*)\]")
 
-LAST: Final = 1000
-"""The rank of a value that is not there."""
+RANK_OF_NONE: Final = 1000
+"""The rank of a missing value, after all others."""
 
-NONE: Final = -1
-"""The place of an attribute that is not there."""
+NO_ATTRIBUTE: Final = -1
+"""The position of a missing attribute."""
 
-Given = tuple[int, int, bool, int]
-"""A value: its column, its rank, whether the element's text belongs to it, and the place of its attribute."""
+Value = tuple[int, int, bool, int]
+"""A value: its column, its rank, whether the element's text is part of it, and its attribute's position."""
 
 
 @dataclass(frozen=True)
-class Take:
+class Extraction:
     """
-    A value that an element gives to a column, by its *conditions*.
+    A value that a column takes from elements that satisfy *conditions*.
 
-    A lower *rank* is preferred. *sign* is ``@`` for an attribute alone, ``+`` for one behind the text.
+    A lower *rank* is preferred. *sign* is ``@`` for an attribute alone, ``+`` for one after the text.
     """
 
     column: int
@@ -42,63 +42,68 @@ class Take:
     attribute: str
 
     def matches(self, attributes: Mapping[str, str]) -> bool:
-        """Whether an element with these *attributes* is meant."""
+        """Whether an element with these *attributes* satisfies the conditions."""
         return all(attributes.get(name, "").strip().lower() in values for name, values in self.conditions)
 
 
 @dataclass(slots=True)
 class Node:
     """
-    An element that paths lead to or through: its *children* by name, and what it gives.
+    An element that paths lead to or through: its *children* by name, and the values taken from it.
 
-    Most give their text to one *column*, which is -1 for the others. What was found out before is
-    in *known*, children by their tags, and *remembered*, values by attributes.
+    From most elements only the text is taken, for one *column*; that is -1 for the other elements. Earlier
+    results are cached in *child_of_tag* and *values_by_attributes*.
     """
 
     children: dict[str, "Node"] = field(default_factory=dict)
-    takes: list[Take] = field(default_factory=list)
+    extractions: list[Extraction] = field(default_factory=list)
     column: int = -1
     rank: int = 0
     is_conditional: bool = False
-    known: dict[str, "Node | None"] = field(default_factory=dict)
-    remembered: dict[tuple[object, ...], list[Given]] = field(default_factory=dict)
+    child_of_tag: dict[str, "Node | None"] = field(default_factory=dict)
+    values_by_attributes: dict[tuple[object, ...], list[Value]] = field(default_factory=dict)
 
-    def settle(self) -> None:
-        """Find out what is simple about this element and those below it."""
-        if len(self.takes) == 1 and not self.children:
-            (take,) = self.takes
-            if not take.conditions and not take.sign:
-                self.column, self.rank = take.column, take.rank
-        self.is_conditional = any(take.conditions for take in self.takes)
+    def finish(self) -> None:
+        """Derive the fields for fast access from the extractions, here and in the elements below."""
+        if len(self.extractions) == 1 and not self.children:
+            (extraction,) = self.extractions
+            if not extraction.conditions and not extraction.sign:
+                self.column, self.rank = extraction.column, extraction.rank
+        self.is_conditional = any(extraction.conditions for extraction in self.extractions)
         for child in self.children.values():
-            child.settle()
+            child.finish()
 
-    def given(self, attributes: Mapping[str, str]) -> list[Given]:
-        """Return what an element with these *attributes* gives."""
-        places = {local(name): place for place, name in enumerate(attributes)}
-        values = {local(name): value for name, value in attributes.items()}
+    def values(self, attributes: Mapping[str, str]) -> list[Value]:
+        """Return the values taken from an element with these *attributes*."""
+        positions = {local_name(name): position for position, name in enumerate(attributes)}
+        value_of_attribute = {local_name(name): value for name, value in attributes.items()}
         return [
-            (take.column, take.rank, take.sign != "@", places.get(take.attribute, NONE))
-            for take in self.takes
-            if take.matches(values)
+            (
+                extraction.column,
+                extraction.rank,
+                extraction.sign != "@",
+                positions.get(extraction.attribute, NO_ATTRIBUTE),
+            )
+            for extraction in self.extractions
+            if extraction.matches(value_of_attribute)
         ]
 
 
-def tree(paths: Mapping[str, str | Sequence[str]], columns: Sequence[str]) -> Node:
+def build_tree(paths: Mapping[str, str | Sequence[str]], columns: Sequence[str]) -> Node:
     """
-    Return the tree of all *paths* to *columns*, several to one in order of preference.
+    Build the tree of all *paths* to *columns*; several paths to a column are in order of preference.
 
     >>> tree({"user": ["DN", "UserIdentity/LocalUserId"]}, ["user"]).children["dn"].column
     0
     """
     root = Node()
-    for name, wanted in paths.items():
+    for name, alternatives in paths.items():
         if name not in columns:
             message = f"there is a path to '{name}', which is no column"
             raise DefinitionError(message)
-        for rank, path in enumerate([wanted] if isinstance(wanted, str) else wanted):
+        for rank, path in enumerate([alternatives] if isinstance(alternatives, str) else alternatives):
             _add(root, path, columns.index(name), rank)
-    root.settle()
+    root.finish()
     return root
 
 
@@ -113,10 +118,12 @@ def _add(root: Node, path: str, column: int, rank: int) -> None:
     conditions = [
         (name, frozenset(values.split("|"))) for name, values in CONDITION.findall(match[2].lower())
     ]
-    node.takes.append(Take(column, rank, tuple(conditions), match[3] or "", (match[4] or "").lower()))
+    node.extractions.append(
+        Extraction(column, rank, tuple(conditions), match[3] or "", (match[4] or "").lower())
+    )
 
 
-def local(name: str) -> str:
+def local_name(name: str) -> str:
     """
     Return a name without its namespace, in lower case.
 

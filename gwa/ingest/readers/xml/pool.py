@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Final, cast
 
-from gwa.ingest.readers.xml.records import Found, Parser
+from gwa.ingest.readers.xml.records import ParsedBlock, Parser
 from gwa.ingest.readers.xml.split import Block
 from gwa.ingest.source.lines import Reject
 
@@ -29,7 +29,7 @@ _ONE: Final = Lock()
 """A parser serves one thread at a time."""
 
 
-def shared(blocks: Iterator[Block | Reject], parser: Parser) -> Iterator[Found]:
+def shared(blocks: Iterator[Block | Reject], parser: Parser) -> Iterator[ParsedBlock]:
     """Yield what *blocks* hold, in order, parsed by up to MOST processes or, if there is one, by this one."""
     first = next(blocks, None)
     if first is None:
@@ -38,10 +38,10 @@ def shared(blocks: Iterator[Block | Reject], parser: Parser) -> Iterator[Found]:
         helpers = _started(parser, stack)
         todo = chain([first], blocks)
         if not helpers:
-            yield from map(parser.found, todo)
+            yield from map(parser.parse, todo)
             return
         pool = stack.enter_context(ThreadPoolExecutor(len(helpers)))
-        pending: deque[Future[Found]] = deque()
+        pending: deque[Future[ParsedBlock]] = deque()
         for number, block in enumerate(todo):
             helper = helpers[number % len(helpers)]
             pending.append(pool.submit(helper.found, block))
@@ -77,16 +77,16 @@ class Helper:
         )
         self._is_told = False
 
-    def found(self, block: Block | Reject) -> Found:
+    def found(self, block: Block | Reject) -> ParsedBlock:
         """Return what *block* holds."""
         with self.lock:
             try:
-                return self.parser.found(block) if isinstance(block, Reject) else self._answer(block)
+                return self.parser.parse(block) if isinstance(block, Reject) else self._answer(block)
             except (OSError, ValueError):
                 with _ONE:
-                    return self.parser.found(block)
+                    return self.parser.parse(block)
 
-    def _answer(self, block: Block) -> Found:
+    def _answer(self, block: Block) -> ParsedBlock:
         """Return what the process finds in *block*; raise `OSError` or `ValueError` when it is gone."""
         orders = cast("IO[bytes]", self.process.stdin)
         answers = cast("IO[bytes]", self.process.stdout)
@@ -95,7 +95,7 @@ class Helper:
             self._is_told = True
         send(orders, [block.line], block.data)
         (total, remarks, rejects), rows = receive(answers)
-        return Found(total, remarks, [Reject(*reject) for reject in rejects], [rows.decode()])
+        return ParsedBlock(total, remarks, [Reject(*reject) for reject in rejects], [rows.decode()])
 
     def close(self) -> None:
         """End the process."""
@@ -132,9 +132,9 @@ def main() -> None:
             (line,), data = receive(sys.stdin.buffer)
         except ValueError:
             return
-        found = parser.found(Block(line, data))
+        found = parser.parse(Block(line, data))
         rejects = [(reject.line, reject.reason, reject.text) for reject in found.rejects]
-        send(sys.stdout.buffer, [found.total, found.remarks, rejects], found.data)
+        send(sys.stdout.buffer, [found.total, found.comments, rejects], found.data)
 
 
 if __name__ == "__main__":

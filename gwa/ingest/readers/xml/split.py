@@ -1,8 +1,8 @@
 """
 Cut a stream of XML into blocks of whole records, and a block into its records, by their tags alone.
 
-What is around records (declarations, containers, document types, comments, any other text) never
-reaches a parser. A record that is broken, or does not end, costs no other.
+Text around records (declarations, containers, document types, comments and so on) never
+reaches a parser. A record that is malformed, or does not end, does not affect others.
 """
 
 import re
@@ -11,25 +11,25 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import SHOWN, Reject, decoded
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject, decoded
 
-BLOCK: Final = 1 << 21
+BLOCK_SIZE: Final = 1 << 21
 """Bytes of records that are parsed at a time."""
 
-LONGEST: Final = 1 << 24
-"""A longer record is no record of a job; it is refused without being held in memory."""
+MAXIMUM_RECORD_SIZE: Final = 1 << 24
+"""A longer record is refused without being held in memory."""
 
-TAG: Final = 1 << 12
-"""How much of a stream is kept so that no tag of a record is overlooked where chunks meet."""
+MAXIMUM_TAG_SIZE: Final = 1 << 12
+"""Bytes of a stream that are kept so that a tag across the border of two chunks is found."""
 
-DEEPEST: Final = 1000
-NEAR: Final = 16
-"""Elements between records are told apart so deep; an end tag belongs to one of the last few that began."""
+MAXIMUM_DEPTH: Final = 1000
+MAXIMUM_UNCLOSED: Final = 16
+"""Elements between records are counted to this depth; an end tag closes one of the last few elements."""
 
-TRIES: Final = 100
-"""So many comments at most are passed over on the way back to the last record of a block."""
+MAXIMUM_ATTEMPTS: Final = 100
+"""The number of comments skipped on the way back to the last record of a block."""
 
-# What a tag may be hidden in; each form ends at the end of the block at the latest.
+# Constructs that may hide a tag; each ends at the end of the block at the latest.
 HIDDEN: Final = (
     rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)"
     rb"|<!DOCTYPE[^\[>]*+(?:>|\[.*?(?:\]\s*>|\Z)|\Z)"
@@ -41,7 +41,7 @@ ELEMENT: Final = re.compile(rb"<(/?)" + PREFIX + rb"([\w.-]++)([^<>]*+)>")
 
 @dataclass(frozen=True)
 class Block:
-    """Whole records, and what is between them; the first byte stands in *line*."""
+    """Whole records and the text between them; the first byte stands in *line*."""
 
     line: int
     data: bytes
@@ -50,18 +50,18 @@ class Block:
 @dataclass
 class Pieces:
     """
-    A block in pieces: *records* and what is *broken*, each with the line where it begins.
+    A block in pieces: *records* and *broken* ones, each with the line where it begins.
 
-    *others* counts the elements between them.
+    *other_elements* counts the elements between them.
     """
 
     records: list[tuple[int, bytes]] = field(default_factory=list)
     broken: list[tuple[int, str, bytes]] = field(default_factory=list)
-    others: int = 0
+    other_elements: int = 0
 
 
 class Tags:
-    """How records are told from what else a stream holds: by the *names* of their elements."""
+    """Finds records in a stream by the *names* of their elements."""
 
     def __init__(self, names: Sequence[str], containers: Sequence[str]) -> None:
         self.names = [name.encode() for name in names]
@@ -73,103 +73,105 @@ class Tags:
         self.hidden = re.compile(HIDDEN, re.DOTALL)
 
     def blocks(self, source: Source) -> Iterator[Block | Reject]:
-        """Yield *source* in blocks that end where a record ends; what is too long for that is refused."""
-        rest, line, size, skips = b"", 1, BLOCK, False
+        """Yield *source* in blocks that end where a record ends; records that are too long are refused."""
+        rest, line, size, is_skipping = b"", 1, BLOCK_SIZE, False
         for chunk in decoded(source):
             rest += chunk
-            if skips:
+            if is_skipping:
                 start = self.start.search(rest)
-                cut, skips = (start.start(), False) if start else (max(0, len(rest) - TAG), True)
+                cut, is_skipping = (
+                    (start.start(), False) if start else (max(0, len(rest) - MAXIMUM_TAG_SIZE), True)
+                )
                 line, rest = line + rest.count(b"\n", 0, cut), rest[cut:]
-            if skips or len(rest) < size:
+            if is_skipping or len(rest) < size:
                 continue
             cut = self._cut(rest)
             if cut:
                 yield Block(line, rest[:cut])
-            elif len(rest) > LONGEST:
-                yield Reject(line, f"longer than {LONGEST} bytes", shown(rest))
+            elif len(rest) > MAXIMUM_RECORD_SIZE:
+                yield Reject(line, f"longer than {MAXIMUM_RECORD_SIZE} bytes", reject_text(rest))
                 start = self.start.search(rest)
-                cut, skips = start.end() if start else len(rest) - TAG, True
-            # Nothing to cut at: look again when there is twice as much.
-            size = BLOCK if cut else 2 * len(rest)
+                cut, is_skipping = start.end() if start else len(rest) - MAXIMUM_TAG_SIZE, True
+            # If there is no place to cut, try again with twice as much.
+            size = BLOCK_SIZE if cut else 2 * len(rest)
             line, rest = line + rest.count(b"\n", 0, cut), rest[cut:]
-        # Half a record where compressed data breaks off: the break is the reject for it.
+        # Half a record at the end of truncated data is dropped: the truncation itself is rejected instead.
         rest = rest[: self._cut(rest)] if source.broken else rest
-        if rest and not skips:
+        if rest and not is_skipping:
             yield Block(line, rest)
 
     def _cut(self, data: bytes) -> int:
-        """Return the last place where *data* may be cut, 0 where there is none."""
-        end = self._last(data)
+        """Return the last position where *data* may be cut, 0 if there is none."""
+        end = self._last_record_end(data)
         if end:
             return end
         starts = [start.start() for start in self.start.finditer(data)]
-        between = self._elements(data[: starts[0]] if starts else data)[1]
-        # Records that begin, but do not end.
-        return between or (starts[-1] if starts and len(data) > LONGEST else 0)
+        between = self._count_elements(data[: starts[0]] if starts else data)[1]
+        # Cut before a record that begins but does not end.
+        return between or (starts[-1] if starts and len(data) > MAXIMUM_RECORD_SIZE else 0)
 
-    def _last(self, data: bytes) -> int:
-        """Return where the last record of *data* ends, 0 where none does."""
+    def _last_record_end(self, data: bytes) -> int:
+        """Return the end of the last record of *data*, 0 if none ends."""
         limit = len(data)
-        for _ in range(TRIES):
-            end = max(self._rfind(data, name, limit) for name in self.names)
+        for _ in range(MAXIMUM_ATTEMPTS):
+            end = max(self._last_end_tag(data, name, limit) for name in self.names)
             openings = [data.rfind(opening, 0, end) for opening in OPENINGS]
-            inside = [begin for begin in openings if begin >= 0 and self._hides(data, begin, end)]
+            inside = [begin for begin in openings if begin >= 0 and self._hides_end(data, begin, end)]
             if not inside:
                 return end
             limit = min(inside)
         return 0
 
-    def _hides(self, data: bytes, begin: int, end: int) -> bool:
-        """Whether the comment, CDATA or document type that begins at *begin* goes on at *end*."""
-        found = self.hidden.match(data, begin)
-        return found is not None and found.end() >= end
+    def _hides_end(self, data: bytes, begin: int, end: int) -> bool:
+        """Whether the comment, CDATA or document type that begins at *begin* extends to *end*."""
+        hidden = self.hidden.match(data, begin)
+        return hidden is not None and hidden.end() >= end
 
-    def _rfind(self, data: bytes, name: bytes, limit: int) -> int:
-        """Return where the last end tag of a *name* in *data* ends, 0 where there is none."""
-        place = data.rfind(name, 0, limit)
-        while place >= 0:
-            begin = data.rfind(b"<", max(0, place - TAG), place)
-            found = self.end.match(data, begin, limit) if begin >= 0 else None
-            if found:
-                return found.end()
-            place = data.rfind(name, 0, place)
+    def _last_end_tag(self, data: bytes, name: bytes, limit: int) -> int:
+        """Return the end of the last end tag of a *name* in *data*, 0 if there is none."""
+        position = data.rfind(name, 0, limit)
+        while position >= 0:
+            begin = data.rfind(b"<", max(0, position - MAXIMUM_TAG_SIZE), position)
+            end_tag = self.end.match(data, begin, limit) if begin >= 0 else None
+            if end_tag:
+                return end_tag.end()
+            position = data.rfind(name, 0, position)
         return 0
 
     def pieces(self, block: Block) -> Pieces:
-        """Return the records of a block, and what is none."""
-        data, found, gap = block.data, Pieces(), []
-        lines, opened, last = _Lines(data, block.line), -1, 0
+        """Split a block into its records and the rest."""
+        data, result, gaps = block.data, Pieces(), []
+        lines, opened, last = _LineCounter(data, block.line), -1, 0
         for token in self.tokens.finditer(data):
             closes, name, tail = token.groups()
             if name is None:
-                # Inside a record comments and the like are left to the parser.
+                # Comments inside a record are left to the parser.
                 if opened < 0:
-                    gap.append(data[last : token.start()])
+                    gaps.append(data[last : token.start()])
                     last = token.end()
                 continue
             if opened < 0 and closes:
                 text = data[last : token.end()]
-                found.broken.append((lines.at(token.start()), "the record has no beginning", text))
+                result.broken.append((lines.at(token.start()), "the record has no beginning", text))
             elif opened < 0:
-                gap.append(data[last : token.start()])
+                gaps.append(data[last : token.start()])
             elif not closes:
                 text = data[opened : token.start()]
-                found.broken.append((lines.at(opened), "the record has no end", text))
+                result.broken.append((lines.at(opened), "the record has no end", text))
             begin = opened if closes else token.start()
             if begin >= 0 and (closes or tail.endswith(b"/")):
-                found.records.append((lines.at(begin), data[begin : token.end()]))
+                result.records.append((lines.at(begin), data[begin : token.end()]))
                 begin = -1
             opened, last = begin, token.end()
         if opened >= 0:
-            found.broken.append((lines.at(opened), "the record breaks off", data[opened:]))
+            result.broken.append((lines.at(opened), "the record breaks off", data[opened:]))
         else:
-            gap.append(data[last:])
-        found.others = self._elements(b"".join(gap))[0]
-        return found
+            gaps.append(data[last:])
+        result.other_elements = self._count_elements(b"".join(gaps))[0]
+        return result
 
-    def _elements(self, data: bytes) -> tuple[int, int]:
-        """Return how many whole elements *data* has, without containers, and where the last one ends."""
+    def _count_elements(self, data: bytes) -> tuple[int, int]:
+        """Return the number of whole elements of *data*, without containers, and the end of the last one."""
         stack: list[bytes] = []
         counts, ended = [0], 0
         for tag in ELEMENT.finditer(data):
@@ -177,13 +179,13 @@ class Tags:
             if name in self.containers:
                 continue
             if not closes and not tail.endswith(b"/"):
-                if len(stack) < DEEPEST:
+                if len(stack) < MAXIMUM_DEPTH:
                     stack.append(name)
                     counts.append(0)
                 continue
             if closes:
-                near = range(len(stack) - 1, max(-1, len(stack) - 1 - NEAR), -1)
-                depth = next((place for place in near if stack[place] == name), None)
+                near = range(len(stack) - 1, max(-1, len(stack) - 1 - MAXIMUM_UNCLOSED), -1)
+                depth = next((position for position in near if stack[position] == name), None)
                 if depth is None:
                     continue
                 del stack[depth:], counts[depth + 1 :]
@@ -193,20 +195,20 @@ class Tags:
 
 
 @dataclass
-class _Lines:
-    """Counts the lines of *data* up to places that are asked for in order."""
+class _LineCounter:
+    """Counts the lines of *data* up to increasing positions."""
 
     data: bytes
     line: int
     counted: int = 0
 
-    def at(self, place: int) -> int:
-        """Return the number of the line at *place*."""
-        self.line += self.data.count(b"\n", self.counted, place)
-        self.counted = place
+    def at(self, position: int) -> int:
+        """Return the number of the line at *position*, not before the previous one."""
+        self.line += self.data.count(b"\n", self.counted, position)
+        self.counted = position
         return self.line
 
 
-def shown(data: bytes) -> str:
+def reject_text(data: bytes) -> str:
     """Return the beginning of *data* on one line."""
-    return " ".join(data[:SHOWN].decode("utf-8", errors="replace").split())
+    return " ".join(data[:REJECT_TEXT_LENGTH].decode("utf-8", errors="replace").split())
