@@ -78,6 +78,10 @@ class Parser:
         )
         self._fault = ""
 
+    def __reduce__(self) -> tuple[type["Parser"], tuple[object, ...]]:
+        """Pickle what decides what it finds; lxml's parser cannot be pickled."""
+        return Parser, (self.columns, self.options)
+
     def found(self, block: Block | Reject) -> Found:
         """Return what *block* holds."""
         if isinstance(block, Reject):
