@@ -1,19 +1,9 @@
-"""
-Make one part of a site in a process of its own, so that nothing that goes wrong there stops another part.
+"""Make one part of a site in a worker process, so that nothing that goes wrong there stops another part."""
 
-Processes are forked from one that has imported already what all of them need, which takes longer than a
-small trace does.
-"""
-
-import os
-import sys
-import threading
 from collections.abc import Callable, Sequence
-from multiprocessing import get_all_start_methods, get_context, parent_process
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerContext, SpawnContext
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from gwa.analysis.comparison.compare import compare
 from gwa.archive.catalogue import Catalogue
@@ -23,61 +13,36 @@ from gwa.formats.open import open_trace
 from gwa.report.html import html
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
+from gwa.util.processes import Worker, WorkerError
 
-AnyContext: TypeAlias = ForkServerContext | SpawnContext
+Task: TypeAlias = Callable[[], None]
 Said: TypeAlias = tuple[Literal["made", "withheld", "broken"], str]
 """How it went, and what went wrong in one line."""
 
-FORKS: Final = "forkserver" in get_all_start_methods()
 
-
-def apart(task: Callable[[], None]) -> Said:
-    """Do *task* in a process of its own, which ends with this one."""
-    context: AnyContext = get_context("forkserver") if FORKS else get_context("spawn")
-    context.set_forkserver_preload([__name__, "gwa.report.figures._svg", "pandas"])
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_do, args=(theirs, task))
-    process.start()
-    theirs.close()
+def apart(worker: Worker[Task, Said], task: Task) -> Said:
+    """Have *worker* do *task*."""
     try:
-        said: Said = ours.recv()
-    except EOFError:
-        said = "broken", "its process ended before it was done"
-    finally:
-        ours.close()
-        process.join()
-    return said
+        return worker.ask(task)
+    except WorkerError:
+        return "broken", "its process ended before it was done"
 
 
-def _do(pipe: Connection, task: Callable[[], None]) -> None:
-    """Do *task* and say how it went; what libraries have to say is for nobody."""
-    threading.Thread(target=_follow, daemon=True).start()
-    with Path(os.devnull).open("wb") as nothing:
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(nothing.fileno(), stream.fileno())
+def attempt(task: Task) -> Said:
+    """Do *task* and say how it went."""
     try:
         task()
-        pipe.send(("made", ""))
     except Withheld as error:
-        pipe.send(("withheld", str(error)))
+        return "withheld", str(error)
     except GwaError as error:
-        pipe.send(("broken", " ".join(str(error).split())))
+        return "broken", " ".join(str(error).split())
     except Exception as error:  # noqa: BLE001 - the other parts go on
-        pipe.send(("broken", f"{type(error).__name__}: {' '.join(str(error).split())}"))
-
-
-def _follow() -> None:
-    """End with the process that started this one."""
-    parent = parent_process()
-    if parent:
-        wait([parent.sentinel])
-        os._exit(1)
+        return "broken", f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return "made", ""
 
 
 def make_pair(catalogue: Catalogue, names: Sequence[str], folder: Path, memory: str | None) -> None:
     """Write the page that compares traces of the site in *folder*."""
-    from contextlib import ExitStack
-
     with ExitStack() as stack:
         stores = []
         for name in names:

@@ -7,15 +7,15 @@ What has not changed is taken over from the site that stands there. A broken tra
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Concatenate, Final, TypeAlias, TypeVar
 
 from gwa.archive import sql_console as console
-from gwa.archive._worker import apart, make_pair
+from gwa.archive._worker import Said, Task, apart, attempt, make_pair
 from gwa.archive.atomic_swap import replacing
 from gwa.archive.catalogue import NAME, Catalogue, CatalogueEntry, read_catalogue, refuse_outside
 from gwa.archive.citation import bibtex, ris
@@ -28,6 +28,7 @@ from gwa.archive.publish import files_of, held, key, publish
 from gwa.archive.published import BROKEN, WITHHELD, read_published
 from gwa.errors import DefinitionError
 from gwa.util.assets import asset
+from gwa.util.processes import Pool, Worker
 from gwa.util.progress import SILENT, Progress
 
 MARK: Final = "catalog.json"
@@ -36,6 +37,7 @@ MARK: Final = "catalog.json"
 PAIRS: Final = "compare"
 
 Result = TypeVar("Result")
+SiteWorker: TypeAlias = Worker[Task, Said]
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class _Site:
     old: Path | None
     wishes: BuildOptions
 
-    def trace(self, entry: CatalogueEntry) -> tuple[bool, str, str]:
+    def trace(self, worker: SiteWorker, entry: CatalogueEntry) -> tuple[bool, str, str]:
         """Make or keep a trace; return whether it was kept, what its page says is wrong, and what we say."""
         place, names = self.folder / "traces" / entry.id, self.wishes.publish_names
         wanted = key(self.catalogue, entry, publish_names=names)
@@ -82,14 +84,14 @@ class _Site:
             return True, "", ""
         place.mkdir()
         task = partial(publish, self.catalogue, entry, place, publish_names=names, memory=self.wishes.memory)
-        became, said = apart(task)
+        became, said = apart(worker, task)
         if became == "made":
             return False, "", ""
         shutil.rmtree(place)
         place.mkdir()
         return False, WITHHELD if became == "withheld" else BROKEN, f"{entry.id}: {said}"
 
-    def pair(self, one: str, other: str) -> str:
+    def pair(self, worker: SiteWorker, one: str, other: str) -> str:
         """Make or keep the page that compares two traces; return what went wrong."""
         name = f"{one}--{other}"
         place = self.folder / PAIRS / f"{name}.html"
@@ -102,9 +104,8 @@ class _Site:
             _link(before, mark)
             _link(before.with_suffix(".html"), place)
             return ""
-        became, said = apart(
-            partial(make_pair, self.catalogue, (one, other), self.folder, self.wishes.memory)
-        )
+        task = partial(make_pair, self.catalogue, (one, other), self.folder, self.wishes.memory)
+        became, said = apart(worker, task)
         if became != "made":
             return f"{name}: {said}"
         mark.write_text(wanted, encoding="utf-8")
@@ -125,18 +126,19 @@ def build(site: Path, out: Path, wishes: BuildOptions | None = None) -> Outcome:
         refuse_outside(str(site / PICTURES), site, site / PICTURES)
     if out.resolve().is_relative_to(site.resolve()) and (out / NAME).exists():
         raise DefinitionError(f"{out}: is the folder of the catalogue, expected another one for the site")
-    with replacing(out, MARK) as (folder, old):
+    with replacing(out, MARK) as (folder, old), Pool(attempt, wishes.jobs) as pool:
         (folder / "traces").mkdir()
         (folder / PAIRS).mkdir()
         one = _Site(catalogue, folder, old, wishes)
-        done = _each(one.trace, {entry.id: (entry,) for entry in catalogue.entries}, wishes, "making traces")
+        entries = {entry.id: (entry,) for entry in catalogue.entries}
+        done = _each(pool, one.trace, entries, wishes.progress, "making traces")
         holdings = [
             read_published(entry, folder / "traces" / entry.id, done[entry.id][1])
             for entry in catalogue.entries
         ]
         good = {held.entry.id for held in holdings if not held.wrong}
         pairs = {"--".join(pair): pair for pair in catalogue.pairs if set(pair) <= good}
-        compared = _each(one.pair, pairs, wishes, "comparing")
+        compared = _each(pool, one.pair, pairs, wishes.progress, "comparing")
         compares = [name for name, said in compared.items() if not said]
         _copy(site, folder)
         _write(Site(catalogue, holdings, texts, console.version(site), compares, board), folder)
@@ -150,11 +152,15 @@ def build(site: Path, out: Path, wishes: BuildOptions | None = None) -> Outcome:
 
 
 def _each(
-    work: Callable[..., Result], orders: Mapping[str, tuple[object, ...]], wishes: BuildOptions, label: str
+    pool: Pool[Task, Said],
+    work: Callable[Concatenate[SiteWorker, ...], Result],
+    orders: Mapping[str, tuple[object, ...]],
+    progress: Progress,
+    label: str,
 ) -> dict[str, Result]:
     """Do *work* for all *orders*, some at a time; return the results by name, in the order of *orders*."""
     results: dict[str, Result] = {}
-    with wishes.progress.step(label, len(orders)) as bar, ThreadPoolExecutor(wishes.jobs) as pool:
+    with progress.step(label, len(orders)) as bar:
         tasks = {pool.submit(work, *order): name for name, order in orders.items()}
         for task in as_completed(tasks):
             results[tasks[task]] = task.result()

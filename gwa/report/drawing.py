@@ -6,27 +6,20 @@ Draw the figures of a report, each with the plot that it names.
 before.
 """
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from gwa.report.document import Figure
 from gwa.util import plugins
+from gwa.util.processes import Pool, WorkerError
 
 if TYPE_CHECKING:
     from gwa.report.figures._svg import Drawing
 
 ALONE = 6
 """Up to so many figures one process is faster than two."""
-
-PATIENCE = 120
-"""After so many seconds a second process is given up and its figures are drawn here."""
 
 
 def kinds() -> list[str]:
@@ -64,42 +57,21 @@ def draw_all(figures: Iterable[Figure]) -> dict[str, str]:
     """
     Return the SVG text of each of *figures* by its id.
 
-    Many figures are shared with a second process. It is a plain command that reads and writes
-    JSON, not a `multiprocessing` pool, so that a script without a ``__main__`` guard is not run
-    twice; should it fail, all is drawn here.
+    Many figures are shared with a second process; should it fail, all is drawn here.
     """
     todo = list(figures)
-    if len(todo) <= ALONE or not sys.executable or (os.cpu_count() or 1) == 1:
-        return {figure.id: draw(figure) for figure in todo}
+    if len(todo) <= ALONE or (os.cpu_count() or 1) == 1:
+        return _drawn(todo)
     here, there = todo[::2], todo[1::2]
-    with TemporaryFile() as orders:
-        orders.write(json.dumps([vars(figure) for figure in there]).encode())
-        orders.seek(0)
-        with _second_process(orders) as helper:
-            drawn = {figure.id: draw(figure) for figure in here}
-            others = _collect(helper)
-    drawn.update(others or {figure.id: draw(figure) for figure in there})
+    with Pool(_drawn, 1) as pool:
+        others = pool.ask(there)
+        drawn = _drawn(here)
+        try:
+            drawn |= others.result()
+        except WorkerError:
+            drawn |= _drawn(there)
     return {figure.id: drawn[figure.id] for figure in todo}
 
 
-def _second_process(orders: IO[bytes]) -> "subprocess.Popen[bytes]":
-    """Start a Python, with the import path of this one, that draws the *orders*."""
-    path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
-    return subprocess.Popen(
-        [sys.executable, "-m", "gwa.report._draw_worker"],
-        stdin=orders,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-
-
-def _collect(helper: "subprocess.Popen[bytes]") -> dict[str, str] | None:
-    """Return what *helper* drew, or None when it failed."""
-    try:
-        output, _ = helper.communicate(timeout=PATIENCE)
-        drawn: dict[str, str] = json.loads(output)
-    except (subprocess.TimeoutExpired, ValueError):
-        helper.kill()
-        return None
-    return drawn
+def _drawn(figures: Iterable[Figure]) -> dict[str, str]:
+    return {figure.id: draw(figure) for figure in figures}

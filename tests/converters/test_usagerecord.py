@@ -23,7 +23,6 @@ from gwa.formats.convert import convert
 from gwa.formats.open import open_trace, recognise
 from gwa.ingest.bulk_insert import CELL_SEPARATOR
 from gwa.ingest.readers import xml
-from gwa.ingest.readers.xml import pool as helper
 from gwa.ingest.readers.xml import split
 from gwa.ingest.readers.xml.paths import build_tree
 from gwa.ingest.readers.xml.records import Parser
@@ -32,6 +31,7 @@ from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
+from gwa.util.processes import Worker
 from tests.conftest import HOME, LOGS
 from tests.mutation import CHANGES, FEW, mutated
 
@@ -742,19 +742,19 @@ def test_other_processes_find_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     with open_trace([path]) as store:
         alone = table(store)
-    started: list[helper.Helper] = []
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    make = helper.Helper
+    ask, processes = Worker.ask, set()
 
-    def noted(parser):
-        started.append(make(parser))
-        return started[-1]
+    def noted(self, block):
+        answer = ask(self, block)
+        processes.add(self.process)
+        return answer
 
-    monkeypatch.setattr(helper, "Helper", noted)
+    monkeypatch.setattr(Worker, "ask", noted)
     with open_trace([path]) as store:
         assert table(store) == alone
-    assert len(started) == 2
-    assert all(one.process.returncode is not None for one in started)
+    assert processes
+    assert all(process.returncode is not None for process in processes)
 
 
 def test_processes_that_fail_cost_nothing(tmp_path, monkeypatch):
@@ -762,20 +762,20 @@ def test_processes_that_fail_cost_nothing(tmp_path, monkeypatch):
     path.write_text("".join(many()))
     with open_trace([path]) as store:
         expected = table(store)[2].jobs
-    monkeypatch.setattr(split, "BLOCK_SIZE", 20_000)
-    monkeypatch.setattr(lines, "CHUNK_SIZE", 20_000)
-    answer, count = helper.Helper._answer, []  # noqa: SLF001
+    monkeypatch.setattr(split, "BLOCK", 20_000)
+    monkeypatch.setattr(lines, "CHUNK", 20_000)
+    ask, count = Worker.ask, []
 
     def killed(self, block):
         count.append(block)
         if len(count) == 3:
-            self.process.kill()
-            self.process.wait()
-        return answer(self, block)
+            self.kill()
+        return ask(self, block)
 
-    monkeypatch.setattr(helper.Helper, "_answer", killed)
+    monkeypatch.setattr(Worker, "ask", killed)
     with open_trace([path]) as store:
         assert store.account.jobs == expected
+    assert len(count) >= 3
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with open_trace([path]) as store:
         assert store.account.jobs == expected
@@ -787,7 +787,7 @@ def test_a_script_without_a_guard_runs_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import sys\nfrom pathlib import Path\nfrom gwa.formats.open import read\nprint('once')\n"
-        "with read([Path(sys.argv[1])]) as store:\n    print(store.account.jobs)\n"
+        "with open_trace([Path(sys.argv[1])]) as store:\n    print(store.account.jobs)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(HOME)}
     done = subprocess.run(

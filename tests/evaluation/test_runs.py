@@ -21,10 +21,9 @@ from gwa.errors import SimulationError
 from gwa.evaluation.experiments.gantt import gantts
 from gwa.evaluation.experiments.page import report
 from gwa.evaluation.experiments.plan import Plan
-from gwa.evaluation.experiments.pool import pieces
 from gwa.evaluation.experiments.results import Estimate, ExperimentResults
 from gwa.evaluation.experiments.run_cache import RunCache
-from gwa.evaluation.experiments.runner import run_all
+from gwa.evaluation.experiments.runner import pieces, run_all
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.html import html
 from tests.conftest import HOME

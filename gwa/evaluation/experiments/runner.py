@@ -5,32 +5,56 @@ Whoever stops or kills it loses at most the runs in hand.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from math import ceil
+from queue import SimpleQueue
+from typing import Final, TypeAlias
 
-from gwa.errors import ModelError, SimulationError
-from gwa.evaluation.experiments.plan import Plan, PlannedRun
-from gwa.evaluation.experiments.pool import spread
+from gwa.errors import GwaError, ModelError, SimulationError
+from gwa.evaluation.experiments.plan import Plan, PlannedRun, Variant
 from gwa.evaluation.experiments.run import simulated
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.spec import Stated
-from gwa.evaluation.experiments.workloads import workload
+from gwa.evaluation.experiments.workloads import GeneratedWorkload, workload
+from gwa.util.processes import Pool, Worker, WorkerError
 from gwa.util.progress import SILENT, Progress
 
+PIECES: Final = 4
+"""So many pieces of work for each process, at least, so that none is idle for long at the end."""
 
-def perform(stated: Stated, runs: Sequence[PlannedRun], shelf: RunCache) -> Iterator[str]:
-    """
-    Yield the name of each of *runs* when it is done and kept; runs of one workload share it.
+ENDED: Final = "a process that simulates has ended; with --jobs 1 there is none"
 
-    Raise `SimulationError` for one that cannot be done.
-    """
-    for variant, same in groupby(runs, key=lambda run: run.variant):
+Reasons: TypeAlias = "SimpleQueue[str]"
+
+
+@dataclass
+class Simulator:
+    """What does the runs of an experiment and keeps their results; runs of one workload in a row share it."""
+
+    stated: Stated
+    shelf: RunCache
+    made: tuple[Variant, GeneratedWorkload] | None = None
+
+    def perform(self, run: PlannedRun) -> None:
+        """Do *run*; raise `SimulationError` where it cannot be done."""
         try:
-            made = workload(stated, variant)
-            for run in same:
-                shelf.keep(run, *simulated(stated, made, run.policies))
-                yield run.name
+            if self.made is None or self.made[0] != run.variant:
+                self.made = run.variant, workload(self.stated, run.variant)
+            self.shelf.keep(run, *simulated(self.stated, self.made[1], run.policies))
         except (ModelError, SimulationError) as error:
-            raise SimulationError(f"{stated.path}: workload {variant.workload}: {error}") from error
+            message = f"{self.stated.path}: workload {run.variant.workload}: {error}"
+            raise SimulationError(message) from error
+
+    def reason(self, run: PlannedRun) -> str:
+        """Do *run* in a worker; return why it cannot be done, nothing when it is."""
+        try:
+            self.perform(run)
+        except GwaError as error:
+            return " ".join(str(error).split())
+        except MemoryError:
+            return "there is not enough memory for a run"
+        return ""
 
 
 def run_all(plan: Plan, shelf: RunCache, jobs: int, progress: Progress = SILENT) -> int:
@@ -41,9 +65,41 @@ def run_all(plan: Plan, shelf: RunCache, jobs: int, progress: Progress = SILENT)
     """
     shelf.ready()
     left = [run for run in plan.runs if shelf.rows(run) is None]
+    simulator = Simulator(plan.stated, shelf)
     with progress.step("simulating", len(plan.runs)) as bar:
         bar.advance(len(plan.runs) - len(left))
-        done = perform(plan.stated, left, shelf) if jobs == 1 else spread(plan, left, shelf, jobs)
-        for _ in done:
+        for _ in spread(simulator, left, jobs) if min(jobs, len(left)) > 1 else map(simulator.perform, left):
             bar.advance()
     return len(left)
+
+
+def spread(simulator: Simulator, left: Sequence[PlannedRun], jobs: int) -> Iterator[None]:
+    """Yield each time that one of the runs *left* is done; raise `SimulationError` where one cannot be."""
+    work = list(pieces(left, jobs))
+    reasons: Reasons = SimpleQueue()
+    with Pool(simulator.reason, min(jobs, len(work))) as pool:
+        for piece in work:
+            pool.submit(_lead, piece, reasons)
+        for _ in left:
+            reason = reasons.get()
+            if reason:
+                raise SimulationError(reason)
+            yield
+
+
+def _lead(worker: Worker[PlannedRun, str], piece: Sequence[PlannedRun], reasons: Reasons) -> None:
+    """Have *worker* do a *piece* of work, and pass on what it answers to each run."""
+    try:
+        for run in piece:
+            reasons.put(worker.ask(run))
+    except WorkerError:
+        reasons.put(ENDED)
+
+
+def pieces(runs: Sequence[PlannedRun], jobs: int) -> Iterator[Sequence[PlannedRun]]:
+    """Yield *runs* in pieces of one workload each; shorter ones where there are few workloads."""
+    groups = [list(same) for _, same in groupby(runs, key=lambda run: run.variant)]
+    parts = ceil(PIECES * jobs / max(1, len(groups)))
+    for group in groups:
+        size = max(1, ceil(len(group) / parts))
+        yield from (group[start : start + size] for start in range(0, len(group), size))

@@ -77,6 +77,10 @@ class Parser:
         )
         self._reason = ""
 
+    def __reduce__(self) -> tuple[type["Parser"], tuple[object, ...]]:
+        """Pickle what determines the result; lxml's parser cannot be pickled."""
+        return Parser, (self.columns, self.options)
+
     def parse(self, block: Block | Reject) -> ParsedBlock:
         """Parse the records of *block*."""
         if isinstance(block, Reject):
