@@ -8,6 +8,7 @@ line, the key and the choices.
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -150,10 +151,11 @@ def _inside(folder: Path, at: str, source: Path) -> Path:
         or re.search(r"[\0:]|^\.$", text)
     ):
         raise refusal(at, text, f"a path inside of {folder}")
-    if not (folder / source).exists():
-        raise DefinitionError(f"{at}: there is no {text[:80]} in {folder}")
-    refuse_outside(at, folder, folder / source)
-    return folder / source
+    with suppress(OSError):  # a name longer than names can be
+        if (folder / source).exists():
+            refuse_outside(at, folder, folder / source)
+            return folder / source
+    raise DefinitionError(f"{at}: there is no {text[:80]} in {folder}")
 
 
 def refuse_outside(at: str, home: Path, source: Path) -> None:

@@ -120,7 +120,7 @@ def definition(name: str, text: str) -> Format:
         names=tuple(pattern.lower() for pattern in header.files),
         notes=f"{header.notes}{COMMON}",
         mismatch=lambda head: _mismatch(head, spec, header),
-        read=lambda heads, options: _read_or_blame(name, heads, options, spec, header),
+        read=lambda heads, options: _read(name, heads, options, spec, header),
     )
 
 
@@ -149,18 +149,10 @@ def _widths(head: FileHead, spec: ConverterSpec) -> tuple[int, list[int]]:
     ]
 
 
-def _read_or_blame(
+def _read(
     name: str, heads: Sequence[FileHead], options: ReadOptions, spec: ConverterSpec, header: _Header
 ) -> Store:
     """Return a store with the jobs; raise `DefinitionError` where the SQL in the file *name* is wrong."""
-    try:
-        return _read(heads, options, spec, header)
-    except FAULTS as error:
-        raise DefinitionError(f"{name}: {str(error).splitlines()[0]}") from error
-
-
-def _read(heads: Sequence[FileHead], options: ReadOptions, spec: ConverterSpec, header: _Header) -> Store:
-    """Return a store with the jobs of the files behind *heads*."""
     if header.extra_columns:
         layout = Layout(spec.shape.delimiter, spec.shape.comment)
         width = max((head.width(layout) for head in heads), default=0)
@@ -168,7 +160,9 @@ def _read(heads: Sequence[FileHead], options: ReadOptions, spec: ConverterSpec, 
     store = Store.create(options.target, options.engine)
     try:
         ingest(store, heads, spec, options)
-    except BaseException:
+    except BaseException as error:
         store.close()
+        if isinstance(error, FAULTS):
+            raise DefinitionError(f"{name}: {str(error).splitlines()[0]}") from error
         raise
     return store

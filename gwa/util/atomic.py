@@ -44,9 +44,11 @@ def whole(path: Path) -> Iterator[Path]:
 def writable(path: Path) -> None:
     """Raise `OutputError` where a file cannot be written to *path*, before work is done for it."""
     try:
-        _refuse_useless(path)
+        reason = _obstacle(path)
     except OSError as error:
         raise unwritable(path, error) from error
+    if reason:
+        raise OutputError(f"{path}: {reason}")
 
 
 def unwritable(path: Path, error: Exception) -> OutputError:
@@ -90,16 +92,13 @@ def write_folder(path: Path, files: Mapping[str, str | bytes]) -> None:
         write_whole(path / name, content)
 
 
-def _refuse_useless(path: Path) -> None:
+def _obstacle(path: Path) -> str:
+    """Return why no file can be written to *path*, empty where it can."""
     if path.is_dir():
-        message = f"{path}: is a directory, expected the name of a file to write"
-        raise OutputError(message)
+        return "is a directory, expected the name of a file to write"
     if not path.parent.is_dir():
-        message = f"{path}: there is no directory {path.parent}"
-        raise OutputError(message)
-    if not os.access(path.parent, os.W_OK):
-        message = f"{path}: no permission to write in {path.parent}"
-        raise OutputError(message)
+        return f"there is no directory {path.parent}"
+    return "" if os.access(path.parent, os.W_OK) else f"no permission to write in {path.parent}"
 
 
 def swept(path: Path) -> Path:

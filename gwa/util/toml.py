@@ -120,9 +120,8 @@ def read_text(path: Path, expected: str, maximum: int = MAXIMUM_BYTES) -> str:
             raise DefinitionError(f"{path}: has {path.stat().st_size:,} bytes, expected at most {maximum:,}")
         return content.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
-        raise DefinitionError(
-            f"{path}: {(error.strerror or str(error)).lower()}, expected {expected}"
-        ) from error
+        reason = (error.strerror or str(error)).lower()
+        raise DefinitionError(f"{path}: {reason}, expected {expected}") from error
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise DefinitionError(f"{path}:{line}: is no UTF-8 text") from error

@@ -72,6 +72,7 @@ def test_a_catalogue_says_what_it_says(site):
         (HEAD + TRACE + SOURCE + 'changes = [{ date = "x", text = "" }]', r"changes\[0\].date: is 'x'"),
         (HEAD + TRACE + SOURCE + TRACE + SOURCE, r":14: trace\[1\].id: 'one' is that of trace\[0\], too"),
         (HEAD + TRACE + f'notes = "{"x" * 20_001}"\n' + SOURCE, "notes: has 20,001 characters"),
+        (HEAD + TRACE + f'source = "{"x" * 5_000}"', r"source: there is no x+ in"),
         ("[archive", "archive.toml:1: "),
     ],
 )  # fmt: skip

@@ -79,7 +79,7 @@ def test_any_json_is_a_model_or_an_error_in_words(said, path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is no JSON"), (b"\xff\xfe", "is no JSON"), (b"[1]", "is no model"), (b"{}", "model: is None"),
+        (b"", "is no JSON"), (b"\xff\xfe", "1: is no UTF-8"), (b"[1]", "is no model"), (b"{}", "is None"),
         (b"[" * 100_000, "is no JSON"), (json.dumps(GOOD).encode()[:-5], "is no JSON"),
     ],
 )  # fmt: skip
