@@ -3,16 +3,14 @@
 import ctypes
 import errno
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from glob import escape
 from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
-from gwa.util.atomic import is_running
+from gwa.util.atomic import remove, swept, unwritable
 
 HERE: Final = -100
 """AT_FDCWD: paths are as for any other call."""
@@ -32,24 +30,17 @@ def replacing(out: Path, mark: str) -> Iterator[tuple[Path, Path | None]]:
     A process that is killed leaves *out* as it was, or as it became; what else it left goes next time.
     """
     out = out.parent.resolve() / out.name if not out.is_symlink() else out.resolve()
-    _refuse(out, mark)
-    _sweep(out)
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    part = swept(out)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        part.mkdir()
-    except OSError as error:
-        raise OutputError(f"{out}: cannot be made: {error.strerror}") from error
-    try:
+        _refuse(out, mark)
+        part.mkdir(parents=True)
         yield part, out if (out / mark).is_file() else None
         os.sync()
         exchange(part, out)
     except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(f"{out}: cannot be written: {error.strerror}") from error
+        raise unwritable(out, error) from error
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        remove(part)
 
 
 def exchange(new: Path, place: Path) -> None:
@@ -85,11 +76,3 @@ def _refuse(out: Path, mark: str) -> None:
         raise OutputError(f"{out}: is a file, expected a folder for the site")
     if out.is_dir() and any(out.iterdir()) and not (out / mark).is_file():
         raise OutputError(f"{out}: holds other things than a site, expected an empty or a new folder")
-
-
-def _sweep(out: Path) -> None:
-    """Remove the folders that killed processes left."""
-    for stale in out.parent.glob(f".{escape(out.name)}.*.part*"):
-        owner = stale.name.removeprefix(f".{out.name}.").partition(".")[0]
-        if owner.isdecimal() and (int(owner) == os.getpid() or not is_running(int(owner))):
-            shutil.rmtree(stale, ignore_errors=True)

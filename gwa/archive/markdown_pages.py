@@ -10,11 +10,12 @@ from markupsafe import Markup
 
 from gwa.archive.catalogue import ID
 from gwa.errors import DefinitionError
+from gwa.util.toml import read_text
 
 FOLDER: Final = "pages"
 PICTURES: Final = "pictures"
-LARGEST: Final = 1_000_000
-TAKEN: Final = {
+MAXIMUM_BYTES: Final = 1_000_000
+RESERVED: Final = {
     "404", "compare", "console", "formats", "index", "leaderboard", "models", "ranking", "search", "traces",
 }  # fmt: skip
 """The names of pages that are made of the catalogue."""
@@ -39,29 +40,25 @@ def written(site: Path) -> list[MarkdownPage]:
     Raise `DefinitionError` for one without a title, or with a name that another page has.
     """
     home = site.resolve()
-    found: dict[str, MarkdownPage] = {}
+    pages: dict[str, MarkdownPage] = {}
     for path in sorted((site / FOLDER).glob("*.md")):
         name = ORDER.sub("", path.stem)
-        if not ID.fullmatch(name) or name in TAKEN or name in found:
+        if not ID.fullmatch(name) or name in RESERVED or name in pages:
             raise DefinitionError(f"{path}: its name is taken or odd, expected one such as 10-about.md")
-        if not path.resolve().is_relative_to(home) or path.stat().st_size > LARGEST:
-            raise DefinitionError(f"{path}: leads out of {site} or is too large for a page")
-        found[name] = _page(path, name)
-    return list(found.values())
+        if not path.resolve().is_relative_to(home):
+            raise DefinitionError(f"{path}: leads out of {site}")
+        pages[name] = _page(path, name)
+    return list(pages.values())
 
 
 def _page(path: Path, name: str) -> MarkdownPage:
     from markdown_it import MarkdownIt
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DefinitionError(f"{path}: {error}") from error
-    first, _, rest = text.lstrip().partition("\n")
+    first, _, rest = read_text(path, "a page", MAXIMUM_BYTES).lstrip().partition("\n")
     if not first.startswith("# "):
         raise DefinitionError(f"{path}: begins with '{first[:40]}', expected a title such as '# About'")
-    made = MarkdownIt("commonmark", {"html": False}).enable("table").render(rest)
-    body = Markup(_scrolling(made))  # noqa: S704 - escaped by the library
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(rest)
+    body = Markup(_scrolling(html))  # noqa: S704 - escaped by the library
     return MarkdownPage(name, first.removeprefix("# ").strip(), body, rest)
 
 

@@ -151,8 +151,8 @@ def _made(archive: Site) -> dict[str, list[PublishedTrace]]:
     """Return the traces that each preset made."""
     found: dict[str, list[PublishedTrace]] = {}
     for one in archive.good:
-        if one.entry.generated:
-            found.setdefault(one.entry.generated.preset, []).append(one)
+        if one.entry.preset:
+            found.setdefault(one.entry.preset, []).append(one)
     return found
 
 

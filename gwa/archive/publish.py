@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.analysis.build import build
-from gwa.archive.catalogue import Catalogue, CatalogueEntry, Generated
+from gwa.archive.catalogue import Catalogue, CatalogueEntry
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
@@ -111,8 +111,8 @@ def drawn(report: Report) -> dict[str, str]:
 
 def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
     """Return a store in *target* with the trace as its source has it, or as it is generated."""
-    if entry.generated:
-        return _generated(entry.generated, target, engine)
+    if entry.preset:
+        return _generated(entry, entry.preset, target, engine)
     if entry.source is None:  # pragma: no cover - the catalogue sees to it
         raise TraceError(f"{entry.id}: has no source")
     store = open_trace([entry.source], options=ReadOptions(engine=engine, target=target))
@@ -122,17 +122,17 @@ def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
     return store
 
 
-def _generated(said: Generated, target: Path, engine: Engine) -> Store:
+def _generated(entry: CatalogueEntry, preset: str, target: Path, engine: Engine) -> Store:
     from gwa.models.files import found
     from gwa.models.generate import GenerationRequest, generate_store
     from gwa.models.streams import Extent
 
-    model = found(said.preset).model
-    header = (("Processors", str(said.cpus)),) if said.cpus else ()
+    model = found(preset).model
+    header = (("Processors", str(entry.cpus)),) if entry.cpus else ()
     order = GenerationRequest(
-        model.limit_processors(said.cpus) if said.cpus else model,
-        Extent(said.jobs, said.days),
-        said.seed,
+        model.limit_processors(entry.cpus) if entry.cpus else model,
+        Extent(entry.jobs, entry.days),
+        entry.seed,
         header,
     )
     return generate_store(order, target, engine)

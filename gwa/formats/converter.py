@@ -16,17 +16,16 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     ``row`` where each row is mapped on its own, ``trace`` where the SELECT needs all rows.
 ``sides``
     tables of further files, each with its ``columns``, told apart by their number, or by a pattern that
-    most lines match: ``first`` among the ``options`` of a side.
+    most lines match: ``first`` among the ``options`` of a side. What a side does not say is as in the header.
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``
     see `gwa.ingest.spec.ConverterSpec`.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import duckdb
 
@@ -39,12 +38,12 @@ from gwa.ingest.source.lines import Layout
 from gwa.ingest.spec import MISSING, ConverterSpec, RepairStep, TableSpec, with_extra_columns
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.util import plugins
+from gwa.util.toml import Check, TomlFile, record
 
 HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
-NEEDED: Final = frozenset({"title", "files", "columns", "notes"})
-SHAPE: Final = frozenset({"columns", "delimiter", "comment", "missing", "options"})
-RECIPE: Final = frozenset({"title", "reader", "scope", "relative", "constants", "from_header", "header"})
-FAULTS: Final = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+READERS: Final = plugins.names("gwa.ingest.readers")
+FAULTS: Final = (DefinitionError, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 """What the engine says of SQL that is wrong whatever the data."""
 
 COMMON: Final = f"""
@@ -54,16 +53,45 @@ no UTF-8 is read as Latin-1. A line that cannot be read is refused and kept with
 """
 """What holds of each format that a file defines, printed behind its notes."""
 
-KEYS: Final = NEEDED | SHAPE | RECIPE | {"first", "contains", "sides", "steps", "extra_columns"}
+
+@dataclass(frozen=True, kw_only=True)
+class _TableHeader:
+    """What a header says of how a table is read."""
+
+    columns: Mapping[str, str]
+    delimiter: str = " "
+    comment: str = ""
+    missing: tuple[str, ...] = MISSING
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def spec(self, *, numbered: bool) -> TableSpec:
+        return TableSpec(**{key: getattr(self, key) for key in TABLE_KEYS}, numbered=numbered)
 
 
-@dataclass(frozen=True)
-class Signs:
-    """By what a source is recognised."""
+TABLE_KEYS: Final = tuple(key.name for key in fields(_TableHeader))
 
-    first: re.Pattern[str] | None
-    contains: re.Pattern[str] | None
-    extra_columns: bool
+
+@dataclass(frozen=True, kw_only=True)
+class _Header(_TableHeader):
+    """The header of a definition."""
+
+    title: str
+    files: tuple[str, ...]
+    notes: str
+    first: re.Pattern[str] | None = None
+    contains: re.Pattern[str] | None = None
+    extra_columns: bool = False
+    reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
+    scope: Literal["row", "trace"] = "row"
+    sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    relative: bool = False
+    constants: Mapping[str, str] = field(default_factory=dict)
+    from_header: Mapping[str, str] = field(default_factory=dict)
+    header: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[RepairStep, ...] = ()
+
+
+SPEC_KEYS: Final = ("title", "reader", "scope", "relative", "constants", "from_header", "header", "steps")
 
 
 def definition(name: str, text: str) -> Format:
@@ -72,107 +100,69 @@ def definition(name: str, text: str) -> Format:
     if not match:
         message = f"{name}: expected a TOML header between '/* ---' and '--- */', then a SELECT"
         raise DefinitionError(message)
-    try:
-        header = tomllib.loads(match[1])
-        _check_keys(name, header)
-        recipe = _recipe(header, match[2])
-        signs = Signs(_pattern(header, "first"), _pattern(header, "contains"), "extra_columns" in header)
-        names = tuple(pattern.lower() for pattern in header["files"])
-    except (tomllib.TOMLDecodeError, re.error, TypeError, AttributeError, ValueError) as error:
-        raise DefinitionError(f"{name}: {error}") from error
+    file = TomlFile.parsed(name, match[1], first_line=2)
+    with file.located():
+        header = record(_Header, file.data)
+        shared = {key: file.data[key] for key in TABLE_KEYS if key in file.data}
+        sides = {
+            side: record(_TableHeader, {**shared, **table}, f"sides.{side}").spec(numbered=False)
+            for side, table in header.sides.items()
+        }
+    spec = ConverterSpec(
+        source_table=header.spec(numbered=header.scope == "trace"),
+        select=match[2],
+        explaining_tables=sides,
+        **{key: getattr(header, key) for key in SPEC_KEYS},
+    )
     return Format(
         name=Path(name).stem,
-        title=str(header["title"]),
-        names=names,
-        notes=f"{header['notes']}{COMMON}",
-        mismatch=lambda head: _mismatch(head, recipe, signs),
-        read=lambda heads, reading: _read_or_blame(name, heads, reading, recipe, signs),
+        title=header.title,
+        names=tuple(pattern.lower() for pattern in header.files),
+        notes=f"{header.notes}{COMMON}",
+        mismatch=lambda head: _mismatch(head, spec, header),
+        read=lambda heads, options: _read(name, heads, options, spec, header),
     )
 
 
-def _check_keys(name: str, header: Mapping[str, Any]) -> None:
-    wrong = sorted(set(header) - KEYS) or sorted(NEEDED - set(header))
-    if wrong:
-        what = "unknown key" if wrong[0] in header else "its header lacks"
-        message = f"{name}: {what} '{wrong[0]}', expected {', '.join(sorted(KEYS))}"
-        raise DefinitionError(message)
-
-
-def _pattern(header: Mapping[str, Any], key: str) -> re.Pattern[str] | None:
-    return re.compile(header[key], re.MULTILINE) if key in header else None
-
-
-def _recipe(header: Mapping[str, Any], select: str) -> ConverterSpec:
-    numbered = header.get("scope") == "trace"
-    return ConverterSpec(
-        source_table=_shape(header, numbered=numbered),
-        select=select,
-        explaining_tables={
-            name: _shape({**header, **side}, numbered=False) for name, side in header.get("sides", {}).items()
-        },
-        steps=tuple(RepairStep(**step) for step in header.get("steps", [])),
-        **{key: value for key, value in header.items() if key in RECIPE},
-    )
-
-
-def _shape(header: Mapping[str, Any], *, numbered: bool) -> TableSpec:
-    said = {key: value for key, value in header.items() if key in SHAPE}
-    for table in said.keys() & {"columns", "options"}:
-        if not isinstance(said[table], dict):
-            raise TypeError(f"'{table}' is {said[table]!r}, expected a table")
-    return TableSpec(**{**said, "missing": tuple(header.get("missing", MISSING))}, numbered=numbered)
-
-
-def _mismatch(head: FileHead, recipe: ConverterSpec, signs: Signs) -> str | None:
+def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | None:
     """Return why *head* is not of a format, judged by its first lines; None when it is."""
     if head.is_binary:
         return "is not text"
-    rows = head.rows(recipe.source_table.comment)
+    rows = head.rows(spec.source_table.comment)
     if not rows:
         return "has no line of data"
-    if recipe.reader == "columns" and not recipe.source_table.options.get("any_width"):
-        width, wanted = _widths(head, recipe)
-        if width not in wanted and not (signs.extra_columns and width > wanted[0]):
+    if spec.reader == "columns" and not spec.source_table.options.get("any_width"):
+        width, wanted = _widths(head, spec)
+        if width not in wanted and not (header.extra_columns and width > wanted[0]):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
-    if signs.contains and not signs.contains.search(head.text):
+    if header.contains and not header.contains.search(head.text):
         return "lacks what is typical of it"
-    if signs.first and 2 * sum(bool(signs.first.match(row)) for row in rows) < len(rows):
+    if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):
         return "its lines look different"
     return None
 
 
-def _widths(head: FileHead, recipe: ConverterSpec) -> tuple[int, list[int]]:
-    shapes = (recipe.source_table, *recipe.explaining_tables.values())
-    return head.width(Layout(recipe.source_table.delimiter, recipe.source_table.comment)), [
-        len(one.columns) for one in shapes
+def _widths(head: FileHead, spec: ConverterSpec) -> tuple[int, list[int]]:
+    shapes = (spec.source_table, *spec.explaining_tables.values())
+    return head.width(Layout(spec.source_table.delimiter, spec.source_table.comment)), [
+        len(shape.columns) for shape in shapes
     ]
 
 
-def _read_or_blame(
-    name: str, heads: Sequence[FileHead], reading: ReadOptions, recipe: ConverterSpec, signs: Signs
+def _read(
+    name: str, heads: Sequence[FileHead], options: ReadOptions, spec: ConverterSpec, header: _Header
 ) -> Store:
     """Return a store with the jobs; raise `DefinitionError` where the SQL in the file *name* is wrong."""
-    try:
-        return _read(heads, reading, recipe, signs)
-    except (
-        DefinitionError,
-        duckdb.ParserException,
-        duckdb.BinderException,
-        duckdb.CatalogException,
-    ) as error:
-        raise DefinitionError(f"{name}: {str(error).splitlines()[0]}") from error
-
-
-def _read(heads: Sequence[FileHead], reading: ReadOptions, recipe: ConverterSpec, signs: Signs) -> Store:
-    """Return a store with the jobs of the files behind *heads*."""
-    if signs.extra_columns:
-        layout = Layout(recipe.source_table.delimiter, recipe.source_table.comment)
+    if header.extra_columns:
+        layout = Layout(spec.source_table.delimiter, spec.source_table.comment)
         width = max((head.width(layout) for head in heads), default=0)
-        recipe = replace(recipe, source_table=with_extra_columns(recipe.source_table, width))
-    store = Store.create(reading.target, reading.engine)
+        spec = replace(spec, source_table=with_extra_columns(spec.source_table, width))
+    store = Store.create(options.target, options.engine)
     try:
-        ingest(store, heads, recipe, reading)
-    except BaseException:
+        ingest(store, heads, spec, options)
+    except BaseException as error:
         store.close()
+        if isinstance(error, FAULTS):
+            raise DefinitionError(f"{name}: {str(error).splitlines()[0]}") from error
         raise
     return store

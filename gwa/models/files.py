@@ -5,54 +5,53 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from gwa.errors import ModelError
+from gwa.errors import DefinitionError, ModelError
 from gwa.models.base import Model, Preset, parse_model, presets
 from gwa.util.atomic import write_whole
+from gwa.util.toml import read_text
 from gwa.util.version import __version__
 
-LARGEST: Final = 50_000_000
-"""Bytes beyond which a file is no model."""
+MAXIMUM_BYTES: Final = 50_000_000
+"""A larger file is no model."""
+
+WRITTEN: Final = "what 'gwa model fit' writes"
 
 
-def document(one: Model, origin: Mapping[str, Any]) -> dict[str, Any]:
+def document(model: Model, origin: Mapping[str, Any]) -> dict[str, Any]:
     """Return a model as a JSON object; *origin* says what it was fitted to, or published as."""
     return {
-        "model": one.name,
-        "title": one.title,
-        "source": one.source,
+        "model": model.name,
+        "title": model.title,
+        "source": model.source,
         "gwa": __version__,
         "origin": dict(origin),
-        "parameters": one.plain(),
-        "meanings": one.meanings(),
+        "parameters": model.plain(),
+        "meanings": model.meanings(),
     }
 
 
-def write(one: Model, path: Path, origin: Mapping[str, Any]) -> None:
+def write(model: Model, path: Path, origin: Mapping[str, Any]) -> None:
     """Write a model to *path*, whole or not at all."""
-    write_whole(path, text(one, origin))
+    write_whole(path, text(model, origin))
 
 
-def text(one: Model, origin: Mapping[str, Any]) -> str:
+def text(model: Model, origin: Mapping[str, Any]) -> str:
     """Return a model as JSON text."""
-    return json.dumps(document(one, origin), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(document(model, origin), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read(path: Path) -> Model:
     """Return the model in a file; raise `ModelError` for what is none."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise ModelError(f"{path}: is too large for a model")
-        said = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        fields = json.loads(read_text(path, WRITTEN, MAXIMUM_BYTES))
+    except DefinitionError as error:
+        raise ModelError(str(error)) from error
     except (ValueError, RecursionError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(f"{path}: is no JSON, expected what 'gwa model fit' writes") from error
-    if not isinstance(said, dict):
-        raise ModelError(f"{path}: is no model, expected what 'gwa model fit' writes")
+        raise ModelError(f"{path}: is no JSON, expected {WRITTEN}") from error
+    if not isinstance(fields, dict):
+        raise ModelError(f"{path}: is no model, expected {WRITTEN}")
     try:
-        return parse_model(said)
+        return parse_model(fields)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
 
@@ -62,6 +61,6 @@ def found(name: str) -> Preset:
     if name in presets():
         return presets()[name]
     if Path(name).exists() or name.endswith(".json"):
-        one = read(Path(name))
-        return Preset(Path(name).name, one.title, one.source, one)
+        model = read(Path(name))
+        return Preset(Path(name).name, model.title, model.source, model)
     raise ModelError(f"there is no preset or file '{name}', expected a file or one of {', '.join(presets())}")

@@ -1,19 +1,18 @@
 """What is known of the system that a trace comes from: name, processors, sites, time zone."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
-from gwa.errors import DefinitionError
+from gwa.util.toml import Check, TomlFile, record
 
 Header = tuple[tuple[str, str], ...]
 """The *key: value* lines of a log's header, in order; keys may repeat."""
 
-KEYS: Final = {"name", "site", "cpus", "zone", "start", "description"}
 _NUMBER = re.compile(r"\s*(\d[\d,]{0,9})(?![\d,])")
 
 
@@ -60,29 +59,29 @@ def from_header(header: Header) -> System:
     >>> from_header((("Computer", "IBM SP2"), ("MaxProcs", "1664 (72, 1368, 224)"))).cpus
     1664
     """
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     for key, value in header:
-        said.setdefault(key.lower(), value.strip())
-    cpus, source = _processors(said)
+        values.setdefault(key.lower(), value.strip())
+    cpus, source = _processors(values)
     return System(
-        name=_known(said.get("computer")),
-        site=_known(said.get("installation")),
+        name=_known(values.get("computer")),
+        site=_known(values.get("installation")),
         cpus=cpus,
         cpus_from=source,
-        zone=_zone(said.get("timezonestring"), said.get("timezone")),
-        start=_start(said.get("unixstarttime")),
-        relative=said.get("times") != ABSOLUTE,
-        description=_known(said.get("description")),
+        zone=_zone(values.get("timezonestring"), values.get("timezone")),
+        start=_start(values.get("unixstarttime")),
+        relative=values.get("times") != ABSOLUTE,
+        description=_known(values.get("description")),
     )
 
 
-def _processors(said: Mapping[str, str]) -> tuple[int | None, str]:
+def _processors(values: Mapping[str, str]) -> tuple[int | None, str]:
     for key, meaning in (
         ("processors", "stated in the header"),
         ("maxprocs", "stated in the header (MaxProcs)"),
         ("maxnodes", "stated in the header (MaxNodes: the header gives no MaxProcs)"),
     ):
-        number = _NUMBER.match(said.get(key, ""))
+        number = _NUMBER.match(values.get(key, ""))
         if number and int(number[1].replace(",", "")) > 0:
             return int(number[1].replace(",", "")), meaning
     return None, "unknown"
@@ -119,33 +118,27 @@ def is_zone(name: str) -> bool:
     return True
 
 
+@dataclass(frozen=True, kw_only=True)
+class _SystemFile:
+    """What a system file may say."""
+
+    name: str | None = None
+    site: str | None = None
+    cpus: Annotated[int | None, Check(lambda cpus: cpus > 0, "a whole number above 0")] = None
+    zone: Annotated[str | None, Check(is_zone, "a time zone such as 'Europe/Amsterdam'")] = None
+    # A number stays as it is written: it goes into headers.
+    start: Annotated[
+        Any, Check(lambda start: type(start) in {int, float} and 0 < start < inf, "Unix seconds above 0")
+    ] = None
+    description: str | None = None
+
+
 def read_system(path: Path) -> Mapping[str, object]:
     """Return what a system file says; raise `DefinitionError` where it says nonsense."""
-    try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DefinitionError(f"{path}: {error}") from error
-    unknown = set(said) - KEYS
-    if unknown:
-        message = f"{path}: unknown key '{min(unknown)}', expected one of {', '.join(sorted(KEYS))}"
-        raise DefinitionError(message)
-    _check(path, said)
-    return said
-
-
-def _check(path: Path, said: Mapping[str, object]) -> None:
-    wanted = {"cpus": "a whole number above 0", "start": "Unix seconds above 0"}
-    for key, value in said.items():
-        number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-        if key in wanted and not (number and (key != "cpus" or isinstance(value, int))):
-            message = f"{path}: {key} is {value!r}, expected {wanted[key]}"
-            raise DefinitionError(message)
-        if key not in wanted and not isinstance(value, str):
-            message = f"{path}: {key} is {value!r}, expected a text"
-            raise DefinitionError(message)
-    if isinstance(zone := said.get("zone"), str) and not is_zone(zone):
-        message = f"{path}: zone is '{zone}', expected a time zone such as 'Europe/Amsterdam'"
-        raise DefinitionError(message)
+    file = TomlFile.read(path, "a description of a system")
+    with file.located():
+        system = record(_SystemFile, file.data)
+    return {key: getattr(system, key) for key in file.data}
 
 
 TITLES: Final = {
@@ -159,9 +152,9 @@ TITLES: Final = {
 """The header key that each key of a system file stands for."""
 
 
-def overridden(header: Iterable[tuple[str, str]], said: Mapping[str, object]) -> Header:
+def overridden(header: Iterable[tuple[str, str]], system: Mapping[str, object]) -> Header:
     """Return *header* with what a system file says put first, and what it replaces left out."""
-    titles = {TITLES[key]: str(value) for key, value in said.items()}
+    titles = {TITLES[key]: str(value) for key, value in system.items()}
     replaced = {"Processors": {"Processors", "MaxProcs"}}
     gone = set().union(*(replaced.get(title, {title}) for title in titles)) if titles else set()
     return (*titles.items(), *((key, value) for key, value in header if key not in gone))

@@ -2,9 +2,10 @@
 
 import gzip
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import IO, Final, cast
@@ -28,38 +29,34 @@ def whole(path: Path) -> Iterator[Path]:
     Whatever happens meanwhile, a full disk or a killed process included, an earlier *path* stays
     as it was. Raise `OutputError` where the place cannot be written to.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        _refuse_useless(path)
-        _sweep(path)
-    except OSError as error:
-        raise _told(path, error) from error
+    writable(path)
+    part = swept(path)
     try:
         yield part
         _flush(part)
         part.replace(path)
     except (OSError, *ENGINE) as error:
-        raise _told(path, error) from error
+        raise unwritable(path, error) from error
     finally:
-        _remove(part)
+        remove(part)
 
 
 def writable(path: Path) -> None:
     """Raise `OutputError` where a file cannot be written to *path*, before work is done for it."""
     try:
-        _refuse_useless(path)
+        reason = _obstacle(path)
     except OSError as error:
-        raise _told(path, error) from error
+        raise unwritable(path, error) from error
+    if reason:
+        raise OutputError(f"{path}: {reason}")
 
 
-def _told(path: Path, error: Exception) -> OutputError:
-    """Return what is to be said of an error, in one line."""
+def unwritable(path: Path, error: Exception) -> OutputError:
+    """Return the error, in one line, that *path* cannot be written because of another *error*."""
     if isinstance(error, OutputError):
         return error
-    why = getattr(error, "strerror", None) or str(error).splitlines()[0]
-    if FULL in why:
-        why = FULL
-    return OutputError(f"{path}: cannot be written: {why}")
+    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    return OutputError(f"{path}: cannot be written: {FULL if FULL in reason else reason}")
 
 
 @contextmanager
@@ -91,28 +88,27 @@ def write_folder(path: Path, files: Mapping[str, str | bytes]) -> None:
         try:
             (path / name).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _told(path, error) from error
+            raise unwritable(path, error) from error
         write_whole(path / name, content)
 
 
-def _refuse_useless(path: Path) -> None:
+def _obstacle(path: Path) -> str:
+    """Return why no file can be written to *path*, empty where it can."""
     if path.is_dir():
-        message = f"{path}: is a directory, expected the name of a file to write"
-        raise OutputError(message)
+        return "is a directory, expected the name of a file to write"
     if not path.parent.is_dir():
-        message = f"{path}: there is no directory {path.parent}"
-        raise OutputError(message)
-    if not os.access(path.parent, os.W_OK):
-        message = f"{path}: no permission to write in {path.parent}"
-        raise OutputError(message)
+        return f"there is no directory {path.parent}"
+    return "" if os.access(path.parent, os.W_OK) else f"no permission to write in {path.parent}"
 
 
-def _sweep(path: Path) -> None:
-    """Remove the parts that killed processes left of *path*."""
-    for stale in path.parent.glob(f".{escape(path.name)}.*.part"):
-        owner = stale.name.rsplit(".", 2)[1]
-        if owner.isdecimal() and not is_running(int(owner)):
-            _remove(stale)
+def swept(path: Path) -> Path:
+    """Return the place for this process's part of *path*, after removing what killed processes left there."""
+    for stale in path.parent.glob(f".{escape(path.name)}.*.part*"):
+        owner = re.match(r"(\d+)\.part", stale.name.removeprefix(f".{path.name}."))
+        if owner and (int(owner[1]) == os.getpid() or not is_running(int(owner[1]))):
+            with suppress(OSError):
+                remove(stale)
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 def is_running(process: int) -> bool:
@@ -134,7 +130,8 @@ def _flush(part: Path) -> None:
                 os.fsync(file.fileno())
 
 
-def _remove(part: Path) -> None:
+def remove(part: Path) -> None:
+    """Remove a part, a file or a folder, and the log that DuckDB keeps beside it."""
     if part.is_dir():
         shutil.rmtree(part, ignore_errors=True)
     else:

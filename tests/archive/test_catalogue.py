@@ -53,26 +53,27 @@ def test_a_catalogue_says_what_it_says(site):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"expected a table \[archive\]"),
-        ("x = 1", "x is unknown, expected one of archive, trace"),
-        ("[archive]\n", "archive.title is missing"),
-        ("[archive]\ntitle = 3", "archive.title is '3', expected a text"),
-        (HEAD + 'url = "x"', "archive.url is 'x', expected one such as https"),
-        (HEAD + 'compare = [["one", "two"]]' + TRACE + SOURCE, "archive.compare has"),
-        (HEAD + '[[trace]]\nid = "A B"', "trace 1: id is 'A B', expected up to 64 of"),
-        (HEAD + TRACE, "one: expected either source or preset"),
-        (HEAD + TRACE + SOURCE + 'preset = "lublin"', "one: expected either source or preset"),
-        (HEAD + TRACE + 'preset = "lublim"\njobs = 1', "preset is 'lublim', expected one of .*lublin,"),
-        (HEAD + TRACE + 'preset = "lublin"', "one: expected either jobs or days"),
-        (HEAD + TRACE + 'preset = "lublin"\njobs = 0', "one: jobs is '0', expected a whole number"),
-        (HEAD + TRACE + 'preset = "lublin"\ndays = nan', "one: days is 'nan', expected a number"),
-        (HEAD + TRACE + SOURCE + "synthetic = 1", "one: synthetic is '1', expected true or false"),
-        (HEAD + TRACE + SOURCE + "licens = 1", "one: licens is unknown, expected one of id, title"),
-        (HEAD + TRACE.replace('licence = "CC0-1.0"\n', "") + SOURCE, "one: licence is missing"),
-        (HEAD + TRACE + SOURCE + 'changes = [{ date = "x", text = "" }]', "one: changes has"),
-        (HEAD + TRACE + SOURCE + TRACE + SOURCE, "trace 2: id 'one' is that of trace 1, too"),
-        (HEAD + TRACE + f'notes = "{"x" * 20_001}"\n' + SOURCE, "notes has 20,001 characters"),
-        ("[archive", "archive.toml: "),
+        ("", "archive.toml:1: archive: is missing, expected a table"),
+        ("x = 1", "archive.toml:1: x: unknown key, expected one of archive, trace"),
+        ("[archive]\n", "archive.title: is missing, expected a text"),
+        ("[archive]\ntitle = 3", "archive.toml:2: archive.title: is 3, expected a text"),
+        (HEAD + 'url = "x"', ":3: archive.url: is 'x', expected one such as https"),
+        (HEAD + 'compare = [["one", "two"]]' + TRACE + SOURCE, r":3: archive.compare\[0\]: is .'one', 'two'"),
+        (HEAD + TRACE.replace('"one"', '"A B"'), r":5: trace\[0\].id: is 'A B', expected up to 64 of"),
+        (HEAD + TRACE, r"trace\[0\]: expected either source or preset"),
+        (HEAD + TRACE + SOURCE + 'preset = "lublin"', r"trace\[0\]: expected either source or preset"),
+        (HEAD + TRACE + 'preset = "lublim"\njobs = 1', "preset: is 'lublim', expected one of .*lublin,"),
+        (HEAD + TRACE + 'preset = "lublin"', r"trace\[0\]: expected either jobs or days"),
+        (HEAD + TRACE + 'preset = "lublin"\njobs = 0', r":12: trace\[0\].jobs: is 0, expected a whole"),
+        (HEAD + TRACE + 'preset = "lublin"\ndays = nan', "days: is nan, expected a number of at least 0.001"),
+        (HEAD + TRACE + SOURCE + "synthetic = 1", "synthetic: is 1, expected true or false"),
+        (HEAD + TRACE + SOURCE + "licens = 1", r":12: .*licens: unknown key, expected one of licence, id"),
+        (HEAD + TRACE.replace('licence = "CC0-1.0"\n', ""), r":4: .*licence: is missing, expected a text"),
+        (HEAD + TRACE + SOURCE + 'changes = [{ date = "x", text = "" }]', r"changes\[0\].date: is 'x'"),
+        (HEAD + TRACE + SOURCE + TRACE + SOURCE, r":14: trace\[1\].id: 'one' is that of trace\[0\], too"),
+        (HEAD + TRACE + f'notes = "{"x" * 20_001}"\n' + SOURCE, "notes: has 20,001 characters"),
+        (HEAD + TRACE + f'source = "{"x" * 5_000}"', r"source: there is no x+ in"),
+        ("[archive", "archive.toml:1: "),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_the_choices(site, text, message):
@@ -88,7 +89,7 @@ def test_what_is_wrong_is_named_with_the_choices(site, text, message):
     ["../one.swf", "a/../../one.swf", "/etc/passwd", "~/x", "..\\one.swf", "c:x", "file:///etc/passwd"],
 )
 def test_a_path_may_not_leave_the_folder(site, path):
-    with pytest.raises(DefinitionError, match=r"one: source is .* expected a path inside of"):
+    with pytest.raises(DefinitionError, match=r":11: trace\[0\]\.source: is .* expected a path inside of"):
         read(site, HEAD + TRACE + f"source = '{path}'")
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from gwa.errors import DefinitionError
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.spec import read_experiment
-from gwa.evaluation.experiments.toml_lines import Located
 from tests.conftest import HOME
 
 SHIPPED = sorted((HOME / "experiments").glob("*.toml"))
@@ -49,7 +48,7 @@ days = 1
 MISTAKES = {
     'title = "Good"|titel = "Good"': (
         1,
-        "titel: there is no such parameter, expected one of title, workloads",
+        "titel: unknown key, expected one of title, workloads",
     ),
     'title = "Good"|': (1, "title: is missing"),
     'title = "Good"|title = 3': (1, "title: is 3, expected a text"),
@@ -84,7 +83,7 @@ MISTAKES = {
     '"all at once"|"at once"': (24, "workloads[0].arrivals[1]: is 'at once', expected one of as modelled"),
     'name = "users"|name = "bags"': (26, "workloads[1]: 'bags' is there twice"),
     "days = 1|days = 1e400": (29, "workloads[1].days: is inf, expected a number"),
-    "days = 1|[more]": (29, "more: there is no such parameter"),
+    "days = 1|[more]": (29, "more: unknown key"),
 }
 
 
@@ -130,7 +129,9 @@ def test_a_system_in_a_file_of_its_own_is_blamed_by_its_own_name(tmp_path):
     (tmp_path / "s.toml").write_text(
         'title = "S"\nclusters = [\n {name = "a", processors = 1, sped = 2},\n]\n'
     )
-    with pytest.raises(DefinitionError, match=r"s.toml:2: clusters\[0\].sped: there is no such parameter"):
+    with pytest.raises(
+        DefinitionError, match=r"s.toml:2: clusters\[0\].sped: unknown key, expected one of speed"
+    ):
         read_experiment(path)
 
 
@@ -206,33 +207,6 @@ def mistake(path):
     except DefinitionError as error:
         return str(error)
     return None
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            ["", "# note", "list = [\n  1,\n\n  2,\n]", 'text = """\nnext = 1\n[no]\n"""', "plain = 1"]
-        ),
-        max_size=8,
-    ),
-    st.lists(st.sampled_from(["", "# [[table]]"]), max_size=3),
-)
-def test_lines_are_those_on_which_a_statement_begins(tmp_path_factory, statements, gaps):
-    """The reference is how the text is put together."""
-    text, wanted, line = "", {}, 1
-    for number, statement in enumerate([*statements, *gaps, "[[table]]", *gaps, "last = 1"]):
-        written = re.sub(r"^(\w+) =", rf"\1_{number} =", statement)
-        if match := re.match(r"\w+", written):
-            wanted[("table[0]." if "table[0]" in wanted else "") + match[0]] = line
-        if statement == "[[table]]":
-            wanted["table[0]"] = line
-        text += written + "\n"
-        line += written.count("\n") + 1
-    path = tmp_path_factory.mktemp("located") / "some.toml"
-    path.write_text(text)
-    file = Located.read(path)
-
-    assert {name: file.line(f"{name}: is wrong") for name in wanted} == wanted
 
 
 def test_the_example_in_the_readme_is_good(tmp_path):

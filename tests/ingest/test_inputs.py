@@ -81,9 +81,9 @@ def test_a_definition_of_ones_own_is_a_format(tmp_path):
     ("text", "said"),
     [
         ("select 1", "expected a TOML header"),
-        ("/* ---\ntitle = 1\n--- */\nselect 1", "lacks"),
-        ("/* ---\ncolour = 1\n--- */\nselect 1", "unknown key 'colour'"),
-        ("/* ---\ntitle = \n--- */\nselect 1", r"my\.sql: "),
+        ("/* ---\ntitle = 1\n--- */\nselect 1", "columns: is missing"),
+        ("/* ---\ncolour = 1\n--- */\nselect 1", "my.sql:2: colour: unknown key"),
+        ("/* ---\ntitle = \n--- */\nselect 1", r"my\.sql:2: Invalid value"),
     ],
 )
 def test_a_wrong_definition_is_explained(text, said, tmp_path):

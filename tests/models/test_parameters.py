@@ -43,8 +43,8 @@ def changed(path, value):
         ("batch.sizes.serial", None, "batch.sizes.serial: is missing"),
         pytest.param("batch.sizes.serial", 10**400, "batch.sizes.serial: is 1000", id="enormous"),
         ("batch.sizes.middle", 9.0, "batch.sizes.middle is 9.0, expected one between low and high"),
-        ("batch.sizes.colour", 1.0, "batch.sizes.colour: there is no such parameter"),
-        ("batch.sizes", 5, "batch.sizes.: is 5"),
+        ("batch.sizes.colour", 1.0, "batch.sizes.colour: unknown key, expected one of"),
+        ("batch.sizes", 5, "batch.sizes: is 5, expected a table"),
         ("batch.run_times.scale1", -1.0, "batch.run_times.scale1 is -1.0, expected a number above 0"),
         ("batch.run_times.shape1", 900.0, "batch.run_times.shape1 is 900.0"),
         ("batch.arrivals.gap.distribution.shape", 0, "batch.arrivals.gap.distribution.shape is above 0"),
@@ -53,7 +53,7 @@ def changed(path, value):
         ("batch.arrivals.gap.high", -3.0, "batch.arrivals.gap.low and high are None and -3.0"),
         ("batch.arrivals.day.begins", 90000, "batch.arrivals.day.begins is 90000.0"),
         ("batch.arrivals.kind", "nix", "batch.arrivals.kind: is 'nix', expected one of bursts, "),
-        ("batch.arrivals.kind", "poisson", "batch.arrivals.day: there is no such parameter"),
+        ("batch.arrivals.kind", "poisson", "batch.arrivals.day: unknown key"),
     ],
 )
 def test_errors_name_the_parameter(path, value, said):
@@ -79,7 +79,7 @@ def test_any_json_is_a_model_or_an_error_in_words(said, path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is no JSON"), (b"\xff\xfe", "is no JSON"), (b"[1]", "is no model"), (b"{}", "model: is None"),
+        (b"", "is no JSON"), (b"\xff\xfe", "1: is no UTF-8"), (b"[1]", "is no model"), (b"{}", "is None"),
         (b"[" * 100_000, "is no JSON"), (json.dumps(GOOD).encode()[:-5], "is no JSON"),
     ],
 )  # fmt: skip

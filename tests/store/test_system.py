@@ -58,13 +58,16 @@ def test_a_system_file_replaces_what_the_header_says(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("cpus = 'many'", "cpus is 'many', expected a whole number above 0"),
-        ("cpus = 0", "cpus is 0"),
-        ("cpus = 1.5", "cpus is 1.5"),
-        ("zone = 'Mars'", "expected a time zone such as"),
-        ("colour = 'red'", "unknown key 'colour', expected one of"),
-        ("name = 3", "expected a text"),
-        ("name = ", "system.toml"),
+        ("cpus = 'many'", "system.toml:1: cpus: is 'many', expected a whole number above 0"),
+        ("cpus = 0", "cpus: is 0"),
+        ("cpus = 1.5", "cpus: is 1.5"),
+        ("name = 'x'\nzone = 'Mars'", ":2: zone: is 'Mars', expected a time zone such as"),
+        ("colour = 'red'", "colour: unknown key, expected one of name, site, cpus"),
+        ("start = 'noon'", "start: is 'noon', expected Unix seconds above 0"),
+        ("start = true", "start: is True"),
+        ("start = inf", "start: is inf"),
+        ("name = 3", "name: is 3, expected a text"),
+        ("name = ", "system.toml:1: "),
     ],
 )
 def test_names_what_is_wrong_in_a_system_file(text, said, tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import DefinitionError
-from gwa.evaluation.experiments.spec import RUNS, Stated, WorkloadSpec
+from gwa.evaluation.experiments.spec import MAXIMUM_RUNS, Stated, WorkloadSpec
 from gwa.util import fingerprint
 
 DIGITS: Final = 20
@@ -88,8 +88,10 @@ class Plan:
     def runs(self) -> list[PlannedRun]:
         """Every run, variant by variant; raise `DefinitionError` for more than anybody can mean."""
         count = len(self.variants) * len(self.policies)
-        if count > RUNS:
-            raise DefinitionError(f"{self.stated.path}:1: has {count:,} runs, expected at most {RUNS:,}")
+        if count > MAXIMUM_RUNS:
+            raise DefinitionError(
+                f"{self.stated.path}:1: has {count:,} runs, expected at most {MAXIMUM_RUNS:,}"
+            )
         found = []
         for variant in self.variants:
             same = self._content(variant)

@@ -7,10 +7,9 @@ Every mistake in the file is a `DefinitionError` of one line that names the file
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from gwa.errors import ModelError
-from gwa.evaluation.experiments.toml_lines import Located
 from gwa.models.base import Model
 from gwa.models.families.thesis import BagsModel
 from gwa.models.files import found
@@ -19,13 +18,16 @@ from gwa.simulation.architectures import architecture
 from gwa.simulation.backfilling import POLICIES
 from gwa.simulation.scheduling import scheduler
 from gwa.simulation.selection import selection
+from gwa.util.toml import TomlFile
+
+P = TypeVar("P", bound=Parameters)
 
 MODELLED, AT_ONCE, EVENLY = "as modelled", "all at once", "evenly spread"
 
 Pattern = Literal["as modelled", "all at once", "evenly spread"]
 """When bags arrive: as the model or the trace has it, all at time 0, or at equal distances."""
 
-RUNS: Final = 100_000
+MAXIMUM_RUNS: Final = 100_000
 """More runs than this are a mistake."""
 
 
@@ -139,7 +141,7 @@ class Experiment(Parameters):
         for key in ("workloads", "architectures", "selections"):
             if not getattr(self, key):
                 raise ModelError(f"{key}: there are none, expected at least one")
-        _distinct("workloads", [one.name for one in self.workloads])
+        _distinct("workloads", [workload.name for workload in self.workloads])
         for key, known in KNOWN.items():
             _distinct(key, getattr(self, key))
             for place, name in enumerate(getattr(self, key)):
@@ -200,34 +202,39 @@ def read_experiment(path: Path) -> Stated:
 
     Raise `DefinitionError`, naming file and line, for the first thing that is wrong.
     """
-    file = Located.read(path)
-    said = file.parsed(Experiment)
-    machines = _machines(file, said)
-    if said.policies and (len(machines.clusters) != 1 or machines.clusters[0].speed != 1):
-        with file.blamed("policies"):
+    file = TomlFile.read(path, "an experiment")
+    experiment = _parsed(file, Experiment)
+    machines = _machines(file, path, experiment)
+    if experiment.policies and (len(machines.clusters) != 1 or machines.clusters[0].speed != 1):
+        with file.located("policies"):
             raise ModelError("parallel jobs need a system of one cluster of speed 1")
     models: dict[str, Model] = {}
     traces: dict[str, Path] = {}
-    for place, workload in enumerate(said.workloads):
+    for place, workload in enumerate(experiment.workloads):
         for number, name in enumerate(workload.models):
-            with file.blamed(f"workloads[{place}].models[{number}]"):
+            with file.located(f"workloads[{place}].models[{number}]"):
                 models[name] = _model(path, name, workload)
         if workload.trace is not None:
             traces[workload.trace] = path.parent / workload.trace
-            with file.blamed(f"workloads[{place}].trace"):
+            with file.located(f"workloads[{place}].trace"):
                 _check_file(traces[workload.trace])
-    return Stated(path, said, machines, models, traces)
+    return Stated(path, experiment, machines, models, traces)
 
 
-def _machines(file: Located, said: Experiment) -> Machines:
-    """Return the system of an experiment: stated in the same file, or in another one."""
-    if said.system is None:
-        with file.blamed():
-            return Machines(title="the system of this experiment", clusters=said.clusters)
-    place = file.path.parent / said.system
-    with file.blamed("system"):
-        _check_file(place)
-    return Located.read(place).parsed(Machines)
+def _parsed(file: TomlFile, kind: type[P]) -> P:
+    with file.located():
+        return kind.parsed(file.data)
+
+
+def _machines(file: TomlFile, path: Path, experiment: Experiment) -> Machines:
+    """Return the system of an experiment: stated in the same file, at *path*, or in another one."""
+    if experiment.system is None:
+        with file.located():
+            return Machines(title="the system of this experiment", clusters=experiment.clusters)
+    system = path.parent / experiment.system
+    with file.located("system"):
+        _check_file(system)
+    return _parsed(TomlFile.read(system, "a system"), Machines)
 
 
 def _check_file(path: Path) -> None:
