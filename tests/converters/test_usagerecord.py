@@ -762,16 +762,16 @@ def test_processes_that_fail_cost_nothing(tmp_path, monkeypatch):
         expected = table(store)[2].jobs
     monkeypatch.setattr(split, "BLOCK", 20_000)
     monkeypatch.setattr(lines, "CHUNK", 20_000)
-    answer, count = helper.Helper._answer, []  # noqa: SLF001
+    found, count = helper.Helper.found, []
 
     def killed(self, block):
         count.append(block)
         if len(count) == 3:
             self.process.kill()
             self.process.wait()
-        return answer(self, block)
+        return found(self, block)
 
-    monkeypatch.setattr(helper.Helper, "_answer", killed)
+    monkeypatch.setattr(helper.Helper, "found", killed)
     with read([path]) as store:
         assert store.account.jobs == expected
     monkeypatch.setattr(sys, "executable", "/nowhere/python")

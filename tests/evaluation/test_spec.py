@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from gwa.errors import DefinitionError
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.spec import read_experiment
-from gwa.evaluation.experiments.toml_lines import Located
 from tests.conftest import HOME
 
 SHIPPED = sorted((HOME / "experiments").glob("*.toml"))
@@ -206,33 +205,6 @@ def mistake(path):
     except DefinitionError as error:
         return str(error)
     return None
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            ["", "# note", "list = [\n  1,\n\n  2,\n]", 'text = """\nnext = 1\n[no]\n"""', "plain = 1"]
-        ),
-        max_size=8,
-    ),
-    st.lists(st.sampled_from(["", "# [[table]]"]), max_size=3),
-)
-def test_lines_are_those_on_which_a_statement_begins(tmp_path_factory, statements, gaps):
-    """The reference is how the text is put together."""
-    text, wanted, line = "", {}, 1
-    for number, statement in enumerate([*statements, *gaps, "[[table]]", *gaps, "last = 1"]):
-        written = re.sub(r"^(\w+) =", rf"\1_{number} =", statement)
-        if match := re.match(r"\w+", written):
-            wanted[("table[0]." if "table[0]" in wanted else "") + match[0]] = line
-        if statement == "[[table]]":
-            wanted["table[0]"] = line
-        text += written + "\n"
-        line += written.count("\n") + 1
-    path = tmp_path_factory.mktemp("located") / "some.toml"
-    path.write_text(text)
-    file = Located.read(path)
-
-    assert {name: file.line(f"{name}: is wrong") for name in wanted} == wanted
 
 
 def test_the_example_in_the_readme_is_good(tmp_path):
