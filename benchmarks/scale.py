@@ -49,7 +49,7 @@ def _tree(process: int) -> Iterator[int]:
         yield from _tree(int(child))
 
 
-def _resident(process: int) -> int:
+def resident(process: int) -> int:
     """Return the resident memory of a process tree in KB."""
     total = 0
     for one in _tree(process):
@@ -69,7 +69,7 @@ def measured(words: list[str]) -> dict[str, float]:
 
     def watch() -> None:
         while not over.wait(EVERY):
-            peak[0] = max(peak[0], _resident(process.pid))
+            peak[0] = max(peak[0], resident(process.pid))
 
     watcher = threading.Thread(target=watch)
     watcher.start()

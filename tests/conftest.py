@@ -1,6 +1,7 @@
 """Traces for tests: small ones made by hand, and real logs where they stand beside the checkout."""
 
 import os
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -27,6 +28,17 @@ LOGS = HOME.parent / "shared" / "traces"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the files of expected results")
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in another order")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the files, and the tests in each, which share what their file has prepared."""
+    if (seed := config.getoption("--shuffle")) is not None:
+        files = sorted({item.path for item in items})
+        chance = random.Random(seed)
+        chance.shuffle(files)
+        chance.shuffle(items)
+        items.sort(key=lambda item: files.index(item.path))
 
 
 @pytest.fixture

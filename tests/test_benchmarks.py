@@ -15,6 +15,7 @@ from benchmarks.make_big import main as make_big
 from benchmarks.measure import Cost, Failed, Measured, run
 from benchmarks.readme import BEGIN, END, README, ratios, replaced
 from benchmarks.scale import measured as measured_tree
+from benchmarks.scale import resident
 from benchmarks.scale import table as scale_table
 from benchmarks.session import FILES, PROGRAMS, Outcome, Session
 from benchmarks.table import HEAD, as_data, machine, table
@@ -227,8 +228,21 @@ def test_large_parts_of_the_trace_are_in_order_and_have_its_shape(tmp_path):
     assert max(tasks.values()) > 1000
 
 
-def test_memory_is_that_of_a_program_and_of_those_it_starts():
-    child = "import time; block = bytearray(b'x') * 60_000_000; time.sleep(1)"
+def test_memory_is_that_of_a_program_and_of_those_it_starts(tmp_path, monkeypatch):
+    """The program lasts until its memory was looked at."""
+    seen, looks = tmp_path / "seen", []
+
+    def look(process):
+        looks.append(resident(process))
+        if looks[-1] > 60_000 or len(looks) > 100:
+            seen.touch()
+        return looks[-1]
+
+    monkeypatch.setattr("benchmarks.scale.resident", look)
+    child = (
+        "import pathlib, time; block = bytearray(b'x') * 60_000_000\n"
+        f"while not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.01)"
+    )
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     found = measured_tree([sys.executable, "-c", parent])
     assert 60 < found["peak_mb"] < 200

@@ -1,14 +1,10 @@
 """One folder takes the place of another in one step, whatever happens meanwhile."""
 
-import random
-import subprocess
-import sys
-import time
-
 import pytest
 
 from gwa.archive.atomic_swap import exchange, replacing
 from gwa.errors import OutputError
+from tests.killing import run
 
 MARK = "mark"
 
@@ -55,7 +51,7 @@ def test_a_folder_with_other_things_is_not_replaced(tmp_path):
 
 
 def test_without_help_from_the_system_folders_change_places_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("gwa.archive.atomic_swap._exchanged", lambda _one, _other: False)
+    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: object())
     for name in ("new", "place"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x").write_text(name)
@@ -65,32 +61,42 @@ def test_without_help_from_the_system_folders_change_places_too(tmp_path, monkey
     assert words(tmp_path / "new") == {"place"}
 
 
-ENDLESS = """
-import sys
+KILLED = """
+import os, sys
+from itertools import count
 from pathlib import Path
 from gwa.archive.atomic_swap import replacing
-place, turn = Path(sys.argv[1]), 0
-while True:
-    turn += 1
-    with replacing(place, "mark") as (folder, _):
-        for number in range(40):
-            (folder / str(number)).write_text(str(turn))
-        (folder / "mark").write_text(str(turn))
-        print(turn, flush=True)
+from tests.killing import kill_at
+place, status = Path(sys.argv[1]), -1
+for turn in count():
+    if not (process := os.fork()):
+        kill_at(turn, place.parent)
+        with replacing(place, "mark") as (folder, _):
+            for name in ("a", "b", "mark"):
+                (folder / name).write_text(str(turn))
+        os._exit(0)
+    status = os.waitpid(process, 0)[1]
+    print(turn, status, *(f"{path.name}={path.read_text()}" for path in sorted(place.iterdir())))
+    if turn and not status:
+        break
 """
 
 
 def test_a_killed_process_leaves_a_whole_folder(tmp_path):
-    out, chance = tmp_path / "site", random.Random(7)
-    for _ in range(10):
-        with subprocess.Popen([sys.executable, "-c", ENDLESS, out], stdout=subprocess.PIPE) as process:
-            assert process.stdout
-            process.stdout.readline()
-            process.stdout.readline()
-            time.sleep(chance.random() / 20)
-            process.kill()
-        assert len(words(out)) == 1
-        assert len(list(out.iterdir())) == 41
+    """It is killed before each of its steps; the first time and the last it is not."""
+    out = tmp_path / "site"
+    done = run(KILLED, out)
+    assert done.returncode == 0, done.stderr
+    turns = [line.split() for line in done.stdout.decode().splitlines()]
+    assert len(turns) > 10
+    before = "0"
+    for turn, status, *found in turns:
+        content = {word.partition("=")[2] for word in found}
+        assert content in ({before}, {turn})
+        assert [word.partition("=")[0] for word in found] == ["a", "b", MARK]
+        assert status == "9" or turn in {turns[0][0], turns[-1][0]}
+        (before,) = content
+    assert 0 < sum(turn not in "".join(found) for turn, _, *found in turns) < len(turns)
     with replacing(out, MARK) as (folder, _):
         fill(folder, "last")
 

@@ -3,15 +3,10 @@
 import hashlib
 import http.client
 import json
-import os
-import random
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import threading
-import time
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
@@ -26,6 +21,7 @@ from gwa.archive.server import server
 from gwa.cli.site import command
 from gwa.errors import DefinitionError
 from tests.conftest import HOME
+from tests.killing import run
 
 HOSTILE = "<b onclick=alert(1)>&amp; \\N{x}"
 URL = "https://archive.example/here/"
@@ -338,25 +334,35 @@ def test_without_duckdb_for_browsers_the_console_says_so(built):
     assert "console.js" not in text
 
 
+KILLED = """
+import sys
+from pathlib import Path
+from gwa.cli import main
+from tests.killing import kill_at
+number, site, out = sys.argv[1:]
+sys.argv = ["gwa", "site", "build", site, "-o", out]
+steps = kill_at(int(number), Path(out).parent)
+try:
+    main()
+finally:
+    print(steps())
+"""
+
+
 @pytest.mark.slow
 def test_a_build_that_is_killed_leaves_the_old_site_whole(fresh):
-    """At ten random points between its begin and its end; each build would make the trace anew."""
-    chance, out = random.Random(11), fresh / "public"
+    """At points from its begin to beyond its end; each build would make the trace anew."""
+    out = fresh / "public"
     before = contents(out)
-    arguments = [sys.executable, "-m", "gwa", "site", "build", str(fresh / "site"), "-o", str(out)]
     text = (fresh / "site/archive.toml").read_text()
-    begin = time.monotonic()
     (fresh / "site/archive.toml").write_text(text.replace("seed = 3", "seed = 9"))
-    subprocess.run(arguments, stderr=subprocess.DEVNULL, check=False)
-    takes = time.monotonic() - begin
+    steps = int(run(KILLED, 0, fresh / "site", out).stdout)
     assert contents(out) != before
     before = contents(out)
     for turn in range(10):
         (fresh / "site/archive.toml").write_text(text.replace("seed = 3", f"seed = {turn + 10}"))
-        process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(chance.uniform(0, 1.1 * takes))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        done = run(KILLED, 1 + steps * turn // 8, fresh / "site", out, start_new_session=True)
+        assert done.returncode == -signal.SIGKILL or turn >= 7
         after = contents(out)
         if after != before:  # it was done already
             said = json.loads((out / "catalog.json").read_text())["traces"][0]["downloads"]
@@ -364,7 +370,7 @@ def test_a_build_that_is_killed_leaves_the_old_site_whole(fresh):
             assert list(broken_links(out, URL)) == []
             before = after
     (fresh / "site/archive.toml").write_text(text.replace("seed = 3", "seed = 20"))
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    done = run(KILLED, 0, fresh / "site", out)
 
-    assert "1 traces made" in done.stderr
+    assert b"1 traces made" in done.stderr
     assert sorted(path.name for path in fresh.iterdir()) == ["public", "site"], "what was left is swept away"

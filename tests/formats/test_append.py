@@ -1,7 +1,6 @@
 # mypy: disable-error-code="no-untyped-call,func-returns-value,redundant-expr"
 """Logs that are appended to a store, and conversions that are broken off: the same jobs as in one go."""
 
-import os
 import shutil
 import signal
 import subprocess
@@ -25,7 +24,7 @@ from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.progress import Progress
-from tests.conftest import HOME
+from tests.killing import run
 
 ROWS = 240
 HEADERS = {"swf": 10, "sge": 4, "slurm": 1, "google": 0, "pbs": 0}
@@ -235,12 +234,7 @@ KILLED = """
 def kill(words, module, function, after):
     """Run gwa until a function was called so many times, then kill it."""
     code = textwrap.dedent(KILLED.format(module=module, function=function, after=after, words=words))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(HOME)},
-        check=False,
-        capture_output=True,
-    )
+    done = run(code)
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 

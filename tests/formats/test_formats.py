@@ -1,8 +1,5 @@
 """What holds for every format that is written: what was written is read again, all of it."""
 
-from pathlib import Path
-
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,6 +13,7 @@ from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
 from gwa.store.system import ABSOLUTE
+from tests.formats.some_jobs import JOBS
 
 EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")
 EVERY = pytest.mark.parametrize("suffix", EXACT)
@@ -55,8 +53,10 @@ LINES = st.lists(
 def traces(draw):
     """Return fields, header, repairs and account of a trace."""
     ids = draw(IDS)
-    some = draw(st.sets(st.sampled_from(sorted(VALUES)), min_size=1))
-    columns = {name: draw(st.lists(VALUES[name], min_size=len(ids), max_size=len(ids))) for name in some}
+    some = sorted(draw(st.sets(st.sampled_from(sorted(VALUES)), min_size=1)))
+    columns = {
+        name: draw(st.lists(VALUES[name], min_size=len(ids), max_size=len(ids))) for name in sorted(some)
+    }
     folded, rejected, comments = draw(st.tuples(*[st.integers(0, 99)] * 3))
     rows = len(ids) + folded + rejected + comments
     repairs = draw(st.lists(st.tuples(KEYS, KEYS, st.integers(1, 9)), max_size=3, unique=True))
@@ -98,17 +98,6 @@ def test_what_was_written_is_read_again(suffix, trace, make_store, tmp_path):
             assert again.account == account
             assert again.rows("from repairs order by all") == store.rows("from repairs order by all")
             assert again.system == store.system
-
-
-JOBS: dict[str, list[object]] = {
-    "submit_time": [1e9 + 5, None, 1e9, 1e9 + 5],
-    "wait_time": [0.0, 1.0, None, 2.5],
-    "run_time": [10.0, 20.0, None, 0.1],
-    "n_procs": [1, 2, None, 4],
-    "status": [1, 0, 5, None],
-    "user_id": ["U1", "U2", None, "U1"],
-    "project_id": ["p"] * 4,
-}
 
 
 @pytest.mark.parametrize("suffix", [".gwf.gz", ".gwf.zst", ".swf.gz", ".swf.zst"])
@@ -198,7 +187,7 @@ def test_an_output_replaces_an_earlier_one_only_when_whole(suffix, make_store, t
     def fails(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gwa.util.atomic._flush", fails)
+    monkeypatch.setattr("os.fsync", fails)
     with pytest.raises(OutputError, match="No space left on device"):
         writer(path).save(store, path)
     assert path.read_bytes() == before
@@ -223,102 +212,6 @@ def test_a_file_that_was_cut_is_an_error_or_a_counted_loss(suffix, keep, make_st
             store.account.check()
             assert len(jobs_of(store)) == store.account.jobs < 2000
     assert "\n" not in told
-
-
-# Parquet of others.
-
-
-def write_parquet(path: Path, **columns):
-    import pyarrow as pa
-
-    pq.write_table(pa.table(columns), path)
-    return path
-
-
-def test_parquet_has_the_fields_as_columns_and_the_rest_in_its_metadata(make_store, tmp_path):
-    path = tmp_path / "trace.parquet"
-    writer(path).save(make_store(**JOBS), path)
-    file = pq.ParquetFile(path)
-
-    assert file.schema_arrow.names == [field.name for field in FIELDS]
-    assert b"gwa" in file.metadata.metadata
-    assert file.metadata.row_group(0).column(1).compression == "ZSTD"
-    assert file.read()["submit_time"].to_pylist() == [None, 1e9, 1e9 + 5, 1e9 + 5]
-    assert file.read()["job_id"].to_pylist() == [2, 3, 1, 4]
-
-
-def test_parquet_of_gwa_is_not_copied(make_store, tmp_path):
-    path = tmp_path / "trace.parquet"
-    writer(path).save(make_store(**JOBS), path)
-    with open_trace([path]) as store:
-        assert store.rows("select count(*) from duckdb_tables() where table_name = 'recorded'") == [(0,)]
-
-
-def test_parquet_of_others_is_read_by_the_names_of_any_edition(tmp_path):
-    import datetime as dt
-
-    path = write_parquet(
-        tmp_path / "a.parquet",
-        JobID=[7, 8, 9],
-        SubmitTime=[dt.datetime(2020, 1, 1, tzinfo=dt.UTC), None, dt.datetime(2020, 1, 2, tzinfo=dt.UTC)],
-        runtime=[dt.timedelta(seconds=90), None, dt.timedelta(0)],
-        NProc=[4, -1, 2],
-        UsedCPUTime=[1.5, -1.0, float("nan")],
-        UserID=[12.0, None, -1.0],
-        GroupID=["g", "-1", ""],
-        colour=["red", "blue", "green"],
-    )
-    with open_trace([path]) as store:
-        names = "job_id, submit_time, run_time, n_procs, average_cpu_time, user_id, group_id"
-        assert store.rows(f"select {names} from jobs order by 1") == [
-            (7, 1577836800.0, 90.0, 4, 1.5, "12", "g"),
-            (8, None, None, None, None, None, None),
-            (9, 1577923200.0, 0.0, 2, None, None, None),
-        ]
-        assert store.rows("select name, jobs from repairs") == [("invalid value", 1)]
-        assert store.account == Account(3, 3, 0, 0, 0)
-        assert not store.system.relative
-
-
-@pytest.mark.parametrize(
-    ("columns", "reason"),
-    [
-        ({"a": [1], "b": [2]}, r"is a table of other things \(a, b\); expected the columns of GWF"),
-        ({"submit_time": ["noon"]}, "SubmitTime is VARCHAR, expected numbers"),
-        ({"submit_time": [1.0], "UserID": [[1, 2]]}, r"UserID is BIGINT\[\], expected text"),
-        ({"submit_time": [1.0], "UserID": [b"\xff"]}, "UserID is BLOB, expected text"),
-        ({"RunTime": [1.0], "run_time": [2.0]}, "RunTime and run_time are the same field"),
-    ],
-)
-def test_parquet_of_other_things_is_refused(columns, reason, tmp_path):
-    with pytest.raises(TraceError, match=reason):
-        open_trace([write_parquet(tmp_path / "a.parquet", **columns)])
-
-
-def test_parquet_that_was_changed_is_cleaned_and_counted_anew(make_store, tmp_path):
-    path = tmp_path / "trace.parquet"
-    writer(path).save(make_store(**JOBS), path)
-    table = pq.read_table(path)
-    times = table.column("run_time").to_pylist()
-    place = table.column_names.index("run_time")
-    changed = table.slice(0, 3).set_column(place, "run_time", [[-7e9, *times[1:3]]])
-    pq.write_table(changed, path)
-    with open_trace([path]) as store:
-        assert store.account == Account(3, 3, 0, 0, 0)
-        assert store.rows("select name, jobs from repairs") == [("invalid value", 1)]
-        assert store.sample("run_time").values.min() >= 0
-
-
-@pytest.mark.parametrize(
-    "note", [b"", b"{", b"[]", b'{"header": 3}', b'{"provenance": {"account.jobs": "x"}}', b"\xff"]
-)
-def test_parquet_with_a_false_note_is_refused_in_a_line(note, make_store, tmp_path):
-    path = tmp_path / "trace.parquet"
-    writer(path).save(make_store(**JOBS), path)
-    table = pq.read_table(path)
-    pq.write_table(table.replace_schema_metadata({b"gwa": note}), path)
-    with pytest.raises(TraceError, match=r"note on the trace is damaged|cannot be read"):
-        open_trace([path])
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".sqlite"])

@@ -1,7 +1,6 @@
 """The store: what it holds, what it shows, and which files it does not believe."""
 
-import subprocess
-import sys
+import signal
 
 import duckdb
 import pytest
@@ -15,6 +14,7 @@ from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS, NAMES
 from gwa.store.store import TABLES, Store
+from tests.killing import run
 
 JOBS: dict[str, list[object]] = {
     "submit_time": [1e9, 1e9 + 60, None],
@@ -231,22 +231,17 @@ def test_all_tables_travel(written):
 
 
 KILLED = """
-import os, signal, sys
+import sys
 from pathlib import Path
-import gwa.util.atomic
 from gwa.formats.convert import convert
-def die(part):
-    os.kill(os.getpid(), signal.SIGKILL)
-if sys.argv[3] == "end":
-    gwa.util.atomic._flush = die
-else:
-    import threading, time
-    def wait():
-        while not list(Path(sys.argv[2]).parent.glob(".*.part")):
-            time.sleep(0.0005)
-        die(None)
-    threading.Thread(target=wait, daemon=True).start()
-convert([Path(sys.argv[1])], Path(sys.argv[2]))
+from tests.killing import kill_when
+log, out = Path(sys.argv[1]), Path(sys.argv[2])
+def has_begun(event, arguments):
+    return any(out.parent.glob(".*.part"))
+def ends(event, arguments):
+    return event == "os.rename" and Path(arguments[1]) == out
+kill_when({"begin": has_begun, "end": ends}[sys.argv[3]])
+convert([log], out)
 """
 
 
@@ -266,9 +261,9 @@ def test_a_killed_conversion_leaves_the_earlier_output(suffix, when, tmp_path):
     line = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
     log.write_text("".join(line.format(number) for number in range(1, 8_000)))
     out.write_bytes(b"earlier")
-    done = subprocess.run([sys.executable, "-c", KILLED, log, out, when], check=False, capture_output=True)
+    done = run(KILLED, log, out, when)
 
-    assert done.returncode == -9, done.stderr
+    assert done.returncode == -signal.SIGKILL, done.stderr
     assert out.read_bytes() == b"earlier"
     convert([log], out)
     with open_trace([out]) as store:

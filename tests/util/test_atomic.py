@@ -100,14 +100,12 @@ def test_a_folder_that_may_not_be_written_to_by_others_than_root(tmp_path):
         pytest.skip("only root can become somebody else")
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom gwa.util.atomic import write_whole\n"
-        "os.setgid(65534); os.setuid(65534)\n"
-        "write_whole(Path(sys.argv[1]), 'text')"
+        "os.chdir(sys.argv[1])\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "write_whole(Path('a.txt'), 'text')"
     )
-    for folder in [tmp_path, *tmp_path.parents][:4]:
-        folder.chmod(0o755)
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / "a.txt"], capture_output=True, text=True, check=False
-    )
+    tmp_path.chmod(0o755)
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False)
     assert "gwa.errors.OutputError" in done.stderr.splitlines()[-1]
     assert names(tmp_path) == []
 

@@ -98,3 +98,31 @@ def test_what_a_log_does_not_record_is_said_in_words(logs):
     assert "does not record WaitTime (from submission to start)" in said
     assert "jobs are taken to start when they are submitted" in said
     assert "does not record Status (how the job ended" in said
+
+
+@pytest.mark.logs
+def test_kth_is_as_pandas_says(logs):
+    path = logs / "swf" / "KTH-SP2-1996-2.1-cln.swf.gz"
+    with gzip.open(path, "rt") as file:
+        lines = [line.split() for line in file if not line.startswith(";")]
+    jobs = pd.DataFrame(np.array(lines, dtype=float)).rename(
+        columns={1: "submit", 2: "wait", 3: "run", 4: "procs", 8: "asked", 11: "user"}
+    )
+    jobs = jobs[(jobs.run >= 0) & (jobs.procs >= 1)]
+    with gwa.open(path) as trace:
+        report = trace.report(only=["slowdown", "estimates", "powers-of-two", "inequality"])
+    found = {fact.id: fact.value for fact in report.facts()}
+    slow = ((jobs.wait + jobs.run) / jobs.run.clip(lower=10)).clip(lower=1)
+    parallel = jobs[jobs.procs > 1]
+    is_power = np.log2(parallel.procs) % 1 == 0
+    by_user = jobs.groupby("user").run.apply(lambda run: (run * jobs.procs[run.index]).sum())
+
+    assert found["slowdown.bounded.mean"] == pytest.approx(slow.mean(), rel=2e-3)
+    assert found["slowdown.bounded.median"] == pytest.approx(slow.median(), rel=5e-3)
+    assert found["slowdown.bounded.p95"] == pytest.approx(slow.quantile(0.95), rel=5e-3)
+    used = (jobs.run / jobs.asked)[jobs.asked > 0]
+    assert found["estimates.time.median"] == pytest.approx(used.median(), rel=5e-3)
+    assert found["estimates.time.mean"] == pytest.approx(used.mean(), rel=1e-3)
+    assert found["jobs.parallel.power_of_two"] == pytest.approx(is_power.mean())
+    tenth = by_user.sort_values(ascending=False)
+    assert found["users.top_tenth_cpu"] == pytest.approx(tenth[:21].sum() / tenth.sum(), abs=0.01)

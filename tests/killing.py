@@ -1,0 +1,60 @@
+"""
+Programs that are killed at a step of their work, never by a clock: the same step on a busy machine.
+
+The steps are the events of Python's audit: a file that is opened, renamed, removed, and many more.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import HOME
+
+
+def kill_when(is_due: Callable[[str, tuple[Any, ...]], bool]) -> None:
+    """Kill this process before the first event that *is_due*; what that asks for itself is no event."""
+    asking = False
+
+    def look(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal asking
+        if not asking:
+            asking = True
+            if is_due(event, arguments):
+                signal.raise_signal(signal.SIGKILL)
+            asking = False
+
+    sys.addaudithook(look)
+
+
+def kill_at(number: int, folder: Path) -> Callable[[], int]:
+    """
+    Kill this process before its event of this *number*, from one, of those that name something in *folder*.
+
+    Return a function that counts them.
+    """
+    count = 0
+
+    def is_due(_event: str, arguments: tuple[Any, ...]) -> bool:
+        nonlocal count
+        named = (str(one) for one in arguments if isinstance(one, str | Path))
+        counts = any(one.startswith(str(folder)) for one in named)
+        count += counts
+        return counts and count == number
+
+    kill_when(is_due)
+    return lambda: count
+
+
+def run(code: str, *words: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run Python *code*, which may import from the tests, with *words* as its arguments."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)],
+        env={**os.environ, "PYTHONPATH": str(HOME)},
+        check=False,
+        capture_output=True,
+        **options,
+    )
