@@ -95,7 +95,7 @@ def fill(make_store):
         if not stores:
             stores.append(make_store(**columns([{"job_id": 0, **dict.fromkeys(FIELDS)}])))
         store = stores[0]
-        store.drop(*list(store._kept))  # noqa: SLF001 - all of them
+        store.drop(*list(store._temporary))  # noqa: SLF001 - all of them
         store.rows("delete from recorded")
         names = [row[0] for row in store.rows("describe recorded")]
         store.insert("recorded", [tuple(job.get(name) for name in names) for job in numbered])

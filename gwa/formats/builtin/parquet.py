@@ -89,8 +89,7 @@ def _opened(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> St
 
 
 def _open(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> None:
-    files = ", ".join("'" + quoted(head).replace("'", "''") + "'" for head in heads)
-    store.connection.execute(f"create temp view file as from read_parquet([{files}], union_by_name = true)")
+    store.connection.execute(f"create temp view file as {_rows(heads)}")
     notes = [note for head in heads for note in _notes(store, head)]
     types = {row[0]: row[1] for row in store.rows("describe from file")}
     ours = len(notes) == len(heads)
@@ -112,9 +111,15 @@ def _open(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> None
             store.connection.execute(f"insert into {name} {sql}")
 
 
+def _rows(heads: Sequence[FileHead]) -> str:
+    """Return the query for the rows of all files."""
+    files = ", ".join("'" + quoted(head).replace("'", "''") + "'" for head in heads)
+    return f"from read_parquet([{files}], union_by_name = true)"
+
+
 def _is_view(store: Store, heads: Sequence[FileHead], reading: ReadOptions) -> bool:
     """Use the jobs where they stand; False, and nothing done, where they are not clean."""
-    store.view(f"select {', '.join(NAMES)} from file")
+    store.view(f"select {', '.join(NAMES)} {_rows(heads)}")
     if reading.engine and reading.on_spark:
         store.over([str(head.path.absolute()) for head in heads], reading.engine)
     if is_clean(store):

@@ -98,8 +98,5 @@ class Explicit(Model):
 
 def _part(kind: type[M], store: Store, condition: str) -> M:
     """Return a model of a *kind*, fitted to a part of the jobs."""
-    whole = store.narrow(condition)
-    try:
-        return kind.fit(store)
-    finally:
-        store.show(whole)
+    with store.filtered(condition) as part:
+        return kind.fit(part)
