@@ -11,7 +11,8 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
   and what it is made of.
 - `Progress`: how a program follows long work.
 - `GwaError`: any error that gwa raises on purpose. Its kinds are `TraceError`, `UnknownFormat`,
-  `StrictError`, `DefinitionError`, `ModelError`, `SimulationError`, `EngineError`, `OutputError` and `MissingAsset`.
+  `StrictError`, `DefinitionError`, `ModelError`, `SimulationError`, `EngineError`, `OutputError` and
+  `MissingAsset`.
 
 Everything not named here is internal and may change.
 """

@@ -132,6 +132,16 @@ class Trace:
         They are the numbers of the report: `gwa facts` prints the same. Only the sections that they stand
         in are computed.
 
+        Parameters
+        ----------
+        prefix
+            How the ids begin, such as ``trace`` or ``jobs.runtime``; all facts where it is empty.
+
+        Returns
+        -------
+        dict
+            The value of each fact by its id.
+
         Examples
         --------
         >>> import gwa
@@ -220,7 +230,17 @@ class Trace:
 
     def sample(self, field: str) -> Sample:
         """
-        Return the distinct values of a *field* such as ``run_time``, with counts.
+        Return the distinct values of a field, with counts.
+
+        Parameters
+        ----------
+        field
+            The name of a numeric field, such as ``run_time``.
+
+        Returns
+        -------
+        Sample
+            The values in increasing order; jobs that do not record the field are left out.
 
         Raises
         ------
@@ -266,6 +286,11 @@ class Trace:
         """
         Return all jobs as an Arrow table, one column for each of the 29 fields.
 
+        Returns
+        -------
+        pyarrow.Table
+            Whole numbers are ``int64`` and ``int32``, times and sizes ``double``, others are ``string``.
+
         Examples
         --------
         >>> import gwa
@@ -279,6 +304,11 @@ class Trace:
     def save(self, path: str | PathLike[str]) -> None:
         """
         Write the trace to *path*, whole or not at all, in the format that its suffix names.
+
+        Parameters
+        ----------
+        path
+            The file, such as ``trace.parquet``; ``gwa formats`` lists the suffixes.
 
         Raises
         ------

@@ -140,7 +140,8 @@ def _frame(
     """Return *rows* with columns of nullable types, so that counts with gaps stay whole numbers."""
     import pandas as pd
 
-    return pd.DataFrame(list(rows), index, list(columns), dtype=object).convert_dtypes()
+    labels = list(index) if index is not None else None
+    return pd.DataFrame(list(rows), labels, list(columns), dtype=object).convert_dtypes()
 
 
 @dataclass(frozen=True)
@@ -305,7 +306,17 @@ class Report:
 
     def fact(self, id: str) -> Fact:  # noqa: A002 - the word for it
         """
-        Return the fact called *id*, such as ``utilization.mean``.
+        Return the fact called *id*.
+
+        Parameters
+        ----------
+        id
+            Such as ``utilization.mean``.
+
+        Returns
+        -------
+        Fact
+            The fact, with value, unit and label.
 
         Raises
         ------
@@ -324,7 +335,17 @@ class Report:
 
     def figure(self, id: str) -> Figure:  # noqa: A002 - the word for it
         """
-        Return the figure called *id*, such as ``utilization``; `figures` lists them.
+        Return the figure called *id*.
+
+        Parameters
+        ----------
+        id
+            Such as ``utilization``; `figures` lists them.
+
+        Returns
+        -------
+        Figure
+            The figure, which draws itself.
 
         Raises
         ------
@@ -344,7 +365,17 @@ class Report:
 
     def table(self, id: str) -> Table | FactTable:  # noqa: A002 - the word for it
         """
-        Return the table called *id*, such as ``users-by-jobs``; `tables` lists them.
+        Return the table called *id*.
+
+        Parameters
+        ----------
+        id
+            Such as ``users-by-jobs``; `tables` lists them.
+
+        Returns
+        -------
+        Table or FactTable
+            The table, whose `frame` has the values.
 
         Raises
         ------
@@ -363,7 +394,17 @@ class Report:
 
     def section(self, id: str) -> Section:  # noqa: A002 - the word for it
         """
-        Return the section called *id*, such as ``waits``.
+        Return the section called *id*.
+
+        Parameters
+        ----------
+        id
+            Such as ``waits``.
+
+        Returns
+        -------
+        Section
+            The section with its blocks.
 
         Raises
         ------

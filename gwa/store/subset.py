@@ -67,23 +67,8 @@ class Subset:
     def __str__(self) -> str:
         """Return the conditions in words, for the head of a report."""
         conditions = [f"submitted in {self.period}"] if self.period else []
-        conditions += [f"{name} {', '.join(values)}" for name, values in self.names().items() if values]
+        conditions += [f"{name} {', '.join(values)}" for name, values in _names(self).items() if values]
         return "; ".join(conditions + ([f"where {self.where}"] if self.where else []))
-
-    def names(self) -> dict[str, tuple[str, ...]]:
-        """Return the names that are wanted, by what they are names of."""
-        return {"queue": self.queues, "group": self.groups, "user": self.users}
-
-    def condition(self, system: System) -> str:
-        """Return the conditions on a trace of *system* as one in SQL."""
-        conditions = [f"({self.where}\n)"] if self.where else []
-        for name, values in self.names().items():
-            if values:
-                conditions.append(f"{name}_id in ({', '.join(map(literal, values))})")
-        if self.period:
-            first, end = bounds(self.period, system)
-            conditions.append(f"submit_time >= {first!r} and submit_time < {end!r}")
-        return " and ".join(conditions) or "true"
 
 
 def select(store: Store, subset: Subset) -> Store:
@@ -93,9 +78,9 @@ def select(store: Store, subset: Subset) -> Store:
     Raise `TraceError` where there are none, or where the condition is not valid SQL, and
     `DefinitionError` for a period that is none.
     """
-    for name, values in subset.names().items():
+    for name, values in _names(subset).items():
         _check_names(store, f"{name}_id", values)
-    condition = subset.condition(store.system)
+    condition = _condition(subset, store.system)
     query = f"select count(*) from jobs where {condition}"
     try:
         is_condition = len(store.connection.extract_statements(query)) == 1
@@ -107,6 +92,23 @@ def select(store: Store, subset: Subset) -> Store:
     if not jobs:
         raise TraceError(f"the trace has no jobs {subset}{_extent(store)}")
     return store.filtered(condition)
+
+
+def _names(subset: Subset) -> dict[str, tuple[str, ...]]:
+    """Return the names that are wanted, by what they are names of."""
+    return {"queue": subset.queues, "group": subset.groups, "user": subset.users}
+
+
+def _condition(subset: Subset, system: System) -> str:
+    """Return the conditions on a trace of *system* as one in SQL."""
+    conditions = [f"({subset.where}\n)"] if subset.where else []
+    for name, values in _names(subset).items():
+        if values:
+            conditions.append(f"{name}_id in ({', '.join(map(literal, values))})")
+    if subset.period:
+        first, end = bounds(subset.period, system)
+        conditions.append(f"submit_time >= {first!r} and submit_time < {end!r}")
+    return " and ".join(conditions) or "true"
 
 
 def _check_names(store: Store, field: str, values: tuple[str, ...]) -> None:
