@@ -27,7 +27,7 @@ from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.store.subset import Subset, narrow
+from gwa.store.subset import Subset, select
 from gwa.store.system import Header, System, read_system
 from gwa.util.progress import SILENT, Progress
 
@@ -35,82 +35,300 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+FilePath = str | PathLike[str]
+Names = str | Sequence[str]
 
 
 class Trace:
-    """The jobs of a cluster, grid or cloud over some time, and what is known of where they come from."""
+    """
+    The jobs of a cluster, grid or cloud over some time, and what is known of where they come from.
 
-    def __init__(self, store: Store, name: str) -> None:
-        """Hold an open *store* under a *name*; `open` is the usual way to get a trace."""
-        self.store = store
+    `gwa.open` makes one. It is closed at the end of a ``with``, or by `close`.
+
+    Attributes
+    ----------
+    name : str
+        What the trace is called: its file without suffixes.
+    filters : tuple of Subset
+        What the jobs were filtered by, in order; empty for a whole trace.
+
+    """
+
+    def __init__(self, store: Store, name: str, filters: Sequence[Subset] = ()) -> None:
+        """Hold an open *store* of the jobs that passed the *filters* under a *name*."""
+        self._store = store
         self.name = name
-        self.part = Subset()
+        self.filters = tuple(filters)
 
-    def narrow(self, part: Subset) -> Self:
+    @property
+    def store(self) -> Store:
+        """What answers the queries of gwa itself; it is internal and may change."""
+        if self._store.is_closed:
+            raise TraceError(f"{self.name}: the trace is closed")
+        return self._store
+
+    def filter(
+        self,
+        subset: Subset | None = None,
+        *,
+        period: str | None = None,
+        queue: Names = (),
+        group: Names = (),
+        user: Names = (),
+        where: str | None = None,
+    ) -> Self:
         """
-        Leave only a part of the trace; the files that it was read from stay as they are.
+        Return a trace of the jobs that meet all conditions; this trace stays as it is.
 
+        A filtered trace can be filtered further. It is a view of this one, without a copy of the jobs,
+        and open as long as this one is. Its header, its system and the account of the conversion are those
+        of the whole, and its reports name the filters.
+
+        Parameters
+        ----------
+        subset
+            Conditions that were made before.
+        period
+            When the jobs were submitted: ``2007``, ``2007-03``, ``2007-03-05T14:30`` or
+            ``2007-03..2007-05``; ``3..10`` are days where times count from an unknown start.
+        queue, group, user
+            A name, or several of which the job's must be one.
+        where
+            An SQL condition on the fields of a job, such as ``n_procs > 1``.
+
+        Returns
+        -------
+        Trace
+            The jobs that are left.
+
+        Raises
+        ------
+        TraceError
+            If no job is left, a name is that of no job, or *where* is not valid SQL.
+        DefinitionError
+            If *period* is no period of this trace.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
-        ...     len(trace.narrow(gwa.Part(where="n_procs > 1")))
-        529
+        ...     parallel = trace.filter(where="n_procs > 1")
+        ...     long = parallel.filter(where="run_time > 600", user=["U1", "U2"])
+        ...     len(trace), len(parallel), len(long)
+        (1200, 529, 193)
+
         """
-        narrow(self.store, part)
-        self.part = part
-        return self
+        given = Subset(period, _several(queue), _several(group), _several(user), where)
+        subsets = [conditions for conditions in (subset, given) if conditions]
+        store = self.store if subsets else self.store.filtered("true")
+        for conditions in subsets:
+            store = select(store, conditions)
+        return type(self)(store, self.name, (*self.filters, *subsets))
 
     def facts(self, prefix: str = "") -> dict[str, Value]:
         """
         Return the facts whose ids begin with *prefix*, in full precision and SI units.
 
-        They are the numbers of the report: `gwa facts` prints the same.
+        They are the numbers of the report: `gwa facts` prints the same. Only the sections that they stand
+        in are computed.
+
+        Parameters
+        ----------
+        prefix
+            How the ids begin, such as ``trace`` or ``jobs.runtime``; all facts where it is empty.
+
+        Returns
+        -------
+        dict
+            The value of each fact by its id.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.facts("trace.jobs")
+        {'trace.jobs': 1200}
+
         """
-        only = [one.id for one in analyses() if one.tells(prefix)]
-        report = build(self.store, self.name, part=self.part, only=only, strict=True)
+        only = [analysis.id for analysis in analyses() if analysis.tells(prefix)]
+        report = build(self.store, self.name, filters=self.filters, only=only, strict=True)
         return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
 
     def report(self, only: Sequence[str] | None = None, progress: Progress = SILENT) -> Report:
-        """Return the report as data; *only* names the sections wanted. `gwa.report` prints it."""
-        unknown = set(only or ()) - {one.id for one in analyses()}
-        if unknown:
-            known = ", ".join(one.id for one in analyses())
-            raise TraceError(f"there is no section '{min(unknown)}', expected one of {known}")
-        return build(self.store, self.name, part=self.part, only=only, progress=progress)
+        """
+        Compute the report.
+
+        Parameters
+        ----------
+        only
+            The ids of the sections wanted, such as ``["overview", "waits"]``. Without, the report has all
+            but those that are made on request only.
+        progress
+            What is told how far the work has come.
+
+        Returns
+        -------
+        Report
+            The report as data. `Report.write` writes it to files, and a notebook shows a short form of it.
+
+        Raises
+        ------
+        TraceError
+            If there is no such section.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     [section.id for section in trace.report(["overview", "waits"]).sections]
+        ['overview', 'waits']
+
+        """
+        known = [analysis.id for analysis in analyses()]
+        if unknown := set(only or ()) - set(known):
+            raise TraceError(f"there is no section '{min(unknown)}', expected one of {', '.join(known)}")
+        return build(self.store, self.name, filters=self.filters, only=only, progress=progress)
 
     def sql(self, query: str) -> "pd.DataFrame":
         """
-        Return what a query yields; the tables are ``jobs``, ``ran`` and those beside them.
+        Return what a query yields, in the SQL of DuckDB.
 
+        Parameters
+        ----------
+        query
+            A query on the tables ``jobs``, with the 29 fields, ``ran``, with the jobs that ran and their
+            start_time, end_time and cpu_seconds, ``header``, ``sources``, ``rejects``, ``repairs`` and
+            ``dependencies``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each that the query yields.
+
+        Raises
+        ------
+        TraceError
+            If the query fails.
+        EngineError
+            If Spark, where it is the engine, cannot answer.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     int(trace.sql("select count(*) as jobs from jobs").jobs[0])
         1200
+
         """
-        return self.store.frame(query)
+        import duckdb
+
+        store = self.store
+        try:
+            return store.frame(query)
+        except duckdb.Error as error:
+            raise TraceError(f"the query failed: {str(error).strip().splitlines()[0]}") from error
 
     def sample(self, field: str) -> Sample:
-        """Return the distinct values of a *field* such as ``run_time``, with counts."""
+        """
+        Return the distinct values of a field, with counts.
+
+        Parameters
+        ----------
+        field
+            The name of a numeric field, such as ``run_time``.
+
+        Returns
+        -------
+        Sample
+            The values in increasing order; jobs that do not record the field are left out.
+
+        Raises
+        ------
+        TraceError
+            If no numeric field has this name.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.sample("run_time").median()
+        4858.0
+
+        """
         if field not in BY_NAME or BY_NAME[field].is_text:
-            numbers = ", ".join(one.name for one in BY_NAME.values() if not one.is_text)
+            numbers = ", ".join(known.name for known in BY_NAME.values() if not known.is_text)
             raise TraceError(f"there is no number called '{field}', expected one of {numbers}")
         return self.store.sample(field)
 
     def frame(self) -> "pd.DataFrame":
-        """Return all jobs as a pandas DataFrame, one column for each of the 29 fields."""
-        return self.store.frame()
+        """
+        Return all jobs as a pandas DataFrame, one column for each of the 29 fields.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Numbers of processors, of jobs and the status are ``Int64``, times and sizes ``float64``,
+            others are text. Times are in seconds; `pandas.to_datetime` with ``unit="s"`` makes dates
+            of ``submit_time`` where the trace has dates.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.frame()[["n_procs", "run_time"]].dtypes.astype(str).to_dict()
+        {'n_procs': 'Int64', 'run_time': 'float64'}
+
+        """
+        whole = {field.name: "Int64" for field in BY_NAME.values() if field.is_whole}
+        return self.store.frame().astype(whole)
 
     def arrow(self) -> "pa.Table":
-        """Return all jobs as an Arrow table."""
+        """
+        Return all jobs as an Arrow table, one column for each of the 29 fields.
+
+        Returns
+        -------
+        pyarrow.Table
+            Whole numbers are ``int64`` and ``int32``, times and sizes ``double``, others are ``string``.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.arrow().shape
+        (1200, 29)
+
+        """
         return self.store.arrow()
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the trace to *path*, whole or not at all, in the format that its suffix names."""
+        """
+        Write the trace to *path*, whole or not at all, in the format that its suffix names.
+
+        Parameters
+        ----------
+        path
+            The file, such as ``trace.parquet``; ``gwa formats`` lists the suffixes.
+
+        Raises
+        ------
+        TraceError
+            If no format that can be written has this suffix.
+        OutputError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import gwa, tempfile
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace, tempfile.TemporaryDirectory() as folder:
+        ...     trace.save(f"{folder}/tiny.parquet")
+
+        """
         writer(Path(path)).save(self.store, Path(path))
 
     @property
     def header(self) -> Header:
-        """The key and value lines of the log's header."""
+        """The keys and values of the log's header, in order; keys may repeat."""
         return self.store.header
 
     @property
@@ -120,7 +338,7 @@ class Trace:
 
     @property
     def account(self) -> Account:
-        """What became of every row of the sources."""
+        """What became of every row of the sources; of the whole, where the trace is filtered."""
         return self.store.account
 
     def __len__(self) -> int:
@@ -128,8 +346,8 @@ class Trace:
         return int(self.store.row("select count(*) as jobs from jobs")[0])
 
     def close(self) -> None:
-        """Close the trace and remove its scratch files."""
-        self.store.close()
+        """Close the trace and remove its scratch files; traces that were filtered from it are closed, too."""
+        self._store.close()
 
     def __enter__(self) -> Self:
         """Return the trace itself, to be closed at the end of a ``with``."""
@@ -142,17 +360,22 @@ class Trace:
         self.close()
 
     def _summary(self) -> list[tuple[str, str]]:
-        overview = next(one for one in analyses() if one.id == "overview").section(self.store)
         from gwa.report.formatting import show
 
+        overview = next(analysis for analysis in analyses() if analysis.id == "overview")
         wanted = {"trace.jobs", "trace.users", "trace.span_seconds", "trace.cpus", "trace.cpu_seconds"}
-        facts = Report("", "", (overview,)).facts()
+        facts = Report("", "", (overview.section(self.store),)).facts()
         return [(fact.label, show(fact.value, fact.unit)) for fact in facts if fact.id in wanted]
+
+    def _title(self) -> str:
+        return "; ".join((self.name, *map(str, self.filters)))
 
     def __repr__(self) -> str:
         """Return a line that says what the trace is."""
+        if self._store.is_closed:
+            return f"<Trace {self._title()}: closed>"
         return (
-            f"<Trace {self.name}: "
+            f"<Trace {self._title()}: "
             + ", ".join(f"{label.lower()} {value}" for label, value in self._summary())
             + ">"
         )
@@ -162,14 +385,14 @@ class Trace:
         rows = "".join(
             f"<tr><th>{escape(label)}</th><td>{escape(value)}</td></tr>" for label, value in self._summary()
         )
-        return f"<table><caption>{escape(self.name)}</caption>{rows}</table>"
+        return f"<table><caption>{escape(self._title())}</caption>{rows}</table>"
 
 
 def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the paths go by name
-    paths: Paths,
+    paths: FilePath | Sequence[FilePath],
     *,
     format: str | None = None,  # noqa: A002 - the word for it
-    system: str | PathLike[str] | dict[str, Any] | None = None,
+    system: FilePath | dict[str, Any] | None = None,
     strict: bool = False,
     memory: str | None = None,
     threads: int | None = None,
@@ -177,18 +400,56 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
     progress: Progress = SILENT,
 ) -> Trace:
     """
-    Open a trace: a store, a ``.gwf``, or any log that a converter knows; several files are one trace.
+    Open a trace.
 
-    *system* is a system file, or what would stand in it; *memory* (such as ``2GB``) and *threads*
-    limit the *engine*: ``duckdb``, or for Parquet ``spark`` or ``spark://host:port``. Raise `TraceError`
-    where the trace cannot be read.
+    Parameters
+    ----------
+    paths
+        A store, a ``.gwf``, or any log that a converter knows; several files are one trace.
+    format
+        The name of the format, where it is not to be recognised.
+    system
+        What is known of the system: a system file, or a dictionary of what would stand in it.
+    strict
+        Whether a row that cannot be read is an error. Otherwise it is counted as rejected.
+    memory
+        The limit for the whole process, such as ``2GB``.
+    threads
+        The number of threads of the engine.
+    engine
+        What answers queries: ``duckdb``, or for Parquet ``spark`` or ``spark://host:port``.
+    progress
+        What is told how far the work has come.
+
+    Returns
+    -------
+    Trace
+        The trace, to be closed at the end of a ``with``.
+
+    Raises
+    ------
+    TraceError
+        If the trace cannot be read; `UnknownFormat` if no format claims it, `StrictError` for a row that
+        cannot be read where *strict* is set.
+    DefinitionError
+        If the system is described wrongly.
+    EngineError
+        If the engine is not there.
+
+    Examples
+    --------
+    >>> import gwa
+    >>> with gwa.open("sample_traces/swf/tiny.swf", system={"cpus": 64}) as trace:
+    ...     len(trace), trace.system.cpus
+    (1200, 64)
+
     """
     several = [paths] if isinstance(paths, str | PathLike) else list(paths)
     files = [Path(path) for path in several]
     if not files:
         raise TraceError("no file was given, expected a trace")
-    said = system if isinstance(system, dict | None) else read_system(Path(system))
-    reading = ReadOptions(said, strict, Engine(memory, threads, engine), progress)
+    described = system if isinstance(system, dict | None) else read_system(Path(system))
+    reading = ReadOptions(described, strict, Engine(memory, threads, engine), progress)
     return Trace(open_trace(files, format, reading), title(files))
 
 
@@ -202,3 +463,7 @@ def title(files: Sequence[Path]) -> str:
     name = plain_name(files[0])
     stem = name.rpartition(".")[0] or name
     return stem if len(files) == 1 else f"{stem} and {len(files) - 1} more"
+
+
+def _several(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -1,7 +1,7 @@
 """Build a report: run the analyses, keep going when one fails."""
 
 import platform
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -28,53 +28,61 @@ def build(
     store: Store,
     name: str,
     *,
-    part: Subset | None = None,
+    filters: Sequence[Subset] = (),
     only: Collection[str] | None = None,
     strict: bool = False,
     progress: Progress = SILENT,
 ) -> Report:
     """
-    Return the report on the trace called *name*, of which *part* is left; *only* names the sections wanted.
+    Return the report on the trace called *name*; *only* names the sections wanted.
 
-    Without, it has all but those that are made on request.
+    Without, it has all but those that are made on request. The report names the *filters* that the jobs
+    of *store* have passed.
 
     A section that cannot be made says so in its place, unless *strict*: then the error is raised.
     """
-    wanted = [one for one in analyses() if (not one.on_request if only is None else one.id in only)]
+    wanted = [
+        analysis
+        for analysis in analyses()
+        if (not analysis.on_request if only is None else analysis.id in only)
+    ]
     sections = []
     with progress.step("analysing", len(wanted)) as bar:
-        for one in wanted:
-            sections.append(_section(one, store, strict=strict))
+        for analysis in wanted:
+            sections.append(_section(analysis, store, strict=strict))
             bar.advance()
     zone = None if store.system.relative else store.system.timezone.key
-    said = reproduction(store)
+    inputs, part = reproduction(store), "; ".join(map(str, filters))
     if part and sections:
         sections[0] = replace(sections[0], blocks=(Note(PARTIAL.format(part)), *sections[0].blocks))
-        said["part"] = str(part)
-    made = Report(*_titles(store, name, part), tuple(sections), zone, said)
-    found = findings({fact.id: fact.value for fact in made.facts()}, whole=not (part and part.chosen))
-    return replace(made, findings=found, overline="Workload report")
+        inputs["part"] = part
+    report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
+    whole = not any(subset.is_selective for subset in filters)
+    remarkable = findings({fact.id: fact.value for fact in report.facts()}, whole=whole)
+    return replace(report, findings=remarkable, overline="Workload report")
 
 
-def _section(one: Analysis, store: Store, *, strict: bool) -> Section:
+def _section(analysis: Analysis, store: Store, *, strict: bool) -> Section:
     try:
-        return one.section(store)
+        return analysis.section(store)
     except Exception as error:  # the rest of the report is worth having
         if strict:
             raise
         note = Note(f"This section could not be made: {type(error).__name__}: {error}", "error")
-        return Section(one.id, one.title, one.help, (note,), one.chapter.value, failed=True)
+        return Section(
+            analysis.id, analysis.title, analysis.help, (note,), analysis.chapter.value, failed=True
+        )
 
 
-def _titles(store: Store, name: str, part: Subset | None) -> tuple[Verbatim, Verbatim]:
+def _titles(store: Store, name: str, part: str) -> tuple[Verbatim, Verbatim]:
     """Return the names of the system and of its place; that of the trace, where a header says nothing."""
     system, site = store.system.name, store.system.site
     title = system if system and system.lower() not in VAGUE else name
-    told = [part for part in (site, name) if part and part.lower() != title.lower()]
-    if len(told) > 1 and told[1].lower() in told[0].lower():  # the place says it
-        told = told[:1]
-    told += [str(part)] if part else []
-    return Verbatim(title), Verbatim(" · ".join(told))
+    names = [text for text in (site, name) if text and text.lower() != title.lower()]
+    if len(names) > 1 and names[1].lower() in names[0].lower():  # the place says it
+        names = names[:1]
+    names += [part] if part else []
+    return Verbatim(title), Verbatim(" · ".join(names))
 
 
 def reproduction(store: Store) -> dict[str, Value]:
@@ -92,16 +100,16 @@ def reproduction(store: Store) -> dict[str, Value]:
             "select * from sources order by file, sha256"
         )
     ]
-    said = store.provenance
-    commands: list[Value] = [said[key] for key in ("convert", "report") if key in said]
+    provenance = store.provenance
+    commands: list[Value] = [provenance[key] for key in ("convert", "report") if key in provenance]
     return {
         "sources": sources,
         "account": dict(vars(store.account)),
         **({"commands": commands} if commands else {}),
         "versions": {
             "gwa": __version__,
-            "converted by gwa": said.get("gwa", __version__),
-            "format": said.get("format"),
+            "converted by gwa": provenance.get("gwa", __version__),
+            "format": provenance.get("format"),
             "duckdb": duckdb.__version__,
             "python": platform.python_version(),
         },

@@ -22,7 +22,7 @@ from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.document import Report
 from gwa.report.drawing import draw
-from gwa.report.html import figures, html, summary
+from gwa.report.html import html, summary
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
 from gwa.store.privacy import find_leaks
@@ -106,7 +106,7 @@ def publish(
 
 def drawn(report: Report) -> dict[str, str]:
     """Return the drawings of *report*, made by this process alone: others make other traces meanwhile."""
-    return {figure.id: draw(figure) for figure in figures(report)}
+    return {figure.id: draw(figure) for figure in report.figures()}
 
 
 def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:

@@ -1,12 +1,13 @@
 """Arguments and options that commands share, and how a trace is opened with them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from gwa.errors import EngineError, GwaError
+from gwa.errors import EngineError
 from gwa.report.output import outputs
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ def options(command: F) -> F:
 
 def flags(command: F) -> F:
     """Add a flag for each kind of output."""
-    for one in reversed(outputs().values()):
-        command = click.option(f"--{one.name}", one.name, is_flag=True, help=one.help)(command)
+    for output in reversed(outputs().values()):
+        command = click.option(f"--{output.name}", output.name, is_flag=True, help=output.help)(command)
     return command
 
 
@@ -66,16 +67,16 @@ def looks(command: F) -> F:
     )
 
 
-def looking(said: dict[str, Any]) -> dict[str, Any]:
-    """Return what those options express, as what writes a report takes it."""
+def looking(params: dict[str, Any]) -> dict[str, Any]:
+    """Return what those options express, as the keyword arguments of `gwa.report.output.write`."""
     from gwa.report.language import read_language
 
-    language = read_language(said["lang"], said["theme"])
-    return {"theme": said["theme"], "language": language, "strings": said["strings"]}
+    language = read_language(params["lang"], params["theme"])
+    return {"theme": params["theme"], "language": language, "strings": params["strings"]}
 
 
 def parts(command: F) -> F:
-    """Add the options that leave a part of a trace."""
+    """Add the options that filter a trace."""
     return _with(
         command,
         click.option(
@@ -135,55 +136,53 @@ def _with(command: F, *added: Callable[[F], F]) -> F:
     return command
 
 
-def engine(said: dict[str, Any]) -> "Engine":
+def engine(params: dict[str, Any]) -> "Engine":
     """Return the limits that the shared options express; raise a usage error for nonsense."""
     from gwa.store.engines.config import SIZE_PATTERN, Engine
 
-    if said["memory"] and not SIZE_PATTERN.fullmatch(said["memory"]):
-        message = f"'{said['memory']}' is no size, expected one such as 2GB"
+    if params["memory"] and not SIZE_PATTERN.fullmatch(params["memory"]):
+        message = f"'{params['memory']}' is no size, expected one such as 2GB"
         raise click.BadParameter(message, param_hint="--memory")
-    return Engine(said["memory"], said["threads"], said.get("engine_name", "duckdb"))
+    return Engine(params["memory"], params["threads"], params.get("engine_name", "duckdb"))
 
 
-def reading(said: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
-    """Return the wishes that the shared options express; raise a usage error for nonsense."""
+def reading(params: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
+    """Return how to read a trace, as the shared options say; raise a usage error for nonsense."""
     from gwa.cli._terminal import progress
     from gwa.store.options import ReadOptions
     from gwa.store.system import read_system
 
-    attempts = {"attempts": "true"} if said.get("attempts") else {}
+    attempts = {"attempts": "true"} if params.get("attempts") else {}
     return ReadOptions(
-        system=read_system(said["system"]) if said["system"] else None,
+        system=read_system(params["system"]) if params["system"] else None,
         strict=strict,
-        engine=engine(said),
-        progress=progress(quiet=said["quiet"]),
-        format_options={**_set(said["set_"]), **attempts},
+        engine=engine(params),
+        progress=progress(quiet=params["quiet"]),
+        format_options={**_set(params["set_"]), **attempts},
     )
 
 
 def _set(pairs: Sequence[str]) -> dict[str, str]:
     """Return the options of a format, given as KEY=VALUE."""
-    found = dict(pair.partition("=")[::2] for pair in pairs)
-    for key in found:
+    values = dict(pair.partition("=")[::2] for pair in pairs)
+    for key in values:
         if not key.isidentifier():
             message = f"'{key}' is no name of an option, expected KEY=VALUE"
             raise click.BadParameter(message, param_hint="-O")
-    return found
+    return values
 
 
-def opened(trace: Path, said: dict[str, Any]) -> "Trace":
-    """Open a trace with the shared options, and leave the part of it that they name."""
+@contextmanager
+def opened(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
+    """Open a trace with the shared options, filtered as they ask for, until the end of a ``with``."""
     from gwa.formats.open import open_trace
     from gwa.store.subset import Subset
     from gwa.trace import Trace, title
 
-    part = Subset(said.get("period"), said.get("queues", ()), said.get("groups", ()), said.get("where"))
-    found = Trace(open_trace([trace], said["name"], reading(said)), title([trace]))
-    try:
-        return found.narrow(part)
-    except GwaError:
-        found.close()
-        raise
+    names = ("period", "queues", "groups", "where")
+    subset = Subset(**{name: params[name] for name in names if params.get(name)})
+    with Trace(open_trace([trace], params["name"], reading(params)), title([trace])) as whole:
+        yield whole.filter(subset) if subset else whole
 
 
 def tell(out: Path, account: "Account", *, quiet: bool) -> None:

@@ -45,7 +45,7 @@ def command(
       gwa compare sample_traces/swf/tiny.swf sample_traces/sge/accounting
       gwa compare sample_traces/swf/tiny.swf --against archive
     """
-    from gwa.analysis.comparison.align import LIKE
+    from gwa.analysis.comparison.align import LIKE, Stores
     from gwa.analysis.comparison.compare import compare
     from gwa.analysis.comparison.reference_set import read_archive
     from gwa.report.output import outputs, write
@@ -54,9 +54,12 @@ def command(
     archive = read_archive(against) if against else None
     kinds = [name for name in outputs() if said[name]] or ["html"]
     with ExitStack() as stack:
-        found = [stack.enter_context(opened(path, said)) for path in traces]
-        stores = [(trace.name, trace.store) for trace in found]
-        remarks = [LIKE[like](stores)] if like else []
-        made = compare(stores, archive, remarks, reading(said).progress)
-        for path in write(made, folder, "comparison", kinds, **look):
+        opened_traces = [stack.enter_context(opened(path, said)) for path in traces]
+        stores: Stores = [(trace.name, trace.store) for trace in opened_traces]
+        remarks = []
+        if like:
+            stores, remark = LIKE[like](stores)
+            remarks.append(remark)
+        report = compare(stores, archive, remarks, reading(said).progress)
+        for path in write(report, folder, "comparison", kinds, **look):
             click.echo(path)

@@ -3,11 +3,22 @@ What a report is made of: plain frozen data that templates print and JSON can ho
 
 A `Report` has sections, a section has blocks, and a block is one of `Facts`, `FactTable`, `Table`,
 `Figure` and `Note`. Analyses yield blocks; nothing here knows of HTML, and templates never compute.
+What draws and writes a document is imported when it is asked to.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
+
+from gwa.errors import TraceError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 """What a fact or a table cell may hold: anything that JSON can say."""
@@ -29,7 +40,12 @@ class Verbatim(str):
 
 @dataclass(frozen=True)
 class Fact:
-    """One number of a trace, with an id that does not change between versions."""
+    """
+    One number of a trace, with an id that does not change between versions.
+
+    The *value* is in full precision and the SI base of its *unit*; *label* and *help* say what it is.
+    Where the value is no number, a report shows the *text*.
+    """
 
     id: str
     value: Value
@@ -37,7 +53,6 @@ class Fact:
     unit: Unit = ""
     help: str = ""
     text: str = ""
-    """How a reader is told the value, where that is no number."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +73,29 @@ class FactTable:
     id: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Fact, ...]], ...]
+    rows: tuple[tuple[str, tuple[Fact, ...]], ...] = field(repr=False)
     note: str = ""
 
     @property
     def facts(self) -> tuple[Fact, ...]:
         """All facts, row by row."""
         return tuple(fact for _, facts in self.rows for fact in facts)
+
+    def frame(self) -> "pd.DataFrame":
+        """
+        Return the values in full precision as a pandas DataFrame, indexed by what they are about.
+
+        Examples
+        --------
+        >>> rows = (("U1", (Fact("u1.jobs", 9, "Jobs"),)), ("U2", (Fact("u2.jobs", None, "Jobs"),)))
+        >>> FactTable("users", "Users", ("Jobs",), rows).frame()
+            Jobs
+        U1     9
+        U2  <NA>
+
+        """
+        rows = [[fact.value for fact in facts] for _, facts in self.rows]
+        return _frame(rows, self.columns, [name for name, _ in self.rows])
 
 
 @dataclass(frozen=True)
@@ -84,8 +115,33 @@ class Table:
     id: str
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: tuple[tuple[Value, ...], ...] = field(repr=False)
     note: str = ""
+
+    def frame(self) -> "pd.DataFrame":
+        """
+        Return the values in full precision as a pandas DataFrame, whose columns are called by their keys.
+
+        Examples
+        --------
+        >>> columns = (Column("user", "User"), Column("wait", "Mean wait time", "seconds"))
+        >>> Table("waits", "Wait times", columns, (("U1", 60), ("U2", None))).frame()
+          user  wait
+        0   U1    60
+        1   U2  <NA>
+
+        """
+        return _frame(self.rows, [column.key for column in self.columns])
+
+
+def _frame(
+    rows: Sequence[Sequence[Value]], columns: Sequence[str], index: Sequence[str] | None = None
+) -> "pd.DataFrame":
+    """Return *rows* with columns of nullable types, so that counts with gaps stay whole numbers."""
+    import pandas as pd
+
+    labels = list(index) if index is not None else None
+    return pd.DataFrame(list(rows), labels, list(columns), dtype=object).convert_dtypes()
 
 
 @dataclass(frozen=True)
@@ -93,14 +149,14 @@ class Figure:
     """
     A drawing to be made: the *plot* names its kind in `gwa.report.figures`, *data* is what that needs.
 
-    *alt* says in a sentence what a reader would see; it is required.
+    *alt* says in a sentence what a reader would see; it is required. A notebook shows the drawing.
     """
 
     kind: ClassVar[str] = "figure"
     id: str
     title: str
     plot: str
-    data: Mapping[str, Value]
+    data: Mapping[str, Value] = field(repr=False)
     alt: str
     note: str = ""
 
@@ -109,6 +165,59 @@ class Figure:
         if not self.alt.strip():
             message = f"figure {self.id} has no alternative text"
             raise ValueError(message)
+
+    def svg(self) -> str:
+        """
+        Draw the figure, the same bytes each time.
+
+        Returns
+        -------
+        str
+            The text of an SVG element with a title and a description for readers of screens.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.report(["waits"]).figure("waits").svg()[:4]
+        '<svg'
+
+        """
+        from gwa.report.drawing import draw
+
+        return draw(self)
+
+    def png(self, dpi: float = 144) -> bytes:
+        r"""
+        Draw the figure as an image on white.
+
+        Parameters
+        ----------
+        dpi
+            Dots per inch; at 72 the image has the size of the drawing as `svg` draws it.
+
+        Returns
+        -------
+        bytes
+            The content of a PNG file.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.report(["waits"]).figure("waits").png()[:4]
+        b'\x89PNG'
+
+        """
+        from gwa.report.drawing import png
+
+        return png(self, dpi)
+
+    def _repr_html_(self) -> str:
+        """Return the drawing for a notebook."""
+        from gwa.report.notebook import figure_html
+
+        return figure_html(self)
 
 
 @dataclass(frozen=True)
@@ -131,7 +240,7 @@ class Section:
     id: str
     title: str
     help: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block, ...] = field(repr=False)
     chapter: str = ""
     failed: bool = False
 
@@ -158,26 +267,231 @@ class Report:
     """
     A whole report on a trace; *findings* are its summary, the most remarkable first.
 
-    *overline* says what kind of report it is, where the title does not.
+    *overline* says what kind of report it is, where the title does not. *zone* is the time zone of time
+    stamps, None where times count from an unknown start. *reproduction* is what it takes to make the same
+    report again. A notebook shows a short form of the report, with the first figure of each section.
+
+    Examples
+    --------
+    >>> import gwa
+    >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+    ...     report = trace.report(["overview", "waits"])
+    >>> report.fact("jobs.wait.median").value
+    4833.5
+    >>> [figure.id for figure in report.figures()]
+    ['waits']
+
     """
 
     title: str
     subtitle: str
     sections: tuple[Section, ...]
     zone: str | None = None
-    """The time zone of time stamps; None where times count from an unknown start."""
-    reproduction: Mapping[str, Value] = field(default_factory=dict)
+    reproduction: Mapping[str, Value] = field(default_factory=dict, repr=False)
     findings: tuple[Finding, ...] = ()
     overline: str = ""
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> tuple[Fact, ...]:
         """Return every fact of the report, in order."""
-        for section in self.sections:
-            for block in section.blocks:
-                if isinstance(block, Facts | FactTable):
-                    yield from block.facts
+        blocks = (block for block in self._blocks() if isinstance(block, Facts | FactTable))
+        return tuple(fact for block in blocks for fact in block.facts)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return every figure of the report, in order."""
+        return tuple(block for block in self._blocks() if isinstance(block, Figure))
+
+    def tables(self) -> tuple[Table | FactTable, ...]:
+        """Return every table of the report, in order."""
+        return tuple(block for block in self._blocks() if isinstance(block, Table | FactTable))
+
+    def fact(self, id: str) -> Fact:  # noqa: A002 - the word for it
+        """
+        Return the fact called *id*.
+
+        Parameters
+        ----------
+        id
+            Such as ``utilization.mean``.
+
+        Returns
+        -------
+        Fact
+            The fact, with value, unit and label.
+
+        Raises
+        ------
+        TraceError
+            If the report has no such fact. The message names those with the nearest ids.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.report(["overview"]).fact("trace.jobs").value
+        1200
+
+        """
+        return _named("fact", id, {fact.id: fact for fact in self.facts()})
+
+    def figure(self, id: str) -> Figure:  # noqa: A002 - the word for it
+        """
+        Return the figure called *id*.
+
+        Parameters
+        ----------
+        id
+            Such as ``utilization``; `figures` lists them.
+
+        Returns
+        -------
+        Figure
+            The figure, which draws itself.
+
+        Raises
+        ------
+        TraceError
+            If the report has no such figure. The message names those with the nearest ids.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.report(["waits"]).figure("wait")
+        Traceback (most recent call last):
+        gwa.errors.TraceError: the report has no figure 'wait', the nearest are: waits
+
+        """
+        return _named("figure", id, {figure.id: figure for figure in self.figures()})
+
+    def table(self, id: str) -> Table | FactTable:  # noqa: A002 - the word for it
+        """
+        Return the table called *id*.
+
+        Parameters
+        ----------
+        id
+            Such as ``users-by-jobs``; `tables` lists them.
+
+        Returns
+        -------
+        Table or FactTable
+            The table, whose `frame` has the values.
+
+        Raises
+        ------
+        TraceError
+            If the report has no such table. The message names those with the nearest ids.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.report(["parallelism"]).table("parallelism").frame().shape
+        (2, 5)
+
+        """
+        return _named("table", id, {table.id: table for table in self.tables()})
+
+    def section(self, id: str) -> Section:  # noqa: A002 - the word for it
+        """
+        Return the section called *id*.
+
+        Parameters
+        ----------
+        id
+            Such as ``waits``.
+
+        Returns
+        -------
+        Section
+            The section with its blocks.
+
+        Raises
+        ------
+        TraceError
+            If the report has no such section. The message names those with the nearest ids.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.report(["waits"]).section("waits").chapter
+        'Jobs'
+
+        """
+        return _named("section", id, {section.id: section for section in self.sections})
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *kinds: str,
+        name: str = "report",
+        theme: str | PathLike[str] | None = None,
+        language: str = "en",
+    ) -> list[Path]:
+        """
+        Write the report into *folder*, which is made where it is missing.
+
+        Parameters
+        ----------
+        folder
+            Where to write.
+        *kinds
+            What to write: any of ``html``, ``json``, ``latex`` and ``pdf``; a page of HTML if none is given.
+        name
+            What the files are called, without their suffix.
+        theme
+            A folder of templates, style sheets and languages that replace those of gwa.
+        language
+            The code of the language, as for ``gwa report --lang``.
+
+        Returns
+        -------
+        list of Path
+            What was written, in the order of *kinds*. LaTeX is a folder, the others are files.
+
+        Raises
+        ------
+        OutputError
+            If there is no such kind, or the files cannot be written.
+        DefinitionError
+            If the theme or the language is wrong.
+
+        Examples
+        --------
+        >>> import gwa, tempfile
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace, tempfile.TemporaryDirectory() as folder:
+        ...     [path.name for path in trace.report(["waits"]).write(folder, "json", "html", name="tiny")]
+        ['tiny.json', 'tiny.html']
+
+        """
+        from gwa.report.language import read_language
+        from gwa.report.output import write
+
+        looks = Path(theme) if theme is not None else None
+        say = read_language(language, looks)
+        return write(self, Path(folder), name, kinds or ["html"], theme=looks, language=say)
 
     @property
     def failed(self) -> bool:
         """Whether any section could not be made."""
         return any(section.failed for section in self.sections)
+
+    def _blocks(self) -> Iterator[Block]:
+        for section in self.sections:
+            yield from section.blocks
+
+    def _repr_html_(self) -> str:
+        """Return a short form of the report for a notebook."""
+        from gwa.report.notebook import report_html
+
+        return report_html(self)
+
+
+def _named(kind: str, id: str, known: Mapping[str, T]) -> T:  # noqa: A002 - the word for it
+    """Return what is called *id*; raise `TraceError` that names the nearest ids where nothing is."""
+    if id in known:
+        return known[id]
+    nearest = ", ".join(get_close_matches(id, known, 3, cutoff=0))
+    others = f"the nearest are: {nearest}" if nearest else "and no other"
+    raise TraceError(f"the report has no {kind} '{id}', {others}")

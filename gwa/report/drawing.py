@@ -40,10 +40,24 @@ def draw(figure: Figure) -> str:
     """
     from gwa.report.figures._svg import svg
 
+    return svg(figure, _drawing(figure))
+
+
+def png(figure: Figure, dpi: float) -> bytes:
+    """Return *figure* as the content of a PNG file; raise `ValueError` as `draw` does."""
+    from gwa.report.figures._svg import saved
+
+    return saved(
+        figure, _drawing(figure), format="png", dpi=dpi, facecolor="white", metadata={"Software": None}
+    )
+
+
+def _drawing(figure: Figure) -> "Drawing":
+    """Return the function that draws *figure*."""
     if figure.plot not in _drawings():
         message = f"figure {figure.id}: no plot is called {figure.plot!r}; there are {', '.join(kinds())}"
         raise ValueError(message)
-    return svg(figure, _drawings()[figure.plot])
+    return _drawings()[figure.plot]
 
 
 @cache

@@ -21,6 +21,5 @@ class Edition:
     def drawings(self) -> Mapping[str, str]:
         """The figures by id, as SVG; they are drawn once, however many outputs show them."""
         from gwa.report.drawing import draw_all
-        from gwa.report.html import figures
 
-        return draw_all(figures(self.report))
+        return draw_all(self.report.figures())

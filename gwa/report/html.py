@@ -8,7 +8,7 @@ drawn by `gwa.report.figures`; which figures stand side by side is decided here.
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -76,20 +76,14 @@ def html(
     folder *overrides* takes the place of the shipped one of that name; it can extend that one as
     ``gwa/report.html``. The words of templates are those of a *language*, else English.
     """
-    svgs = drawings or draw_all(figures(report))
+    svgs = drawings or draw_all(report.figures())
     marked = {name: Markup(svg) for name, svg in svgs.items()}  # noqa: S704 - drawn by us
     return page(report, marked, overrides=overrides, above=above, language=language)
 
 
-def figures(report: Report) -> Iterator[Figure]:
-    """Return every figure of *report*, in order."""
-    for section in report.sections:
-        yield from (block for block in section.blocks if isinstance(block, Figure))
-
-
 def readings(report: Report) -> dict[str, str]:
     """Return for each time series what the page's script reads values with, as JSON."""
-    found = (figure for figure in figures(report) if figure.plot == "series")
+    found = (figure for figure in report.figures() if figure.plot == "series")
     return {figure.id: json.dumps(plain(reading(figure)), separators=(",", ":")) for figure in found}
 
 

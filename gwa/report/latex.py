@@ -15,7 +15,7 @@ import jinja2
 from gwa.errors import DefinitionError
 from gwa.report.document import Report
 from gwa.report.drawing import draw_all
-from gwa.report.html import figures, printable, summary, templates, words
+from gwa.report.html import printable, summary, templates, words
 from gwa.report.language import Language
 
 SPECIAL: Final = {
@@ -83,7 +83,7 @@ def latex(
     """
     from gwa.report.pdf import pages
 
-    drawn = list(figures(report))
+    drawn = report.figures()
     environment = _environment(overrides, words(report.zone, language or Language()))
     place = {figure.id: number for number, figure in enumerate(drawn, 1)}
     try:

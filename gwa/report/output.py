@@ -53,6 +53,8 @@ def write(
     """
     from gwa.util.atomic import write_folder, write_whole
 
+    if unknown := set(kinds) - outputs().keys():
+        raise OutputError(f"there is no output '{min(unknown)}', expected one of {', '.join(outputs())}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

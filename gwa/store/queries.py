@@ -27,7 +27,7 @@ class Queries:
     def __init__(self, database: Database) -> None:
         """Ask *database*, which may have no jobs yet."""
         self.database = database
-        self._kept: set[str] = set()
+        self._temporary: set[str] = set()
         self._jobs = ""
 
     def rows(self, sql: str, parameters: Parameters = None) -> list[tuple[Any, ...]]:
@@ -53,25 +53,25 @@ class Queries:
 
     def sample(self, expression: str, table: str = "jobs") -> Sample:
         """Return the distinct values of *expression* over *table*, with counts: always small."""
-        found = self.arrays(
+        counted = self.arrays(
             "select value, count(*) as n from"
             f" (select cast({expression} as double) as value from {table}) as v"
             " where value is not null group by value order by value"
         )
-        return Sample(np.asarray(found["value"], np.float64), np.asarray(found["n"], np.int64))
+        return Sample(np.asarray(counted["value"], np.float64), np.asarray(counted["n"], np.int64))
 
     def keep(self, name: str, select: str) -> str:
         """Run *select* the first time, keep what it yields as table *name* until closing; return the name."""
-        if name not in self._kept:
+        if name not in self._temporary:
             self.database.keep(name, select)
-            self._kept.add(name)
+            self._temporary.add(name)
         return name
 
     def drop(self, *names: str) -> None:
         """Give up tables that `keep` made."""
-        for name in self._kept.intersection(names):
+        for name in self._temporary.intersection(names):
             self.database.drop(name)
-            self._kept.remove(name)
+            self._temporary.remove(name)
 
     @cached_property
     def known(self) -> dict[str, int]:
@@ -83,16 +83,8 @@ class Queries:
         """Whether any job records *field*."""
         return self.known[field] > 0
 
-    def narrow(self, condition: str) -> str:
-        """Leave only the jobs of which *condition* is true; return what lets `show` undo that."""
-        before = self._jobs
-        self.show(f"select * from ({before}) as whole where ({condition}\n)")
-        return before
-
     def show(self, jobs: str) -> None:
-        """Let ``jobs`` be what the query *jobs* yields, until the store is closed."""
-        self.drop(*self._kept)
-        self.__dict__.pop("known", None)
+        """Let the view ``jobs`` be what the query *jobs* yields, until the store is closed."""
         self._jobs = jobs
         self.database.view("jobs", jobs)
         self.database.view("ran", RAN)

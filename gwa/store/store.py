@@ -42,18 +42,28 @@ MAGIC: Final = b"DUCK"
 
 
 class Store(Queries):
-    """The jobs of one trace, with header, rejects, repairs and provenance, behind one seam for queries."""
+    """The jobs of one trace, with header, rejects, repairs and provenance, and the queries on them."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, folder: tempfile.TemporaryDirectory[str]
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        folder: tempfile.TemporaryDirectory[str],
+        whole: "Store | None" = None,
     ) -> None:
-        """Wrap an open *connection*; *folder* is scratch space that goes when the store is closed."""
+        """
+        Wrap an open *connection*; *folder* is scratch space that goes when the store is closed.
+
+        A store of some of the jobs of another one, the *whole*, shares the scratch space of that.
+        """
         super().__init__(Duck(connection))
         self.connection = connection
         self.is_read_only = False
         self.top = 10
-        """So many users, groups and the like does a list of the largest name."""
+        """The number of entries in lists of the largest users, groups and queues."""
         self._folder = folder
+        self._whole = whole
+        self._is_closed = False
+        self._parquet: tuple[Sequence[str], Engine] | None = None
 
     @classmethod
     def create(cls, path: Path | None = None, engine: Engine | None = None) -> Self:
@@ -90,14 +100,14 @@ class Store(Queries):
 
         Only plain tables are believed: a view or a macro in a stranger's file could read other files.
         """
-        found = self.rows(
+        columns = self.rows(
             "select table_name, column_name, data_type from duckdb_tables() join duckdb_columns()"
             " using (database_name, schema_name, table_name) where schema_name = 'main' and not temporary"
         )
-        recorded = {name: kind for table, name, kind in found if table == "recorded"}
-        beside = {(name, f"{column} {kind.lower()}") for name, column, kind in found}
-        wanted = {(name, column) for name, columns in TABLES.items() for column in columns.split(", ")}
-        odd = [f"it lacks {name}.{column}" for name, column in sorted(wanted - beside)]
+        recorded = {name: kind for table, name, kind in columns if table == "recorded"}
+        actual = {(table, f"{name} {kind.lower()}") for table, name, kind in columns}
+        expected = {(table, column) for table, text in TABLES.items() for column in text.split(", ")}
+        odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual)]
         odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name) != kind]
         macros = self.rows("select function_name from duckdb_functions() where not internal")
         odd += [f"it defines {name}" for (name,) in macros] + ([] if recorded else ["it has no jobs"])
@@ -105,14 +115,36 @@ class Store(Queries):
             message = f"{path}: is a DuckDB file but no store of gwa: {odd[0]}"
             raise TraceError(message)
         constants = {key.removeprefix("constant."): value for key, value in self.provenance.items()}
-        self._jobs = f"select {_all_fields(list(recorded), constants)} from recorded"
-        self.connection.execute(f"create temp view jobs as {self._jobs}")
-        self.connection.execute(f"create temp view ran as {RAN}")
+        self.show(f"select {_all_fields(list(recorded), constants)} from recorded")
+
+    def filtered(self, condition: str) -> "Store":
+        """
+        Return a store of the jobs for which the SQL *condition* holds: a view, valid while this one is open.
+
+        Its cursor has views and temporary tables of its own, so that both stores may be asked in any order.
+        Header, system, sources and account are those of the whole.
+        """
+        part = Store(self.connection.cursor(), self._folder, self)
+        part.is_read_only, part.top = self.is_read_only, self.top
+        # The header may stand in a temporary table, which no other cursor sees.
+        part.connection.execute(f"create temp table header ({TABLES['header']})")
+        part.set_header(self.header)
+        if self._parquet:
+            part.over(*self._parquet)
+        part.show(f"select * from ({self._jobs}) as whole where ({condition}\n)")
+        return part
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the store, or the whole that it is a part of, was closed."""
+        return self._is_closed or (self._whole is not None and self._whole.is_closed)
 
     def close(self) -> None:
-        """Close the store and remove its scratch space."""
+        """Close the store, and with it its parts; the scratch space goes with the whole."""
+        self._is_closed = True
         self.connection.close()
-        self._folder.cleanup()
+        if self._whole is None:
+            self._folder.cleanup()
 
     def __enter__(self) -> Self:
         """Return the store itself, to be closed at the end of a ``with``."""
@@ -136,7 +168,9 @@ class Store(Queries):
 
     @cached_property
     def system(self) -> System:
-        """The system of the trace; its processors are inferred from the jobs when nobody states them."""
+        """The system of the trace; its processors are inferred from all jobs when nobody states them."""
+        if self._whole is not None:
+            return self._whole.system
         system = from_header(self.header)
         if system.cpus is None:
             peak = self.row(PEAK)[0]
@@ -146,8 +180,8 @@ class Store(Queries):
     @property
     def account(self) -> Account:
         """What became of every row of the sources."""
-        said = self.provenance
-        counts = {name: int(said.get(f"account.{name}", 0)) for name in Account.__annotations__}
+        recorded = self.provenance
+        counts = {name: int(recorded.get(f"account.{name}", 0)) for name in Account.__annotations__}
         return Account(**counts)
 
     @property
@@ -168,9 +202,9 @@ class Store(Queries):
         account.check()
         self.note({f"account.{name}": str(count) for name, count in asdict(account).items()})
 
-    def note(self, said: Mapping[str, str]) -> None:
+    def note(self, provenance: Mapping[str, str]) -> None:
         """Record facts of provenance, replacing earlier ones of the same key."""
-        for key, value in said.items():
+        for key, value in provenance.items():
             self.connection.execute("delete from provenance where key = ?", [key])
             self.connection.execute("insert into provenance values (?, ?)", [key, value])
 
@@ -205,6 +239,7 @@ class Store(Queries):
         spark = connect_spark(engine, self.connection, TABLES)
         spark.read("file", files)
         self.database = spark
+        self._parquet = (files, engine)
         self.show(f"select {', '.join(NAMES)} from file")
 
     def view(self, jobs: str) -> None:

@@ -1,7 +1,7 @@
 """
-A part of a trace: the jobs of a period, of some queues or groups, or any that SQL can name.
+A subset of a trace: the jobs of a period, of some queues, groups or users, or any that SQL can name.
 
-A report on a part is a report on a trace that holds nothing else; only the size of the system and
+A report on a subset is a report on a trace that holds nothing else; only the size of the system and
 the account of the conversion stay those of the whole.
 """
 
@@ -20,7 +20,7 @@ from gwa.store.system import System
 DAY: Final = 86400
 
 SHOWN: Final = 8
-"""So many names are told to someone who asked for one that is not there."""
+"""The number of names that an error message lists."""
 
 MOMENT: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d))?)?)?")
 
@@ -28,71 +28,91 @@ MOMENT: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d))?)?
 @dataclass(frozen=True)
 class Subset:
     """
-    What is wanted of a trace; what is empty wants all.
+    What a trace is filtered by: a job must meet all conditions that are given.
 
-    The *period* is of submissions: a year, month, day or minute such as ``2007``, ``2007-03``,
-    ``2007-03-05`` or ``2007-03-05T14:30``, in the time zone of the trace, or two of them as
-    ``2007-03..2007-05``, of which the last is included. Where times count from an unknown start
-    it is the number of a day, or two. *where* is an SQL condition on the fields of a job.
+    Parameters
+    ----------
+    period
+        When the jobs were submitted: a year, month, day or minute such as ``2007``, ``2007-03``,
+        ``2007-03-05`` or ``2007-03-05T14:30``, in the time zone of the trace, or two of them as
+        ``2007-03..2007-05``, of which the last is included. Where times count from an unknown start
+        it is the number of a day, or two: ``3`` or ``3..10``.
+    queues, groups, users
+        Names, of which the job's queue, group or user must be one.
+    where
+        An SQL condition on the fields of a job, such as ``n_procs > 1``.
+
+    Examples
+    --------
+    >>> print(Subset(period="2007-03", queues=("short", "long"), where="n_procs > 1"))
+    submitted in 2007-03; queue short, long; where n_procs > 1
+
     """
 
     period: str | None = None
     queues: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
     where: str | None = None
 
     def __bool__(self) -> bool:
-        """Whether it is less than all."""
-        return bool(self.period or self.queues or self.groups or self.where)
+        """Whether there is any condition."""
+        return bool(self.period or self.is_selective)
 
     @property
-    def chosen(self) -> bool:
-        """Whether it has some of the jobs of its time only, not all."""
-        return bool(self.queues or self.groups or self.where)
+    def is_selective(self) -> bool:
+        """Whether other jobs of the same time may be left out."""
+        return bool(self.queues or self.groups or self.users or self.where)
 
     def __str__(self) -> str:
-        """Return the part in words, for the head of a report."""
-        said = [f"submitted in {self.period}"] if self.period else []
-        said += [f"{name} {', '.join(values)}" for name, values in self._named() if values]
-        return "; ".join(said + ([f"where {self.where}"] if self.where else []))
-
-    def _named(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return ("queue", self.queues), ("group", self.groups)
-
-    def condition(self, system: System) -> str:
-        """Return the part of a trace of *system* as an SQL condition."""
-        conditions = [f"({self.where}\n)"] if self.where else []
-        for name, values in self._named():
-            if values:
-                conditions.append(f"{name}_id in ({', '.join(map(literal, values))})")
-        if self.period:
-            first, end = bounds(self.period, system)
-            conditions.append(f"submit_time >= {first!r} and submit_time < {end!r}")
-        return " and ".join(conditions) or "true"
+        """Return the conditions in words, for the head of a report."""
+        conditions = [f"submitted in {self.period}"] if self.period else []
+        conditions += [f"{name} {', '.join(values)}" for name, values in _names(self).items() if values]
+        return "; ".join(conditions + ([f"where {self.where}"] if self.where else []))
 
 
-def narrow(store: Store, part: Subset) -> None:
-    """Leave only *part* in *store*; raise `TraceError` where that is nothing, or no condition at all."""
-    if not part:
-        return
-    system = store.system
-    for name, values in part._named():  # noqa: SLF001 - one module
-        _known(store, f"{name}_id", values)
-    condition = part.condition(system)
+def select(store: Store, subset: Subset) -> Store:
+    """
+    Return the jobs of *store* that are in *subset*, as a store that is open as long as *store* is.
+
+    Raise `TraceError` where there are none, or where the condition is not valid SQL, and
+    `DefinitionError` for a period that is none.
+    """
+    for name, values in _names(subset).items():
+        _check_names(store, f"{name}_id", values)
+    condition = _condition(subset, store.system)
+    query = f"select count(*) from jobs where {condition}"
     try:
-        one = len(store.connection.extract_statements(f"select count(*) from jobs where {condition}")) == 1
-        found = store.row(f"select count(*) from jobs where {condition}")[0] if one else None
+        is_condition = len(store.connection.extract_statements(query)) == 1
+        jobs = store.row(query)[0] if is_condition else None
     except (duckdb.Error, EngineError) as error:
-        raise TraceError(f"'{part.where}' is no condition on jobs: {str(error).splitlines()[0]}") from error
-    if found is None:
-        raise TraceError(f"'{part.where}' is no condition on jobs, expected one such as run_time > 3600")
-    if not found:
-        raise TraceError(f"the trace has no jobs {part}{_extent(store)}")
-    store.narrow(condition)
+        raise TraceError(f"'{subset.where}' is no condition on jobs: {str(error).splitlines()[0]}") from error
+    if jobs is None:
+        raise TraceError(f"'{subset.where}' is no condition on jobs, expected one such as run_time > 3600")
+    if not jobs:
+        raise TraceError(f"the trace has no jobs {subset}{_extent(store)}")
+    return store.filtered(condition)
 
 
-def _known(store: Store, field: str, values: tuple[str, ...]) -> None:
-    """Refuse a name that no job has, and tell those that there are."""
+def _names(subset: Subset) -> dict[str, tuple[str, ...]]:
+    """Return the names that are wanted, by what they are names of."""
+    return {"queue": subset.queues, "group": subset.groups, "user": subset.users}
+
+
+def _condition(subset: Subset, system: System) -> str:
+    """Return the conditions on a trace of *system* as one in SQL."""
+    conditions = [f"({subset.where}\n)"] if subset.where else []
+    for name, values in _names(subset).items():
+        if values:
+            conditions.append(f"{name}_id in ({', '.join(map(literal, values))})")
+    if subset.period:
+        first, end = bounds(subset.period, system)
+        conditions.append(f"submit_time >= {first!r} and submit_time < {end!r}")
+    return " and ".join(conditions) or "true"
+
+
+def _check_names(store: Store, field: str, values: tuple[str, ...]) -> None:
+    """Refuse a name that no job has, and list those that there are."""
     if not values:
         return
     count = f"select {field} as name, count(*) as n from jobs where {field} is not null group by {field}"
@@ -106,7 +126,7 @@ def _known(store: Store, field: str, values: tuple[str, ...]) -> None:
 
 
 def _extent(store: Store) -> str:
-    """Say from when to when there are any."""
+    """Return from when to when there are any, in words."""
     first, last = store.row("select min(submit_time), max(submit_time) from jobs")
     if first is None:
         return ""
@@ -146,8 +166,8 @@ def _days(text: str, period: str, _: System) -> tuple[float, float]:
 
 def _dates(text: str, period: str, system: System) -> tuple[float, float]:
     """Return the bounds of a year, a month, a day or a minute in the time zone of *system*."""
-    found = MOMENT.fullmatch(text.strip())
-    given = [int(part) for part in found.groups() if part] if found else []
+    match = MOMENT.fullmatch(text.strip())
+    given = [int(part) for part in match.groups() if part] if match else []
     try:
         first = datetime(*(given + [1, 1][len(given) - 1 :]), tzinfo=system.timezone)  # type: ignore[arg-type, misc]
         return first.timestamp(), _after(first, len(given)).timestamp()
@@ -158,7 +178,7 @@ def _dates(text: str, period: str, system: System) -> tuple[float, float]:
 
 
 def _after(moment: datetime, parts: int) -> datetime:
-    """Return the end of the year, month, day or minute that begins at *moment* and was said in *parts*."""
+    """Return the end of the year, month, day or minute that begins at *moment* and was written in *parts*."""
     match parts:
         case 1:
             return moment.replace(year=moment.year + 1)

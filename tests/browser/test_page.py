@@ -9,14 +9,13 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import expect
 
-from gwa.report.html import figures
 from tests.made_report import HOSTILE, make_report
 
 
 @pytest.fixture(scope="module")
 def made():
     """Return the figures of the made-up report."""
-    return list(figures(make_report()))
+    return list(make_report().figures())
 
 
 def users(page):

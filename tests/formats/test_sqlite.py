@@ -58,7 +58,7 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
         ]
         assert store.account.rejected == 2
     with pytest.raises(TraceError, match=r"a.sqlite:3: run_time is 'soon'"):
-        open_trace([path], reading=ReadOptions(strict=True))
+        open_trace([path], options=ReadOptions(strict=True))
 
 
 @pytest.mark.parametrize(

@@ -44,11 +44,10 @@ def test_jobs_of_a_dominant_user_are_those_of_its_model_alone(store):
 def test_a_fit_is_that_of_the_parts(store):
     found = Explicit.fit(store)
     first = store.row("select user_id from jobs group by user_id order by count(*) desc, user_id limit 1")[0]
-    whole = store.narrow(f"user_id = '{first}'")
-    alone = BagsModel.fit(store)
+    with store.filtered(f"user_id = '{first}'") as part:
+        alone = BagsModel.fit(part)
     assert alone.correlation == pytest.approx(found.dominant[0].correlation)
     assert replace(alone, correlation=found.dominant[0].correlation) == found.dominant[0]
-    store.show(whole)
     assert store.row("select count(*) from jobs")[0] == 6000
 
 

@@ -15,7 +15,7 @@ from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
 from gwa.report.as_json import as_json
 from gwa.report.document import FactTable, Figure, Table, Verbatim
-from gwa.report.html import figures, html
+from gwa.report.html import html
 from gwa.report.language import Language, read_language, translated
 from gwa.report.latex import latex
 from tests.conftest import HOME
@@ -86,7 +86,7 @@ BLANK = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
 def rendered(write, report, language):
     """Return *report* in *language* as *write* writes it."""
     made = translated(report, language)
-    return write(made, drawings={one.id: BLANK for one in figures(made)}, language=language)
+    return write(made, drawings={one.id: BLANK for one in made.figures()}, language=language)
 
 
 @pytest.fixture(scope="module", params=["sample", "made up"])

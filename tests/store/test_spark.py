@@ -156,13 +156,13 @@ def test_a_folder_by_month_a_part_and_a_comparison_are_the_same(tmp_path):
     folder = tmp_path / "by [month] {x}* o'k.parquet"
     with gwa.open(TINY) as trace:
         write_months(trace.store, folder)
-    part = Subset(where="n_procs > 1 and user_id <> 'it''s'")
+    subset = Subset(where="n_procs > 1 and user_id <> 'it''s'")
     reports = []
     for engine in ("duckdb", "spark"):
-        with gwa.open(folder, engine=engine) as trace, gwa.open(folder, engine=engine) as narrow:
-            narrow.narrow(part)
-            compared = compare([("all", trace.store), ("part", narrow.store)])
-            reports.append([json.loads(as_json(one)) for one in (narrow.report(["overview"]), compared)])
+        with gwa.open(folder, engine=engine) as trace:
+            part = trace.filter(subset)
+            compared = compare([("all", trace.store), ("part", part.store)])
+            reports.append([json.loads(as_json(one)) for one in (part.report(["overview"]), compared)])
 
     assert list(differences(reports[0], reports[1])) == []
 
@@ -228,10 +228,11 @@ def test_views_are_a_stores_own(make_store, tmp_path):
         assert two.row("select count(*) from few") == (2,)
         with pytest.raises(EngineError, match="few"):
             one.rows("select * from few")
-        undo = two.narrow("job_id = 1")
-        assert two.row("select count(*) from jobs") == (1,)
-        two.show(undo)
-        assert two.row("select count(*) from jobs") == (2,)
+        part = two.filtered("job_id = 1")
+        part.keep("few", "select job_id from jobs")
+        assert [store.row("select count(*) from few") for store in (part, two)] == [(1,), (2,)]
+        assert [store.row("select count(*) from ran") for store in (part, two)] == [(0,), (0,)]
+        assert (part.header, part.account) == (two.header, two.account)
 
 
 @on_spark

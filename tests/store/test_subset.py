@@ -36,28 +36,28 @@ def test_a_part_is_what_pandas_leaves(trace):
         (frame.queue_id == queue) & (frame.group_id == group) & (frame.n_procs > 1) & (days >= day)
     ]
     last = days.max()
-    trace.narrow(Subset(f"{day}..{last}", (queue,), (group,), "n_procs > 1"))
-    pd.testing.assert_frame_equal(trace.frame(), wanted.reset_index(drop=True), check_dtype=False)
+    part = trace.filter(Subset(f"{day}..{last}", (queue,), (group,), where="n_procs > 1"))
+    pd.testing.assert_frame_equal(part.frame(), wanted.reset_index(drop=True), check_dtype=False)
 
 
 def test_every_fact_is_of_the_part_but_not_the_size_of_the_system(make_store):
     columns = {"submit_time": [0.0, 0.0, 100.0], "run_time": [50.0, 50.0, 10.0], "n_procs": [4, 4, 2]}
     trace = gwa.Trace(make_store(**columns), "made")
     whole = trace.facts()
-    part = trace.narrow(Subset(where="n_procs = 2")).facts()
+    part = trace.filter(where="n_procs = 2").facts()
     assert (whole["trace.cpus"], part["trace.cpus"]) == (8, 8)
     assert (part["trace.jobs"], part["trace.cpu_seconds"], part["trace.span_seconds"]) == (1, 20, 10)
 
 
 def test_a_report_says_that_it_is_on_a_part(trace):
-    report = trace.narrow(Subset(where="n_procs > 1")).report(["overview"])
+    report = trace.filter(where="n_procs > 1").report(["overview"])
     assert "where n_procs > 1" in report.sections[0].blocks[0].text
     assert report.subtitle.endswith("where n_procs > 1")
     assert report.reproduction["part"] == "where n_procs > 1"
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("subset", "message"),
     [
         (Subset(queues=("nowhere",)), "no job has the queue_id 'nowhere'"),
         (Subset(groups=(HOSTILE,)), "no job has the group_id"),
@@ -72,30 +72,31 @@ def test_a_report_says_that_it_is_on_a_part(trace):
         (Subset(period=".."), "expected dates such as"),
     ],
 )
-def test_what_is_no_part_is_told_in_a_line(trace, part, said):
-    if said is None:
-        assert 0 < len(trace.narrow(part)) <= 1200
+def test_what_is_no_part_is_told_in_a_line(trace, subset, message):
+    if message is None:
+        assert 0 < len(trace.filter(subset)) <= 1200
         return
-    with pytest.raises(GwaError, match=said):
-        trace.narrow(part)
+    with pytest.raises(GwaError, match=message):
+        trace.filter(subset)
     assert len(trace) == 1200
 
 
 def test_days_are_numbered_where_the_start_is_unknown(make_store):
     trace = gwa.Trace(make_store(submit_time=[0.0, 86399.0, 86400.0, 3 * 86400.0]), "made")
-    assert len(trace.narrow(Subset("2..day 3"))) == 1
+    assert len(trace.filter(period="2..day 3")) == 1
     with pytest.raises(DefinitionError, match="count from an unknown start"):
-        trace.narrow(Subset("2007-03"))
+        trace.filter(period="2007-03")
 
 
-def test_two_parts_are_the_part_of_a_part(trace):
-    both = len(trace.narrow(Subset(where="n_procs > 1 -- a remark")).narrow(Subset(where="run_time > 600")))
+def test_two_filters_are_the_part_of_a_part(trace):
+    parallel = trace.filter(where="n_procs > 1 -- a remark")
+    both = len(parallel.filter(where="run_time > 600"))
     whole = trace.store.connection.execute(
         "select count(*) from recorded where n_procs > 1 and run_time > 600"
     ).fetchone()
     assert both == whole[0]
     with pytest.raises(TraceError, match="no jobs"):
-        trace.narrow(Subset(where="n_procs = 1"))
+        parallel.filter(where="n_procs = 1")
 
 
 @given(

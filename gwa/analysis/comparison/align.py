@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
-from typing import Final
+from typing import Final, TypeAlias
 
 from gwa.errors import TraceError
 from gwa.store.store import Store
-from gwa.store.subset import Subset, narrow
+from gwa.store.subset import Subset, select
+
+Stores: TypeAlias = Sequence[tuple[str, Store]]
+"""Traces, each a name and a store."""
 
 WEEK: Final = 604_800.0
 
@@ -19,9 +22,9 @@ from ran where submit_time is not null group by week order by week
 """
 
 
-def same_period(stores: Sequence[tuple[str, Store]]) -> str:
+def same_period(stores: Stores) -> tuple[Stores, str]:
     """
-    Leave what was submitted in the time that all traces cover, and say which.
+    Return what was submitted in the time that all traces cover, and a sentence that says which.
 
     Where they have none in common, the first whole weeks are left, as many of each as the shortest has.
     """
@@ -34,18 +37,18 @@ def same_period(stores: Sequence[tuple[str, Store]]) -> str:
     begin, end = max(first for first, _ in spans), min(last for _, last in spans)
     dated = not any(store.system.relative for _, store in stores)
     if dated and end - begin >= WEEK:
-        _leave(stores, [f"submit_time between {begin!r} and {end!r}"] * len(stores))
-        return "Only jobs submitted in the time that all traces cover are compared."
+        part = _select(stores, [f"submit_time between {begin!r} and {end!r}"] * len(stores))
+        return part, "Only jobs submitted in the time that all traces cover are compared."
     weeks = min((last - first) // WEEK for first, last in spans)
     if weeks < 1:
         raise TraceError("a trace is shorter than a week, so that no period can be the same")
-    _leave(stores, [f"submit_time < {first + weeks * WEEK!r}" for first, _ in spans])
-    return f"Only the first {weeks:.0f} weeks of each trace are compared: they have no time in common."
+    part = _select(stores, [f"submit_time < {first + weeks * WEEK!r}" for first, _ in spans])
+    return part, f"Only the first {weeks:.0f} weeks of each trace are compared: they have no time in common."
 
 
-def same_load(stores: Sequence[tuple[str, Store]]) -> str:
+def same_load(stores: Stores) -> tuple[Stores, str]:
     """
-    Leave the weeks in which the traces bear the same load, and say which that is.
+    Return the weeks in which the traces bear the same load, and a sentence that says which that is.
 
     The load of a week is the CPU time of the jobs submitted in it, as a fraction of all processors; the
     common one is the median over traces of their median weeks.
@@ -60,8 +63,7 @@ def same_load(stores: Sequence[tuple[str, Store]]) -> str:
                 f"{name}: fewer than two weeks bear a load of {common:.0%}, which is the common one"
             )
         conditions.append(f"cast(floor(submit_time / 604800) as bigint) in ({', '.join(map(str, near))})")
-    _leave(stores, conditions)
-    return (
+    return _select(stores, conditions), (
         f"Only weeks in which jobs worth {common - NEAR:.0%} to {common + NEAR:.0%} of the capacity were"
         " submitted are compared. Time series and utilisation have gaps where other weeks were."
     )
@@ -76,12 +78,14 @@ def _loads(name: str, store: Store) -> dict[int, float]:
     return {week: work / (cpus * WEEK) for week, work in weeks}
 
 
-def _leave(stores: Sequence[tuple[str, Store]], conditions: Sequence[str]) -> None:
-    for (_, store), condition in zip(stores, conditions, strict=True):
-        narrow(store, Subset(where=condition))
+def _select(stores: Stores, conditions: Sequence[str]) -> Stores:
+    return [
+        (name, select(store, Subset(where=condition)))
+        for (name, store), condition in zip(stores, conditions, strict=True)
+    ]
 
 
-LIKE: Final[Mapping[str, Callable[[Sequence[tuple[str, Store]]], str]]] = {
+LIKE: Final[Mapping[str, Callable[[Stores], tuple[Stores, str]]]] = {
     "period": same_period,
     "load": same_load,
 }

@@ -90,8 +90,7 @@ def _fill_or_close(store: Store, heads: Sequence[FileHead], options: ReadOptions
 
 
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
-    files = ", ".join("'" + escaped_path(head).replace("'", "''") + "'" for head in heads)
-    store.connection.execute(f"create temp view file as from read_parquet([{files}], union_by_name = true)")
+    store.connection.execute(f"create temp view file as {_rows(heads)}")
     notes = [note for head in heads for note in _notes(store, head)]
     types = {row[0]: row[1] for row in store.rows("describe from file")}
     ours = len(notes) == len(heads)
@@ -113,9 +112,15 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
             store.connection.execute(f"insert into {name} {sql}")
 
 
+def _rows(heads: Sequence[FileHead]) -> str:
+    """Return the query for the rows of all files."""
+    files = ", ".join("'" + escaped_path(head).replace("'", "''") + "'" for head in heads)
+    return f"from read_parquet([{files}], union_by_name = true)"
+
+
 def _use_in_place(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> bool:
     """Define the jobs as a view of the files; if they need cleaning, undo that and return False."""
-    store.view(f"select {', '.join(NAMES)} from file")
+    store.view(f"select {', '.join(NAMES)} {_rows(heads)}")
     if options.engine and options.on_spark:
         store.over([str(head.path.absolute()) for head in heads], options.engine)
     if is_clean(store):

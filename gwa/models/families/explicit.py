@@ -100,8 +100,5 @@ class Explicit(Model):
 
 def _fit_subset(kind: type[M], store: Store, condition: str) -> M:
     """Fit a model of a *kind* to the jobs that meet an SQL *condition*."""
-    previous = store.narrow(condition)
-    try:
-        return kind.fit(store)
-    finally:
-        store.show(previous)
+    with store.filtered(condition) as subset:
+        return kind.fit(subset)

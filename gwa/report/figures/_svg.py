@@ -4,7 +4,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from html import escape
-from io import StringIO
+from io import BytesIO
 from typing import Any
 
 import matplotlib as mpl
@@ -25,6 +25,12 @@ Drawing = Callable[[Canvas, Mapping[str, Any]], None]
 
 def svg(figure: Figure, drawing: Drawing) -> str:
     """Return *figure* as SVG text, drawn by *drawing*: no date in it, no random names."""
+    text = saved(figure, drawing, format="svg", metadata={"Date": None}, transparent=True)
+    return _dressed(text.decode(), figure)
+
+
+def saved(figure: Figure, drawing: Drawing, **options: Any) -> bytes:  # noqa: ANN401 - as matplotlib has them
+    """Return *figure*, drawn by *drawing*, as matplotlib saves it with *options*."""
     with mpl.rc_context(), warnings.catch_warnings():
         # Letters that matplotlib's own font lacks are no matter: the page's font draws them.
         warnings.simplefilter("ignore")
@@ -32,13 +38,13 @@ def svg(figure: Figure, drawing: Drawing) -> str:
         mpl.rcParams.update(SETTINGS)
         canvas = Canvas(dpi=72)
         FigureCanvasSVG(canvas)
-        canvas.patch.set_visible(False)
+        canvas.patch.set_visible("facecolor" in options)
         drawing(canvas, _clean(figure.data))
         for axes in canvas.axes:
             axes.patch.set_visible(False)
-        text = StringIO()
-        canvas.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
-    return _dressed(text.getvalue(), figure)
+        content = BytesIO()
+        canvas.savefig(content, **options)
+    return content.getvalue()
 
 
 def _dressed(text: str, figure: Figure) -> str:
