@@ -30,9 +30,9 @@ def command(trace: Path, only: str, explain: bool, **said: Any) -> None:
     """
     with opened(trace, said) as found:
         if explain:
-            from gwa.analysis.profile import COLUMNS, explained
+            from gwa.analysis.profile import COLUMNS, section_costs
             from gwa.cli._terminal import table
 
-            table(COLUMNS, explained(found.store, only), as_json=False)
+            table(COLUMNS, section_costs(found.store, only), as_json=False)
             return
         click.echo(json.dumps(found.facts(only), indent=1, ensure_ascii=False))
