@@ -66,7 +66,7 @@ class Trace:
 
         They are the numbers of the report: `gwa facts` prints the same.
         """
-        only = [one.id for one in analyses() if one.has_facts(prefix)]
+        only = [analysis.id for analysis in analyses() if analysis.has_facts(prefix)]
         report = build(self.store, self.name, part=self.part, only=only, strict=True)
         return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
 

@@ -45,7 +45,7 @@ def command(
       gwa compare sample_traces/swf/tiny.swf sample_traces/sge/accounting
       gwa compare sample_traces/swf/tiny.swf --against archive
     """
-    from gwa.analysis.comparison.align import ALIGNMENTS
+    from gwa.analysis.comparison.align import LIKE
     from gwa.analysis.comparison.compare import compare
     from gwa.analysis.comparison.reference_set import read_references
     from gwa.report.output import outputs, write
@@ -56,7 +56,7 @@ def command(
     with ExitStack() as stack:
         found = [stack.enter_context(opened(path, said)) for path in traces]
         stores = [(trace.name, trace.store) for trace in found]
-        remarks = [ALIGNMENTS[like](stores)] if like else []
+        remarks = [LIKE[like](stores)] if like else []
         made = compare(stores, archive, remarks, reading(said).progress)
         for path in write(made, folder, "comparison", kinds, **look):
             click.echo(path)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 import gwa
-from gwa.analysis.comparison.align import align_load, align_period
+from gwa.analysis.comparison.align import same_load, same_period
 from gwa.analysis.comparison.compare import compare, with_distinct_names
 from gwa.analysis.comparison.differences import rank_differences
 from gwa.analysis.comparison.reference_set import rank_among_references, read_references, thesis_facts
@@ -130,17 +130,17 @@ def test_the_same_period_is_what_all_cover(make_store):
         (str(n), make_store(ABSOLUTE, submit_time=[1e9 + (n + week) * WEEK for week in range(9)]))
         for n in range(3)
     ]
-    assert "time that all traces cover" in align_period(stores)
+    assert "time that all traces cover" in same_period(stores)
     kept = [store.row("select min(submit_time), max(submit_time) from jobs") for _, store in stores]
     assert kept == [(1e9 + 2 * WEEK, 1e9 + 8 * WEEK)] * 3
 
 
 def test_without_common_time_as_many_weeks_are_left_of_each(make_store):
     stores = [(str(n), make_store(submit_time=[float(week * WEEK) for week in range(n)])) for n in (4, 9)]
-    assert "first 3 weeks" in align_period(stores)
+    assert "first 3 weeks" in same_period(stores)
     assert [store.row("select count(*) from jobs")[0] for _, store in stores] == [3, 3]
     with pytest.raises(TraceError, match="shorter than a week"):
-        align_period([("x", make_store(submit_time=[1.0, 2.0])), *stores])
+        same_period([("x", make_store(submit_time=[1.0, 2.0])), *stores])
 
 
 def test_weeks_of_the_same_load_are_left(make_store):
@@ -154,14 +154,14 @@ def test_weeks_of_the_same_load_are_left(make_store):
         )
 
     stores = [("a", loads(0.5, 0.5, 0.9, 0.52, 0.5)), ("b", loads(0.1, 0.1, 0.55, 0.45, 0.5))]
-    assert "38% to 58%" in align_load(stores)
+    assert "38% to 58%" in same_load(stores)
     kept = [
         [week for (week,) in store.rows("select submit_time / 604800 from jobs order by 1")]
         for _, store in stores
     ]
     assert kept == [[1, 3], [2, 3]]
     with pytest.raises(TraceError, match="fewer than two weeks bear"):
-        align_load([("c", loads(0, 0.9, 0.9, 0.9, 0)), ("d", loads(0, 0.1, 0.1, 0.1, 0))])
+        same_load([("c", loads(0, 0.9, 0.9, 0.9, 0)), ("d", loads(0, 0.1, 0.1, 0.1, 0))])
 
 
 def test_among_the_traces_of_the_thesis_lcg_is_most_like_itself(make_store):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.sections._rounding import rounded_sample
-from gwa.analysis.sections.capacity import changes, greatest
-from gwa.analysis.sections.dependence_over_time import dense
+from gwa.analysis.sections.capacity import capacity_changes, maxima
+from gwa.analysis.sections.dependence_over_time import dense_series
 from gwa.analysis.sections.flurries import sql_filter
-from gwa.analysis.sections.inequality import fewest, top_share
+from gwa.analysis.sections.inequality import top_holders, top_share
 from gwa.analysis.sections.week import hours_of_week
 from gwa.metrics.timeline import Counts, level
 from gwa.report.document import FactTable, Figure, Note, Report, Table
@@ -77,7 +77,7 @@ def test_without_users_and_groups_it_says_so(section, make_store):
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=30).filter(any), st.floats(0.01, 0.99))
 def test_top_shares_are_those_of_the_sorted_list(held, share):
     ordered = sorted(held, reverse=True)
-    count = fewest(Sample.of(held), share)
+    count = top_holders(Sample.of(held), share)
     wanted = share * sum(held)
 
     assert sum(ordered[:count]) >= wanted - 1e-6
@@ -314,9 +314,9 @@ def test_a_rare_silence_of_a_busy_system_is_an_outage_even_without_waits(section
 
 
 def test_a_ramp_and_noise_are_no_change_of_size():
-    assert changes(np.linspace(10, 100, 40)) == []
-    assert changes(np.random.default_rng(1).uniform(10, 100, 60)) == []
-    assert [change.week for change in changes(np.repeat([50.0, 100.0, 60.0], 12))] == [12, 24]
+    assert capacity_changes(np.linspace(10, 100, 40)) == []
+    assert capacity_changes(np.random.default_rng(1).uniform(10, 100, 60)) == []
+    assert [change.week for change in capacity_changes(np.repeat([50.0, 100.0, 60.0], 12))] == [12, 24]
 
 
 def test_the_greatest_of_each_day_is_that_of_its_intervals(make_store):
@@ -332,7 +332,7 @@ def test_the_greatest_of_each_day_is_that_of_its_intervals(make_store):
     every = np.repeat(busy.values, busy.lengths)
     expected = [every[day : day + 144].max() for day in range(0, len(every), 144)]
 
-    assert greatest(busy, DAY).tolist() == expected
+    assert maxima(busy, DAY).tolist() == expected
 
 
 # --- burstiness and memory ---------------------------------------------------------------------
@@ -428,7 +428,7 @@ def test_a_daily_cycle_looks_like_memory_until_it_is_taken_away(section, make_st
 
 
 def test_a_series_too_long_is_counted_in_longer_intervals():
-    x, factor = dense(Counts(900.0, np.array([10, 11, 9_000_009]), np.array([2, 3, 4])))
+    x, factor = dense_series(Counts(900.0, np.array([10, 11, 9_000_009]), np.array([2, 3, 4])))
 
     assert factor == 3
     assert len(x) == 3_000_000

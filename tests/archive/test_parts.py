@@ -18,7 +18,7 @@ from gwa.archive.markdown_pages import written
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, ranking
 from gwa.errors import DefinitionError
-from gwa.metrics.diversity import effective
+from gwa.metrics.diversity import effective_number
 
 HOSTILE = '<script>alert("x")</script> & {\\input{/etc/passwd}} ]]> \x00\x1b'
 BY_ID = {one.id: one for one in MEASURES}
@@ -60,13 +60,15 @@ def test_ris_has_one_line_for_each_field(title):
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=30))
 def test_the_effective_number_lies_between_one_and_all(counts):
-    assert 1 - 1e-9 <= effective(counts) <= len(counts) + 1e-9
-    assert effective([counts[0]] * len(counts)) == pytest.approx(len(counts))
+    assert 1 - 1e-9 <= effective_number(counts) <= len(counts) + 1e-9
+    assert effective_number([counts[0]] * len(counts)) == pytest.approx(len(counts))
 
 
 def test_the_effective_number_is_that_of_the_definition():
-    assert effective([3, 1]) == pytest.approx(math.exp(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25))))
-    assert effective([]) == 0
+    assert effective_number([3, 1]) == pytest.approx(
+        math.exp(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25)))
+    )
+    assert effective_number([]) == 0
 
 
 def test_traces_are_ranked_and_equal_ones_share_a_place():

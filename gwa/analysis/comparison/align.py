@@ -1,4 +1,4 @@
-"""Restrict traces to what can be compared: the same period, or weeks of the same load."""
+"""Like for like: parts of traces that cover the same time, or that bear the same load."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
@@ -10,20 +10,20 @@ from gwa.store.subset import Subset, narrow
 
 WEEK: Final = 604_800.0
 
-LOAD_TOLERANCE: Final = 0.1
-"""Largest distance of a week's load from the common load, as a fraction of capacity."""
+NEAR: Final = 0.1
+"""A week bears the common load if its own is so near to it, as a fraction of capacity."""
 
-WEEKLY_WORK: Final = """
+LOADS: Final = """
 select cast(floor(submit_time / 604800) as bigint) as week, cast(sum(cpu_seconds) as double) as work
 from ran where submit_time is not null group by week order by week
 """
 
 
-def align_period(stores: Sequence[tuple[str, Store]]) -> str:
+def same_period(stores: Sequence[tuple[str, Store]]) -> str:
     """
-    Restrict traces to the time that all of them cover, and return a remark on it.
+    Leave what was submitted in the time that all traces cover, and say which.
 
-    Where they have none in common, keep the first whole weeks, as many of each as the shortest has.
+    Where they have none in common, the first whole weeks are left, as many of each as the shortest has.
     """
     spans = []
     for name, store in stores:
@@ -34,56 +34,55 @@ def align_period(stores: Sequence[tuple[str, Store]]) -> str:
     begin, end = max(first for first, _ in spans), min(last for _, last in spans)
     dated = not any(store.system.relative for _, store in stores)
     if dated and end - begin >= WEEK:
-        _restrict(stores, [f"submit_time between {begin!r} and {end!r}"] * len(stores))
+        _leave(stores, [f"submit_time between {begin!r} and {end!r}"] * len(stores))
         return "Only jobs submitted in the time that all traces cover are compared."
     weeks = min((last - first) // WEEK for first, last in spans)
     if weeks < 1:
         raise TraceError("a trace is shorter than a week, so that no period can be the same")
-    _restrict(stores, [f"submit_time < {first + weeks * WEEK!r}" for first, _ in spans])
+    _leave(stores, [f"submit_time < {first + weeks * WEEK!r}" for first, _ in spans])
     return f"Only the first {weeks:.0f} weeks of each trace are compared: they have no time in common."
 
 
-def align_load(stores: Sequence[tuple[str, Store]]) -> str:
+def same_load(stores: Sequence[tuple[str, Store]]) -> str:
     """
-    Restrict traces to weeks of the same load, and return a remark on it.
+    Leave the weeks in which the traces bear the same load, and say which that is.
 
-    The load of a week is the CPU time of the jobs submitted in it, as a fraction of capacity; the common
-    load is the median over traces of their median weeks.
+    The load of a week is the CPU time of the jobs submitted in it, as a fraction of all processors; the
+    common one is the median over traces of their median weeks.
     """
-    loads = {name: _weekly_loads(name, store) for name, store in stores}
-    common = median(median(of_weeks.values()) for of_weeks in loads.values())
+    loads = {name: _loads(name, store) for name, store in stores}
+    common = median(median(weeks.values()) for weeks in loads.values())
     conditions = []
     for name, _ in stores:
-        weeks = [week for week, load in loads[name].items() if abs(load - common) <= LOAD_TOLERANCE]
-        if len(weeks) < 2:  # noqa: PLR2004 - halves of it are compared
+        near = [week for week, load in loads[name].items() if abs(load - common) <= NEAR]
+        if len(near) < 2:  # noqa: PLR2004 - halves of it are compared
             raise TraceError(
                 f"{name}: fewer than two weeks bear a load of {common:.0%}, which is the common one"
             )
-        conditions.append(f"cast(floor(submit_time / 604800) as bigint) in ({', '.join(map(str, weeks))})")
-    _restrict(stores, conditions)
-    low, high = common - LOAD_TOLERANCE, common + LOAD_TOLERANCE
+        conditions.append(f"cast(floor(submit_time / 604800) as bigint) in ({', '.join(map(str, near))})")
+    _leave(stores, conditions)
     return (
-        f"Only weeks in which jobs worth {low:.0%} to {high:.0%} of the capacity were"
+        f"Only weeks in which jobs worth {common - NEAR:.0%} to {common + NEAR:.0%} of the capacity were"
         " submitted are compared. Time series and utilisation have gaps where other weeks were."
     )
 
 
-def _weekly_loads(name: str, store: Store) -> dict[int, float]:
-    """Return the load of each complete week."""
+def _loads(name: str, store: Store) -> dict[int, float]:
+    """Return the load of each week that is whole."""
     cpus = store.system.cpus
-    weeks = store.rows(WEEKLY_WORK)[1:-1]
+    weeks = store.rows(LOADS)[1:-1]
     if not cpus or not weeks:
         raise TraceError(f"{name}: its load is not known, for want of processors, times or three weeks")
     return {week: work / (cpus * WEEK) for week, work in weeks}
 
 
-def _restrict(stores: Sequence[tuple[str, Store]], conditions: Sequence[str]) -> None:
+def _leave(stores: Sequence[tuple[str, Store]], conditions: Sequence[str]) -> None:
     for (_, store), condition in zip(stores, conditions, strict=True):
         narrow(store, Subset(where=condition))
 
 
-ALIGNMENTS: Final[Mapping[str, Callable[[Sequence[tuple[str, Store]]], str]]] = {
-    "period": align_period,
-    "load": align_load,
+LIKE: Final[Mapping[str, Callable[[Sequence[tuple[str, Store]]], str]]] = {
+    "period": same_period,
+    "load": same_load,
 }
-"""How traces can be made alike, by the value of ``--like``."""
+"""What can be made alike."""
