@@ -71,7 +71,7 @@ ARRAYS: Final = Definition(
     gap=None,
     where="job_structure = 'BoT' and job_structure_params is not null",
 )
-DEFINITIONS: Final = {one.name: one for one in (TEXT, THESIS, MINH, ARRAYS)}
+DEFINITIONS: Final = {definition.name: definition for definition in (TEXT, THESIS, MINH, ARRAYS)}
 
 
 def bagged(store: Store, definition: Definition) -> str:

@@ -36,7 +36,7 @@ def effective_number(counts: list[int]) -> float:
     """
     Return the number of equal shares that are as diverse as those of *counts*.
 
-    >>> effective([5, 5, 5]), effective([7])
+    >>> effective_number([5, 5, 5]), effective_number([7])
     (3.0, 1.0)
     """
     total = sum(counts)

@@ -29,7 +29,7 @@ def entry(name="one", **said):
     return CatalogueEntry(**{"id": name, **texts, **said})
 
 
-def holding(name, **facts):
+def published(name, **facts):
     fields = [("SubmitTime", "", 1.0), ("RunTime", "", 0.5), ("NProcs", "", 1.0), ("Status", "", 1.0)]
     about = {
         "facts": facts,
@@ -73,16 +73,16 @@ def test_the_effective_number_is_that_of_the_definition():
 
 def test_traces_are_ranked_and_equal_ones_share_a_place():
     size = {"a": 10, "b": 30, "c": 10, "d": None}
-    ones = [holding(name, **{"trace.jobs": jobs}) for name, jobs in size.items()]
+    ones = [published(name, **{"trace.jobs": jobs}) for name, jobs in size.items()]
     ranks = ranking(BY_ID["size"], [*ones, PublishedTrace(entry("e"), {}, "broken")])
 
-    assert [(one.place, one.holding.entry.id) for one in ranks] == [
+    assert [(one.place, one.trace.entry.id) for one in ranks] == [
         (1, "b"), (2, "a"), (2, "c"), (None, "d"),
     ]  # fmt: skip
 
 
 def test_each_rank_says_why():
-    one = holding("a", **{"trace.jobs": 100, "trace.span_seconds": 15 * 86400.0})
+    one = published("a", **{"trace.jobs": 100, "trace.span_seconds": 15 * 86400.0})
     found = {measure.id: ranking(measure, [one])[0] for measure in MEASURES}
 
     assert all(rank.why for rank in found.values())

@@ -91,7 +91,7 @@ def test_long_work_is_told_in_lines(capsys, monkeypatch):
     lines = ProgressLines()
     with lines.step("a log", 3) as step:
         step.advance()
-        monkeypatch.setattr("gwa.cli._terminal.SECONDS", 0.0)
+        monkeypatch.setattr("gwa.cli._terminal.LINE_INTERVAL", 0.0)
         step.advance()
 
     assert capsys.readouterr().err.splitlines() == ["a log: 0 of 3", "a log: 2 of 3"]

@@ -206,11 +206,11 @@ def _rank_table(
     """Return a table of the rank of the trace by each fact."""
     rows: list[tuple[Value, ...]] = []
     for name, column in ranks.items():
-        others = sorted(value for trace, value in column.items() if trace)
-        below = sum(value < column[""] for value in others) + sum(value == column[""] for value in others) / 2
-        shown = (column[""], others[0], others[len(others) // 2], others[-1])
+        values = sorted(value for trace, value in column.items() if trace)
+        below = sum(value < column[""] for value in values) + sum(value == column[""] for value in values) / 2
+        shown = (column[""], values[0], values[len(values) // 2], values[-1])
         texts = [_format_value(name, value, summary) for value in shown]
-        rows.append((_fact_title(summary, name), *texts, below / len(others), len(others)))
+        rows.append((_fact_title(summary, name), *texts, below / len(values), len(values)))
     columns = (
         Column("fact", "Fact"),
         Column("own", summary.name),

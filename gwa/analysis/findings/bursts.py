@@ -15,7 +15,7 @@ MINIMUM_RATIO = 30
 def bursts(facts: Facts) -> tuple[float, str] | None:
     """Said where the busiest hour has at least thirty times the jobs of the average one, and a hundred."""
     maximum, mean = facts["arrivals.hour.max"], facts["arrivals.hour.mean"]
-    if maximum < MINIMUM_RATIO * mean or maximum < 100:  # noqa: PLR2004 - said above
+    if maximum < MINIMUM_RATIO * mean or maximum < 100:  # noqa: PLR2004 - see the docstring
         return None
     ratio = maximum / mean
     return (

@@ -27,14 +27,14 @@ def data_quality(store: Store) -> Iterator[Block]:
             Fact("conversion.comments", account.comments, "were comments or blank", "count"),
         )
     )
-    found = problems(store)
-    if found:
+    problem_list = problems(store)
+    if problem_list:
         columns = (
             Column("level", "Kind"),
             Column("meaning", "What"),
             Column("count", "Jobs or rows", "count"),
         )
-        rows = tuple((problem.level, problem.meaning, problem.count) for problem in found)
+        rows = tuple((problem.level, problem.meaning, problem.count) for problem in problem_list)
         yield Table("problems", "Found", columns, rows)
     else:
         yield Note("Nothing was rejected or repaired, and nothing looks wrong.")

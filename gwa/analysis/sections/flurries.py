@@ -49,9 +49,9 @@ order by jobs desc, first, user_id
 
 WITHOUT_FLURRIES: Final = """
 (with flurry as ({flurries}), marked as (
-    select one.*, flurry.user_id as burst from {table} as one
-    left join flurry on one.user_id = flurry.user_id
-        and one.submit_time >= flurry.first and one.submit_time <= flurry.last
+    select job.*, flurry.user_id as burst from {table} as job
+    left join flurry on job.user_id = flurry.user_id
+        and job.submit_time >= flurry.first and job.submit_time <= flurry.last
 ) select * from marked where burst is null)
 """
 

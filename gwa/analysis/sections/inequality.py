@@ -66,7 +66,7 @@ def top_holders(sample: Sample, share: float) -> int:
     """
     Return how many of the top holders have *share* of the total together.
 
-    >>> fewest(Sample.of([1, 2, 3, 6]), 0.5), fewest(Sample.of([1, 1, 1, 1]), 0.6)
+    >>> top_holders(Sample.of([1, 2, 3, 6]), 0.5), top_holders(Sample.of([1, 1, 1, 1]), 0.6)
     (1, 3)
     """
     values, counts = sample.values[::-1], sample.counts[::-1]

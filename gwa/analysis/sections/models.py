@@ -151,8 +151,8 @@ DISTANCE_NOTE: Final = (
 def _row(scored: ScoredModel) -> tuple[Value, ...]:
     counts = scored.card.counts()
     within = counts["equal"] + counts["within noise"]
-    others = (counts[name] for name in ("near", "off", "missing"))
-    return (scored.model.title, number(scored.floors), within, *others)
+    further = (counts[name] for name in ("near", "off", "missing"))
+    return (scored.model.title, number(scored.floors), within, *further)
 
 
 def _facts(scored_model: ScoredModel) -> Iterator[Fact]:

@@ -42,14 +42,14 @@ def week(store: Store) -> Iterator[Block]:
         return
     jobs = np.bincount(hours_of_week(quarters.times, system.timezone), quarters.counts, HOURS * 7)
     every = np.arange(quarters.bins[0], quarters.bins[-1] + 1) * QUARTER
-    seen = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / 3600
-    unseen = int(np.count_nonzero(seen == 0))
-    if unseen:
-        yield Note(f"The trace is short: nothing is known of {unseen} of the {7 * HOURS} hours of a week.")
+    covered = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / 3600
+    uncovered = int(np.count_nonzero(covered == 0))
+    if uncovered:
+        yield Note(f"The trace is short: nothing is known of {uncovered} of the {7 * HOURS} hours of a week.")
     grid = jobs.reshape(7, HOURS).astype(np.float64)
-    yield Facts(_facts(grid, seen.reshape(7, HOURS) > 0))
+    yield Facts(_facts(grid, covered.reshape(7, HOURS) > 0))
     with np.errstate(invalid="ignore"):
-        means = np.where(seen > 0, jobs / seen, np.nan).reshape(7, HOURS)
+        means = np.where(covered > 0, jobs / covered, np.nan).reshape(7, HOURS)
     yield _figure(means, system.timezone.key)
 
 
@@ -83,16 +83,16 @@ def _offset(moment: float, zone: ZoneInfo) -> float:
     return ahead.total_seconds() if ahead else 0.0
 
 
-def _facts(grid: NDArray[np.float64], seen: NDArray[np.bool_]) -> tuple[Fact, ...]:
+def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact, ...]:
     """
     Return the facts on daily and weekly cycles; *grid* has the jobs by weekday and hour.
 
-    Hours that the trace does not cover are left out, and shares unless all hours are *seen*.
+    Hours that the trace does not cover are left out, and shares unless all hours are *covered*.
     """
     total, of_day = grid.sum(), grid.sum(axis=0)
-    busiest, quietest = int(np.argmax(of_day)), int(np.argmin(np.where(seen.any(axis=0), of_day, np.inf)))
+    busiest, quietest = int(np.argmax(of_day)), int(np.argmin(np.where(covered.any(axis=0), of_day, np.inf)))
     working = grid[:SATURDAY, slice(*WORKING_HOURS)].sum()
-    daily, weekly = bool(seen.any(axis=0).all()), bool(seen.all())
+    daily, weekly = bool(covered.any(axis=0).all()), bool(covered.all())
 
     def share(name: str, value: float, label: str, *, known: bool) -> Fact:
         return Fact(f"arrivals.cycle.{name}", float(value / total) if known else None, label, "fraction")

@@ -53,8 +53,8 @@ class ThesisReading:
 
 
 PRESETS: Final = {
-    one.name: one
-    for one in (
+    reading.name: reading
+    for reading in (
         ThesisReading(
             "thesis",
             THESIS,
@@ -219,8 +219,8 @@ def _offset(store: Store) -> float:
 
 
 CHARACTERISTICS: Final = {
-    one.name: one
-    for one in (
+    characteristic.name: characteristic
+    for characteristic in (
         Characteristic(
             "runtime",
             "Run time",
