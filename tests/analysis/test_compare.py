@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 
 import gwa
 from gwa.analysis.comparison.align import same_load, same_period
-from gwa.analysis.comparison.compare import compare, with_distinct_names
+from gwa.analysis.comparison.compare import COMPARED_FACTS, compare, with_distinct_names
 from gwa.analysis.comparison.differences import rank_differences
 from gwa.analysis.comparison.reference_set import rank_among_references, read_references, thesis_facts
 from gwa.analysis.comparison.trace_summary import summarize
@@ -49,7 +49,9 @@ def cells(report, name):
 
 
 def test_two_draws_of_one_workload_differ_by_chance_only(make_store):
-    found = rank_differences([summarize(name, made(make_store, seed)) for name, seed in (("a", 1), ("b", 2))])
+    found = rank_differences(
+        [summarize(name, made(make_store, seed), COMPARED_FACTS) for name, seed in (("a", 1), ("b", 2))]
+    )
     assert found
     runs = next(one for one in found if one.measure.id == "run-time")
     assert runs.verdict in {"no more than chance", "a little"}
@@ -165,7 +167,7 @@ def test_weeks_of_the_same_load_are_left(make_store):
 
 
 def test_among_the_traces_of_the_thesis_lcg_is_most_like_itself(make_store):
-    side = summarize("x", made(make_store, 1, jobs=300))
+    side = summarize("x", made(make_store, 1, jobs=300), COMPARED_FACTS)
     facts = {name: Fact(name, value, name) for name, value in thesis_facts()["LCG"].items()}
     itself = type(side)(side.name, {**side.facts, **facts}, {}, {}, {}, {})
     first, second = (
@@ -206,7 +208,7 @@ def test_names_are_told_apart(make_store):
 
 def test_what_is_compared_of_fits_is_what_a_report_says_of_them(sample):
     with gwa.open(sample / "swf" / "tiny.swf") as trace:
-        facts = summarize("x", trace.store).facts
+        facts = summarize("x", trace.store, COMPARED_FACTS).facts
         said = {
             name: value
             for name, value in trace.facts("fit.").items()

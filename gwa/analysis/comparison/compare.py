@@ -6,6 +6,7 @@ beside it, as in `gwa.evaluation.scorecard`, whose measures these are.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from gwa.analysis.base import paragraphs
@@ -17,14 +18,17 @@ from gwa.analysis.comparison.differences import (
     difference_table,
     rank_differences,
 )
-from gwa.analysis.comparison.fact_table import fact_tables
-from gwa.analysis.comparison.reference_set import ReferenceSet, rank_among_references
+from gwa.analysis.comparison.fact_table import GROUPS, fact_tables
+from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet, rank_among_references
 from gwa.analysis.comparison.shared_users import shared_users_table
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
 from gwa.errors import TraceError
 from gwa.report.document import Block, Report, Section, Value, Verbatim
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
+
+COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS))
+"""The facts shown of the sections; of other sections nothing is computed."""
 
 MAXIMUM_TRACES: Final = 20
 """More traces are refused."""
@@ -47,7 +51,7 @@ def compare(
     summaries = []
     with progress.step("looking at traces", len(stores)) as bar:
         for name, store in with_distinct_names(stores):
-            summaries.append(summarize(name, store))
+            summaries.append(summarize(name, store, COMPARED_FACTS))
             bar.advance()
     ranked = rank_differences(summaries) if len(summaries) > 1 else []
     provenance: dict[str, Value] = {

@@ -1,6 +1,6 @@
 """What a comparison needs of one trace, so that its store can be closed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,27 +12,6 @@ from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS
 from gwa.report.document import Fact, Figure, Report, Verbatim
 from gwa.report.facts import number
 from gwa.store.store import Store
-
-SECTIONS: Final = (
-    "overview",
-    "utilization",
-    "arrivals",
-    "week",
-    "performance",
-    "processors",
-    "parallelism",
-    "run-times",
-    "waits",
-    "slowdown",
-    "outcomes",
-    "estimates",
-    "memory",
-    "users",
-    "inequality",
-    "user-ranking",
-    "bags-of-tasks",
-)
-"""The analyses whose facts and figures a comparison may show."""
 
 USER_TOTALS: Final = """
 select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_seconds from (
@@ -61,15 +40,16 @@ class TraceSummary:
     users: Mapping[str, tuple[float, float]]
 
 
-def summarize(name: str, store: Store) -> TraceSummary:
-    """Compute the summary of the trace in *store*."""
-    sections = tuple(analysis.section(store) for analysis in analyses() if analysis.id in SECTIONS)
+def summarize(name: str, store: Store, facts: Collection[str]) -> TraceSummary:
+    """Compute the summary of the trace in *store*: the sections with any of *facts*, measures and users."""
+    wanted = (analysis for analysis in analyses() if not analysis.on_request)
+    sections = tuple(analysis.section(store) for analysis in wanted if any(map(analysis.has_facts, facts)))
     report = Report(name, "", sections)
     blocks = (block for section in sections for block in section.blocks)
     figures = {block.id: block for block in blocks if isinstance(block, Figure)}
     jobs = Reference.of(JobArrays.of(store))
-    facts = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
-    return TraceSummary(Verbatim(name), facts, figures, jobs.statistics, jobs.floors, _user_shares(store))
+    by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
+    return TraceSummary(Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, _user_shares(store))
 
 
 def _normal_fits(store: Store) -> Iterator[Fact]:

@@ -46,7 +46,7 @@ COLUMNS: Final = (
 )
 
 
-@analysis("Fitted distributions", Chapter.MODELS, facts=("fit",))
+@analysis("Fitted distributions", Chapter.MODELS, facts=tuple(f"fit.{name}" for name in CHARACTERISTICS))
 def fits(store: Store) -> Iterator[Block]:
     """
     The characteristics that Anoep's thesis (2009) models, and six distributions fitted to each.
