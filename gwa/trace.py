@@ -150,7 +150,7 @@ class Trace:
         {'trace.jobs': 1200}
 
         """
-        only = [analysis.id for analysis in analyses() if analysis.tells(prefix)]
+        only = [analysis.id for analysis in analyses() if analysis.has_facts(prefix)]
         report = build(self.store, self.name, filters=self.filters, only=only, strict=True)
         return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
 

@@ -1,7 +1,8 @@
 """
 What an analysis is: a generator of blocks that makes one section of the report.
 
-The analyses stand in `gwa.analysis.sections`, and in packages with an entry point in the group
+A *section* (`gwa.report.document.Section`) is data: a title, a help text, blocks. An *analysis* makes it of
+a store. The analyses are in `gwa.analysis.sections`, and in packages with an entry point in the group
 ``gwa.sections``.
 """
 
@@ -28,12 +29,12 @@ class Chapter(Enum):
     QUALITY = "Data"
 
 
-Analyse = Callable[[Store], Iterator[Block]]
+BlockGenerator = Callable[[Store], Iterator[Block]]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A section of the report and the function that makes its blocks."""
+    """A kind of section of the report, and the function that makes its blocks."""
 
     id: str
     title: str
@@ -41,23 +42,23 @@ class Analysis:
     facts: tuple[str, ...]
     needs: tuple[str, ...]
     help: str
-    blocks: Analyse
+    blocks: BlockGenerator
     order: int = 0
     on_request: bool = False
-    """Whether it takes so long that it is made only where it is asked for."""
+    """Whether it takes long, so that it is made only where it is named."""
 
-    def tells(self, prefix: str) -> bool:
-        """Whether some of its facts may have an id that begins with *prefix*; on request, all of those."""
+    def has_facts(self, prefix: str) -> bool:
+        """Whether the id of one of its facts may begin with *prefix*; if on request, of all of them."""
         if self.on_request:
             return prefix.startswith(self.facts)
-        return any(one.startswith(prefix) or prefix.startswith(one) for one in self.facts)
+        return any(fact.startswith(prefix) or prefix.startswith(fact) for fact in self.facts)
 
     def section(self, store: Store) -> Section:
-        """Return the section; where the trace lacks what it needs, a note that says so."""
-        lacking = [BY_NAME[name] for name in self.needs if not store.has(name)]
-        if lacking:
-            what = " and ".join(f"{field.title} ({field.meaning})" for field in lacking)
-            blocks: tuple[Block, ...] = (Note(f"This trace does not record {what}."),)
+        """Make the section; where the trace lacks a needed field, its only block is a note."""
+        missing = [BY_NAME[name] for name in self.needs if not store.has(name)]
+        if missing:
+            names = " and ".join(f"{field.title} ({field.meaning})" for field in missing)
+            blocks: tuple[Block, ...] = (Note(f"This trace does not record {names}."),)
         else:
             blocks = tuple(self.blocks(store))
         return Section(self.id, self.title, self.help, blocks, self.chapter.value)
@@ -71,7 +72,7 @@ def analysis(
     needs: Sequence[str] = (),
     order: int = 0,
     on_request: bool = False,
-) -> Callable[[Analyse], Analysis]:
+) -> Callable[[BlockGenerator], Analysis]:
     """
     Make a generator of blocks an analysis; its module's name is the id of the section.
 
@@ -79,7 +80,7 @@ def analysis(
     *on_request* only where it is named.
     """
 
-    def register(function: Analyse) -> Analysis:
+    def register(function: BlockGenerator) -> Analysis:
         name = function.__module__.rpartition(".")[2].replace("_", "-")
         return Analysis(
             name,
@@ -104,6 +105,6 @@ def paragraphs(docstring: str) -> str:
 @cache
 def analyses() -> tuple[Analysis, ...]:
     """Return all analyses in the order of the report: by chapter, then *order*, then name."""
-    found = plugins.instances("gwa.analysis.sections", Analysis, "gwa.sections")
+    instances = plugins.instances("gwa.analysis.sections", Analysis, "gwa.sections")
     chapters = list(Chapter)
-    return tuple(sorted(found, key=lambda one: (chapters.index(one.chapter), one.order, one.id)))
+    return tuple(sorted(instances, key=lambda item: (chapters.index(item.chapter), item.order, item.id)))

@@ -17,15 +17,15 @@ from gwa.util import plugins
 Facts: TypeAlias = Mapping[str, Any]
 """The facts of a report by their ids."""
 
-LEAST: Final = 20
-"""Of fewer jobs nothing is typical."""
+MINIMUM_JOBS: Final = 20
+"""A trace of fewer jobs is too small for findings on anything but its data."""
 
-QUALITY: Final = {"data-quality"}
-SYSTEM: Final = {"utilization", "capacity"}
+DATA_SECTIONS: Final = {"data-quality"}
+SYSTEM_SECTIONS: Final = {"utilization", "capacity"}
 """The sections about the data, and about the system."""
 
-Say = Callable[[Facts], tuple[float, str] | None]
-"""What a rule is: from facts to how remarkable they are, from 0 to 1, and the sentence."""
+Claim = Callable[[Facts], tuple[float, str] | None]
+"""What a rule computes from facts: a weight from 0 to 1 and a sentence, or None."""
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,25 @@ class FindingRule:
     needs: tuple[str, ...]
     help: str
     advice: str
-    say: Say
+    claim: Claim
 
     def __call__(self, facts: Facts) -> Finding | None:
-        """Return what is found in *facts*; nothing where one that it needs is not known."""
+        """Return the finding in *facts*; None without one, or where a fact that it needs is unknown."""
         if any(facts.get(name) is None for name in self.needs):
             return None
-        said = self.say(facts)
-        if said is None:
+        claim = self.claim(facts)
+        if claim is None:
             return None
-        weight, text = said
+        weight, text = claim
         return Finding(self.id, text, self.section, self.help, min(max(weight, 0.0), 1.0), self.advice)
 
 
-def finding(*needs: str, section: str, advice: str = "") -> Callable[[Say], FindingRule]:
-    """Make a function a rule; the facts of *needs* are known where it is called."""
+def finding(*needs: str, section: str, advice: str = "") -> Callable[[Claim], FindingRule]:
+    """Make a function a rule that is called where the facts of *needs* are known."""
 
-    def register(say: Say) -> FindingRule:
-        name = say.__name__.replace("_", "-")
-        return FindingRule(name, section, needs, " ".join((say.__doc__ or "").split()), advice, say)
+    def register(claim: Claim) -> FindingRule:
+        name = claim.__name__.replace("_", "-")
+        return FindingRule(name, section, needs, " ".join((claim.__doc__ or "").split()), advice, claim)
 
     return register
 
@@ -63,18 +63,18 @@ def finding(*needs: str, section: str, advice: str = "") -> Callable[[Say], Find
 @cache
 def rules() -> tuple[FindingRule, ...]:
     """Return all rules, by name."""
-    found = plugins.instances("gwa.analysis.findings", FindingRule, "gwa.findings")
-    return tuple(sorted(found, key=lambda rule: rule.id))
+    instances = plugins.instances("gwa.analysis.findings", FindingRule, "gwa.findings")
+    return tuple(sorted(instances, key=lambda rule: rule.id))
 
 
 def findings(facts: Facts, *, whole: bool = True) -> tuple[Finding, ...]:
     """
-    Return what is found in *facts*, the most remarkable first.
+    Return the findings in *facts*, the largest weight first.
 
-    Of a few jobs only the quality of the data is remarkable; and unless they are the *whole* of the jobs
-    of their time, nothing can be said of the system.
+    A trace of less than `MINIMUM_JOBS` has findings on its data only; unless the facts are of the *whole*
+    trace, or of all jobs of a period, there are none on the system.
     """
-    few = facts.get("trace.jobs", LEAST) < LEAST
-    said = [rule(facts) for rule in rules() if rule.section in QUALITY or not few]
-    found = [one for one in said if one and (whole or one.section not in SYSTEM)]
-    return tuple(sorted(found, key=lambda one: (-one.weight, one.id)))
+    too_few = facts.get("trace.jobs", MINIMUM_JOBS) < MINIMUM_JOBS
+    candidates = [rule(facts) for rule in rules() if rule.section in DATA_SECTIONS or not too_few]
+    shown = [item for item in candidates if item and (whole or item.section not in SYSTEM_SECTIONS)]
+    return tuple(sorted(shown, key=lambda item: (-item.weight, item.id)))

@@ -1,9 +1,9 @@
 """
-Explain: what each section of the facts costs, as the engine counts it.
+The cost of each section of the facts, as the engine counts it: `gwa facts --explain`.
 
-Rows are those that its queries read, those of tables made on the way included; memory is the most that the
-engine held at a time for one of them; seconds are all that the section took, its computations in Python
-included. What several sections need is made for the first of them.
+Rows are those that its queries read, those of temporary tables included; memory is the peak of the engine
+during one of its queries; seconds are those of the whole section, its computations in Python included. A
+table that several sections need counts for the first of them.
 """
 
 import json
@@ -16,8 +16,8 @@ from typing import Final, ParamSpec, TypeVar
 from gwa.analysis.base import analyses
 from gwa.store.store import Store
 
-QUERIES: Final = ("rows", "arrays", "frame", "arrow", "keep")
-"""The methods of a store that ask its engine."""
+QUERY_METHODS: Final = ("rows", "arrays", "frame", "arrow", "keep")
+"""The methods of a store that query its engine."""
 
 COLUMNS: Final = ("section", "queries", "rows read", "seconds", "memory MB", "engine")
 
@@ -26,8 +26,8 @@ T = TypeVar("T")
 
 
 @dataclass
-class Cost:
-    """What was asked so far: *queries*, *rows* that they read, and the most *bytes* that one of them held."""
+class QueryCost:
+    """The cost so far: *queries*, the *rows* that they read, the peak memory of one of them in *bytes*."""
 
     queries: int = 0
     rows: int = 0
@@ -35,55 +35,54 @@ class Cost:
 
 
 @contextmanager
-def watched(store: Store) -> Iterator[Cost]:
-    """Count what is asked of *store* meanwhile."""
-    cost, depth = Cost(), [0]
+def counted_queries(store: Store) -> Iterator[QueryCost]:
+    """Count the queries to *store* within the context."""
+    cost, depth = QueryCost(), [0]
 
-    def counting(ask: Callable[P, T]) -> Callable[P, T]:
-        def asked(*words: P.args, **options: P.kwargs) -> T:
+    def counted(method: Callable[P, T]) -> Callable[P, T]:
+        def counted_method(*args: P.args, **kwargs: P.kwargs) -> T:
             depth[0] += 1
             try:
-                answer = ask(*words, **options)
+                answer = method(*args, **kwargs)
             finally:
                 depth[0] -= 1
-            # One method asks by another: the innermost has counted.
+            # One method calls another: only the outermost counts.
             if not depth[0]:
-                _add(cost, store)
+                _add_last_query(cost, store)
             return answer
 
-        return asked
+        return counted_method
 
     store.connection.execute("set enable_profiling = 'no_output'")
-    for name in QUERIES:
-        setattr(store, name, counting(getattr(store, name)))
+    for name in QUERY_METHODS:
+        setattr(store, name, counted(getattr(store, name)))
     try:
         yield cost
     finally:
-        for name in QUERIES:
+        for name in QUERY_METHODS:
             delattr(store, name)
         store.connection.execute("pragma disable_profiling")
 
 
-def _add(cost: Cost, store: Store) -> None:
-    """Add what the last query took."""
-    said = json.loads(store.connection.get_profiling_information(format="json"))
+def _add_last_query(cost: QueryCost, store: Store) -> None:
+    """Add the cost of the last query."""
+    profile = json.loads(store.connection.get_profiling_information(format="json"))
     cost.queries += 1
-    cost.rows += int(said.get("query", {}).get("total_rows_scanned", 0))
-    cost.bytes = max(cost.bytes, int(said.get("system", {}).get("peak_buffer_memory", 0)))
+    cost.rows += int(profile.get("query", {}).get("total_rows_scanned", 0))
+    cost.bytes = max(cost.bytes, int(profile.get("system", {}).get("peak_buffer_memory", 0)))
 
 
-def explained(store: Store, prefix: str = "") -> list[tuple[object, ...]]:
+def section_costs(store: Store, prefix: str = "") -> list[tuple[object, ...]]:
     """Return a row of `COLUMNS` for each section with facts whose ids begin with *prefix*."""
-    found: list[tuple[object, ...]] = []
-    for one in analyses():
-        if one.tells(prefix):
-            begin = time.perf_counter()
-            with watched(store) as cost:
-                one.section(store)
-            seconds = round(time.perf_counter() - begin, 3)
-            # What its workers read and hold, Spark tells nobody here.
-            counted = (
-                (None, None) if store.database.name == "spark" else (cost.rows, round(cost.bytes / 1e6, 1))
-            )
-            found.append((one.id, cost.queries, counted[0], seconds, counted[1], store.database.name))
-    return found
+    rows: list[tuple[object, ...]] = []
+    for analysis in analyses():
+        if analysis.has_facts(prefix):
+            started = time.perf_counter()
+            with counted_queries(store) as cost:
+                analysis.section(store)
+            seconds = round(time.perf_counter() - started, 3)
+            engine = store.database.name
+            # Spark does not report what its workers read and hold.
+            read, memory = (None, None) if engine == "spark" else (cost.rows, round(cost.bytes / 1e6, 1))
+            rows.append((analysis.id, cost.queries, read, seconds, memory, engine))
+    return rows

@@ -23,8 +23,8 @@ from gwa.archive.feeds import as_script, catalog, dataset, feed, sitemap
 from gwa.archive.leaderboard import read_board
 from gwa.archive.link_check import broken_links
 from gwa.archive.markdown_pages import PICTURES, written
-from gwa.archive.pages import Site, index_of, pages
-from gwa.archive.publish import files_of, held, key, publish
+from gwa.archive.pages import Site, pages, search_index
+from gwa.archive.publish import files_of, is_complete, key, publish
 from gwa.archive.published import BROKEN, WITHHELD, read_published
 from gwa.errors import DefinitionError
 from gwa.util.assets import asset
@@ -32,7 +32,7 @@ from gwa.util.processes import Pool, Worker
 from gwa.util.progress import SILENT, Progress
 
 MARK: Final = "catalog.json"
-"""By this file a folder is known as a site, which may be replaced."""
+"""A folder with this file is a site, which may be replaced."""
 
 PAIRS: Final = "compare"
 
@@ -54,14 +54,14 @@ class BuildOptions:
 @dataclass(frozen=True)
 class Outcome:
     """
-    What became of a build: traces *made* and *kept*, and what went wrong: *troubles*, a line each.
+    The outcome of a build: traces *built* and *unchanged*, and *problems*, a line each.
 
-    *url* is where the site will stand, empty where nobody says.
+    *url* is the address of the site, empty if unknown.
     """
 
-    made: tuple[str, ...]
-    kept: tuple[str, ...]
-    troubles: tuple[str, ...]
+    built: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    problems: tuple[str, ...]
     url: str = ""
 
 
@@ -72,83 +72,85 @@ class _Site:
     catalogue: Catalogue
     folder: Path
     old: Path | None
-    wishes: BuildOptions
+    options: BuildOptions
 
     def trace(self, worker: SiteWorker, entry: CatalogueEntry) -> tuple[bool, str, str]:
-        """Make or keep a trace; return whether it was kept, what its page says is wrong, and what we say."""
-        place, names = self.folder / "traces" / entry.id, self.wishes.publish_names
+        """Make or keep a trace; return whether it was kept, the failure on its page, and an error message."""
+        target, names = self.folder / "traces" / entry.id, self.options.publish_names
         wanted = key(self.catalogue, entry, publish_names=names)
-        before = self.old / "traces" / entry.id if self.old else None
-        if before and held(before, wanted):
-            _take_over(before, place)
+        previous = self.old / "traces" / entry.id if self.old else None
+        if previous and is_complete(previous, wanted):
+            _take_over(previous, target)
             return True, "", ""
-        place.mkdir()
-        task = partial(publish, self.catalogue, entry, place, publish_names=names, memory=self.wishes.memory)
-        became, said = apart(worker, task)
-        if became == "made":
+        target.mkdir()
+        task = partial(
+            publish, self.catalogue, entry, target, publish_names=names, memory=self.options.memory
+        )
+        outcome, message = apart(worker, task)
+        if outcome == "made":
             return False, "", ""
-        shutil.rmtree(place)
-        place.mkdir()
-        return False, WITHHELD if became == "withheld" else BROKEN, f"{entry.id}: {said}"
+        shutil.rmtree(target)
+        target.mkdir()
+        return False, WITHHELD if outcome == "withheld" else BROKEN, f"{entry.id}: {message}"
 
-    def pair(self, worker: SiteWorker, one: str, other: str) -> str:
-        """Make or keep the page that compares two traces; return what went wrong."""
-        name = f"{one}--{other}"
-        place = self.folder / PAIRS / f"{name}.html"
-        mark = place.with_suffix(".key")
-        names = self.wishes.publish_names
-        keys = [key(self.catalogue, self.catalogue.entry(each), publish_names=names) for each in (one, other)]
+    def pair(self, worker: SiteWorker, first: str, second: str) -> str:
+        """Make or keep the page that compares two traces; return an error message, if any."""
+        name = f"{first}--{second}"
+        page = self.folder / PAIRS / f"{name}.html"
+        mark = page.with_suffix(".key")
+        names = self.options.publish_names
+        entries = [self.catalogue.entry(trace) for trace in (first, second)]
+        keys = [key(self.catalogue, entry, publish_names=names) for entry in entries]
         wanted = sha256("".join(keys).encode()).hexdigest()
-        before = self.old / PAIRS / mark.name if self.old else None
-        if before and before.is_file() and before.read_text(encoding="utf-8") == wanted:
-            _link(before, mark)
-            _link(before.with_suffix(".html"), place)
+        previous = self.old / PAIRS / mark.name if self.old else None
+        if previous and previous.is_file() and previous.read_text(encoding="utf-8") == wanted:
+            _link(previous, mark)
+            _link(previous.with_suffix(".html"), page)
             return ""
-        task = partial(make_pair, self.catalogue, (one, other), self.folder, self.wishes.memory)
-        became, said = apart(worker, task)
-        if became != "made":
-            return f"{name}: {said}"
+        outcome, message = apart(
+            worker, partial(make_pair, self.catalogue, (first, second), self.folder, self.options.memory)
+        )
+        if outcome != "made":
+            return f"{name}: {message}"
         mark.write_text(wanted, encoding="utf-8")
         return ""
 
 
-def build(site: Path, out: Path, wishes: BuildOptions | None = None) -> Outcome:
+def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome:
     """
     Build the archive in the folder *site* into the folder *out*, whole or not at all.
 
     Raise `DefinitionError` for a catalogue or a page that is wrong, `OutputError` where *out* cannot be made.
     """
-    wishes = wishes or BuildOptions()
+    options = options or BuildOptions()
     catalogue = read_catalogue(site)
-    catalogue = replace(catalogue, url=wishes.url or catalogue.url)
+    catalogue = replace(catalogue, url=options.url or catalogue.url)
     texts, board = written(site), read_board(site)
     if (site / PICTURES).is_dir():
         refuse_outside(str(site / PICTURES), site, site / PICTURES)
     if out.resolve().is_relative_to(site.resolve()) and (out / NAME).exists():
         raise DefinitionError(f"{out}: is the folder of the catalogue, expected another one for the site")
-    with replacing(out, MARK) as (folder, old), Pool(attempt, wishes.jobs) as pool:
+    with replacing(out, MARK) as (folder, old), Pool(attempt, options.jobs) as pool:
         (folder / "traces").mkdir()
         (folder / PAIRS).mkdir()
-        one = _Site(catalogue, folder, old, wishes)
+        site_build = _Site(catalogue, folder, old, options)
         entries = {entry.id: (entry,) for entry in catalogue.entries}
-        done = _each(pool, one.trace, entries, wishes.progress, "making traces")
-        holdings = [
-            read_published(entry, folder / "traces" / entry.id, done[entry.id][1])
+        results = _each(pool, site_build.trace, entries, options.progress, "making traces")
+        traces = [
+            read_published(entry, folder / "traces" / entry.id, results[entry.id][1])
             for entry in catalogue.entries
         ]
-        good = {held.entry.id for held in holdings if not held.wrong}
-        pairs = {"--".join(pair): pair for pair in catalogue.pairs if set(pair) <= good}
-        compared = _each(pool, one.pair, pairs, wishes.progress, "comparing")
-        compares = [name for name, said in compared.items() if not said]
+        available = {trace.entry.id for trace in traces if not trace.failure}
+        pairs = {"--".join(pair): pair for pair in catalogue.pairs if set(pair) <= available}
+        compared = _each(pool, site_build.pair, pairs, options.progress, "comparing")
+        compared_pairs = [name for name, message in compared.items() if not message]
         _copy(site, folder)
-        _write(Site(catalogue, holdings, texts, console.version(site), compares, board), folder)
-        troubles = [said for _, _, said in done.values() if said] + [
-            said for said in compared.values() if said
-        ]
-        troubles += list(broken_links(folder, catalogue.url))
-    kept = tuple(name for name, (was, _, _) in done.items() if was)
-    made = tuple(name for name, (was, wrong, _) in done.items() if not was and not wrong)
-    return Outcome(made, kept, tuple(troubles), catalogue.url)
+        _write(Site(catalogue, traces, texts, console.engine_version(site), compared_pairs, board), folder)
+        messages = (*(message for _, _, message in results.values()), *compared.values())
+        problems = (*filter(None, messages), *broken_links(folder, catalogue.url))
+    unchanged = tuple(name for name, (was_kept, _, _) in results.items() if was_kept)
+    built = tuple(name for name, (was_kept, failure, _) in results.items() if not was_kept and not failure)
+    return Outcome(built, unchanged, problems, catalogue.url)
 
 
 def _each(
@@ -168,25 +170,25 @@ def _each(
     return {name: results[name] for name in orders}
 
 
-def _write(archive: Site, folder: Path) -> None:
-    """Write all that is made of all traces; it is little, and always made anew."""
+def _write(site: Site, folder: Path) -> None:
+    """Write what depends on all traces; it is small, and always built again."""
     names = []
-    for path, text in pages(archive):
+    for path, text in pages(site):
         (folder / path).write_text(text, encoding="utf-8")
         names.append(path)
     files = {
-        MARK: catalog(archive.catalogue, archive.holdings),
-        "search-index.js": index_of(archive),
+        MARK: catalog(site.catalogue, site.traces),
+        "search-index.js": search_index(site),
     }
-    for one in archive.good:
-        about = dataset(archive.catalogue, one)
-        place, url = f"traces/{one.entry.id}", archive.catalogue.url
-        address = f"{url}{place}/" if url else ""
-        files[f"{place}/croissant.json"] = as_script(about) + "\n"
-        files[f"{place}/{one.about['name']}.bib"] = bibtex(one.entry, address)
-        files[f"{place}/{one.about['name']}.ris"] = ris(one.entry, address)
-    if archive.catalogue.url:
-        files |= {"feed.xml": feed(archive.catalogue), "sitemap.xml": sitemap(archive.catalogue, names)}
+    for trace in site.available:
+        record = dataset(site.catalogue, trace)
+        trace_folder, url = f"traces/{trace.entry.id}", site.catalogue.url
+        address = f"{url}{trace_folder}/" if url else ""
+        files[f"{trace_folder}/croissant.json"] = as_script(record) + "\n"
+        files[f"{trace_folder}/{trace.about['name']}.bib"] = bibtex(trace.entry, address)
+        files[f"{trace_folder}/{trace.about['name']}.ris"] = ris(trace.entry, address)
+    if site.catalogue.url:
+        files |= {"feed.xml": feed(site.catalogue), "sitemap.xml": sitemap(site.catalogue, names)}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="")
 
@@ -196,7 +198,7 @@ def _copy(site: Path, folder: Path) -> None:
     shutil.copytree(str(asset("templates", "site", "static")), folder / "static")
     if (site / PICTURES).is_dir():
         shutil.copytree(site / PICTURES, folder / PICTURES)
-    console.copy(site, folder)
+    console.copy_engine(site, folder)
 
 
 def _take_over(before: Path, place: Path) -> None:

@@ -1,15 +1,15 @@
-"""How a trace of the archive is cited: BibTeX and RIS."""
+"""Citations of a trace of the archive: BibTeX and RIS."""
 
 import re
 from typing import Final
 
 from gwa.archive.catalogue import CatalogueEntry
 
-SPECIAL: Final = re.compile(r"[\\{}$&#_%~^]")
+TEX_SPECIAL: Final = re.compile(r"[\\{}$&#_%~^]")
 
 
 def bibtex(entry: CatalogueEntry, url: str) -> str:
-    """Return an entry of a BibTeX file; what TeX would read as commands is taken as text."""
+    """Return an entry of a BibTeX file; characters special to TeX are escaped."""
     fields = {
         "title": f"{{{_tex(_title(entry))}}}",
         "author": f"{{{_tex(entry.provider)}}}",
@@ -32,7 +32,7 @@ def ris(entry: CatalogueEntry, url: str) -> str:
         ("N1", entry.citation),
         ("ER", ""),
     )
-    return "".join(f"{tag}  - {_line(value)}\r\n" for tag, value in fields if value or tag == "ER")
+    return "".join(f"{tag}  - {_one_line(value)}\r\n" for tag, value in fields if value or tag == "ER")
 
 
 def _title(entry: CatalogueEntry) -> str:
@@ -41,10 +41,10 @@ def _title(entry: CatalogueEntry) -> str:
     )
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
 def _tex(text: str) -> str:
-    words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return SPECIAL.sub(lambda sign: words.get(sign[0], "\\" + sign[0]), _line(text))
+    replacements = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return TEX_SPECIAL.sub(lambda match: replacements.get(match[0], "\\" + match[0]), _one_line(text))

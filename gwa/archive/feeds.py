@@ -1,4 +1,4 @@
-"""What machines read of an archive: its catalogue, feeds, and descriptions of data sets."""
+"""Machine-readable files of an archive: its catalogue, feeds, and descriptions of data sets."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any, Final
 from xml.sax.saxutils import escape
 
 from gwa.archive.catalogue import Catalogue
-from gwa.archive.publish import LABEL
+from gwa.archive.publish import SYNTHETIC_LABEL
 from gwa.archive.published import PublishedTrace
 from gwa.store.schema import FIELDS
 from gwa.util.version import __version__
@@ -28,7 +28,7 @@ CONTEXT: Final = {
     "recordSet": "cr:recordSet",
     "citeAs": "cr:citeAs",
 }
-KINDS: Final = {
+MEDIA_TYPES: Final = {
     "GWF": "text/plain",
     "Parquet": "application/vnd.apache.parquet",
     "SQLite": "application/vnd.sqlite3",
@@ -37,12 +37,12 @@ KINDS: Final = {
 }
 
 
-def catalog(catalogue: Catalogue, holdings: Sequence[PublishedTrace]) -> str:
+def catalog(catalogue: Catalogue, published: Sequence[PublishedTrace]) -> str:
     """Return ``catalog.json``: every trace with its facts and downloads, by paths relative to the file."""
-    traces = []
-    for one in holdings:
-        entry = one.entry
-        said: dict[str, Any] = {
+    records = []
+    for trace in published:
+        entry = trace.entry
+        record: dict[str, Any] = {
             "id": entry.id,
             "title": entry.title,
             "synthetic": entry.synthetic,
@@ -51,50 +51,51 @@ def catalog(catalogue: Catalogue, holdings: Sequence[PublishedTrace]) -> str:
             "citation": entry.citation,
             "page": f"traces/{entry.id}/index.html",
         }
-        if one.wrong:
-            traces.append(said | {"wrong": one.wrong})
+        if trace.failure:
+            records.append(record | {"wrong": trace.failure})
             continue
-        downloads = [{**file, "file": f"traces/{entry.id}/{file['file']}"} for file in one.about["downloads"]]
-        numbers = {name: value for name, value in one.facts.items() if isinstance(value, int | float)}
-        traces.append(said | {"facts": numbers, "fields": one.shares, "downloads": downloads})
-    whole = {
+        files = trace.about["downloads"]
+        downloads = [{**file, "file": f"traces/{entry.id}/{file['file']}"} for file in files]
+        numbers = {name: value for name, value in trace.facts.items() if isinstance(value, int | float)}
+        records.append(record | {"facts": numbers, "fields": trace.shares, "downloads": downloads})
+    document = {
         "generator": f"gwa {__version__}",
         "title": catalogue.title,
         "url": catalogue.url,
-        "traces": traces,
+        "traces": records,
     }
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def dataset(catalogue: Catalogue, one: PublishedTrace) -> dict[str, Any]:
+def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
     """Return a trace as a schema.org Dataset in the terms of Croissant 1.0."""
-    entry, base = one.entry, f"{catalogue.url}traces/{one.entry.id}/" if catalogue.url else ""
+    entry, url = trace.entry, f"{catalogue.url}traces/{trace.entry.id}/" if catalogue.url else ""
     files = [
         {
             "@type": "cr:FileObject",
             "@id": file["file"],
             "name": file["file"],
-            "contentUrl": base + file["file"],
+            "contentUrl": url + file["file"],
             "contentSize": f"{file['bytes']} B",
-            "encodingFormat": KINDS[file["format"]],
+            "encodingFormat": MEDIA_TYPES[file["format"]],
             "sha256": file["sha256"],
         }
-        for file in one.about["downloads"]
+        for file in trace.about["downloads"]
     ]
     table = next(file["@id"] for file in files if file["@id"].endswith(".parquet"))
-    about = f"{LABEL}. {entry.system}" if entry.synthetic else entry.system
+    description = f"{SYNTHETIC_LABEL}. {entry.system}" if entry.synthetic else entry.system
     dates = [change.date.isoformat() for change in entry.changes]
     return {
         "@context": CONTEXT,
         "@type": "Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": one.about["name"],
-        "alternateName": one.about["title"],
-        "description": about,
+        "name": trace.about["name"],
+        "alternateName": trace.about["title"],
+        "description": description,
         "license": entry.licence,
         "citeAs": entry.citation,
         "creator": {"@type": "Organization", "name": entry.provider},
-        **({"url": base} if base else {}),
+        **({"url": url} if url else {}),
         **({"datePublished": dates[-1], "dateModified": dates[0]} if dates else {}),
         "distribution": files,
         "recordSet": [{"@type": "cr:RecordSet", "@id": "jobs", "name": "jobs", "field": _fields(table)}],
@@ -105,19 +106,19 @@ def _fields(table: str) -> list[dict[str, Any]]:
     return [
         {
             "@type": "cr:Field",
-            "@id": f"jobs/{one.name}",
-            "name": one.name,
-            "description": one.meaning + (f" ({one.unit})" if one.unit else ""),
-            "dataType": "sc:Text" if one.is_text else "sc:Integer" if one.is_whole else "sc:Float",
-            "source": {"fileObject": {"@id": table}, "extract": {"column": one.name}},
+            "@id": f"jobs/{field.name}",
+            "name": field.name,
+            "description": field.meaning + (f" ({field.unit})" if field.unit else ""),
+            "dataType": "sc:Text" if field.is_text else "sc:Integer" if field.is_whole else "sc:Float",
+            "source": {"fileObject": {"@id": table}, "extract": {"column": field.name}},
         }
-        for one in FIELDS
+        for field in FIELDS
     ]
 
 
-def as_script(said: object) -> str:
-    """Return JSON that may stand in a script element: it cannot end it."""
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+def as_script(value: object) -> str:
+    """Return JSON that cannot end the script element that contains it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def feed(catalogue: Catalogue) -> str:
@@ -152,4 +153,4 @@ def _at_midnight(day: date) -> str:
 
 
 def _xml(text: str) -> str:
-    return escape("".join(sign for sign in text if sign >= " " or sign in "\n\t"))
+    return escape("".join(character for character in text if character >= " " or character in "\n\t"))

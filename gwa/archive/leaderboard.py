@@ -1,8 +1,8 @@
 """
 The leaderboard that a site shows: ``leaderboard.json`` in its folder, as `gwa leaderboard` writes it.
 
-Either the file of that name in the folder of ``-o``, which names the traces and says what could not be done,
-or what ``--json`` prints. To make one takes longer than to build a site, and needs logs that are not in it.
+Either the file of that name in the folder of ``-o``, which has the traces and notes, or what ``--json``
+prints. A site does not compute it, since that takes long and needs logs that are not part of the site.
 """
 
 import json
@@ -15,7 +15,7 @@ from gwa.errors import DefinitionError
 from gwa.report.document import Column, Value
 
 NAME: Final = "leaderboard.json"
-LARGEST: Final = 4_000_000
+MAXIMUM_BYTES: Final = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ def read_board(site: Path) -> Board | None:
     if not path.exists():
         return None
     try:
-        if not path.resolve().is_relative_to(site.resolve()) or path.stat().st_size > LARGEST:
+        if not path.resolve().is_relative_to(site.resolve()) or path.stat().st_size > MAXIMUM_BYTES:
             raise DefinitionError(f"{path}: leads out of {site} or is too large for a leaderboard")
-        said = json.loads(path.read_text(encoding="utf-8"))
-        board = _of_rows(said) if isinstance(said, list) else _of_report(said)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        board = _of_rows(content) if isinstance(content, list) else _of_report(content)
         if all(len(row) == len(board.columns) and all(map(_is_value, row)) for row in board.rows):
             return board
     except (OSError, ValueError, LookupError, TypeError, StopIteration, RecursionError) as error:
@@ -47,21 +47,21 @@ def read_board(site: Path) -> Board | None:
     raise DefinitionError(f"{path}: is no leaderboard, expected what 'gwa leaderboard TRACE… --json' prints")
 
 
-def _of_report(said: Any) -> Board:  # noqa: ANN401 - any JSON
+def _of_report(content: Any) -> Board:  # noqa: ANN401 - any JSON
     """Return the leaderboard of a report that was written as JSON."""
-    blocks = said["sections"][0]["blocks"]
-    table = next(one for one in blocks if one["kind"] == "table")
-    columns = [Column(one["key"], str(one["label"]), str(one["unit"])) for one in table["columns"]]  # type: ignore[arg-type]
-    notes = [str(one["text"]) for one in blocks if one["kind"] == "note"]
-    return Board(columns, table["rows"], str(said["subtitle"]), str(table["note"]), notes)
+    blocks = content["sections"][0]["blocks"]
+    table = next(item for item in blocks if item["kind"] == "table")
+    columns = [Column(item["key"], str(item["label"]), str(item["unit"])) for item in table["columns"]]  # type: ignore[arg-type]
+    notes = [str(item["text"]) for item in blocks if item["kind"] == "note"]
+    return Board(columns, table["rows"], str(content["subtitle"]), str(table["note"]), notes)
 
 
-def _of_rows(said: list[dict[str, Value]]) -> Board:
+def _of_rows(rows: list[dict[str, Value]]) -> Board:
     """Return the leaderboard of rows with named cells."""
     from gwa.evaluation.standings import COLUMNS, LEGEND
 
-    columns = [one for one in COLUMNS if one.key in said[0]]
-    return Board(columns, [[row[one.key] for one in columns] for row in said], legend=LEGEND)
+    columns = [column for column in COLUMNS if column.key in rows[0]]
+    return Board(columns, [[row[column.key] for column in columns] for row in rows], legend=LEGEND)
 
 
 def _is_value(value: object) -> bool:

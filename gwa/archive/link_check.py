@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 FETCHED: Final = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("form", "action")}
 FOLLOWED: Final = {("a", "href")}
-LOST: Final = "404.html"
+NOT_FOUND_PAGE: Final = "404.html"
 
 
 class _Page(HTMLParser):
@@ -32,28 +32,30 @@ def broken_links(folder: Path, url: str = "") -> Iterator[str]:
     """
     Yield a line for each link of the site in *folder* that leads nowhere, or fetches from elsewhere.
 
-    Where the *url* of the site is known, its page for what is not there links from the top of the server.
+    With the *url* of the site, the links of its page 404.html are taken from the root of the server.
     """
-    top = urlsplit(url).path
+    root = urlsplit(url).path
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
     for path, page in pages.items():
         for link, fetched in page.links:
-            inner = link.removeprefix(top) if path == folder / LOST else link
-            if reason := _wrong(path, inner, pages, fetched=fetched):
+            target = link.removeprefix(root) if path == folder / NOT_FOUND_PAGE else link
+            if reason := _problem(path, target, pages, fetched=fetched):
                 yield f"{path.relative_to(folder)}: {link[:200]}: {reason}"
 
 
-def _wrong(path: Path, link: str, pages: dict[Path, _Page], *, fetched: bool) -> str | None:
-    """Return what is wrong with a *link* on the page *path*, or None."""
+def _problem(path: Path, link: str, pages: dict[Path, _Page], *, fetched: bool) -> str | None:
+    """Return the problem of a *link* on the page *path*, or None."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
-        away = fetched and parts.scheme != "data"
-        return "is fetched from elsewhere" if away else None
-    return "works at the root of a server only" if link.startswith("/") else _lost(path, parts, pages)
+        elsewhere = fetched and parts.scheme != "data"
+        return "is fetched from elsewhere" if elsewhere else None
+    if link.startswith("/"):
+        return "works at the root of a server only"
+    return _missing_target(path, parts, pages)
 
 
-def _lost(path: Path, parts: SplitResult, pages: dict[Path, _Page]) -> str | None:
-    """Return why a link leads to no place of the site, or None."""
+def _missing_target(path: Path, parts: SplitResult, pages: dict[Path, _Page]) -> str | None:
+    """Return why the target of a link is not part of the site, or None."""
     target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
     if target.is_dir():
         return "is a folder, which only a server can show"

@@ -1,4 +1,4 @@
-"""The pages of an archive: what each is given. Templates in ``templates/site`` only place it."""
+"""The pages of an archive: the variables of each; templates in ``templates/site`` only place them."""
 
 import json
 import re
@@ -32,9 +32,9 @@ COMPARED: Final = (
     "users.gini_jobs", "users.gini_cpu", "bags.text.count", "bags.text.jobs_in_bags_fraction",
     "bags.text.size.mean",
 )  # fmt: skip
-"""The facts in which traces are compared side by side."""
+"""The facts that the page for comparing traces shows."""
 
-RECORDED: Final = {
+RECORDED_FIELDS: Final = {
     "UsedMemory": "memory",
     "WaitTime": "waits",
     "ReqTime": "requested times",
@@ -42,24 +42,24 @@ RECORDED: Final = {
     "UserID": "users",
     "ExecutableID": "programs",
 }
-"""What the front page tells of a trace's fields, where every job has them."""
+"""The fields that the front page names where every job of a trace records them."""
 
 
-LOST: Final = "404"
-"""The page that servers show under any address, however deep: its links begin at the top of the server."""
+NOT_FOUND: Final = "404"
+"""The page that servers show under any address, so its links start at the root of the server."""
 
 
 @dataclass(frozen=True)
 class Site:
     """
-    All that pages are made of.
+    What the pages are made of.
 
     *engine* is the version of DuckDB for browsers, None without one; *compared* names the pairs of traces
     that have a page, such as ``one--other``.
     """
 
     catalogue: Catalogue
-    holdings: Sequence[PublishedTrace]
+    traces: Sequence[PublishedTrace]
     written: Sequence[MarkdownPage] = ()
     engine: str | None = None
     compared: Sequence[str] = ()
@@ -68,7 +68,7 @@ class Site:
     @cached_property
     def ranks(self) -> dict[str, list[Rank]]:
         """The ranking by each measure."""
-        return {one.id: ranking(one, self.holdings) for one in MEASURES}
+        return {measure.id: ranking(measure, self.traces) for measure in MEASURES}
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -76,46 +76,44 @@ class Site:
         return [pair for pair in self.catalogue.pairs if "--".join(pair) in self.compared]
 
     @cached_property
-    def good(self) -> list[PublishedTrace]:
-        """The traces with which nothing is wrong."""
-        return [one for one in self.holdings if not one.wrong]
+    def available(self) -> list[PublishedTrace]:
+        """The traces without a failure."""
+        return [trace for trace in self.traces if not trace.failure]
 
 
-def pages(archive: Site) -> Iterator[tuple[str, str]]:
+def pages(site: Site) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of every page."""
     jinja = _environment()
     shared = {
-        "archive": archive,
-        "catalogue": archive.catalogue,
-        "nav": [(f"{page.name}.html", page.title) for page in archive.written],
+        "site": site,
+        "catalogue": site.catalogue,
+        "nav": [(f"{page.name}.html", page.title) for page in site.written],
     }
-    for name, given in _shared(archive).items():
-        root = urlsplit(archive.catalogue.url).path if name == LOST else ""
+    for name, variables in _page_variables(site).items():
+        root = urlsplit(site.catalogue.url).path if name == NOT_FOUND else ""
         yield (
             f"{name}.html",
-            jinja.get_template(f"{name}.html").render(root=root, here=name, **shared, **given),
+            jinja.get_template(f"{name}.html").render(root=root, here=name, **shared, **variables),
         )
-    for page in archive.written:
+    for page in site.written:
         yield (
             f"{page.name}.html",
             jinja.get_template("written.html").render(root="", here=page.name, page=page, **shared),
         )
-    for one in archive.holdings:
-        place = f"traces/{one.entry.id}"
-        given = {"root": "../../", "here": "", "one": one, **shared}
-        if one.wrong:
-            yield f"{place}/index.html", jinja.get_template("broken.html").render(**given)
+    for trace in site.traces:
+        place = f"traces/{trace.entry.id}"
+        variables = {"root": "../../", "here": "", "trace": trace, **shared}
+        if trace.failure:
+            yield f"{place}/index.html", jinja.get_template("broken.html").render(**variables)
             continue
-        yield f"{place}/index.html", jinja.get_template("trace.html").render(**given, **_trace(archive, one))
-        yield (
-            f"{place}/console.html",
-            jinja.get_template("console.html").render(
-                **given, examples=EXAMPLES, fields=[field for field in FIELDS if one.shares.get(field.title)]
-            ),
-        )
+        template = jinja.get_template("trace.html")
+        yield f"{place}/index.html", template.render(**variables, **_trace_variables(site, trace))
+        fields = [field for field in FIELDS if trace.shares.get(field.title)]
+        console = jinja.get_template("console.html")
+        yield f"{place}/console.html", console.render(**variables, examples=EXAMPLE_QUERIES, fields=fields)
 
 
-EXAMPLES: Final = (
+EXAMPLE_QUERIES: Final = (
     ("Users", "select user_id, count(*) as jobs from jobs group by user_id order by jobs desc limit 10"),
     (
         "Jobs by hour",
@@ -127,22 +125,22 @@ EXAMPLES: Final = (
     ),
     ("Where it comes from", "select key, value from header order by position"),
 )
-"""Queries to begin with."""
+"""Queries offered in the console."""
 
 
-def _shared(archive: Site) -> dict[str, dict[str, Any]]:
-    """Return what each page that is made of all traces is given."""
-    labels = {name: said for one in archive.good for name, said in one.about["labels"].items()}
+def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
+    """Return the variables of each page on all traces, by the name of the page."""
+    labels = {name: label for trace in site.available for name, label in trace.about["labels"].items()}
     facts = [(name, *labels[name]) for name in COMPARED if name in labels]
-    board = {"leaderboard": {"board": archive.board}} if archive.board else {}
+    board = {"leaderboard": {"board": site.board}} if site.board else {}
     return {
-        "index": {"recorded": RECORDED},
+        "index": {"recorded": RECORDED_FIELDS},
         "ranking": {"measures": MEASURES},
         "compare": {"facts": facts},
-        "models": {"models": models(), "presets": presets(), "made": _made(archive)},
+        "models": {"models": models(), "presets": presets(), "made": _made(site)},
         "formats": {"formats": all_formats(), "fields": FIELDS},
         "search": {},
-        LOST: {},
+        NOT_FOUND: {},
         **board,
     }
 
@@ -150,52 +148,51 @@ def _shared(archive: Site) -> dict[str, dict[str, Any]]:
 def _made(archive: Site) -> dict[str, list[PublishedTrace]]:
     """Return the traces that each preset made."""
     found: dict[str, list[PublishedTrace]] = {}
-    for one in archive.good:
-        if one.entry.preset:
-            found.setdefault(one.entry.preset, []).append(one)
+    for trace in archive.available:
+        if trace.entry.preset:
+            found.setdefault(trace.entry.preset, []).append(trace)
     return found
 
 
-def _trace(archive: Site, one: PublishedTrace) -> dict[str, Any]:
-    """Return what the page of a trace is given beside the trace."""
-    name = one.entry.id
-    places = [
-        (measure, rank, sum(one.place is not None for one in archive.ranks[measure.id]))
+def _trace_variables(site: Site, trace: PublishedTrace) -> dict[str, Any]:
+    """Return the further variables of the page of a trace."""
+    name = trace.entry.id
+    standings = [
+        (measure, rank, sum(each.place is not None for each in site.ranks[measure.id]))
         for measure in MEASURES
-        for rank in archive.ranks[measure.id]
-        if rank.holding is one
+        for rank in site.ranks[measure.id]
+        if rank.trace is trace
     ]
-    pairs = [pair for pair in archive.pairs if name in pair]
+    pairs = [pair for pair in site.pairs if name in pair]
     return {
-        "places": places,
+        "places": standings,
         "pairs": [("--".join(pair), pair[pair[0] == name]) for pair in pairs],
-        "entry_of": archive.catalogue.entry,
-        "dataset": Markup(as_script(dataset(archive.catalogue, one))),  # noqa: S704 - cannot end its element
+        "entry_of": site.catalogue.entry,
+        "dataset": Markup(as_script(dataset(site.catalogue, trace))),  # noqa: S704 - cannot end its element
     }
 
 
-def index_of(archive: Site) -> str:
-    """Return the index of the search as a script: address, title and words of every page."""
+def search_index(site: Site) -> str:
+    """Return the search index as a script: address, title and words of every page."""
     entries = []
-    for one in archive.holdings:
-        entry = one.entry
-        told = (
-            entry.system,
-            entry.provider,
-            entry.notes,
-            *(text for text, _, _ in one.about.get("findings", ())),
-        )
+    for trace in site.traces:
+        entry = trace.entry
+        findings = (text for text, _, _ in trace.about.get("findings", ()))
+        words = (entry.system, entry.provider, entry.notes, *findings)
         title = f"{entry.title} (synthetic)" if entry.synthetic else entry.title
-        entries.append((f"traces/{entry.id}/index.html", title, f"{entry.id} {' '.join(told)}"))
-    entries += [(f"{page.name}.html", page.title, page.text) for page in archive.written]
-    if archive.board:
-        entries += [("leaderboard.html", "Leaderboard of models", archive.board.legend)]
-    entries += [("ranking.html", "Ranking", " ".join(f"{one.title} {one.about}" for one in MEASURES))]
+        entries.append((f"traces/{entry.id}/index.html", title, f"{entry.id} {' '.join(words)}"))
+    entries += [(f"{page.name}.html", page.title, page.text) for page in site.written]
+    if site.board:
+        entries += [("leaderboard.html", "Leaderboard of models", site.board.legend)]
+    measures = " ".join(f"{measure.title} {measure.about}" for measure in MEASURES)
+    entries += [("ranking.html", "Ranking", measures)]
     entries += [
-        ("models.html", f"Model: {one.title}", f"{one.name} {one.source} {one.about()}")
-        for one in models().values()
+        ("models.html", f"Model: {model.title}", f"{model.name} {model.source} {model.about()}")
+        for model in models().values()
     ]
-    entries += [("formats.html", f"Format: {one.title}", f"{one.name} {one.notes}") for one in all_formats()]
+    entries += [
+        ("formats.html", f"Format: {kind.title}", f"{kind.name} {kind.notes}") for kind in all_formats()
+    ]
     short = [(url, title, _words(text)) for url, title, text in entries]
     return f"globalThis.gwaIndex = {json.dumps(short, ensure_ascii=False, separators=(',', ':'))};\n"
 
@@ -220,7 +217,7 @@ def _environment() -> jinja2.Environment:
 
 def size(count: int) -> str:
     """
-    Return a number of bytes as people say it.
+    Return a number of bytes with a unit.
 
     >>> size(999), size(1_060_864)
     ('999 B', '1.1 MB')

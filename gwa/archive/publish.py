@@ -1,5 +1,5 @@
 """
-One trace of the archive, made whole: downloads, report, facts, and what its pages tell.
+Publish one trace of the archive: downloads, report, facts, and the data of its pages.
 
 All goes into one folder, with ``trace.json`` last: a folder that has it is complete. Its *key* is a hash
 of all that decides what stands in the folder, so that an unchanged trace is taken over as it is.
@@ -29,11 +29,11 @@ from gwa.store.privacy import find_leaks
 from gwa.store.store import Store
 from gwa.util import fingerprint
 
-ABOUT: Final = "trace.json"
-"""The file that tells of a trace; it is written last."""
+TRACE_FILE: Final = "trace.json"
+"""The file with the facts of a trace for its pages; it is written last."""
 
 REPORT: Final = "report.html"
-LABEL: Final = "SYNTHETIC: made by a model, no system ran these jobs"
+SYNTHETIC_LABEL: Final = "SYNTHETIC: made by a model, no system ran these jobs"
 
 SUFFIXES: Final = {
     "GWF": ".gwf.gz",
@@ -42,21 +42,21 @@ SUFFIXES: Final = {
     "SWF": ".swf.gz",
     "DuckDB": ".duckdb",
 }
-"""The forms in which each trace can be had."""
+"""The formats of the downloads of each trace."""
 
 ONE_THREAD: Final = 1
 """The bytes of a store depend on which of several threads is first."""
 
 
 class Withheld(TraceError):  # noqa: N818 - the trace is
-    """A trace still holds names; the message is for the keeper, not for publication."""
+    """A trace that contains names; the message is for the maintainer, not for publication."""
 
 
 def key(catalogue: Catalogue, entry: CatalogueEntry, *, publish_names: bool) -> str:
     """Return a hash of the trace's sources, of what the catalogue says of it, and of this program."""
     digest = hashlib.sha256(fingerprint.program().encode())
-    said = asdict(entry) | {"archive": catalogue.title, "source": None, "names": publish_names}
-    digest.update(json.dumps(said, default=str, sort_keys=True).encode())
+    inputs = asdict(entry) | {"archive": catalogue.title, "source": None, "names": publish_names}
+    digest.update(json.dumps(inputs, default=str, sort_keys=True).encode())
     for path in _files(entry.source) if entry.source else ():
         name = path.relative_to(entry.source).as_posix() if entry.source else ""
         digest.update(f"\0{name}\0{fingerprint.of_file(path)}".encode())
@@ -96,16 +96,18 @@ def publish(
         about = _about(entry, store, report)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
     (folder / REPORT).write_text(html(report, drawings=drawn(report), above=above), encoding="utf-8")
-    said = about | {
+    content = about | {
         "key": key(catalogue, entry, publish_names=publish_names),
         "name": name,
         "downloads": list(_downloads(folder, name)),
     }
-    (folder / ABOUT).write_text(json.dumps(plain(said), indent=1, ensure_ascii=False), encoding="utf-8")
+    (folder / TRACE_FILE).write_text(
+        json.dumps(plain(content), indent=1, ensure_ascii=False), encoding="utf-8"
+    )
 
 
 def drawn(report: Report) -> dict[str, str]:
-    """Return the drawings of *report*, made by this process alone: others make other traces meanwhile."""
+    """Return the drawings of *report*, made in this process: others are busy with other traces."""
     return {figure.id: draw(figure) for figure in report.figures()}
 
 
@@ -142,9 +144,9 @@ def _labels(catalogue: Catalogue, entry: CatalogueEntry) -> tuple[tuple[str, str
     """Return the lines of a header that go with every download."""
     title = f"{entry.title} (synthetic)" if entry.synthetic else entry.title
     lines = (
-        ("Note", LABEL if entry.synthetic else ""),
+        ("Note", SYNTHETIC_LABEL if entry.synthetic else ""),
         ("Computer", title),
-        ("Installation", f"{LABEL} · {catalogue.title}" if entry.synthetic else entry.provider),
+        ("Installation", f"{SYNTHETIC_LABEL} · {catalogue.title}" if entry.synthetic else entry.provider),
         ("Archive", catalogue.title),
         ("Licence", entry.licence),
         ("Citation", entry.citation),
@@ -162,9 +164,9 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
         "facts": {fact.id: fact.value for fact in report.facts()},
         "labels": {fact.id: (fact.label, fact.unit) for fact in report.facts()},
         "summary": [(fact.label, fact.value, fact.unit) for fact in summary(report)],
-        "findings": [(one.text, one.advice, one.section) for one in report.findings],
+        "findings": [(finding.text, finding.advice, finding.section) for finding in report.findings],
         "fields": [(title, meaning, share) for title, meaning, _, share in completeness(store)],
-        "problems": [(one.level, one.meaning, one.count) for one in problems(store)],
+        "problems": [(problem.level, problem.meaning, problem.count) for problem in problems(store)],
         "diversity": diversity(store),
         "account": dict(vars(store.account)),
         "failed": [section.title for section in report.sections if section.failed],
@@ -182,18 +184,18 @@ def _downloads(folder: Path, name: str) -> Iterator[Mapping[str, object]]:
         }
 
 
-def held(folder: Path, wanted: str) -> bool:
-    """Whether *folder* holds the trace of the key *wanted*, all of it."""
+def is_complete(folder: Path, wanted: str) -> bool:
+    """Whether *folder* contains the complete trace with the key *wanted*."""
     try:
-        said = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        sizes = {one["file"]: one["bytes"] for one in said["downloads"]}
-        there = all((folder / file).stat().st_size == size for file, size in sizes.items())
-        return bool(said["key"] == wanted and there and (folder / REPORT).is_file())
+        about = json.loads((folder / TRACE_FILE).read_text(encoding="utf-8"))
+        sizes = {file["file"]: file["bytes"] for file in about["downloads"]}
+        complete = all((folder / file).stat().st_size == size for file, size in sizes.items())
+        return bool(about["key"] == wanted and complete and (folder / REPORT).is_file())
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
 def files_of(folder: Path) -> list[str]:
     """Return the names of all files that `publish` made in *folder*, the last one last."""
-    said = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    return [*(one["file"] for one in said["downloads"]), REPORT, ABOUT]
+    about = json.loads((folder / TRACE_FILE).read_text(encoding="utf-8"))
+    return [*(file["file"] for file in about["downloads"]), REPORT, TRACE_FILE]

@@ -1,4 +1,4 @@
-"""What is known of all traces of an archive once each is made, or was found broken."""
+"""The traces of an archive once each is published, or has failed."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.archive.catalogue import CatalogueEntry
-from gwa.archive.publish import ABOUT
+from gwa.archive.publish import TRACE_FILE
 
 WITHHELD: Final = "It still holds names of people, hosts or places, and is withheld until they are replaced."
 BROKEN: Final = "It could not be read when this site was built."
@@ -17,11 +17,11 @@ MEMORY: Final = ("UsedMemory", "ReqMemory")
 
 @dataclass(frozen=True)
 class PublishedTrace:
-    """A trace of the archive: its catalogue *entry*, what was found in it, and what is *wrong* with it."""
+    """A trace of the archive: its catalogue *entry*, what was found in it, and its *failure*, if any."""
 
     entry: CatalogueEntry
     about: Mapping[str, Any] = field(default_factory=dict)
-    wrong: str = ""
+    failure: str = ""
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -39,8 +39,8 @@ class PublishedTrace:
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def read_published(entry: CatalogueEntry, folder: Path, wrong: str = "") -> PublishedTrace:
-    """Return the trace in *folder*; one with something *wrong* tells nothing else."""
-    if wrong:
-        return PublishedTrace(entry, {}, wrong)
-    return PublishedTrace(entry, json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+def read_published(entry: CatalogueEntry, folder: Path, failure: str = "") -> PublishedTrace:
+    """Return the trace in *folder*; one with a *failure* has nothing else."""
+    if failure:
+        return PublishedTrace(entry, {}, failure)
+    return PublishedTrace(entry, json.loads((folder / TRACE_FILE).read_text(encoding="utf-8")))

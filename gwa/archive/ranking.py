@@ -32,58 +32,57 @@ class Rank:
     """The *place* of a trace by a measure, with its value and the reason; no place without a value."""
 
     place: int | None
-    holding: PublishedTrace
+    trace: PublishedTrace
     value: float | None
     why: str
 
 
-def ranking(measure: RankingMeasure, holdings: Sequence[PublishedTrace]) -> list[Rank]:
+def ranking(measure: RankingMeasure, traces: Sequence[PublishedTrace]) -> list[Rank]:
     """Return the ranks of traces; equal values share the better place, and those without one come last."""
-    found = [(one, *measure.of(one)) for one in holdings if not one.wrong]
-    values = sorted((value for _, value, _ in found if value is not None), reverse=True)
-    ranks = [
-        Rank(None if value is None else values.index(value) + 1, one, value, why) for one, value, why in found
-    ]
-    return sorted(ranks, key=lambda rank: (rank.place is None, rank.place, rank.holding.entry.id))
+    measured = [(trace, *measure.of(trace)) for trace in traces if not trace.failure]
+    values = sorted((value for _, value, _ in measured if value is not None), reverse=True)
+    places: dict[float | None, int] = {value: values.index(value) + 1 for value in values}
+    ranks = [Rank(places.get(value), trace, value, why) for trace, value, why in measured]
+    return sorted(ranks, key=lambda rank: (rank.place is None, rank.place, rank.trace.entry.id))
 
 
 def _fact(name: str, why: str) -> Callable[[PublishedTrace], Measured]:
-    def of(one: PublishedTrace) -> Measured:
-        value = one.number(name)
+    def of(trace: PublishedTrace) -> Measured:
+        value = trace.number(name)
         return value, why if value is not None else "the trace does not tell"
 
     return of
 
 
-CORE: Final = (
+CORE_FIELDS: Final = (
     "SubmitTime", "WaitTime", "RunTime", "NProcs", "AverageCPUTimeUsed", "UsedMemory", "ReqNProcs", "ReqTime",
     "ReqMemory", "Status", "UserID", "GroupID", "ExecutableID", "QueueID",
 )  # fmt: skip
 """The fields that completeness is about: those that most accounting logs could record."""
 
 
-def _completeness(one: PublishedTrace) -> Measured:
-    missing = [title for title in CORE if one.shares.get(title, 0.0) < 0.5]  # noqa: PLR2004 - most jobs
+def _completeness(trace: PublishedTrace) -> Measured:
+    missing = [title for title in CORE_FIELDS if trace.shares.get(title, 0.0) < 0.5]  # noqa: PLR2004 - most jobs
     why = f"most jobs lack {', '.join(missing)}" if missing else "most jobs have every field"
-    return sum(one.shares.get(title, 0.0) for title in CORE) / len(CORE), why
+    return sum(trace.shares.get(title, 0.0) for title in CORE_FIELDS) / len(CORE_FIELDS), why
 
 
-def _quality(one: PublishedTrace) -> Measured:
-    jobs = one.number("trace.jobs") or 1
-    wrong = [(count, meaning) for level, meaning, count in one.about["problems"] if level != "info"]
-    why = "; ".join(f"{count:,} {meaning}" for count, meaning in wrong[:3]) or "nothing doubtful was found"
-    return max(0.0, 1 - sum(count for count, _ in wrong) / jobs), why
+def _quality(trace: PublishedTrace) -> Measured:
+    jobs = trace.number("trace.jobs") or 1
+    problems = [(count, meaning) for level, meaning, count in trace.about["problems"] if level != "info"]
+    why = "; ".join(f"{count:,} {meaning}" for count, meaning in problems[:3]) or "nothing doubtful was found"
+    return max(0.0, 1 - sum(count for count, _ in problems) / jobs), why
 
 
-def _diversity(one: PublishedTrace) -> Measured:
-    found = one.about["diversity"]
-    if not found:
+def _diversity(trace: PublishedTrace) -> Measured:
+    numbers = trace.about["diversity"]
+    if not numbers:
         return None, "the trace does not tell"
     product = 1.0
-    for value in found.values():
+    for value in numbers.values():
         product *= value
-    why = ", ".join(f"{value:.1f} effective {name}" for name, value in found.items())
-    return product ** (1 / len(found)), why
+    why = ", ".join(f"{value:.1f} effective {name}" for name, value in numbers.items())
+    return product ** (1 / len(numbers)), why
 
 
 PURPOSES: Final = {
@@ -97,13 +96,13 @@ PURPOSES: Final = {
 
 
 def _fitness(fields: Sequence[str], days: int) -> Callable[[PublishedTrace], Measured]:
-    def of(one: PublishedTrace) -> Measured:
-        share, scarce = min((one.shares.get(title, 0.0), title) for title in fields)
-        long = min(1.0, (one.number("trace.span_seconds") or 0.0) / (86400 * days))
+    def of(trace: PublishedTrace) -> Measured:
+        share, scarce = min((trace.shares.get(title, 0.0), title) for title in fields)
+        length = min(1.0, (trace.number("trace.span_seconds") or 0.0) / (86400 * days))
         if not share:
             return None, f"no job records {scarce}"
         why = f"{fraction(share)} of jobs record {scarce}, the scarcest field"
-        return share * long, why if long == 1 else f"{why}; it is {fraction(long)} of {days} days long"
+        return share * length, why if length == 1 else f"{why}; it is {fraction(length)} of {days} days long"
 
     return of
 
@@ -120,7 +119,7 @@ MEASURES: Final = (
     RankingMeasure(
         "completeness",
         "Completeness",
-        f"The mean share of jobs that record each of {len(CORE)} fields: {', '.join(CORE)}.",
+        f"The mean share of jobs that record each of {len(CORE_FIELDS)} fields: {', '.join(CORE_FIELDS)}.",
         "fraction",
         _completeness,
     ),

@@ -10,8 +10,8 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-PLACE: Final = "console"
-"""The folder of a site that DuckDB stands in."""
+FOLDER: Final = "console"
+"""The folder of a site that contains DuckDB."""
 
 PACKAGES: Final = Path("node_modules")
 ENGINE: Final = PACKAGES / "@duckdb" / "duckdb-wasm"
@@ -25,7 +25,7 @@ WRAPPED: Final = ENGINE / "dist" / "duckdb-browser.cjs"
 """The only file that is changed: a module of node becomes a script, since pages here have no bundler."""
 
 
-def version(site: Path) -> str | None:
+def engine_version(site: Path) -> str | None:
     """Return the version of the package that is installed in the folder of a site, or None."""
     if not all((site / path).is_file() for path in (*COPIED, WRAPPED)):
         return None
@@ -35,11 +35,11 @@ def version(site: Path) -> str | None:
         return None
 
 
-def copy(site: Path, folder: Path) -> None:
-    """Put DuckDB into the site that is made in *folder*; without the package there is none."""
-    if version(site) is None:
+def copy_engine(site: Path, folder: Path) -> None:
+    """Copy DuckDB into the site built in *folder*, if the package is installed."""
+    if engine_version(site) is None:
         return
-    target = folder / PLACE
+    target = folder / FOLDER
     target.mkdir()
     for path, name in COPIED.items():
         shutil.copyfile(site / path, target / name)

@@ -27,8 +27,8 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they are used."""
         del ctx
-        found = [info.name for info in iter_modules(__path__) if not info.name.startswith("_")]
-        return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+        names = [info.name for info in iter_modules(__path__) if not info.name.startswith("_")]
+        return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None where there is none of that name."""
@@ -57,8 +57,8 @@ def main() -> None:
     """Run the command line; errors that a user can mend are one line, and the exit status is 1."""
     try:
         status = gwa.main(standalone_mode=False, prog_name="gwa")
-    except click.exceptions.Exit as leave:
-        status = leave.exit_code
+    except click.exceptions.Exit as exit_request:
+        status = exit_request.exit_code
     except click.ClickException as error:
         error.show()
         status = error.exit_code
@@ -87,5 +87,5 @@ def _explain(error: Exception) -> str:
         return f"not enough memory: {line}; --memory raises the limit"
     if isinstance(error, duckdb.IOException | OSError):
         return f"cannot read or write: {line}"
-    what = f"something went wrong inside gwa ({type(error).__name__}: {line})"
-    return f"{what}; please report it with what --debug shows"
+    message = f"something went wrong inside gwa ({type(error).__name__}: {line})"
+    return f"{message}; please report it with what --debug shows"

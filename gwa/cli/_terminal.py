@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: progress bars and tables."""
+"""Output for a terminal: progress bars and tables."""
 
 import csv
 import json
@@ -17,15 +17,15 @@ from gwa.util.progress import SILENT, Progress
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
-MOST_ROWS = 200
-"""More rows than this fill a screen many times over; pipes and files get all of them."""
+MAXIMUM_ROWS = 200
+"""A terminal shows no more rows; pipes and files get all of them."""
 
-SECONDS = 30.0
-"""How old a line of progress is before there is another."""
+LINE_INTERVAL = 30.0
+"""Seconds between two lines of progress."""
 
 
 class Bar(Progress):
-    """A bar on standard error, for people who wait."""
+    """A progress bar on standard error."""
 
     def __init__(self) -> None:
         """Prepare the bar; it shows with its first step."""
@@ -54,39 +54,39 @@ class Bar(Progress):
 
 
 class ProgressLines(Progress):
-    """A line on standard error now and then, for the logs of work that takes long."""
+    """Lines of progress on standard error from time to time, for logs."""
 
     def __init__(self) -> None:
         """Prepare to count; the first step begins."""
         self._label, self._done, self._total = "", 0.0, 0.0
-        self._said = 0.0
+        self._last_line = 0.0
 
     @contextmanager
     def step(self, label: str, total: float | None = None) -> Iterator[Progress]:
-        """Say that a step begins."""
+        """Print that a step begins."""
         self._label, self._done, self._total = label, 0.0, total or 0.0
-        self._say()
+        self._print_line()
         yield self
 
     def advance(self, amount: float = 1) -> None:
-        """Say how far it is, when the last line is half a minute old."""
+        """Count, and print a line when the last one is half a minute old."""
         self._done += amount
-        if monotonic() - self._said >= SECONDS:
-            self._say()
+        if monotonic() - self._last_line >= LINE_INTERVAL:
+            self._print_line()
 
-    def _say(self) -> None:
-        self._said = monotonic()
+    def _print_line(self) -> None:
+        self._last_line = monotonic()
         of = f" of {self._total:g}" if self._total else ""
         click.echo(f"{self._label}: {self._done:g}{of}", err=True)
 
 
 def progress_lines(*, quiet: bool) -> Progress:
-    """Return a bar where somebody watches, and lines elsewhere: for what takes longer than one waits."""
+    """Return a bar on a terminal and lines elsewhere, for commands that take long."""
     return SILENT if quiet else Bar() if sys.stderr.isatty() else ProgressLines()
 
 
 def progress(*, quiet: bool) -> Progress:
-    """Return a bar where somebody watches, silence elsewhere."""
+    """Return a bar on a terminal, nothing elsewhere."""
     return Bar() if not quiet and sys.stderr.isatty() else SILENT
 
 
@@ -95,36 +95,36 @@ def table(names: Sequence[str], rows: Sequence[Sequence[object]], *, as_json: bo
     if as_json:
         click.echo(
             json.dumps(
-                [dict(zip(names, map(_plain, row), strict=True)) for row in rows],
+                [dict(zip(names, map(_cell_json, row), strict=True)) for row in rows],
                 indent=1,
                 ensure_ascii=False,
             )
         )
     elif sys.stdout.isatty():
-        _draw(names, rows)
+        _print_table(names, rows)
     else:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows([_text(value) for value in row] for row in rows)
+        writer.writerows([_cell_text(value) for value in row] for row in rows)
 
 
-def _draw(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(header_style="bold", box=None, pad_edge=False)
+    table = Table(header_style="bold", box=None, pad_edge=False)
     for index, name in enumerate(names):
         numbers = all(isinstance(row[index], int | float | Decimal | None) for row in rows)
-        drawn.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
-    for row in rows[:MOST_ROWS]:
-        drawn.add_row(*(Text(_text(value)) for value in row))
-    Console().print(drawn)
-    if len(rows) > MOST_ROWS:
-        click.echo(f"… {len(rows) - MOST_ROWS} more rows; redirect the output to get them all", err=True)
+        table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
+    for row in rows[:MAXIMUM_ROWS]:
+        table.add_row(*(Text(_cell_text(value)) for value in row))
+    Console().print(table)
+    if len(rows) > MAXIMUM_ROWS:
+        click.echo(f"… {len(rows) - MAXIMUM_ROWS} more rows; redirect the output to get them all", err=True)
 
 
-def _text(value: object) -> str:
+def _cell_text(value: object) -> str:
     """Return a cell as text; whole numbers without a point, missing values empty."""
     if value is None:
         return ""
@@ -133,8 +133,8 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _plain(value: object) -> object:
-    """Return a cell as JSON can say it."""
+def _cell_json(value: object) -> object:
+    """Return a cell as a value that JSON has."""
     if isinstance(value, float) and value != value:  # noqa: PLR0124 - that is what nan is
         return None
     if isinstance(value, Decimal):

@@ -15,7 +15,7 @@ from gwa.cli._common import OUTPUT, PATH, TRACE, options, reading, tell
     "--key", type=PATH, metavar="FILE", help="The key of the pseudonyms, made if it does not exist."
 )
 @options
-def command(trace: Path, out: Path, key: Path | None, **said: Any) -> None:
+def command(trace: Path, out: Path, key: Path | None, **params: Any) -> None:
     """
     Replace users, groups, executables, projects, hosts and sites by pseudonyms.
 
@@ -29,5 +29,5 @@ def command(trace: Path, out: Path, key: Path | None, **said: Any) -> None:
     from gwa.formats.convert import convert
     from gwa.store.anonymize import read_key
 
-    account = convert([trace], out, name=said["name"], options=reading(said), key=read_key(key))
-    tell(out, account, quiet=said["quiet"])
+    account = convert([trace], out, name=params["name"], options=reading(params), key=read_key(key))
+    tell(out, account, quiet=params["quiet"])

@@ -14,7 +14,7 @@ from gwa.cli._common import JSON, TRACE, opened, options, parts
 @parts
 @options
 @click.pass_context
-def command(ctx: click.Context, /, trace: Path, as_json: bool, **said: Any) -> None:
+def command(ctx: click.Context, /, trace: Path, as_json: bool, **params: Any) -> None:
     """
     Check the quality of a trace.
 
@@ -28,8 +28,9 @@ def command(ctx: click.Context, /, trace: Path, as_json: bool, **said: Any) -> N
     from gwa.cli._terminal import table
     from gwa.metrics.quality import problems
 
-    with opened(trace, said) as found:
-        seen = problems(found.store)
-    table(("kind", "count", "what"), [(one.level, one.count, one.meaning) for one in seen], as_json=as_json)
-    if any(one.level == "error" for one in seen):
+    with opened(trace, params) as opened_trace:
+        found_problems = problems(opened_trace.store)
+    rows = [(problem.level, problem.count, problem.meaning) for problem in found_problems]
+    table(("kind", "count", "what"), rows, as_json=as_json)
+    if any(problem.level == "error" for problem in found_problems):
         ctx.exit(1)

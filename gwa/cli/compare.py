@@ -33,7 +33,7 @@ def command(
     folder: Path,
     like: str | None,
     against: Path | None,
-    **said: Any,
+    **params: Any,
 ) -> None:
     """
     Compare 2 to 20 traces, or one with an archive: what differs most comes first.
@@ -47,19 +47,19 @@ def command(
     """
     from gwa.analysis.comparison.align import LIKE, Stores
     from gwa.analysis.comparison.compare import compare
-    from gwa.analysis.comparison.reference_set import read_archive
+    from gwa.analysis.comparison.reference_set import read_references
     from gwa.report.output import outputs, write
 
-    look = looking(said)
-    archive = read_archive(against) if against else None
-    kinds = [name for name in outputs() if said[name]] or ["html"]
+    look = looking(params)
+    references = read_references(against) if against else None
+    kinds = [name for name in outputs() if params[name]] or ["html"]
     with ExitStack() as stack:
-        opened_traces = [stack.enter_context(opened(path, said)) for path in traces]
+        opened_traces = [stack.enter_context(opened(path, params)) for path in traces]
         stores: Stores = [(trace.name, trace.store) for trace in opened_traces]
         remarks = []
         if like:
             stores, remark = LIKE[like](stores)
             remarks.append(remark)
-        report = compare(stores, archive, remarks, reading(said).progress)
+        report = compare(stores, references, remarks, reading(params).progress)
         for path in write(report, folder, "comparison", kinds, **look):
             click.echo(path)

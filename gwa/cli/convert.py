@@ -39,7 +39,7 @@ def command(
     key: Path | None,
     more: bool,
     strict: bool,
-    **said: Any,
+    **params: Any,
 ) -> None:
     """
     Convert logs to a trace in a standard format.
@@ -53,14 +53,14 @@ def command(
       gwa convert sample_traces/swf/tiny.swf -o tiny.gwf
     """
     words = ["gwa", "convert", *(source.name for source in sources), "-o", out.name]
-    wishes: dict[str, Any] = {
-        "name": str(own) if own else said["name"],
-        "options": reading(said, strict=strict),
+    arguments: dict[str, Any] = {
+        "name": str(own) if own else params["name"],
+        "options": reading(params, strict=strict),
     }
     if more:
         if anonymize:
             raise click.UsageError("--append keeps rows with their names; anonymize the store that it makes")
-        _append(sources, out, [*words, "--append"], wishes, quiet=said["quiet"])
+        _append(sources, out, [*words, "--append"], arguments, quiet=params["quiet"])
         return
     from gwa.formats.convert import convert as run
     from gwa.store.anonymize import read_key
@@ -68,22 +68,22 @@ def command(
     account = run(
         sources,
         out,
-        command=shlex.join([*words, *(["--partition", said["partition"]] if said["partition"] else [])]),
+        command=shlex.join([*words, *(["--partition", params["partition"]] if params["partition"] else [])]),
         key=read_key(key) if anonymize else None,
-        by_month=bool(said["partition"]),
-        **wishes,
+        by_month=bool(params["partition"]),
+        **arguments,
     )
-    tell(out, account, quiet=said["quiet"])
+    tell(out, account, quiet=params["quiet"])
 
 
 def _append(
-    sources: tuple[Path, ...], out: Path, words: list[str], wishes: dict[str, Any], *, quiet: bool
+    sources: tuple[Path, ...], out: Path, words: list[str], arguments: dict[str, Any], *, quiet: bool
 ) -> None:
     """Append to a store, and say what it held already."""
     from gwa.formats.append import append
 
-    account, again = append(sources, out, command=shlex.join(words), **wishes)
+    account, repeated = append(sources, out, command=shlex.join(words), **arguments)
     if not quiet:
-        for path in again:
+        for path in repeated:
             click.echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
     tell(out, account, quiet=quiet)

@@ -18,7 +18,7 @@ from gwa.cli._common import TRACE, engines, opened, options, parts
 @parts
 @engines
 @options
-def command(trace: Path, only: str, explain: bool, **said: Any) -> None:
+def command(trace: Path, only: str, explain: bool, **params: Any) -> None:
     """
     Print the facts of a trace as JSON: {"id": value}.
 
@@ -28,11 +28,11 @@ def command(trace: Path, only: str, explain: bool, **said: Any) -> None:
     Example:
       gwa facts sample_traces/swf/tiny.swf --only utilization
     """
-    with opened(trace, said) as found:
+    with opened(trace, params) as opened_trace:
         if explain:
-            from gwa.analysis.profile import COLUMNS, explained
+            from gwa.analysis.profile import COLUMNS, section_costs
             from gwa.cli._terminal import table
 
-            table(COLUMNS, explained(found.store, only), as_json=False)
+            table(COLUMNS, section_costs(opened_trace.store, only), as_json=False)
             return
-        click.echo(json.dumps(found.facts(only), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(opened_trace.facts(only), indent=1, ensure_ascii=False))

@@ -9,10 +9,10 @@ import click
 from gwa.cli._common import JSON, PATH, opened, options, parts
 from gwa.errors import TraceError
 
-TESTED = ("p_value", "p_ad", "p_cvm")
+TEST_COLUMNS = ("p_value", "p_ad", "p_cvm")
 """What only --test adds."""
 
-COLUMNS = ("distribution", "parameters", "ks", "ad", "cvm", "aic", "bic", "p_naive", *TESTED, "best")
+COLUMNS = ("distribution", "parameters", "ks", "ad", "cvm", "aic", "bic", "p_naive", *TEST_COLUMNS, "best")
 
 USERS = "user_rank"
 
@@ -38,7 +38,7 @@ USERS = "user_rank"
 @parts
 @options
 def command(
-    trace: Path | None, characteristic: str | None, as_list: bool, as_json: bool, **said: Any
+    trace: Path | None, characteristic: str | None, as_list: bool, as_json: bool, **params: Any
 ) -> None:
     """
     Fit distributions to a characteristic of a trace: a table on a terminal, CSV when piped.
@@ -57,26 +57,27 @@ def command(
     from gwa.metrics.papers.anoep2009 import CHARACTERISTICS
 
     if as_list:
-        rows = [(one.name, one.title, one.unit, one.tables) for one in CHARACTERISTICS.values()]
+        rows = [(item.name, item.title, item.unit, item.tables) for item in CHARACTERISTICS.values()]
         rows.append((USERS, "Users by number of jobs", "count", "4.19, 4.20"))
         table(("characteristic", "title", "unit", "tables of the thesis"), rows, as_json=as_json)
         return
     if not (trace and characteristic) or characteristic not in (*CHARACTERISTICS, USERS):
         known = ", ".join((*CHARACTERISTICS, USERS))
-        what = "a trace and a characteristic" if characteristic is None else f"'{characteristic}'"
-        raise click.UsageError(f"{what}: expected TRACE and one of {known}")
-    with opened(trace, said) as found:
-        fits, about = (_ranking if characteristic == USERS else _fits)(found.store, characteristic, said)
+        given = "a trace and a characteristic" if characteristic is None else f"'{characteristic}'"
+        raise click.UsageError(f"{given}: expected TRACE and one of {known}")
+    with opened(trace, params) as opened_trace:
+        store = opened_trace.store
+        fits, about = (_ranking if characteristic == USERS else _fits)(store, characteristic, params)
     if not len(fits):
         raise TraceError(f"{characteristic}: too few different values for a fit")
-    names = COLUMNS if said["test"] else tuple(name for name in COLUMNS if name not in TESTED)
+    names = COLUMNS if params["test"] else tuple(name for name in COLUMNS if name not in TEST_COLUMNS)
     lines = [_row(fit, fits) for fit in sorted(fits, key=lambda fit: fit.ks)]
     table(names, [tuple(line[name] for name in names) for line in lines], as_json=as_json)
-    if not said["quiet"]:
+    if not params["quiet"]:
         click.echo(about, err=True)
 
 
-def _ranking(store: Any, _: str, said: dict[str, Any]) -> tuple[Any, str]:
+def _ranking(store: Any, _: str, params: dict[str, Any]) -> tuple[Any, str]:
     """Return the Zipf fits of the users by rank, and what to say about them."""
     from dataclasses import replace
 
@@ -85,19 +86,19 @@ def _ranking(store: Any, _: str, said: dict[str, Any]) -> tuple[Any, str]:
     from gwa.statistics.goodness import Bootstrap, PValues
 
     try:
-        found = ranked_users(store)
+        ranking = ranked_users(store)
     except FitError as reason:
         raise TraceError(f"users cannot be ranked: {reason}") from None
-    fits, plan = found.fits(), Bootstrap()
-    if said["test"]:
-        p = found.p_value(plan.n, plan.replicates, said["seed"])
-        tested = PValues(p, math.nan, math.nan, min(plan.n, found.ranks.n), plan.replicates)
-        fits = replace(fits, fits=(replace(fits.fits[0], p=tested), *fits.fits[1:]))
-    about = f"{found.ranks.n:,} jobs of {found.likely.ranks:,.0f} users; by likelihood and by least squares."
-    return fits, f"{about} {fits.verdict()}"
+    fits, bootstrap = ranking.fits(), Bootstrap()
+    if params["test"]:
+        p = ranking.p_value(bootstrap.n, bootstrap.replicates, params["seed"])
+        p_values = PValues(p, math.nan, math.nan, min(bootstrap.n, ranking.ranks.n), bootstrap.replicates)
+        fits = replace(fits, fits=(replace(fits.fits[0], p=p_values), *fits.fits[1:]))
+    summary = f"{ranking.ranks.n:,} jobs of {ranking.likely.ranks:,.0f} users"
+    return fits, f"{summary}; by likelihood and by least squares. {fits.verdict()}"
 
 
-def _fits(store: Any, name: str, said: dict[str, Any]) -> tuple[Any, str]:
+def _fits(store: Any, name: str, params: dict[str, Any]) -> tuple[Any, str]:
     """Return the fits of a characteristic, and what to say about them."""
     from dataclasses import replace
 
@@ -107,26 +108,26 @@ def _fits(store: Any, name: str, said: dict[str, Any]) -> tuple[Any, str]:
     from gwa.statistics.fit import SIX, with_p_values
     from gwa.statistics.goodness import Bootstrap
 
-    lacking = [field for field in CHARACTERISTICS[name].needs if not store.has(field)]
-    if lacking:
-        raise TraceError(f"the trace does not record {', '.join(lacking)}, which {name} needs")
-    measured = CHARACTERISTICS[name].measure(store, replace(PRESETS[said["preset"]], shift=said["shift"]))
-    kinds = [one.name for one in distributions().values() if not one.support.whole]
-    fits = fitted(measured, kinds if said["every"] else SIX)
-    if said["test"]:
+    missing = [field for field in CHARACTERISTICS[name].needs if not store.has(field)]
+    if missing:
+        raise TraceError(f"the trace does not record {', '.join(missing)}, which {name} needs")
+    measured = CHARACTERISTICS[name].measure(store, replace(PRESETS[params["preset"]], shift=params["shift"]))
+    kinds = [distribution.name for distribution in distributions().values() if not distribution.support.whole]
+    fits = fitted(measured, kinds if params["every"] else SIX)
+    if params["test"]:
         import numpy as np
 
-        plan = Bootstrap(grid=measured.grid, supports=(POSITIVE, NONNEGATIVE))
-        rng = np.random.default_rng(said["seed"])
-        fits = with_p_values(fits, measured.x.restrict(above=0.0), rng, plan)
+        bootstrap = Bootstrap(grid=measured.grid, supports=(POSITIVE, NONNEGATIVE))
+        rng = np.random.default_rng(params["seed"])
+        fits = with_p_values(fits, measured.x.restrict(above=0.0), rng, bootstrap)
     scale = f"log base {measured.base}" if measured.base else "no logarithm"
-    about = f"{measured.x.n:,} values ({scale}); {fraction(measured.dropped)} below 1 dropped"
-    return fits, f"{about}, {fraction(measured.zeros)} zeros. {fits.verdict()}"
+    summary = f"{measured.x.n:,} values ({scale}); {fraction(measured.dropped)} below 1 dropped"
+    return fits, f"{summary}, {fraction(measured.zeros)} zeros. {fits.verdict()}"
 
 
 def _row(fit: Any, fits: Any) -> dict[str, object]:
     """Return a line of the table by column."""
-    p = fit.p
+    p, best_fits = fit.p, (("KS", fits.best_ks), ("BIC", fits.best_bic))
     numbers = {
         "ks": (fit.ks, 6),
         "ad": (fit.anderson_darling, 3),
@@ -142,5 +143,5 @@ def _row(fit: Any, fits: Any) -> dict[str, object]:
         "distribution": fit.name,
         "parameters": " ".join(f"{name}={value:.6g}" for name, value in fit.parameters.items()),
         **{name: round(value, d) if math.isfinite(value) else None for name, (value, d) in numbers.items()},
-        "best": " ".join(rule for rule, one in (("KS", fits.best_ks), ("BIC", fits.best_bic)) if one is fit),
+        "best": " ".join(rule for rule, best in best_fits if best is fit),
     }

@@ -20,12 +20,12 @@ def command(name: str | None, as_json: bool) -> None:
     from gwa.formats.registry import all_formats, broken, format_called
 
     if name:
-        one = format_called(name)
-        click.echo(f"{one.title}\n\n{one.notes.strip()}")
+        file_format = format_called(name)
+        click.echo(f"{file_format.title}\n\n{file_format.notes.strip()}")
         return
     rows = [
-        (one.name, one.title, " ".join(one.names), "read, write" if one.write else "read")
-        for one in all_formats()
+        (known.name, known.title, " ".join(known.names), "read, write" if known.write else "read")
+        for known in all_formats()
     ]
-    rows += [(bad, str(error), "", "nothing") for bad, error in broken().items()]
+    rows += [(broken_name, str(error), "", "nothing") for broken_name, error in broken().items()]
     table(("name", "format", "files", "can"), rows, as_json=as_json)

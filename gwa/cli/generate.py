@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from gwa.models.base import Model
     from gwa.models.generate import GenerationRequest
 
-ASKED: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
-"""The options that a trace says it was made with."""
+RECORDED_OPTIONS: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
+"""The options recorded in the header of the trace."""
 
 
 @click.command(name="generate")
@@ -31,7 +31,7 @@ ASKED: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
 )
 @OUTPUT
 @limits
-def command(model: str, out: Path, **said: Any) -> None:
+def command(model: str, out: Path, **params: Any) -> None:
     """
     Make a synthetic trace by a model.
 
@@ -51,29 +51,30 @@ def command(model: str, out: Path, **said: Any) -> None:
     from gwa.models import files
     from gwa.models.generate import generate
 
-    if (said["jobs"] is None) == (said["days"] is None):
+    if (params["jobs"] is None) == (params["days"] is None):
         raise click.UsageError("expected either --jobs or --days")
-    if said["utilization"] is not None and said["cpus"] is None:
+    if params["utilization"] is not None and params["cpus"] is None:
         raise click.UsageError("--utilization needs --cpus: of how many processors?")
-    found = files.found(model)
-    asked = {f"--{name}": said[name] for name in ASKED}
-    words = [word for name, value in asked.items() if value is not None for word in (name, str(value))]
-    line = shlex.join(["gwa", "generate", found.name, *words])
-    made = generate(_order(found.model, said), out, line, engine(said), progress(quiet=said["quiet"]))
-    if not said["quiet"]:
-        click.echo(f"{out}: {made:,} synthetic jobs of {found.model.title}, seed {said['seed']}", err=True)
+    source = files.found(model)
+    arguments = {f"--{name}": params[name] for name in RECORDED_OPTIONS}
+    words = [word for name, value in arguments.items() if value is not None for word in (name, str(value))]
+    command_line = shlex.join(["gwa", "generate", source.name, *words])
+    bar = progress(quiet=params["quiet"])
+    jobs = generate(_order(source.model, params), out, command_line, engine(params), bar)
+    if not params["quiet"]:
+        click.echo(f"{out}: {jobs:,} synthetic jobs of {source.model.title}, seed {params['seed']}", err=True)
 
 
-def _order(model: "Model", said: dict[str, Any]) -> "GenerationRequest":
-    """Return what is to be made: a model changed as the options say, how long, and its seed."""
+def _order(model: "Model", params: dict[str, Any]) -> "GenerationRequest":
+    """Return what to generate: the model with the changes of the options, its extent, and its seed."""
     from gwa.models.arrival_process import find_process
     from gwa.models.generate import GenerationRequest, replace_arrivals
     from gwa.models.pacing import reach_utilization
     from gwa.models.streams import Extent
 
-    cpus, utilization = said["cpus"], said["utilization"]
-    one = model.limit_processors(cpus) if cpus else model
-    one = replace_arrivals(one, find_process(said["arrivals"])) if said["arrivals"] else one
+    cpus, utilization = params["cpus"], params["utilization"]
+    changed = model.limit_processors(cpus) if cpus else model
+    changed = replace_arrivals(changed, find_process(params["arrivals"])) if params["arrivals"] else changed
     header = (("Processors", str(cpus)),) if cpus else ()
-    order = GenerationRequest(one, Extent(said["jobs"], said["days"]), said["seed"], header)
+    order = GenerationRequest(changed, Extent(params["jobs"], params["days"]), params["seed"], header)
     return order if utilization is None else reach_utilization(order, cpus, utilization)

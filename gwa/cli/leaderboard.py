@@ -25,7 +25,7 @@ SCORES = "scores.jsonl"
 @options
 def command(
     traces: tuple[Path, ...], models: str | None, seeds: int, details: bool, folder: Path | None,
-    as_json: bool, **said: Any,
+    as_json: bool, **params: Any,
 ) -> None:  # fmt: skip
     """
     Compare models: each is fitted to half of the weeks of each trace, and scored on the other half.
@@ -47,30 +47,31 @@ def command(
     from gwa.report.output import write
     from gwa.util import fingerprint
 
-    kept = ScoreCache(folder / SCORES, fingerprint.program()) if folder else None
-    watched = progress_lines(quiet=said["quiet"])
-    results = compete(_opened(traces, said), _names(models), seeds, kept, watched)
-    found = Standings(results)
+    cache = ScoreCache(folder / SCORES, fingerprint.program()) if folder else None
+    bar = progress_lines(quiet=params["quiet"])
+    results = compete(_opened(traces, params), _names(models), seeds, cache, bar)
+    standings = Standings(results)
     if folder:
-        section = Section("leaderboard", "Models compared", "", tuple(found.blocks()))
-        made = Report(
-            "Leaderboard of models", ", ".join(found.traces), (section,), overline="Model comparison"
+        section = Section("leaderboard", "Models compared", "", tuple(standings.blocks()))
+        report = Report(
+            "Leaderboard of models", ", ".join(standings.traces), (section,), overline="Model comparison"
         )
-        for path in write(made, folder, "leaderboard", ["html", "json"]):
+        for path in write(report, folder, "leaderboard", ["html", "json"]):
             click.echo(path, err=True)
-    names, rows = (DETAILS, found.details()) if details else ([one.key for one in COLUMNS], found.rows())
+    keys = [column.key for column in COLUMNS]
+    names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
     if sys.stdout.isatty() and not as_json:
         rows = [tuple(f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row) for row in rows]
     table(names, rows, as_json=as_json)
-    for note in () if said["quiet"] else results.notes:
+    for note in () if params["quiet"] else results.notes:
         click.echo(note, err=True)
 
 
-def _names(said: str | None) -> list[str]:
-    """Return the models wanted; raise a usage error for one that there is not."""
+def _names(models_option: str | None) -> list[str]:
+    """Return the names of the models to compare; raise a usage error for an unknown one."""
     from gwa.models.base import models
 
-    names = list(models()) if said is None else said.split(",")
+    names = list(models()) if models_option is None else models_option.split(",")
     for name in names:
         if name not in models():
             message = f"there is no model '{name}', expected some of {', '.join(models())}"
@@ -78,8 +79,8 @@ def _names(said: str | None) -> list[str]:
     return names
 
 
-def _opened(traces: tuple[Path, ...], said: dict[str, Any]) -> "Iterator[tuple[str, Store]]":
+def _opened(traces: tuple[Path, ...], params: dict[str, Any]) -> "Iterator[tuple[str, Store]]":
     """Yield the name and the store of each trace, one open at a time."""
     for path in traces:
-        with opened(path, said) as trace:
+        with opened(path, params) as trace:
             yield trace.name, trace.store

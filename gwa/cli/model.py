@@ -34,9 +34,12 @@ def listed(as_json: bool) -> None:
     from gwa.models.arrival_process import processes
     from gwa.models.base import models, presets
 
-    rows = [(one.name, "model", one.title, one.about()) for one in models().values()]
-    rows += [(one.name, f"preset of {one.model.name}", one.title, one.source) for one in presets().values()]
-    rows += [(one.name, "arrivals", one.title, one.about()) for one in processes().values()]
+    rows = [(entry.name, "model", entry.title, entry.about()) for entry in models().values()]
+    rows += [
+        (entry.name, f"preset of {entry.model.name}", entry.title, entry.source)
+        for entry in presets().values()
+    ]
+    rows += [(entry.name, "arrivals", entry.title, entry.about()) for entry in processes().values()]
     table(("name", "kind", "title", "about"), rows, as_json=as_json)
 
 
@@ -46,7 +49,7 @@ def listed(as_json: bool) -> None:
 @ARRIVALS
 @click.option("-o", "--output", "out", type=PATH, metavar="OUT", help="File to write, else print it.")
 @options
-def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **said: Any) -> None:
+def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **params: Any) -> None:
     """
     Fit a model to a trace: its parameters as JSON, with what they mean.
 
@@ -59,18 +62,18 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **said:
     from gwa.models.base import models
     from gwa.models.files import text, write
 
-    other = find_process(arrivals) if arrivals else None
+    arrival_process = find_process(arrivals) if arrivals else None
     if model not in models():
         message = f"there is no model '{model}', expected one of {', '.join(models())}"
         raise click.BadParameter(message, param_hint="MODEL")
-    with opened(trace, said) as found:
-        fitted = models()[model].fit(found.store)
-        if other:
-            fitted = fitted.with_arrivals(other, found.store)
-        origin = {"fitted to": found.name, "jobs": len(found)}
+    with opened(trace, params) as opened_trace:
+        fitted = models()[model].fit(opened_trace.store)
+        if arrival_process:
+            fitted = fitted.with_arrivals(arrival_process, opened_trace.store)
+        origin = {"fitted to": opened_trace.name, "jobs": len(opened_trace)}
     if out is None:
         click.echo(text(fitted, origin), nl=False)
     else:
         write(fitted, out, origin)
-        if not said["quiet"]:
+        if not params["quiet"]:
             click.echo(f"{out}: {fitted.title}, fitted to {origin['jobs']:,} jobs", err=True)

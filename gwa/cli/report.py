@@ -42,7 +42,7 @@ def command(
     sections: str | None,
     every: bool,
     top: int,
-    **said: Any,
+    **params: Any,
 ) -> None:
     """
     Write a report on a trace, or on a part of it.
@@ -57,16 +57,16 @@ def command(
     from gwa.analysis.base import analyses
     from gwa.report.output import outputs, write
 
-    kinds = [name for name in outputs() if said[name]] or ["html"]
+    kinds = [name for name in outputs() if params[name]] or ["html"]
     only = sections.replace(" ", "").split(",") if sections else None
     if every and not only:
-        only = [one.id for one in analyses()]
-    look = looking(said)
-    with opened(trace, said) as found:
-        found.store.top = top
-        made = found.report(only, reading(said).progress)
-        for path in write(made, folder, found.name, kinds, **look):
+        only = [analysis.id for analysis in analyses()]
+    look = looking(params)
+    with opened(trace, params) as opened_trace:
+        opened_trace.store.top = top
+        report = opened_trace.report(only, reading(params).progress)
+        for path in write(report, folder, opened_trace.name, kinds, **look):
             click.echo(path)
-    if made.failed:
+    if report.failed:
         click.echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("synthetic", type=PATH)
 @JSON
 @options
-def command(real: Path, synthetic: Path, as_json: bool, **said: Any) -> None:
+def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
     """
     Tell how realistic a synthetic trace is: its distance from a real one, measure by measure.
 
@@ -33,23 +33,23 @@ def command(real: Path, synthetic: Path, as_json: bool, **said: Any) -> None:
     from gwa.cli._terminal import table
     from gwa.evaluation.scorecard import COLUMNS, Reference, row
 
-    found = Reference.of(_workload(real, said)).score(_workload(synthetic, said))
-    rows = [row(line) for line in found.lines]
+    scorecard = Reference.of(_read_jobs(real, params)).score(_read_jobs(synthetic, params))
+    rows = [row(line) for line in scorecard.lines]
     if sys.stdout.isatty() and not as_json:
-        rows = [tuple(f"{cell:.3g}" if isinstance(cell, float) else cell for cell in one) for one in rows]
-    table([one.key for one in COLUMNS], rows, as_json=as_json)
-    if not said["quiet"]:
-        for sentence in (*found.notes, found.summary()):
+        rows = [tuple(f"{cell:.3g}" if isinstance(cell, float) else cell for cell in item) for item in rows]
+    table([item.key for item in COLUMNS], rows, as_json=as_json)
+    if not params["quiet"]:
+        for sentence in (*scorecard.notes, scorecard.summary()):
             click.echo(sentence, err=True)
 
 
-def _workload(path: Path, said: dict[str, Any]) -> "JobArrays":
+def _read_jobs(path: Path, params: dict[str, Any]) -> "JobArrays":
     """Return the jobs of a trace; raise an error where none ran at a known time."""
     from gwa.errors import TraceError
     from gwa.evaluation.job_arrays import JobArrays
 
-    with opened(path, said) as trace:
-        found = JobArrays.of(trace.store)
-    if not len(found):
+    with opened(path, params) as trace:
+        jobs = JobArrays.of(trace.store)
+    if not len(jobs):
         raise TraceError(f"{path}: no job ran at a known time, expected a workload")
-    return found
+    return jobs

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
 def command(
     experiment: Path, folder: Path, repetitions: int | None, jobs: int | None, schedules: bool,
-    gantt: str | None, as_json: bool, **said: Any,
+    gantt: str | None, as_json: bool, **params: Any,
 ) -> None:  # fmt: skip
     """
     Simulate how schedulers treat bags of tasks, or parallel jobs, as an experiment in a TOML file states.
@@ -56,15 +56,16 @@ def command(
     from gwa.evaluation.experiments.spec import read_experiment
     from gwa.report.output import write
 
-    stated = read_experiment(experiment)
-    plan = Plan(stated if repetitions is None else stated.with_repetitions(repetitions))
-    shelf = RunCache(folder, schedules=schedules)
-    drawn = gantts(plan, gantt)
-    done = run_all(plan, shelf, jobs or os.cpu_count() or 1, progress(quiet=said["quiet"]))
-    results = ExperimentResults.of(plan, shelf)
-    paths = [*results.write(folder), *write(report(results, drawn), folder, "report", ["html", "json"])]
+    spec = read_experiment(experiment)
+    plan = Plan(spec if repetitions is None else spec.with_repetitions(repetitions))
+    cache = RunCache(folder, schedules=schedules)
+    gantt_figures = gantts(plan, gantt)
+    done = run_all(plan, cache, jobs or os.cpu_count() or 1, progress(quiet=params["quiet"]))
+    results = ExperimentResults.of(plan, cache)
+    page = report(results, gantt_figures)
+    paths = [*results.write(folder), *write(page, folder, "report", ["html", "json"])]
     _print(results, as_json=as_json)
-    if not said["quiet"]:
+    if not params["quiet"]:
         click.echo(f"{len(plan.runs):,} runs, of which {done:,} were done now", err=True)
         click.echo("\n".join(map(str, paths)), err=True)
 

@@ -42,7 +42,7 @@ def build(
     out: Path,
     url: str,
     jobs: int | None,
-    **said: Any,
+    **params: Any,
 ) -> None:
     """
     Build the archive that SITE_DIR/archive.toml describes; only what has changed is made anew.
@@ -60,19 +60,19 @@ def build(
 
     if url and not URL.fullmatch(url):
         raise click.BadParameter("expected one such as https://host/folder/", param_hint="--url")
-    bar = progress(quiet=said["quiet"])
-    engine(said)
-    wishes = BuildOptions(jobs or os.cpu_count() or 1, said["memory"], said["publish_names"], url, bar)
-    outcome = build(folder, out, wishes)
-    for trouble in outcome.troubles:
-        click.echo(f"gwa: {trouble}", err=True)
-    if not said["quiet"]:
-        click.echo(f"{out}: {len(outcome.made)} traces made, {len(outcome.kept)} unchanged", err=True)
+    bar = progress(quiet=params["quiet"])
+    engine(params)
+    jobs = jobs or os.cpu_count() or 1
+    outcome = build(folder, out, BuildOptions(jobs, params["memory"], params["publish_names"], url, bar))
+    for problem in outcome.problems:
+        click.echo(f"gwa: {problem}", err=True)
+    if not params["quiet"]:
+        click.echo(f"{out}: {len(outcome.built)} traces made, {len(outcome.unchanged)} unchanged", err=True)
         if not outcome.url:
             click.echo(
                 f"{out}: without --url there is no feed, and 404.html has no style in subfolders", err=True
             )
-    if outcome.troubles:
+    if outcome.problems:
         ctx.exit(1)
 
 
@@ -91,6 +91,6 @@ def serve(folder: Path, port: int, debug: bool) -> None:
     from gwa.archive.server import LOOPBACK, server
 
     del debug
-    with server(folder, port) as found:
-        click.echo(f"http://{LOOPBACK}:{found.server_port}/ (Ctrl+C stops it)")
-        found.serve_forever()
+    with server(folder, port) as running:
+        click.echo(f"http://{LOOPBACK}:{running.server_port}/ (Ctrl+C stops it)")
+        running.serve_forever()

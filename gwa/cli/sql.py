@@ -13,7 +13,7 @@ from gwa.cli._common import JSON, TRACE, opened, options
 @click.argument("query")
 @JSON
 @options
-def command(trace: Path, query: str, as_json: bool, **said: Any) -> None:
+def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
     """
     Query a trace with SQL: a table on a terminal, CSV when piped.
 
@@ -29,9 +29,9 @@ def command(trace: Path, query: str, as_json: bool, **said: Any) -> None:
     from gwa.cli._terminal import table
     from gwa.errors import TraceError
 
-    with opened(trace, said) as found:
+    with opened(trace, params) as opened_trace:
         try:
-            result = found.store.connection.execute(query)
+            result = opened_trace.store.connection.execute(query)
             names = [column[0] for column in result.description or []]
             rows = result.fetchall()
         except duckdb.Error as error:

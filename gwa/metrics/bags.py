@@ -2,9 +2,8 @@
 Bags of tasks: jobs that a user submits together, found by window functions in the engine.
 
 Four definitions, because papers and their numbers differ; each gives a table of the jobs with the
-number of the first job of their bag. A job of an unknown user is in no bag, for nobody can say what it
-belongs to; it still comes between others where a bag is *contiguous*. A job without a submit time is
-in no bag either.
+number of the first job of their bag. A job of an unknown user or without a submit time is in no bag; the
+former still separates other jobs where a bag is *contiguous*.
 """
 
 from dataclasses import dataclass
@@ -72,17 +71,17 @@ ARRAYS: Final = Definition(
     gap=None,
     where="job_structure = 'BoT' and job_structure_params is not null",
 )
-DEFINITIONS: Final = {one.name: one for one in (TEXT, THESIS, MINH, ARRAYS)}
+DEFINITIONS: Final = {definition.name: definition for definition in (TEXT, THESIS, MINH, ARRAYS)}
 
 
 def bagged(store: Store, definition: Definition) -> str:
     """
     Return the source of jobs with ``bag``, the number of the first job of their bag.
 
-    Beside it stand ``submit_time``, ``run_time`` and ``before``, the seconds since the job before it that is
-    alike. The tables underneath are made once and live as long as the store is open.
+    Further columns are ``submit_time``, ``run_time`` and ``before``, the seconds since the previous job that
+    is alike. The tables underneath are made once and live as long as the store is open.
     """
-    near, close = neighbours(store, definition), clustered(store, definition)
+    near, close = neighbours_table(store, definition), clustered_table(store, definition)
     columns = "job_id, submit_time, run_time, before"
     return (
         f"(select {columns}, job_id as bag from {near} where not {_is_close(definition)}"
@@ -92,7 +91,7 @@ def bagged(store: Store, definition: Definition) -> str:
 
 def bags(store: Store, definition: Definition) -> str:
     """Return the source of bags: ``bag``, when it begins (``start``), ``last``, and its ``size``."""
-    near, close = neighbours(store, definition), clustered(store, definition)
+    near, close = neighbours_table(store, definition), clustered_table(store, definition)
     summed = store.keep(
         f"{close}_summed",
         "select bag, min(submit_time) as start, max(submit_time) as last, count(*) as size"
@@ -105,10 +104,10 @@ def bags(store: Store, definition: Definition) -> str:
 
 
 def forget(store: Store, definition: Definition) -> None:
-    """Give up the tables of a definition that nobody needs again; those that the thesis' shares stay."""
-    near, close = _near_name(store, definition), _close_name(definition)
+    """Drop the tables of a definition, except those shared with that of the thesis."""
+    near, close = _neighbours_name(store, definition), _clustered_name(definition)
     store.drop(close, f"{close}_whole", f"{close}_summed")
-    if near != _near_name(store, THESIS):
+    if near != _neighbours_name(store, THESIS):
         store.drop(near)
 
 
@@ -120,73 +119,73 @@ def nearness(store: Store, definition: Definition) -> Sample:
     more, for every gap at once; a limit of the span is left out.
     """
     nearest = "least(coalesce(before, after), coalesce(after, before))"
-    return store.sample(nearest, neighbours(store, definition))
+    return store.sample(nearest, neighbours_table(store, definition))
 
 
 def gaps(store: Store, definition: Definition) -> Sample:
     """Return the seconds between a job and the one before it, where both could be in one bag (2010: BIA)."""
-    return store.sample("before", neighbours(store, definition))
+    return store.sample("before", neighbours_table(store, definition))
 
 
-def neighbours(store: Store, definition: Definition) -> str:
+def neighbours_table(store: Store, definition: Definition) -> str:
     """
     Return the name of a table of jobs with the seconds to the ones *before* and *after* that are alike.
 
-    Jobs that are alike share a number (``alike``): to sort and compare names would take thrice as long.
+    Jobs that are alike share a number (``alike``): sorting and comparing names takes three times as long.
     """
-    key = _telling(store, definition)
-    keys, known = ", ".join(key), f"{key[0]} is not null"
+    key = _distinguishing_key(store, definition)
+    keys, user_known = ", ".join(key), f"{key[0]} is not null"
     same = " and ".join(f"counted.{name} is not distinct from kind.{name}" for name in key)
     before, after = "submit_time - lag(submit_time) over w", "lead(submit_time) over w - submit_time"
-    counts, within = f"submit_time is not null and {definition.where}", "partition by alike "
+    condition, partition = f"submit_time is not null and {definition.where}", "partition by alike "
     if definition.contiguous:
         before = f"case when alike = lag(alike) over w then {before} end"
         after = f"case when alike = lead(alike) over w then {after} end"
-        within = ""
+        partition = ""
     else:
-        counts += f" and {known}"
-    counted = f"(select job_id, submit_time, run_time, {keys} from jobs where {counts}) as counted"
-    # The number is negative where nobody is known: such jobs come between others, and then go.
+        condition += f" and {user_known}"
+    counted = f"(select job_id, submit_time, run_time, {keys} from jobs where {condition}) as counted"
+    # The number is negative where the user is unknown: such jobs separate others, and are then removed.
     number = f"row_number() over (order by {keys})"
     return store.keep(
-        _near_name(store, definition),
+        _neighbours_name(store, definition),
         f"""
         with kind as (
-            select *, cast(case when {known} then {number} else -{number} end as integer) as alike
+            select *, cast(case when {user_known} then {number} else -{number} end as integer) as alike
             from (select distinct {keys} from {counted}) as different
         ), timed as (
             select job_id, submit_time, run_time, alike, {before} as before, {after} as after
-            from {counted} inner join kind on {same} window w as ({within}order by submit_time, job_id)
+            from {counted} inner join kind on {same} window w as ({partition}order by submit_time, job_id)
         )
         select * from timed where alike > 0
         """,
     )
 
 
-def clustered(store: Store, definition: Definition) -> str:
+def clustered_table(store: Store, definition: Definition) -> str:
     """Return the name of a table of the jobs that have others close to them, with the ``bag`` of each."""
-    near = neighbours(store, definition)
-    name = _close_name(definition)
-    within = "" if definition.contiguous else "partition by alike "
+    near = neighbours_table(store, definition)
+    name = _clustered_name(definition)
+    partition = "" if definition.contiguous else "partition by alike "
     whole = f"""
     select job_id, submit_time, run_time, before,
-    last_value(case when {_near("before", definition)} then null else job_id end ignore nulls) over (
-        {within}order by submit_time, job_id rows between unbounded preceding and current row
+    last_value(case when {_is_near("before", definition)} then null else job_id end ignore nulls) over (
+        {partition}order by submit_time, job_id rows between unbounded preceding and current row
     ) as bag from {near} where {_is_close(definition)}
     """
     if definition.span is None:
         return store.keep(name, whole)
-    return store.keep(name, _cut(store, store.keep(f"{name}_whole", whole), definition.span))
+    return store.keep(name, _cut_long_bags(store, store.keep(f"{name}_whole", whole), definition.span))
 
 
-def _telling(store: Store, definition: Definition) -> tuple[str, ...]:
+def _distinguishing_key(store: Store, definition: Definition) -> tuple[str, ...]:
     """
-    Return the first part of the key if it says all: where each user is in one group, the group tells nothing.
+    Return the first part of the key if it determines the rest, as where each user is in one group.
 
-    Two definitions may then share the neighbours of their jobs.
+    Two definitions may then share their table of neighbours.
     """
-    first, *others = definition.key
-    if definition.contiguous or not others:
+    first, *rest = definition.key
+    if definition.contiguous or not rest:
         return definition.key
     several = store.keep(
         f"several_{definition.name}",
@@ -197,28 +196,28 @@ def _telling(store: Store, definition: Definition) -> tuple[str, ...]:
     return definition.key if store.rows(f"select * from {several}") else (first,)
 
 
-def _near_name(store: Store, definition: Definition) -> str:
+def _neighbours_name(store: Store, definition: Definition) -> str:
     """Return the name of the table of neighbours, the same for definitions that share it."""
     if definition.contiguous or definition.where != "true":
         return f"near_{definition.name}"
-    return f"near_by_{'_'.join(_telling(store, definition))}"
+    return f"near_by_{'_'.join(_distinguishing_key(store, definition))}"
 
 
-def _close_name(definition: Definition) -> str:
+def _clustered_name(definition: Definition) -> str:
     gap = "any" if definition.gap is None else f"{definition.gap:.0f}"
     return f"close_{definition.name}_{gap}"
 
 
-def _near(seconds: str, definition: Definition) -> str:
-    """Return the condition that a neighbour is there and so few *seconds* away that it shares the bag."""
+def _is_near(seconds: str, definition: Definition) -> str:
+    """Return the condition that a neighbour exists, at most the gap of *seconds* away."""
     if definition.gap is None:
         return f"{seconds} is not null"
     return f"coalesce({seconds} {'<' if definition.below else '<='} {definition.gap!r}, false)"
 
 
 def _is_close(definition: Definition) -> str:
-    """Return the condition that a job has another one in its bag, unless the bag is cut between them."""
-    return f"({_near('before', definition)} or {_near('after', definition)})"
+    """Return the condition that a job shares its bag with another one, before long bags are cut."""
+    return f"({_is_near('before', definition)} or {_is_near('after', definition)})"
 
 
 def jobs_of(store: Store, definition: Definition) -> int:
@@ -226,18 +225,18 @@ def jobs_of(store: Store, definition: Definition) -> int:
     return int(store.row(f"select count(*) as n from jobs where {definition.where}")[0])
 
 
-def _cut(store: Store, whole: str, span: float) -> str:
+def _cut_long_bags(store: Store, uncut: str, span: float) -> str:
     """
-    Return the query for the bags of the table *whole*, cut where they last longer than *span* seconds.
+    Return the query for the bags of the table *uncut*, cut where they last longer than *span* seconds.
 
-    Each piece begins with the first submission that comes too late for the piece before it, which no
-    window can express. So each moment of the long bags learns of the moment at which a piece that begins
-    there would be followed by the next, and then which moments are reached from the first
-    by 1, 2, 4, 8, … such steps: the rounds are few, and nothing leaves the engine.
+    Each piece begins with the first submission that comes too late for the previous piece, which no window
+    can express. So `_keep_next_pieces` finds for each moment of a long bag where the piece after one that
+    begins there would begin, and `_keep_piece_starts` which moments are reached from the first by 1, 2, 4,
+    8, … such steps: the rounds are few, and nothing leaves the engine.
     """
-    moments, reached = f"{whole}_moments", f"{whole}_reached"
-    _chain(store, whole, moments, span)
-    _reach(store, moments, reached)
+    moments, reached = f"{uncut}_moments", f"{uncut}_reached"
+    _keep_next_pieces(store, uncut, moments, span)
+    _keep_piece_starts(store, moments, reached)
     return f"""
     with piece as (
         select bag, submit_time, last_value(case when r.place is not null then job_id end ignore nulls) over (
@@ -246,12 +245,12 @@ def _cut(store: Store, whole: str, span: float) -> str:
         from {moments} as m left join {reached} as r on m.place = r.place
     )
     select w.job_id, w.submit_time, w.run_time, w.before, coalesce(piece.piece, w.bag) as bag
-    from {whole} as w left join piece on w.bag = piece.bag and w.submit_time = piece.submit_time
+    from {uncut} as w left join piece on w.bag = piece.bag and w.submit_time = piece.submit_time
     """
 
 
-def _chain(store: Store, whole: str, moments: str, span: float) -> None:
-    """Keep the distinct *moments* of long bags, their places in order, and the place that comes too late."""
+def _keep_next_pieces(store: Store, whole: str, moments: str, span: float) -> None:
+    """Keep the distinct *moments* of long bags, their places in order, and the first that is too late."""
     store.keep(
         moments,
         f"""
@@ -275,24 +274,24 @@ def _chain(store: Store, whole: str, moments: str, span: float) -> None:
     )
 
 
-def _reach(store: Store, moments: str, reached: str) -> None:
-    """Keep the places at which pieces begin, by steps that double in length."""
+def _keep_piece_starts(store: Store, moments: str, reached: str) -> None:
+    """Keep the places at which pieces begin, found by steps that double in length."""
     step = store.keep(f"{moments}_step0", f"select place, later from {moments} where later is not null")
-    found = store.keep(f"{moments}_found0", f"select place from {moments} where nth = 1")
+    places = store.keep(f"{moments}_reached0", f"select place from {moments} where nth = 1")
     for turn in range(1, 64):
         if not store.row(f"select count(*) as n from {step}")[0]:
             break
-        more = store.keep(
-            f"{moments}_found{turn}",
-            f"select place from {found} union all"
-            f" select s.later as place from {found} as f inner join {step} as s on f.place = s.place",
+        further = store.keep(
+            f"{moments}_reached{turn}",
+            f"select place from {places} union all"
+            f" select s.later as place from {places} as f inner join {step} as s on f.place = s.place",
         )
         longer = store.keep(
             f"{moments}_step{turn}",
             "select a.place as place, b.later as later"
             f" from {step} as a inner join {step} as b on a.later = b.place",
         )
-        store.drop(step, found)
-        step, found = longer, more
-    store.keep(reached, f"select place from {found}")
-    store.drop(step, found)
+        store.drop(step, places)
+        step, places = longer, further
+    store.keep(reached, f"select place from {places}")
+    store.drop(step, places)

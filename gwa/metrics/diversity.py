@@ -1,4 +1,4 @@
-"""How many different things a trace really has: the effective numbers of users and of kinds of jobs."""
+"""The diversity of a trace: effective numbers of users, run times and sizes."""
 
 import math
 from collections.abc import Mapping
@@ -11,32 +11,32 @@ KINDS: Final = {
     "run times": ("run_time", "case when run_time > 0 then floor(log2(run_time)) else -1 end"),
     "sizes": ("n_procs", "n_procs"),
 }
-"""What is counted: the field, and what makes two jobs of one kind by it (run times by powers of 2)."""
+"""By name: a field, and the expression that is equal for jobs of one kind (run times by powers of 2)."""
 
 
 def diversity(store: Store) -> Mapping[str, float]:
     """
-    Return the effective number of kinds of jobs by each of `KINDS`: exp of Shannon's entropy of their shares.
+    Return the effective number of kinds of jobs by each of `KINDS`: exp of the entropy of their shares.
 
     It is the number of equally frequent kinds that would be as diverse: M. O. Hill, Diversity and evenness,
     Ecology 54 (1973), of order 1.
     """
-    found = {}
+    numbers = {}
     for name, (field, kind) in KINDS.items():
         if store.has(field):
             query = (
                 f"select count(*) as jobs from jobs where {field} is not null group by {kind} order by jobs"
             )
             counts = [int(count) for (count,) in store.rows(query)]
-            found[name] = effective(counts)
-    return found
+            numbers[name] = effective_number(counts)
+    return numbers
 
 
-def effective(counts: list[int]) -> float:
+def effective_number(counts: list[int]) -> float:
     """
-    Return how many equal shares are as diverse as those of *counts*.
+    Return the number of equal shares that are as diverse as those of *counts*.
 
-    >>> effective([5, 5, 5]), effective([7])
+    >>> effective_number([5, 5, 5]), effective_number([7])
     (3.0, 1.0)
     """
     total = sum(counts)

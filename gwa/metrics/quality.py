@@ -1,8 +1,8 @@
 """
 What is wrong, doubtful or missing in a trace.
 
-Each rule is a query that counts jobs. An *error* is a value or a row that cannot be true or was
-lost; a *warning* is unusual and worth a look.
+Each rule counts jobs. An *error* is a value that cannot be true or a row that was lost; a *warning* is
+unusual; *info* is worth knowing.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from gwa.store.store import Store
 
 @dataclass(frozen=True)
 class QualityRule:
-    """A condition on jobs that ought not to hold, and what it means when it does."""
+    """A condition that jobs should not meet, and what it means."""
 
     name: str
     level: Level
@@ -63,7 +63,7 @@ RULES: Final = (
 
 @dataclass(frozen=True)
 class Problem:
-    """Something found in a trace, and in how many jobs or rows."""
+    """A problem of a trace, and the number of jobs or rows that have it."""
 
     level: Level
     name: str
@@ -72,21 +72,21 @@ class Problem:
 
 
 def problems(store: Store) -> list[Problem]:
-    """Return all that was found, the worst first."""
+    """Return all problems of a trace, the worst first."""
     account = store.account
-    found = [Problem("error", "rejected rows", "rows of the source were refused", account.rejected)]
-    found += [
+    candidates = [Problem("error", "rejected rows", "rows of the source were refused", account.rejected)]
+    candidates += [
         Problem("warning", name, meaning, jobs) for name, meaning, jobs in store.rows("select * from repairs")
     ]
-    found += _broken_rules(store)
-    found.append(Problem("error", "job numbers", "job numbers that occur more than once", _repeated(store)))
+    candidates += _count_violations(store)
+    repeated = _repeated_numbers(store)
+    candidates.append(Problem("error", "job numbers", "job numbers that occur more than once", repeated))
     order = ("error", "warning", "info")
-    return sorted(
-        (one for one in found if one.count), key=lambda one: (order.index(one.level), -one.count, one.name)
-    )
+    present = [problem for problem in candidates if problem.count]
+    return sorted(present, key=lambda problem: (order.index(problem.level), -problem.count, problem.name))
 
 
-def _broken_rules(store: Store) -> list[Problem]:
+def _count_violations(store: Store) -> list[Problem]:
     """Count the jobs that break each rule, in one query."""
     cpus = store.system.cpus
     rules = [
@@ -101,7 +101,7 @@ def _broken_rules(store: Store) -> list[Problem]:
     ]
 
 
-def _repeated(store: Store) -> int:
+def _repeated_numbers(store: Store) -> int:
     return int(store.row("select count(job_id) - count(distinct job_id) as repeated from jobs")[0])
 
 

@@ -1,8 +1,8 @@
 """
 How a trace changes over time: jobs per interval, and levels such as busy processors.
 
-The engine returns only intervals in which something happens; what lies between is known without
-asking, so a trace of a few days and one of many years cost the same per event.
+The engine returns only intervals in which something happens, and those between follow from them, so the
+cost per event is the same for a trace of days and one of years.
 """
 
 import hashlib
@@ -26,19 +26,19 @@ DAY: Final = 86400.0
 QUARTER: Final = 900.0
 """Every time zone of today is a multiple of 15 minutes from UTC."""
 
-FEW: Final = 4
-"""Fewer points make no curve."""
+MINIMUM_POINTS: Final = 4
+"""A figure with fewer points is drawn by shorter intervals."""
 
-MOST_DAYS: Final = 40_000
-"""Beyond a century of days, daylight saving is left out of account."""
+MAXIMUM_DAYS: Final = 40_000
+"""For longer traces, over a century, daylight saving is ignored."""
 
-EXACT: Final = "cast(sum(cast({expression} as decimal(38, 6))) as double)"
+EXACT_SUM: Final = "cast(sum(cast({expression} as decimal(38, 6))) as double)"
 """A sum that does not depend on the order of the rows: exact to a microsecond."""
 
 
 def exact_sum(expression: str) -> str:
     """Return the SQL of a sum that is the same whatever the order of the rows."""
-    return EXACT.format(expression=expression)
+    return EXACT_SUM.format(expression=expression)
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Counts:
 
     def per(self, edges: Floats) -> Ints:
         """Return the counts between consecutive *edges*."""
-        place = np.searchsorted(edges, self.times, side="right") - 1
+        index = np.searchsorted(edges, self.times, side="right") - 1
         total = np.zeros(max(len(edges) - 1, 0), np.int64)
-        np.add.at(total, np.clip(place, 0, len(total) - 1), self.counts)
+        np.add.at(total, np.clip(index, 0, len(total) - 1), self.counts)
         return total
 
 
@@ -116,9 +116,9 @@ class Level:
             averages: Floats = np.diff(np.interp(inside, times, area)) / widths
         return np.where(widths > 0, averages, np.nan)
 
-    def points(self, most: int = 2000) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return times, means, minima and maxima of at most *most* equal stretches, for drawing."""
-        stretches = max(1, min(most, int(np.ceil((self.end - self.origin) / self.width))))
+    def points(self, maximum: int = 2000) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return times, means, minima and maxima of at most *maximum* equal stretches, for drawing."""
+        stretches = max(1, min(maximum, int(np.ceil((self.end - self.origin) / self.width))))
         edges = np.linspace(self.origin, self.end, stretches + 1)
         starts = self.origin + self.begins * self.width
         first = np.clip(np.searchsorted(starts, edges[:-1], side="right") - 1, 0, None)
@@ -130,11 +130,11 @@ class Level:
 
 def counts(store: Store, moment: str, width: float, table: str = "jobs") -> Counts:
     """Return how many rows of *table* have their *moment* in each interval of *width* seconds."""
-    found = store.arrays(
+    columns = store.arrays(
         f"select cast(floor({moment} / {width!r}) as bigint) as bin, count(*) as n from {table} as t"
         f" where {moment} is not null group by bin order by bin"
     )
-    return Counts(width, np.asarray(found["bin"], np.int64), np.asarray(found["n"], np.int64))
+    return Counts(width, np.asarray(columns["bin"], np.int64), np.asarray(columns["n"], np.int64))
 
 
 def level(
@@ -143,8 +143,8 @@ def level(
     """
     Return the sum of *weight* over the rows of *table* that are between the two moments of *span*.
 
-    It is exact: a job that begins within an interval counts for the part of it that it was there.
-    *period* is the first and the last second looked at. What two sections ask for is summed once.
+    It is exact: a job that begins within an interval counts for the part after its begin. *period* is the
+    first and the last second. A level that several sections need is summed once.
     """
     origin, end = period
     query = f"""
@@ -159,19 +159,19 @@ def level(
         from placed group by bin
         """
     name = f"level_{hashlib.sha256(query.encode()).hexdigest()[:16]}"
-    found = store.arrays(f"select * from {store.keep(name, query)} order by bin")
+    columns = store.arrays(f"select * from {store.keep(name, query)} order by bin")
     return _runs(
-        *(np.asarray(found[name]) for name in ("bin", "net", "area")), width=width, origin=origin, end=end
+        *(np.asarray(columns[name]) for name in ("bin", "net", "area")), width=width, origin=origin, end=end
     )
 
 
-def _runs(bins: Ints, net: Floats, area: Floats, *, width: float, origin: float, end: float) -> Level:
+def _runs(bins: Ints, changes: Floats, area: Floats, *, width: float, origin: float, end: float) -> Level:
     """Turn changes per interval into runs of equal level."""
     total = max(1, int(np.ceil((end - origin) / width)))
     inside = bins < total
-    base = np.concatenate(([0.0], np.cumsum(net)))[:-1]
+    base = np.concatenate(([0.0], np.cumsum(changes)))[:-1]
     begins, values = bins[inside], (base + area / width)[inside]
-    after = np.cumsum(net)[inside]
+    after = np.cumsum(changes)[inside]
     following = np.append(begins[1:], total)
     gaps = following - begins - 1 > 0
     all_begins = np.concatenate((begins, begins[gaps] + 1))
@@ -208,30 +208,30 @@ class Calendar:
     @classmethod
     def of(cls, first: float, last: float, zone: ZoneInfo, *, relative: bool) -> "Calendar":
         """Return the days from the moment *first* to the moment *last*."""
-        if relative or (last - first) / DAY > MOST_DAYS:
+        if relative or (last - first) / DAY > MAXIMUM_DAYS:
             days = np.arange(np.floor(first / DAY), np.floor(last / DAY) + 2)
             names = tuple(f"day {int(day) + 1}" for day in days[:-1])
             return cls(days * DAY, names, (days[:-1].astype(np.int64) + 3) % 7)
-        begin = datetime.fromtimestamp(first, zone).replace(
+        start = datetime.fromtimestamp(first, zone).replace(
             hour=0, minute=0, second=0, microsecond=0, tzinfo=None
         )
-        stop = datetime.fromtimestamp(last, zone).replace(tzinfo=None)
-        dates = [begin + timedelta(days=day) for day in range((stop - begin).days + 2)]
-        edges = np.array([_midnight(one, zone) for one in dates])
-        labels = tuple(one.date().isoformat() for one in dates[:-1])
-        return cls(edges, labels, np.array([one.weekday() for one in dates[:-1]], np.int64))
+        end = datetime.fromtimestamp(last, zone).replace(tzinfo=None)
+        dates = [start + timedelta(days=day) for day in range((end - start).days + 2)]
+        edges = np.array([_midnight(day, zone) for day in dates])
+        labels = tuple(day.date().isoformat() for day in dates[:-1])
+        return cls(edges, labels, np.array([day.weekday() for day in dates[:-1]], np.int64))
 
     def shown(self, first: float, last: float) -> tuple[str, Floats]:
         """
-        Return what to draw from *first* to *last* by, and the edges: days, or less where those are few.
+        Return the name and the edges of the intervals of a figure: days, or less where those are few.
 
         >>> Calendar.of(0.0, 7000.0, ZoneInfo("UTC"), relative=False).shown(0.0, 7000.0)[0]
         'quarter of an hour'
         """
-        if len(self.labels) >= FEW:
+        if len(self.labels) >= MINIMUM_POINTS:
             return "day", self.edges
         hours = int(last // HOUR) - int(first // HOUR) + 1
-        name, width = ("hour", HOUR) if hours >= FEW else ("quarter of an hour", QUARTER)
+        name, width = ("hour", HOUR) if hours >= MINIMUM_POINTS else ("quarter of an hour", QUARTER)
         return name, np.arange(first // width, last // width + 2) * width
 
     def weeks(self) -> tuple[Floats, tuple[str, ...]]:

@@ -10,9 +10,9 @@ from scipy.stats import ks_2samp
 
 import gwa
 from gwa.analysis.comparison.align import same_load, same_period
-from gwa.analysis.comparison.compare import compare, named
-from gwa.analysis.comparison.differences import differences
-from gwa.analysis.comparison.reference_set import read_archive, standing, thesis
+from gwa.analysis.comparison.compare import COMPARED_FACTS, compare, with_distinct_names
+from gwa.analysis.comparison.differences import rank_differences
+from gwa.analysis.comparison.reference_set import rank_among_references, read_references, thesis_facts
 from gwa.analysis.comparison.trace_summary import summarize
 from gwa.errors import TraceError
 from gwa.report.as_json import as_json
@@ -49,7 +49,9 @@ def cells(report, name):
 
 
 def test_two_draws_of_one_workload_differ_by_chance_only(make_store):
-    found = differences([summarize(name, made(make_store, seed)) for name, seed in (("a", 1), ("b", 2))])
+    found = rank_differences(
+        [summarize(name, made(make_store, seed), COMPARED_FACTS) for name, seed in (("a", 1), ("b", 2))]
+    )
     assert found
     runs = next(one for one in found if one.measure.id == "run-time")
     assert runs.verdict in {"no more than chance", "a little"}
@@ -168,10 +170,12 @@ def test_weeks_of_the_same_load_are_left(make_store):
 
 
 def test_among_the_traces_of_the_thesis_lcg_is_most_like_itself(make_store):
-    side = summarize("x", made(make_store, 1, jobs=300))
-    facts = {name: Fact(name, value, name) for name, value in thesis()["LCG"].items()}
+    side = summarize("x", made(make_store, 1, jobs=300), COMPARED_FACTS)
+    facts = {name: Fact(name, value, name) for name, value in thesis_facts()["LCG"].items()}
     itself = type(side)(side.name, {**side.facts, **facts}, {}, {}, {}, {})
-    first, second = (block for block in standing([itself], thesis()) if isinstance(block, Table))
+    first, second = (
+        block for block in rank_among_references([itself], thesis_facts()) if isinstance(block, Table)
+    )
     assert (first.rows[0][0], first.rows[0][2]) == ("LCG", 0)
     places: Any = [row[-2] for row in second.rows]
     assert all(0 <= place <= 1 for place in places)
@@ -180,7 +184,7 @@ def test_among_the_traces_of_the_thesis_lcg_is_most_like_itself(make_store):
 def test_an_archive_is_a_folder_of_facts(tmp_path, make_store):
     (tmp_path / "one.json").write_text(json.dumps({"trace.jobs": 5, "jobs.runtime.median": 1.0}))
     (tmp_path / "two.json").write_text(json.dumps({"trace.jobs": 50, "jobs.runtime.median": None}))
-    archive = read_archive(tmp_path)
+    archive = read_references(tmp_path)
     report = compare([("x", made(make_store, 1, jobs=100))], archive)
     assert (report.title, [section.id for section in report.sections]) == ("x among 2 traces", ["archive"])
     (row,) = [row for row in cells(report, "standing-1") if row["fact"] == "Jobs"]
@@ -191,19 +195,23 @@ def test_an_archive_is_a_folder_of_facts(tmp_path, make_store):
 def test_what_is_no_archive_is_told_in_a_line(tmp_path, content):
     (tmp_path / "bad.json").write_text(content)
     with pytest.raises(TraceError, match=r"bad\.json: .*expected what gwa facts prints"):
-        read_archive(tmp_path)
+        read_references(tmp_path)
     with pytest.raises(TraceError, match="expected what gwa facts prints"):
-        read_archive(tmp_path / "nowhere")
+        read_references(tmp_path / "nowhere")
 
 
 def test_names_are_told_apart(make_store):
     store = make_store()
-    assert [name for name, _ in named([("a", store), ("b", store), ("a", store)])] == ["a", "b", "a (2)"]
+    assert [name for name, _ in with_distinct_names([("a", store), ("b", store), ("a", store)])] == [
+        "a",
+        "b",
+        "a (2)",
+    ]
 
 
 def test_what_is_compared_of_fits_is_what_a_report_says_of_them(sample):
     with gwa.open(sample / "swf" / "tiny.swf") as trace:
-        facts = summarize("x", trace.store).facts
+        facts = summarize("x", trace.store, COMPARED_FACTS).facts
         said = {
             name: value
             for name, value in trace.facts("fit.").items()

@@ -142,7 +142,7 @@ def test_every_rule_names_a_section_its_threshold_and_facts_that_exist(rule):
     sections = {one.id: one for one in analyses()}
     assert rule.section in sections
     assert rule.help.startswith("Said w")
-    assert all(any(one.tells(name) for one in sections.values()) for name in rule.needs)
+    assert all(any(one.has_facts(name) for one in sections.values()) for name in rule.needs)
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)

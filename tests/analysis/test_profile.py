@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 import gwa
-from gwa.analysis.profile import COLUMNS, explained, watched
+from gwa.analysis.profile import COLUMNS, counted_queries, section_costs
 
 
 def test_rows_and_queries_are_those_of_the_engine(make_store):
     store = make_store(run_time=[float(number) for number in range(1000)])
-    with watched(store) as cost:
+    with counted_queries(store) as cost:
         store.row("select count(*) from jobs where run_time >= 0")
         store.sample("run_time")
         store.keep("few", "select * from jobs limit 10")
@@ -27,7 +27,7 @@ def test_rows_and_queries_are_those_of_the_engine(make_store):
 def test_each_section_is_explained_and_its_facts_stay(sample):
     with gwa.open(sample / "swf" / "tiny.swf") as trace:
         before = trace.facts("jobs")
-        found = {row[0]: row for row in explained(trace.store, "jobs")}
+        found = {row[0]: row for row in section_costs(trace.store, "jobs")}
         assert trace.facts("jobs") == before
     assert len(found) > 3
     assert all(len(row) == len(COLUMNS) for row in found.values())

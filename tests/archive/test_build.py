@@ -114,10 +114,10 @@ class Page(HTMLParser):
 
 def test_a_broken_trace_and_one_with_names_stop_no_other(built):
     home, outcome = built
-    troubles = {line.partition(":")[0]: line for line in outcome.troubles}
+    troubles = {line.partition(":")[0]: line for line in outcome.problems}
     pages = {name: (home / "public/traces" / name / "index.html").read_text() for name in ("named", "broken")}
 
-    assert outcome.made == ("made",)
+    assert outcome.built == ("made",)
     assert set(troubles) == {"named", "broken"}
     assert "holds names" in troubles["named"]
     assert "--publish-names" in troubles["named"]
@@ -210,7 +210,7 @@ def test_nothing_is_made_anew_where_nothing_changed(fresh):
     before = contents(fresh / "public")
     outcome = build(fresh / "site", fresh / "public")
 
-    assert outcome.kept == ("made",)
+    assert outcome.unchanged == ("made",)
     assert contents(fresh / "public") == before
 
 
@@ -220,8 +220,8 @@ def test_what_was_damaged_is_made_anew_and_what_left_the_catalogue_goes(fresh):
     (fresh / "site/archive.toml").write_text(text)
     outcome = build(fresh / "site", fresh / "public")
 
-    assert outcome.made == ("made",)
-    assert outcome.troubles == ()
+    assert outcome.built == ("made",)
+    assert outcome.problems == ()
     assert [path.name for path in (fresh / "public/traces").iterdir()] == ["made"]
 
 
@@ -284,8 +284,8 @@ def test_pictures_come_with_the_site(fresh):
     (fresh / "site" / "pages" / "10-about.md").write_text("# About\n\n![A map](pictures/map.png)\n")
     outcome = build(fresh / "site", fresh / "public")
 
-    assert outcome.kept == ("made",)
-    assert not [line for line in outcome.troubles if "map.png" in line]
+    assert outcome.unchanged == ("made",)
+    assert not [line for line in outcome.problems if "map.png" in line]
     assert (fresh / "public" / "pictures" / "map.png").read_bytes() == b"picture"
 
 

@@ -18,7 +18,7 @@ from gwa.archive.markdown_pages import written
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, ranking
 from gwa.errors import DefinitionError
-from gwa.metrics.diversity import effective
+from gwa.metrics.diversity import effective_number
 
 HOSTILE = '<script>alert("x")</script> & {\\input{/etc/passwd}} ]]> \x00\x1b'
 BY_ID = {one.id: one for one in MEASURES}
@@ -29,7 +29,7 @@ def entry(name="one", **said):
     return CatalogueEntry(**{"id": name, **texts, **said})
 
 
-def holding(name, **facts):
+def published(name, **facts):
     fields = [("SubmitTime", "", 1.0), ("RunTime", "", 0.5), ("NProcs", "", 1.0), ("Status", "", 1.0)]
     about = {
         "facts": facts,
@@ -60,27 +60,29 @@ def test_ris_has_one_line_for_each_field(title):
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=30))
 def test_the_effective_number_lies_between_one_and_all(counts):
-    assert 1 - 1e-9 <= effective(counts) <= len(counts) + 1e-9
-    assert effective([counts[0]] * len(counts)) == pytest.approx(len(counts))
+    assert 1 - 1e-9 <= effective_number(counts) <= len(counts) + 1e-9
+    assert effective_number([counts[0]] * len(counts)) == pytest.approx(len(counts))
 
 
 def test_the_effective_number_is_that_of_the_definition():
-    assert effective([3, 1]) == pytest.approx(math.exp(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25))))
-    assert effective([]) == 0
+    assert effective_number([3, 1]) == pytest.approx(
+        math.exp(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25)))
+    )
+    assert effective_number([]) == 0
 
 
 def test_traces_are_ranked_and_equal_ones_share_a_place():
     size = {"a": 10, "b": 30, "c": 10, "d": None}
-    ones = [holding(name, **{"trace.jobs": jobs}) for name, jobs in size.items()]
+    ones = [published(name, **{"trace.jobs": jobs}) for name, jobs in size.items()]
     ranks = ranking(BY_ID["size"], [*ones, PublishedTrace(entry("e"), {}, "broken")])
 
-    assert [(one.place, one.holding.entry.id) for one in ranks] == [
+    assert [(one.place, one.trace.entry.id) for one in ranks] == [
         (1, "b"), (2, "a"), (2, "c"), (None, "d"),
     ]  # fmt: skip
 
 
 def test_each_rank_says_why():
-    one = holding("a", **{"trace.jobs": 100, "trace.span_seconds": 15 * 86400.0})
+    one = published("a", **{"trace.jobs": 100, "trace.span_seconds": 15 * 86400.0})
     found = {measure.id: ranking(measure, [one])[0] for measure in MEASURES}
 
     assert all(rank.why for rank in found.values())

@@ -51,5 +51,5 @@ def make_public(home: Path) -> Path:
     if (HOME / "site" / "node_modules").is_dir():
         (home / "site" / "node_modules").symlink_to(HOME / "site" / "node_modules")
     outcome = build(home / "site", home / "public")
-    assert len(outcome.made) == len(TRACES)
+    assert len(outcome.built) == len(TRACES)
     return home / "public"

@@ -328,7 +328,7 @@ def test_a_trace_of_a_million_jobs_is_asked_at_once_by_less_than_half_of_its_fil
     if not modules.is_dir():
         pytest.skip("DuckDB for browsers is not here: npm ci --prefix site fetches it")
     (tmp_path / "site" / "node_modules").symlink_to(modules)
-    assert build(tmp_path / "site", tmp_path / "public").troubles == ()
+    assert build(tmp_path / "site", tmp_path / "public").problems == ()
     (file,) = (tmp_path / "public" / "traces" / "million").glob("*.duckdb")
     with serving(tmp_path / "public") as address:
         page, wrong = watched(context, address)

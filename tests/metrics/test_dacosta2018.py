@@ -12,6 +12,15 @@ PARTS = LOGS / "google2011" / "task_events"
 NAMES = ["time", "missing", "job", "task", "machine", "event", "user", "class", "priority"]
 ENDED = range(2, 7)
 
+TASKS = """
+select job, task, count(*) as events, max(class) as class, max(priority) as priority,
+    max(case when event between 2 and 6 then event end) as ending,
+    (max(case when event between 2 and 6 then time end) - max(case when event = 1 then time end)) / 1e6
+        as makespan
+from {events} as e group by job, task
+"""
+"""A row for each task of a table of events; with three events, it has one start and one ending."""
+
 
 @pytest.fixture(scope="module")
 def events():
@@ -43,13 +52,14 @@ def store(events):
     """Return an empty store with the events beside it, and the classic tasks of three events."""
     with Store.create() as made:
         made.connection.register("events", events.drop(columns=["user", "missing", "machine"]))
-        made.keep("three", f"select * from {dacosta2018.of_events(made, 'events')} where events = 3")
+        made.keep("tasks_of_events", TASKS.format(events="events"))
+        made.keep("three", "select * from tasks_of_events where events = 3")
         yield made
 
 
 @pytest.mark.logs
 def test_tasks_have_the_events_of_pandas(store, tasks):
-    found = dacosta2018.events_per_task(store, "tasks_of_events")
+    found = store.sample("events", "tasks_of_events")
     expected = tasks.events.value_counts().sort_index()
 
     assert dict(zip(found.values, found.counts, strict=True)) == expected.to_dict()
@@ -85,7 +95,7 @@ def test_make_spans_by_ending_and_group_are_those_of_pandas(store, tasks, ending
 
 @pytest.mark.logs
 def test_clusters_are_as_tight_as_those_of_scikit_learn(store, tasks, monkeypatch):
-    monkeypatch.setattr(dacosta2018, "MOST_POINTS", 1_000_000)
+    monkeypatch.setattr(dacosta2018, "MAXIMUM_POINTS", 1_000_000)
     cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn is the reference")
     columns = ("priority", "class")
     ours = dacosta2018.clustering(store, "three", columns, (4, 5))
@@ -98,7 +108,7 @@ def test_clusters_are_as_tight_as_those_of_scikit_learn(store, tasks, monkeypatc
         # Both stop at a local optimum, not always the same.
         assert inertia <= 1.01 * theirs.inertia_ / len(x)
         assert sum(one.share for one in ours.clusters[k - 1]) == pytest.approx(1)
-    assert 1 < ours.elbow <= dacosta2018.MOST_CLUSTERS
+    assert 1 < ours.elbow <= dacosta2018.MAXIMUM_CLUSTERS
 
 
 def test_a_few_tasks_by_hand(make_store):
@@ -110,9 +120,9 @@ def test_a_few_tasks_by_hand(make_store):
         " (2, 0, 0, 0, 0, 0), (2, 0, 7000000, 1, 0, 0)"
         ") as t(job, task, time, event, class, priority)"
     )
-    table = dacosta2018.of_events(store, "seen")
+    table = store.keep("tasks_of_events", TASKS.format(events="seen"))
 
-    assert dacosta2018.events_per_task(store, table).expand().tolist() == [2, 3, 3]
+    assert store.sample("events", table).expand().tolist() == [2, 3, 3]
     assert dacosta2018.makespans(store, table, 4).expand().tolist() == [60.0]
     assert dacosta2018.makespans(store, table, 5, "production").expand().tolist() == [1.5]
     assert dacosta2018.makespans(store, table, 5, "free").n == 0

@@ -143,7 +143,6 @@ def test_an_empty_selection_has_no_numbers(make_store):
     assert minh2010.jobs(store, minh2010.YEAR_2010) == 0
     for number in (minh2010.mean_interarrival, minh2010.in_bags, minh2010.spatial, minh2010.correlation):
         assert math.isnan(number(store))
-    assert math.isnan(minh2010.temporal(store, 900.0)[0])
     assert minh2010.squashed_area(store) == 0
 
 

@@ -67,7 +67,7 @@ def test_the_points_of_a_drawing_hold_every_extreme():
     jobs = [(k * 100, 30, k % 5 + 1) for k in range(200)]
     with store_of(jobs) as store:
         busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=10.0, period=(0, 20_000))
-    _, mean, low, high = busy.points(most=50)
+    _, mean, low, high = busy.points(maximum=50)
 
     assert len(mean) == 50
     assert high.max() == busy.values.max()

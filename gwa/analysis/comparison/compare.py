@@ -6,91 +6,103 @@ beside it, as in `gwa.evaluation.scorecard`, whose measures these are.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from gwa.analysis.base import paragraphs
 from gwa.analysis.build import reproduction
 from gwa.analysis.comparison.curves import curves, small_multiples
-from gwa.analysis.comparison.differences import Difference, differences, sentences, table
-from gwa.analysis.comparison.fact_table import aligned
-from gwa.analysis.comparison.reference_set import ReferenceSet, standing
-from gwa.analysis.comparison.shared_users import moved
+from gwa.analysis.comparison.differences import (
+    Difference,
+    difference_findings,
+    difference_table,
+    rank_differences,
+)
+from gwa.analysis.comparison.fact_table import GROUPS, fact_tables
+from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet, rank_among_references
+from gwa.analysis.comparison.shared_users import shared_users_table
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
 from gwa.errors import TraceError
 from gwa.report.document import Block, Report, Section, Value, Verbatim
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 
-MOST: Final = 20
-"""So many traces can be compared at once."""
+COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS))
+"""The facts shown of the sections; of other sections nothing is computed."""
+
+MAXIMUM_TRACES: Final = 20
+"""More traces are refused."""
 
 
 def compare(
     stores: Sequence[tuple[str, Store]],
-    archive: ReferenceSet | None = None,
+    references: ReferenceSet | None = None,
     remarks: Sequence[str] = (),
     progress: Progress = SILENT,
 ) -> Report:
     """
     Return the comparison of traces, each a name and a store; raise `TraceError` for too few or many.
 
-    With an *archive*, each trace is also placed among the traces there. *remarks* are said first.
+    With *references*, each trace is also ranked among those. *remarks* are printed first.
     """
-    if not (2 - bool(archive)) <= len(stores) <= MOST:
-        raise TraceError(f"{len(stores)} traces were given, expected {2 - bool(archive)} to {MOST}")
-    sides = []
+    minimum = 1 if references else 2
+    if not minimum <= len(stores) <= MAXIMUM_TRACES:
+        raise TraceError(f"{len(stores)} traces were given, expected {minimum} to {MAXIMUM_TRACES}")
+    summaries = []
     with progress.step("looking at traces", len(stores)) as bar:
-        for name, store in named(stores):
-            sides.append(summarize(name, store))
+        for name, store in with_distinct_names(stores):
+            summaries.append(summarize(name, store, COMPARED_FACTS))
             bar.advance()
-    found = differences(sides) if len(sides) > 1 else []
-    said: dict[str, Value] = {
-        side.name: dict(reproduction(store)) for side, (_, store) in zip(sides, stores, strict=True)
+    ranked = rank_differences(summaries) if len(summaries) > 1 else []
+    provenance: dict[str, Value] = {
+        summary.name: dict(reproduction(store)) for summary, (_, store) in zip(summaries, stores, strict=True)
     }
-    names = [side.name for side in sides]
+    names = [summary.name for summary in summaries]
     return Report(
-        _title(names, archive),
+        _title(names, references),
         "",
-        tuple(_sections(sides, found, archive, remarks)),
-        reproduction=said,
-        findings=sentences(found),
+        tuple(_sections(summaries, ranked, references, remarks)),
+        reproduction=provenance,
+        findings=difference_findings(ranked),
         overline="Comparison",
     )
 
 
-def _title(names: Sequence[str], archive: ReferenceSet | None) -> Verbatim:
-    """Return what a comparison is called: all names where they fit, or those that one trace is among."""
+def _title(names: Sequence[str], references: ReferenceSet | None) -> Verbatim:
+    """Return the title: all names if they fit on a line, or one trace among the references."""
     if len(names) == 1:
-        return Verbatim(f"{names[0]} among {len(archive or ())} traces")
+        return Verbatim(f"{names[0]} among {len(references or ())} traces")
     return Verbatim(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more")  # noqa: PLR2004 - fits
 
 
-def named(stores: Sequence[tuple[str, Store]]) -> list[tuple[str, Store]]:
-    """Return *stores* with names that differ: the second KTH is called KTH (2)."""
-    seen: dict[str, int] = {}
-    found = []
+def with_distinct_names(stores: Sequence[tuple[str, Store]]) -> list[tuple[str, Store]]:
+    """Return *stores* with distinct names: the second KTH becomes KTH (2)."""
+    count: dict[str, int] = {}
+    renamed = []
     for name, store in stores:
-        seen[name] = seen.get(name, 0) + 1
-        found.append((name if seen[name] == 1 else f"{name} ({seen[name]})", store))
-    return found
+        count[name] = count.get(name, 0) + 1
+        renamed.append((name if count[name] == 1 else f"{name} ({count[name]})", store))
+    return renamed
 
 
 def _sections(
-    sides: Sequence[TraceSummary],
-    found: Sequence[Difference],
-    archive: ReferenceSet | None,
+    summaries: Sequence[TraceSummary],
+    ranked: Sequence[Difference],
+    references: ReferenceSet | None,
     remarks: Sequence[str],
 ) -> Iterator[Section]:
-    """Yield the sections of a comparison, each with what its function says of itself."""
-    if len(sides) > 1:
-        yield _section("differences", "What differs most", table, table(sides, found, remarks))
-        yield _section("facts", "The same facts", aligned, aligned(sides))
-    if archive:
-        yield _section("archive", "Among other traces", standing, standing(sides, archive))
-    if len(sides) > 1:
-        yield _section("curves", "Distributions", curves, curves(sides))
-        yield _section("time", "Over time", small_multiples, small_multiples(sides))
-        yield _section("users", "Users who moved", moved, moved(sides))
+    """Yield the sections; the docstring of the function that makes a section is its help."""
+    if len(summaries) > 1:
+        blocks = difference_table(summaries, ranked, remarks)
+        yield _section("differences", "What differs most", difference_table, blocks)
+        yield _section("facts", "The same facts", fact_tables, fact_tables(summaries))
+    if references:
+        blocks = rank_among_references(summaries, references)
+        yield _section("archive", "Among other traces", rank_among_references, blocks)
+    if len(summaries) > 1:
+        yield _section("curves", "Distributions", curves, curves(summaries))
+        yield _section("time", "Over time", small_multiples, small_multiples(summaries))
+        yield _section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
 
 
 def _section(name: str, title: str, function: object, blocks: Iterator[Block]) -> Section:

@@ -4,50 +4,50 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gwa.analysis.comparison.differences import UNITS, compared
+from gwa.analysis.comparison.differences import UNITS, compared_measures
 from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Note
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
 
-TOGETHER: Final = 6
-"""So many curves can be told apart in one figure."""
+CURVES_PER_FIGURE: Final = 6
+"""More curves cannot be told apart."""
 
-SERIES: Final = ("utilization", "week")
+REPEATED_FIGURES: Final = ("utilization", "week")
 
 
-def curves(sides: Sequence[TraceSummary]) -> Iterator[Block]:
+def curves(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
     """Which fraction of the values is at most so great, for each trace that tells; six to a figure."""
-    for one in compared():
-        known = [
-            (side.name, found)
-            for side in sides
-            if isinstance(found := side.statistics[one.id], Sample) and found.n
+    for measure in compared_measures():
+        samples = [
+            (summary.name, sample)
+            for summary in summaries
+            if isinstance(sample := summary.statistics[measure.id], Sample) and sample.n
         ]
-        for start in range(0, len(known) if len(known) > 1 else 0, TOGETHER):
-            some = dict(known[start : start + TOGETHER])
-            medians = ", ".join(f"{found.median():.4g} in {name}" for name, found in some.items())
+        for start in range(0, len(samples) if len(samples) > 1 else 0, CURVES_PER_FIGURE):
+            shown = dict(samples[start : start + CURVES_PER_FIGURE])
+            medians = ", ".join(f"{sample.median():.4g} in {name}" for name, sample in shown.items())
             yield cdf(
-                f"compare-{one.id}-{start // TOGETHER + 1}",
-                one.title,
-                {name: found.ecdf() for name, found in some.items()},
-                one.title,
-                f"{one.title}, cumulative, of {len(some)} traces: the median is {medians}.",
-                unit=UNITS.get(one.id, "count"),
+                f"compare-{measure.id}-{start // CURVES_PER_FIGURE + 1}",
+                measure.title,
+                {name: sample.ecdf() for name, sample in shown.items()},
+                measure.title,
+                f"{measure.title}, cumulative, of {len(shown)} traces: the median is {medians}.",
+                unit=UNITS.get(measure.id, "count"),
                 ylabel="Fraction",
             )
 
 
-def small_multiples(sides: Sequence[TraceSummary]) -> Iterator[Block]:
+def small_multiples(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
     """Utilisation, and the hours of the week in which jobs come, of one trace after the other."""
-    drawn = False
-    for wanted in SERIES:
-        for place, side in enumerate(sides, 1):
-            for figure in side.figures.values():
-                if figure.id.startswith(wanted):
-                    drawn = True
+    has_figures = False
+    for prefix in REPEATED_FIGURES:
+        for number, summary in enumerate(summaries, 1):
+            for figure in summary.figures.values():
+                if figure.id.startswith(prefix):
+                    has_figures = True
                     yield replace(
-                        figure, id=f"compare-{place}-{figure.id}", title=f"{figure.title}: {side.name}"
+                        figure, id=f"compare-{number}-{figure.id}", title=f"{figure.title}: {summary.name}"
                     )
-    if not drawn:
+    if not has_figures:
         yield Note("No trace tells when its jobs came.")

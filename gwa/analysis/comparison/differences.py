@@ -13,37 +13,36 @@ from gwa.report.formatting import show
 from gwa.statistics.sample import Sample
 
 COLUMNS_SHOWN: Final = 6
-"""The values of so many traces stand in the table; of more, only the two that differ most are named."""
+"""With more traces, the table only names the two that differ most instead of all values."""
 
-FEW: Final = 3
-"""So many differences are said in the summary."""
+MAXIMUM_FINDINGS: Final = 3
 
 UNITS: Final[dict[str, Unit]] = {"run-time": "seconds", "requested": "seconds", "gaps": "seconds"}
-"""What has a unit; the table says it beside the name, since its columns hold all kinds of values."""
+"""Units by measure; the table shows them beside the name, since a column holds all kinds of values."""
 
 
 @dataclass(frozen=True)
 class Difference:
     """
-    How a *measure* differs between traces: most between *one* and *other*.
+    How a *measure* differs between traces: most between *first* and *second*.
 
     *floor* is the mean distance of two halves of each of the two; None where they are too short.
     """
 
     measure: Measure
-    one: TraceSummary
-    other: TraceSummary
+    first: TraceSummary
+    second: TraceSummary
     distance: float
     floor: float | None
 
     @property
     def times(self) -> float | None:
-        """How many times what chance does the distance is; None where that is not known or nothing."""
+        """The distance as a multiple of the noise floor; None where that is unknown or zero."""
         return self.distance / self.floor if self.floor else None
 
     @property
     def verdict(self) -> str:
-        """What that means."""
+        """What the distance means, in words."""
         if self.distance == 0:
             return "equal"
         if self.times is None:
@@ -51,39 +50,41 @@ class Difference:
         return "no more than chance" if self.times <= 1 else "a little" if self.times <= 2 else "differs"  # noqa: PLR2004
 
 
-def compared() -> list[Measure]:
-    """Return what traces are compared by: all measures but those of a schedule, since systems differ."""
+def compared_measures() -> list[Measure]:
+    """Return all measures but those of a schedule, since systems differ."""
     return [
-        one for one in measures() if one.aspect is not Aspect.SCHEDULE and one.distance is not WASSERSTEIN
+        measure
+        for measure in measures()
+        if measure.aspect is not Aspect.SCHEDULE and measure.distance is not WASSERSTEIN
     ]
 
 
-def differences(sides: Sequence[TraceSummary]) -> list[Difference]:
+def rank_differences(summaries: Sequence[TraceSummary]) -> list[Difference]:
     """Return for each measure the two traces that differ most; that farthest above chance comes first."""
-    found = []
-    for one in compared():
-        pairs = [_between(one, *pair) for pair in combinations(sides, 2)]
-        known = [pair for pair in pairs if pair is not None]
-        if known:
-            found.append(max(known, key=_height))
-    return sorted(found, key=_height, reverse=True)
+    largest = []
+    for measure in compared_measures():
+        pairs = [_difference(measure, *pair) for pair in combinations(summaries, 2)]
+        differing = [pair for pair in pairs if pair is not None]
+        if differing:
+            largest.append(max(differing, key=_remarkableness))
+    return sorted(largest, key=_remarkableness, reverse=True)
 
 
-def _between(measure: Measure, one: TraceSummary, other: TraceSummary) -> Difference | None:
-    distance = measure.between(one.statistics[measure.id], other.statistics[measure.id])
+def _difference(measure: Measure, first: TraceSummary, second: TraceSummary) -> Difference | None:
+    distance = measure.between(first.statistics[measure.id], second.statistics[measure.id])
     if distance is None:
         return None
-    halves = [side.floors[measure.id].halves for side in (one, other)]
-    known = [height for height in halves if height is not None]
-    return Difference(measure, one, other, distance, sum(known) / len(known) if known else None)
+    halves = [summary.floors[measure.id].halves for summary in (first, second)]
+    floors = [floor for floor in halves if floor is not None]
+    return Difference(measure, first, second, distance, sum(floors) / len(floors) if floors else None)
 
 
-def _height(found: Difference) -> tuple[float, float]:
-    return (-1.0 if found.times is None else found.times, found.distance)
+def _remarkableness(difference: Difference) -> tuple[float, float]:
+    return (-1.0 if difference.times is None else difference.times, difference.distance)
 
 
-def table(
-    sides: Sequence[TraceSummary], found: Sequence[Difference], remarks: Sequence[str]
+def difference_table(
+    summaries: Sequence[TraceSummary], ranked: Sequence[Difference], remarks: Sequence[str]
 ) -> Iterator[Block]:
     """
     Every measure of the workload, the farthest above chance first.
@@ -94,12 +95,12 @@ def table(
     distance (KS), other numbers by their difference or the logarithm of their ratio.
     """
     yield from (Note(text) for text in remarks)
-    few = len(sides) <= COLUMNS_SHOWN
+    show_values = len(summaries) <= COLUMNS_SHOWN
     columns = [
         Column("measure", "Measure"),
-        *(Column(f"trace_{n}", side.name) for n, side in enumerate(sides, 1) if few),
+        *(Column(f"trace_{n}", summary.name) for n, summary in enumerate(summaries, 1) if show_values),
     ]
-    if len(sides) > 2:  # noqa: PLR2004 - of two it is clear which
+    if len(summaries) > 2:  # noqa: PLR2004 - of two it is clear which
         columns.append(Column("between", "Most between"))
     columns += [
         Column("by", "Compared by"),
@@ -108,54 +109,57 @@ def table(
         Column("times", "Times"),
         Column("verdict", "Verdict"),
     ]
-    rows = tuple(tuple(_cells(one, sides, few=few)) for one in found)
-    said = dict.fromkeys(f"{one.measure.distance.name}: {one.measure.distance.says}" for one in found)
-    note = f"Of a distribution the median is shown. {'; '.join(said)}."
+    rows = tuple(tuple(_row(difference, summaries, show_values=show_values)) for difference in ranked)
+    explanations = dict.fromkeys(
+        f"{difference.measure.distance.name}: {difference.measure.distance.says}" for difference in ranked
+    )
+    note = f"Of a distribution the median is shown. {'; '.join(explanations)}."
     yield Table("differences", "Differences, the most remarkable first", tuple(columns), rows, note)
 
 
-def _cells(one: Difference, sides: Sequence[TraceSummary], *, few: bool) -> Iterator[Value]:
+def _row(difference: Difference, summaries: Sequence[TraceSummary], *, show_values: bool) -> Iterator[Value]:
     """Yield a row of the table."""
-    unit = UNITS.get(one.measure.id)
-    yield f"{one.measure.title}, {unit}" if unit else one.measure.title
-    if few:
-        yield from (_value(side.statistics[one.measure.id]) for side in sides)
-    if len(sides) > 2:  # noqa: PLR2004 - as above
-        yield f"{one.one.name} and {one.other.name}"
-    yield one.measure.distance.name
-    yield number(one.distance)
-    yield None if one.floor is None else number(one.floor)
-    yield None if one.times is None else number(one.times)
-    yield one.verdict
+    unit = UNITS.get(difference.measure.id)
+    yield f"{difference.measure.title}, {unit}" if unit else difference.measure.title
+    if show_values:
+        yield from (_value(summary.statistics[difference.measure.id]) for summary in summaries)
+    if len(summaries) > 2:  # noqa: PLR2004 - as above
+        yield f"{difference.first.name} and {difference.second.name}"
+    yield difference.measure.distance.name
+    yield number(difference.distance)
+    yield None if difference.floor is None else number(difference.floor)
+    yield None if difference.times is None else number(difference.times)
+    yield difference.verdict
 
 
-def _value(found: Statistic | None) -> float | int | None:
-    if found is None:
+def _value(statistic: Statistic | None) -> float | int | None:
+    if statistic is None:
         return None
-    return number(found.median() if isinstance(found, Sample) else found)
+    return number(statistic.median() if isinstance(statistic, Sample) else statistic)
 
 
-def sentences(found: Sequence[Difference]) -> tuple[Finding, ...]:
-    """Return the greatest differences in words."""
+def difference_findings(ranked: Sequence[Difference]) -> tuple[Finding, ...]:
+    """Return the largest differences as findings."""
     rule = "Said of the measures that differ farthest above chance, from two times on."
-    told = [one for one in found if one.verdict == "differs"][:FEW]
-    said = [
-        Finding(f"differs-{one.measure.id}", _sentence(one), "differences", rule, 1 / n)
-        for n, one in enumerate(told, 1)
+    shown = [difference for difference in ranked if difference.verdict == "differs"][:MAXIMUM_FINDINGS]
+    findings = [
+        Finding(f"differs-{difference.measure.id}", _sentence(difference), "differences", rule, 1 / n)
+        for n, difference in enumerate(shown, 1)
     ]
-    if found and not told:
+    if ranked and not shown:
         text = "The traces differ in nothing by more than two halves of one trace do."
-        said = [Finding("no-difference", text, "differences", rule, 1.0)]
-    return tuple(said)
+        findings = [Finding("no-difference", text, "differences", rule, 1.0)]
+    return tuple(findings)
 
 
-def _sentence(one: Difference) -> str:
-    values = [_value(side.statistics[one.measure.id]) for side in (one.one, one.other)]
-    what = "median " if isinstance(one.one.statistics[one.measure.id], Sample) else ""
-    beside = ", ".join(
-        f"{what}{show(value, UNITS.get(one.measure.id, ''))} in {side.name}"
-        for value, side in zip(values, (one.one, one.other), strict=True)
-        if value is not None
+def _sentence(difference: Difference) -> str:
+    measure, traces = difference.measure, (difference.first, difference.second)
+    prefix = "median " if isinstance(difference.first.statistics[measure.id], Sample) else ""
+    values = ", ".join(
+        f"{prefix}{show(value, UNITS.get(measure.id, ''))} in {trace.name}"
+        for trace in traces
+        if (value := _value(trace.statistics[measure.id])) is not None
     )
-    by = f"{one.measure.distance.name} {show(round(one.distance, 3))}"
-    return f"{one.measure.title}: {beside} ({by}, {show(round(one.times or 0, 1))} times what chance does)."
+    distance = f"{measure.distance.name} {show(round(difference.distance, 3))}"
+    times = show(round(difference.times or 0, 1))
+    return f"{measure.title}: {values} ({distance}, {times} times what chance does)."

@@ -1,4 +1,4 @@
-"""The same facts of each trace, in columns."""
+"""Tables of the same facts of each trace, side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -56,28 +56,27 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "bags.text.size.mean",
     ),
 }
-"""What is shown of each trace, as long as one of them tells it."""
+"""The facts shown of each trace, as long as one of the traces has them."""
 
 
-def aligned(sides: Sequence[TraceSummary]) -> Iterator[Block]:
+def fact_tables(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
     """The same facts of each trace; the report on a trace says what each of them means."""
-    names = tuple(side.name for side in sides)
+    names = tuple(summary.name for summary in summaries)
     for title, ids in GROUPS.items():
         rows = []
         for name in ids:
-            known = [side.facts[name] for side in sides if name in side.facts]
-            if any(fact.value is not None for fact in known):
-                rows.append(
-                    (known[0].label, tuple(_fact(side, n, known[0]) for n, side in enumerate(sides, 1)))
-                )
+            facts = [summary.facts[name] for summary in summaries if name in summary.facts]
+            if any(fact.value is not None for fact in facts):
+                cells = tuple(_fact(summary, n, facts[0]) for n, summary in enumerate(summaries, 1))
+                rows.append((facts[0].label, cells))
         if rows:
             yield FactTable(title.lower().replace(" ", "-"), title, names, tuple(rows))
         else:
             yield Note(f"{title}: no trace tells anything of it.")
 
 
-def _fact(side: TraceSummary, number: int, like: Fact) -> Fact:
+def _fact(summary: TraceSummary, number: int, like: Fact) -> Fact:
     """Return a fact of the trace in column *number*, missing where the trace does not tell it."""
-    found = side.facts.get(like.id)
-    value, text = (found.value, found.text) if found else (None, "")
+    fact = summary.facts.get(like.id)
+    value, text = (fact.value, fact.text) if fact else (None, "")
     return replace(like, id=f"compare.{number}.{like.id}", value=value, text=text)

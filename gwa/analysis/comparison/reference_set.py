@@ -1,4 +1,4 @@
-"""Where a trace stands among others: those of the thesis, or any folder of facts."""
+"""Rank a trace among references: the traces of the thesis, or any folder of facts."""
 
 import json
 import math
@@ -15,12 +15,12 @@ from gwa.report.facts import number
 from gwa.report.formatting import show
 
 ReferenceSet = Mapping[str, Mapping[str, Value]]
-"""Facts of traces elsewhere, by name and id."""
+"""Facts of other traces, by the name of the trace and the id of the fact."""
 
-PUBLISHED: Final = "archive"
-"""What the traces of the thesis are called on the command line."""
+THESIS: Final = "archive"
+"""The word that stands for the traces of the thesis on the command line."""
 
-OTHERS: Final = (
+REFERENCE_FACTS: Final = (
     "trace.jobs",
     "trace.users",
     "trace.cpus",
@@ -45,23 +45,23 @@ OTHERS: Final = (
     "jobs.parallel.power_of_two",
 )
 
-COMPARED: Final = (
-    *OTHERS,
+RANKED_FACTS: Final = (
+    *REFERENCE_FACTS,
     *(f"fit.{name}.normal.{what}" for name in CHARACTERISTICS for what in ("mu", "sigma")),
 )
-"""The facts by which a trace is placed, where it and others have them."""
+"""The facts by which a trace is ranked, where it and others have them."""
 
 
-def thesis() -> dict[str, dict[str, Value]]:
+def thesis_facts() -> dict[str, dict[str, Value]]:
     """
     Return the facts of the seven traces of Anoep's thesis (2009), tables 4.1 to 4.20, as far as printed.
 
     Means and deviations of logarithms are those to the bases in which gwa states them.
 
-    >>> thesis()["LCG"]["trace.jobs"], thesis()["LCG"]["fit.runtime.normal.mu"]
+    >>> thesis_facts()["LCG"]["trace.jobs"], thesis_facts()["LCG"]["fit.runtime.normal.mu"]
     (188041, 6.51)
     """
-    found: dict[str, dict[str, Value]] = {}
+    traces: dict[str, dict[str, Value]] = {}
     bases = PRESETS["thesis"].bases
     for trace in printed()["thesis"]:
         facts: dict[str, Value] = {"trace.jobs": trace["jobs"]}
@@ -75,87 +75,89 @@ def thesis() -> dict[str, dict[str, Value]]:
                 scale = _logarithm(trace[name]["base"]) / _logarithm(bases[name])
                 facts[f"fit.{name}.normal.mu"] = float(normal["mean"]) * scale
                 facts[f"fit.{name}.normal.sigma"] = float(normal["sd"]) * scale
-        found[trace["name"]] = facts
-    return found
+        traces[trace["name"]] = facts
+    return traces
 
 
 def _logarithm(base: str) -> float:
     return math.log(NUMBERS[base]) if base in NUMBERS else 1.0
 
 
-def read_archive(path: Path) -> dict[str, Mapping[str, Value]]:
+def read_references(path: Path) -> dict[str, Mapping[str, Value]]:
     """
     Return the facts in a folder of files that 'gwa facts' printed, or in one such file, by name.
 
     The word *archive* stands for the traces of the thesis. Raise `TraceError` for anything else.
     """
-    if str(path) == PUBLISHED and not path.exists():
-        return dict(thesis())
+    if str(path) == THESIS and not path.exists():
+        return dict(thesis_facts())
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-    found: dict[str, Mapping[str, Value]] = {}
+    references: dict[str, Mapping[str, Value]] = {}
     for file in files:
         try:
-            said = json.loads(file.read_text(encoding="utf-8"))
+            facts = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise TraceError(
                 f"{file}: {error}; expected what gwa facts prints, or the word archive"
             ) from error
-        if not isinstance(said, dict) or "trace.jobs" not in said:
+        if not isinstance(facts, dict) or "trace.jobs" not in facts:
             raise TraceError(f"{file}: has no trace.jobs, expected what gwa facts prints")
-        found[file.stem] = said
-    if not found:
+        references[file.stem] = facts
+    if not references:
         raise TraceError(f"{path}: holds no .json file, expected what gwa facts prints")
-    return found
+    return references
 
 
-def standing(sides: Sequence[TraceSummary], archive: ReferenceSet) -> Iterator[Block]:
+def rank_among_references(summaries: Sequence[TraceSummary], references: ReferenceSet) -> Iterator[Block]:
     """
     How each trace compares with others: its rank by each fact, and the trace that it is most like.
 
     The distance of two traces is the mean over all facts that both have of how many ranks lie between them,
     as a share of all: 0 is next to each other throughout, 1 is opposite ends.
     """
-    for place, side in enumerate(sides, 1):
-        own = {name: fact.value for name, fact in side.facts.items()}
-        ranks = {name: column for name in COMPARED if (column := _column(name, own, archive))}
+    for position, summary in enumerate(summaries, 1):
+        own = {name: fact.value for name, fact in summary.facts.items()}
+        ranks = {name: column for name in RANKED_FACTS if (column := _column(name, own, references))}
         if not ranks:
-            yield Note(f"{side.name} has no fact that the other traces tell.", "warning")
+            yield Note(f"{summary.name} has no fact that the other traces tell.", "warning")
             continue
-        yield _alike(place, side, ranks, archive)
-        yield _ranks(place, side, ranks, archive)
+        yield _similarity_table(position, summary, ranks, references)
+        yield _rank_table(position, summary, ranks, references)
 
 
-def _column(name: str, own: Mapping[str, Value], archive: ReferenceSet) -> dict[str, float] | None:
-    """Return the numbers called *name* of all traces, the own under no name; None for too few."""
-    found = {trace: facts.get(name) for trace, facts in archive.items()} | {"": own.get(name)}
+def _column(name: str, own: Mapping[str, Value], references: ReferenceSet) -> dict[str, float] | None:
+    """Return the fact *name* of all traces that have it, of this trace under ""; None for too few."""
+    values = {trace: facts.get(name) for trace, facts in references.items()} | {"": own.get(name)}
     known = {
         trace: float(value)
-        for trace, value in found.items()
+        for trace, value in values.items()
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     }
     return known if "" in known and len(known) > 2 else None  # noqa: PLR2004 - itself and two others
 
 
-def _apart(column: Mapping[str, float], trace: str) -> float:
-    """Return how many of the numbers lie between the own and that of *trace*, as a share."""
+def _rank_distance(column: Mapping[str, float], trace: str) -> float:
+    """Return the share of the values that lie between those of this trace and *trace*."""
     low, high = sorted((column[""], column[trace]))
     between = sum(low < value < high for value in column.values())
     return between / max(len(column) - 2, 1) if low < high else 0.0
 
 
-def _alike(
-    place: int, side: TraceSummary, ranks: Mapping[str, dict[str, float]], archive: ReferenceSet
+def _similarity_table(
+    position: int, summary: TraceSummary, ranks: Mapping[str, dict[str, float]], references: ReferenceSet
 ) -> Table:
-    """Return the traces, the most similar first, and what is alike and what not."""
+    """Return a table of the references, the most similar first, with the facts most and least alike."""
     rows = []
-    for trace in archive:
-        apart = {name: _apart(column, trace) for name, column in ranks.items() if trace in column}
-        if apart:
-            order = sorted(apart, key=lambda name: (apart[name], _ratio(ranks[name], trace)))
-            alike, unlike = (
-                "; ".join(_title(side, name) for name in some) for some in (order[:2], order[:-3:-1])
+    for trace in references:
+        distances = {name: _rank_distance(column, trace) for name, column in ranks.items() if trace in column}
+        if distances:
+            order = sorted(distances, key=lambda name: (distances[name], _log_ratio(ranks[name], trace)))
+            mean = number(sum(distances.values()) / len(distances))
+            most, least = (
+                "; ".join(_fact_title(summary, name) for name in names)
+                for names in (order[:2], order[:-3:-1])
             )
-            rows.append((trace, len(apart), number(sum(apart.values()) / len(apart)), alike, unlike))
+            rows.append((trace, len(distances), mean, most, least))
     rows.sort(key=lambda row: (row[2], row[0]))
     columns = (
         Column("trace", "Trace"),
@@ -164,54 +166,54 @@ def _alike(
         Column("alike", "Most alike in"),
         Column("unlike", "Least alike in"),
     )
-    return Table(f"alike-{place}", f"Traces most like {side.name}", columns, tuple(rows))
+    return Table(f"alike-{position}", f"Traces most like {summary.name}", columns, tuple(rows))
 
 
-def _ratio(column: Mapping[str, float], trace: str) -> float:
-    one, other = sorted((abs(column[""]), abs(column[trace])))
-    return math.log(other / one) if one > 0 else float(other > 0)
+def _log_ratio(column: Mapping[str, float], trace: str) -> float:
+    smaller, larger = sorted((abs(column[""]), abs(column[trace])))
+    return math.log(larger / smaller) if smaller > 0 else float(larger > 0)
 
 
-def _title(side: TraceSummary, name: str) -> str:
-    """Return what a fact is called; those of fits do not name the characteristic themselves."""
-    one = _fitted(name)
-    if one is None:
-        return side.facts[name].label
-    return f"{'Typical' if name.endswith('mu') else 'Spread of'} {one.title.lower()}"
+def _fact_title(summary: TraceSummary, name: str) -> str:
+    """Return the title of a fact; for those of fits, the characteristic and the parameter."""
+    characteristic = _fitted_characteristic(name)
+    if characteristic is None:
+        return summary.facts[name].label
+    return f"{'Typical' if name.endswith('mu') else 'Spread of'} {characteristic.title.lower()}"
 
 
-def _fitted(name: str) -> Characteristic | None:
+def _fitted_characteristic(name: str) -> Characteristic | None:
     """Return the characteristic that a fact of a fit is about."""
     _, _, rest = name.partition("fit.")
     return CHARACTERISTICS.get(rest.partition(".")[0])
 
 
-def _text(name: str, value: float, side: TraceSummary) -> str:
-    """Return a fact as it is told: a mean of logarithms as a value, a deviation as a factor."""
-    one = _fitted(name)
-    if one is None:
-        return show(number(value), side.facts[name].unit)
-    base = PRESETS["thesis"].bases[one.name]
-    plain = NUMBERS[base] ** value if base in NUMBERS else value
+def _format_value(name: str, value: float, summary: TraceSummary) -> str:
+    """Return a fact as text: a mean of logarithms as a value, a standard deviation as a factor."""
+    characteristic = _fitted_characteristic(name)
+    if characteristic is None:
+        return show(number(value), summary.facts[name].unit)
+    base = PRESETS["thesis"].bases[characteristic.name]
+    raw = NUMBERS[base] ** value if base in NUMBERS else value
     if name.endswith("sigma") and base in NUMBERS:
-        return f"× {show(round(plain, 1))}"
-    return show(round(plain, 1), "seconds" if one.unit == "seconds" else "")
+        return f"× {show(round(raw, 1))}"
+    return show(round(raw, 1), "seconds" if characteristic.unit == "seconds" else "")
 
 
-def _ranks(
-    place: int, side: TraceSummary, ranks: Mapping[str, dict[str, float]], archive: ReferenceSet
+def _rank_table(
+    position: int, summary: TraceSummary, ranks: Mapping[str, dict[str, float]], references: ReferenceSet
 ) -> Table:
-    """Return where the trace stands by each fact."""
+    """Return a table of the rank of the trace by each fact."""
     rows: list[tuple[Value, ...]] = []
     for name, column in ranks.items():
-        others = sorted(value for trace, value in column.items() if trace)
-        below = sum(value < column[""] for value in others) + sum(value == column[""] for value in others) / 2
-        some = (column[""], others[0], others[len(others) // 2], others[-1])
-        texts = [_text(name, value, side) for value in some]
-        rows.append((_title(side, name), *texts, below / len(others), len(others)))
+        values = sorted(value for trace, value in column.items() if trace)
+        below = sum(value < column[""] for value in values) + sum(value == column[""] for value in values) / 2
+        shown = (column[""], values[0], values[len(values) // 2], values[-1])
+        texts = [_format_value(name, value, summary) for value in shown]
+        rows.append((_fact_title(summary, name), *texts, below / len(values), len(values)))
     columns = (
         Column("fact", "Fact"),
-        Column("own", side.name),
+        Column("own", summary.name),
         Column("least", "Least"),
         Column("middle", "Middle"),
         Column("most", "Most"),
@@ -219,8 +221,9 @@ def _ranks(
         Column("traces", "Traces", "count"),
     )
     note = (
-        f"Among {', '.join(archive)}. Greater than: the share of them that have less, ties counting half."
+        f"Among {', '.join(references)}. Greater than: the share of them that have less, ties counting half."
         " Typical is the mean of logarithms turned back, the geometric mean; its spread is the factor of one"
         " standard deviation."
     )
-    return Table(f"standing-{place}", f"{side.name} among {len(archive)} traces", columns, tuple(rows), note)
+    title = f"{summary.name} among {len(references)} traces"
+    return Table(f"standing-{position}", title, columns, tuple(rows), note)

@@ -1,6 +1,6 @@
-"""One trace of a comparison: all that is asked of it, so that its store is needed no more."""
+"""What a comparison needs of one trace, so that its store can be closed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,28 +13,7 @@ from gwa.report.document import Fact, Figure, Report, Verbatim
 from gwa.report.facts import number
 from gwa.store.store import Store
 
-SECTIONS: Final = (
-    "overview",
-    "utilization",
-    "arrivals",
-    "week",
-    "performance",
-    "processors",
-    "parallelism",
-    "run-times",
-    "waits",
-    "slowdown",
-    "outcomes",
-    "estimates",
-    "memory",
-    "users",
-    "inequality",
-    "user-ranking",
-    "bags-of-tasks",
-)
-"""The analyses whose facts and figures a comparison may show."""
-
-USERS: Final = """
+USER_TOTALS: Final = """
 select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_seconds from (
     select user_id, count(*) as jobs from jobs where user_id is not null group by user_id
 ) as held left join (
@@ -47,10 +26,10 @@ select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_second
 @dataclass(frozen=True)
 class TraceSummary:
     """
-    What is known of a trace called *name*.
+    What is compared of a trace called *name*.
 
     Its *facts* and *figures* by id, the *statistics* and noise *floors* of the measures of
-    `gwa.evaluation.measure`, and what share of jobs and CPU time each user has.
+    `gwa.evaluation.measure`, and the share of jobs and of CPU time by user.
     """
 
     name: Verbatim
@@ -61,27 +40,36 @@ class TraceSummary:
     users: Mapping[str, tuple[float, float]]
 
 
-def summarize(name: str, store: Store) -> TraceSummary:
-    """Return what a comparison shows of the trace in *store*."""
-    sections = tuple(one.section(store) for one in analyses() if one.id in SECTIONS)
+def summarize(name: str, store: Store, facts: Collection[str]) -> TraceSummary:
+    """Compute the summary of the trace in *store*: the sections with any of *facts*, measures and users."""
+    wanted = (analysis for analysis in analyses() if not analysis.on_request)
+    sections = tuple(analysis.section(store) for analysis in wanted if any(map(analysis.has_facts, facts)))
     report = Report(name, "", sections)
-    drawn = {block.id: block for section in sections for block in section.blocks if isinstance(block, Figure)}
-    seen = Reference.of(JobArrays.of(store))
-    facts = {fact.id: fact for fact in (*report.facts(), *_normal(store))}
-    return TraceSummary(Verbatim(name), facts, drawn, seen.statistics, seen.floors, _users(store))
+    blocks = (block for section in sections for block in section.blocks)
+    figures = {block.id: block for block in blocks if isinstance(block, Figure)}
+    jobs = Reference.of(JobArrays.of(store))
+    by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
+    return TraceSummary(Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, _user_shares(store))
 
 
-def _normal(store: Store) -> Iterator[Fact]:
-    """Yield the normal fits of the thesis' characteristics: all that is compared of the section on fits."""
-    for one in CHARACTERISTICS.values():
-        if all(map(store.has, one.needs)):
-            x = one.measure(store, PRESETS["thesis"]).x
+def _normal_fits(store: Store) -> Iterator[Fact]:
+    """Yield the normal fits of the thesis' characteristics, without the other fits of that section."""
+    for characteristic in CHARACTERISTICS.values():
+        if all(map(store.has, characteristic.needs)):
+            x = characteristic.measure(store, PRESETS["thesis"]).x
             for name, value in (("mu", x.mean()), ("sigma", x.std())) if x.n > 1 else ():
-                yield Fact(f"fit.{one.name}.normal.{name}", number(value), f"{one.title}, normal: {name}")
+                id_, label = (
+                    f"fit.{characteristic.name}.normal.{name}",
+                    f"{characteristic.title}, normal: {name}",
+                )
+                yield Fact(id_, number(value), label)
 
 
-def _users(store: Store) -> dict[str, tuple[float, float]]:
-    """Return the share of jobs and of CPU time of each user."""
-    found = store.rows(USERS)
-    jobs, seconds = (sum(row[place] for row in found) for place in (1, 2))
-    return {name: (one / jobs, cpu / seconds if seconds else 0.0) for name, one, cpu in found}
+def _user_shares(store: Store) -> dict[str, tuple[float, float]]:
+    """Return the share of jobs and of CPU time by user."""
+    rows = store.rows(USER_TOTALS)
+    total_jobs, total_seconds = (sum(row[column] for row in rows) for column in (1, 2))
+    return {
+        name: (user_jobs / total_jobs, cpu_seconds / total_seconds if total_seconds else 0.0)
+        for name, user_jobs, cpu_seconds in rows
+    }

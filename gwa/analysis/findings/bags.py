@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, number
 
-MOST = 0.5
+MINIMUM_SHARE = 0.5
 
 
 @finding(
@@ -15,7 +15,7 @@ MOST = 0.5
 def bags(facts: Facts) -> tuple[float, str] | None:
     """Said where half of the jobs or more belong to bags of tasks, by the definition of the thesis' text."""
     share, mean = facts["bags.text.jobs_in_bags_fraction"], facts["bags.text.size.mean"]
-    if share < MOST:
+    if share < MINIMUM_SHARE:
         return None
     return (
         share / 2,

@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import number
 
-MANY = 30
+MINIMUM_RATIO = 30
 
 
 @finding(
@@ -14,11 +14,11 @@ MANY = 30
 )
 def bursts(facts: Facts) -> tuple[float, str] | None:
     """Said where the busiest hour has at least thirty times the jobs of the average one, and a hundred."""
-    most, mean = facts["arrivals.hour.max"], facts["arrivals.hour.mean"]
-    if most < MANY * mean or most < 100:  # noqa: PLR2004 - said above
+    maximum, mean = facts["arrivals.hour.max"], facts["arrivals.hour.mean"]
+    if maximum < MINIMUM_RATIO * mean or maximum < 100:  # noqa: PLR2004 - see the docstring
         return None
-    times = most / mean
+    ratio = maximum / mean
     return (
-        0.3 + min(times, 1000) / 2500,
-        f"Jobs come in bursts: {number(most)} in the busiest hour, {times:,.0f} times the average.",
+        0.3 + min(ratio, 1000) / 2500,
+        f"Jobs come in bursts: {number(maximum)} in the busiest hour, {ratio:,.0f} times the average.",
     )

@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
 
-MANY = 0.1
+MINIMUM_SHARE = 0.1
 
 
 @finding(
@@ -14,6 +14,6 @@ MANY = 0.1
 def cut_off(facts: Facts) -> tuple[float, str] | None:
     """Said where a tenth of the jobs or more run for as long as they requested, to 1 %, or longer."""
     share = facts["estimates.time.limit"]
-    if share < MANY:
+    if share < MINIMUM_SHARE:
         return None
     return 0.2 + share, f"{fraction(share)} of the jobs end when the time that they requested is over."

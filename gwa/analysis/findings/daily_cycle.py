@@ -3,8 +3,8 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
 
-STRONG = 3
-DAYS = 3
+MINIMUM_RATIO = 3
+MINIMUM_DAYS = 3
 DAY = 86400
 
 
@@ -18,10 +18,10 @@ DAY = 86400
 )
 def daily_cycle(facts: Facts) -> tuple[float, str] | None:
     """Said where, in three days or more, the busiest hour has three times the jobs of the quietest."""
-    busiest, most, quietest, least, span = (facts[name] for name in daily_cycle.needs)
-    if span < DAYS * DAY or most < STRONG * least or not most:
+    busiest, high, quietest, low, span = (facts[name] for name in daily_cycle.needs)
+    if span < MINIMUM_DAYS * DAY or high < MINIMUM_RATIO * low or not high:
         return None
-    times = f"{most / least:.0f} times as many as" if least else "while none come"
+    times = f"{high / low:.0f} times as many as" if low else "while none come"
     hour = f"from {busiest:02}:00 to {(busiest + 1) % 24:02}:00"
-    text = f"Most jobs come {hour}: {fraction(most)} of them, {times} in the hour from {quietest:02}:00."
-    return min(0.2 + most, 0.5), text
+    text = f"Most jobs come {hour}: {fraction(high)} of them, {times} in the hour from {quietest:02}:00."
+    return min(0.2 + high, 0.5), text

@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
 
-MANY = 0.1
+MINIMUM_SHARE = 0.1
 
 
 @finding(
@@ -17,11 +17,11 @@ def failures(facts: Facts) -> tuple[float, str] | None:
     """Said where a tenth of the jobs or more failed or were cancelled."""
     jobs = facts["trace.jobs"]
     failed, cancelled = (facts[f"jobs.{name}.count"] / jobs for name in ("failed", "cancelled"))
-    if failed + cancelled < MANY:
+    if failed + cancelled < MINIMUM_SHARE:
         return None
-    said = [
+    parts = [
         f"{fraction(share)} {name}"
         for share, name in ((failed, "failed"), (cancelled, "were cancelled"))
         if share
     ]
-    return 0.3 + (failed + cancelled) / 2, f"Of the jobs, {' and '.join(said)}."
+    return 0.3 + (failed + cancelled) / 2, f"Of the jobs, {' and '.join(parts)}."

@@ -15,5 +15,5 @@ def flurries(facts: Facts) -> tuple[float, str] | None:
     count, share = facts["flurries.count"], facts["flurries.jobs_share"]
     if not count:
         return None
-    what = "A flurry of one user holds" if count == 1 else f"{number(count)} flurries of single users hold"
-    return 0.3 + share, f"{what} {fraction(share)} of all jobs: they may not stand for the usual load."
+    subject = "A flurry of one user holds" if count == 1 else f"{number(count)} flurries of single users hold"
+    return 0.3 + share, f"{subject} {fraction(share)} of all jobs: they may not stand for the usual load."

@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import seconds
 
-LONG = 4 * 3600
+MINIMUM_WAIT = 4 * 3600
 
 
 @finding(
@@ -11,10 +11,10 @@ LONG = 4 * 3600
 )
 def long_waits(facts: Facts) -> tuple[float, str] | None:
     """Said where one job in twenty waits for four hours or longer."""
-    median, most = facts["jobs.wait.median"], facts["jobs.wait.p95"]
-    if most < LONG:
+    median, p95 = facts["jobs.wait.median"], facts["jobs.wait.p95"]
+    if p95 < MINIMUM_WAIT:
         return None
     half = f"half of the jobs start within {seconds(median)}" if median else "half of the jobs start at once"
     return 0.35 + min(
-        most / 86400, 10
-    ) / 20, f"One job in twenty waits for {seconds(most)} or longer, while {half}."
+        p95 / 86400, 10
+    ) / 20, f"One job in twenty waits for {seconds(p95)} or longer, while {half}."

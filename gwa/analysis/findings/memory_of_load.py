@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import number
 
-LOW = 0.6
+MINIMUM_HURST = 0.6
 
 
 @finding(
@@ -15,7 +15,7 @@ LOW = 0.6
 def memory_of_load(facts: Facts) -> tuple[float, str] | None:
     """Said where the interval of the Hurst parameter, daily and weekly cycles removed, lies above 0.6."""
     hurst, low = (facts[name] for name in memory_of_load.needs)
-    if low < LOW:
+    if low < MINIMUM_HURST:
         return None
-    beyond = "arrivals are long-range dependent beyond their daily and weekly cycles"
-    return min(hurst, 1) / 2, f"Busy times last: {beyond} (Hurst parameter {number(round(hurst, 2))})."
+    claim = "arrivals are long-range dependent beyond their daily and weekly cycles"
+    return min(hurst, 1) / 2, f"Busy times last: {claim} (Hurst parameter {number(round(hurst, 2))})."

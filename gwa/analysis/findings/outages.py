@@ -13,9 +13,9 @@ from gwa.report.formatting import fraction, number, seconds
 )
 def outages(facts: Facts) -> tuple[float, str] | None:
     """Said where the section on outages finds a stretch in which nothing ran though something should."""
-    times, lost, span = (facts[name] for name in outages.needs)
-    if not times or not span:
+    count, idle, span = (facts[name] for name in outages.needs)
+    if not count or not span:
         return None
-    often = "once" if times == 1 else f"{number(times)} times"
-    text = f"Nothing ran {often}, for {seconds(lost)} in all ({fraction(lost / span)} of the span): outages?"
-    return 0.4 + 5 * lost / span, text
+    times = "once" if count == 1 else f"{number(count)} times"
+    text = f"Nothing ran {times}, for {seconds(idle)} in all ({fraction(idle / span)} of the span): outages?"
+    return 0.4 + 5 * idle / span, text

@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
 
-LITTLE = 0.25
+MAXIMUM_SHARE = 0.25
 
 
 @finding(
@@ -14,6 +14,6 @@ LITTLE = 0.25
 def overestimates(facts: Facts) -> tuple[float, str] | None:
     """Said where the median job runs for a quarter of the time that it requested, or less."""
     used = facts["estimates.time.median"]
-    if used > LITTLE:
+    if used > MAXIMUM_SHARE:
         return None
     return 0.6 - used, f"Half of the jobs run for {fraction(used)} of the time that they request, or less."

@@ -12,9 +12,10 @@ from gwa.report.formatting import fraction, number
 )
 def rejected_rows(facts: Facts) -> tuple[float, str] | None:
     """Said whenever a row of the source was refused."""
-    lost, rows = facts["conversion.rejected"], facts["conversion.rows"]
-    if not lost:
+    rejected, rows = facts["conversion.rejected"], facts["conversion.rows"]
+    if not rejected:
         return None
-    share = lost / rows
-    text = f"{number(lost)} of {number(rows)} rows ({fraction(share)}) could not be read and are left out."
+    share = rejected / rows
+    rejects = f"{number(rejected)} of {number(rows)} rows ({fraction(share)})"
+    text = f"{rejects} could not be read and are left out."
     return 0.5 + share * 5, text

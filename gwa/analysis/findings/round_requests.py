@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, seconds
 
-OFTEN = 0.2
+MINIMUM_SHARE = 0.2
 
 
 @finding(
@@ -15,8 +15,8 @@ def round_requests(facts: Facts) -> tuple[float, str] | None:
     """Said where a fifth of the jobs or more request the very same time."""
     if not facts["estimates.modal"]:
         return None
-    most = facts["estimates.modal"][0]
-    if most["share"] < OFTEN:
+    mode = facts["estimates.modal"][0]
+    if mode["share"] < MINIMUM_SHARE:
         return None
-    asked = seconds(most["req_time"])
-    return most["share"], f"{fraction(most['share'])} of the jobs request exactly {asked}."
+    requested = seconds(mode["req_time"])
+    return mode["share"], f"{fraction(mode['share'])} of the jobs request exactly {requested}."

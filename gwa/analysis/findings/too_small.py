@@ -3,7 +3,7 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, number
 
-ODD = 1.01
+MINIMUM_RATIO = 1.01
 
 
 @finding(
@@ -15,7 +15,7 @@ ODD = 1.01
 def too_small(facts: Facts) -> tuple[float, str] | None:
     """Said where over 1 % more processors are busy at some time than the system is said to have."""
     peak, cpus = facts["capacity.peak"], facts["trace.cpus"]
-    if peak <= cpus * ODD:
+    if peak <= cpus * MINIMUM_RATIO:
         return None
     text = (
         f"Up to {number(peak)} processors are busy at once, but the system is said to have {number(cpus)}:"

@@ -1,4 +1,4 @@
-"""Who uses the system most: users or groups, by jobs and by CPU time."""
+"""Top lists of users or groups by jobs and by CPU time."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -23,7 +23,7 @@ COLUMNS: Final = (
     Column("arrivals_per_day", "Jobs a day", "count"),
 )
 
-HELD: Final = """
+TOTALS: Final = """
 select submitted.id as id, jobs, cpu_seconds, procs_mean, runtime_mean, first, last from (
     select {field} as id, count(*) as jobs, min(submit_time) as first, max(submit_time) as last
     from jobs where {field} is not null group by {field}
@@ -37,12 +37,12 @@ select submitted.id as id, jobs, cpu_seconds, procs_mean, runtime_mean, first, l
 
 RANKED: Final = """
 select id, jobs, coalesce(cpu_seconds, 0) as cpu_seconds, procs_mean, runtime_mean, first, last
-from {held} order by {order} desc, id limit {top}
+from {totals} order by {order} desc, id limit {top}
 """
 
 MEDIANS: Final = """
-with by_jobs as (select id from {held} order by jobs desc, id limit {top}),
-by_cpu as (select id from {held} order by coalesce(cpu_seconds, 0) desc, id limit {top}),
+with by_jobs as (select id from {totals} order by jobs desc, id limit {top}),
+by_cpu as (select id from {totals} order by coalesce(cpu_seconds, 0) desc, id limit {top}),
 listed as (select id from by_jobs union select id from by_cpu)
 select ran.{field} as id, run_time as value, count(*) as n
 from ran inner join listed on ran.{field} = listed.id
@@ -50,29 +50,29 @@ group by ran.{field}, run_time order by id, value
 """
 
 
-def held(store: Store, field: str) -> str:
+def totals_table(store: Store, field: str) -> str:
     """
-    Return the name of a table of what each user, group, … has: jobs, CPU seconds, means, first and last.
+    Return the name of a table with a row for each user, group, …: jobs, CPU seconds, means, first and last.
 
-    It is made once, for all that rank them or ask how even they are; who ran nothing has no CPU seconds.
+    It is made once for all sections that need it. CPU seconds are null where no job ran.
     """
-    return store.keep(f"held_by_{field}", HELD.format(field=field))
+    return store.keep(f"totals_by_{field}", TOTALS.format(field=field))
 
 
-def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
-    """Yield the largest of *field* by jobs and by CPU time as facts ``<family>.by_jobs`` and ``.by_cpu``."""
+def top_lists(store: Store, field: str, family: str, singular: str) -> Iterator[Block]:
+    """Yield the top of *field* by jobs and by CPU time, with facts ``<family>.by_jobs`` and ``.by_cpu``."""
     totals = store.row(
         "select (select count(*) from jobs), (select cast(sum(cpu_seconds) as double) from ran),"
         " (select min(submit_time) from jobs), (select max(end_time) from ran)"
     )
-    table = held(store, field)
-    medians = _medians(store, MEDIANS.format(held=table, field=field, top=store.top))
+    table = totals_table(store, field)
+    medians = _medians(store, MEDIANS.format(totals=table, field=field, top=store.top))
     for name, order, title in (
         ("by_jobs", "jobs", "number of jobs"),
         ("by_cpu", "coalesce(cpu_seconds, 0)", "CPU time"),
     ):
-        top = store.rows(RANKED.format(held=table, order=order, top=store.top))
-        rows = [_row(row, medians, totals, store.system.cpus) for row in top]
+        top = store.rows(RANKED.format(totals=table, order=order, top=store.top))
+        rows = [_top_row(row, medians, totals, store.system.cpus) for row in top]
         columns = [
             column for column in COLUMNS if any(row[column.key] is not None for row in rows) or not rows
         ]
@@ -81,39 +81,39 @@ def ranking(store: Store, field: str, family: str, one: str) -> Iterator[Block]:
             f"{family}-{name.replace('_', '-')}",
             f"Top {len(rows)} {family} by {title}"
             if len(rows) != 1
-            else f"The only {one.lower()}, by {title}",
-            (Column("id", one), *columns[1:]),
+            else f"The only {singular.lower()}, by {title}",
+            (Column("id", singular), *columns[1:]),
             tuple(tuple(row[column.key] for column in columns) for row in rows),
         )
 
 
 def _medians(store: Store, query: str) -> Mapping[str, float]:
-    """Return the median run time of each; quantiles come from value counts, not from the engine."""
-    found = store.arrays(query)
-    names = found["id"]
+    """Return the median run time by name; quantiles come from value counts, not from the engine."""
+    columns = store.arrays(query)
+    names = columns["id"]
     if not len(names):
         return {}
     edges = np.flatnonzero(names[1:] != names[:-1]) + 1
-    parts = (np.split(np.asarray(found[column]), edges) for column in ("id", "value", "n"))
+    groups = (np.split(np.asarray(columns[column]), edges) for column in ("id", "value", "n"))
     return {
-        str(name[0]): Sample(values, counts).median() for name, values, counts in zip(*parts, strict=True)
+        str(name[0]): Sample(values, counts).median() for name, values, counts in zip(*groups, strict=True)
     }
 
 
-def _row(
+def _top_row(
     row: tuple[Any, ...], medians: Mapping[str, float], totals: tuple[Any, ...], cpus: int | None
 ) -> dict[str, Any]:
-    name, jobs, seconds, procs, run_time, first, last = row
-    all_jobs, all_seconds, begin, end = totals
-    span = end - begin if begin is not None and end is not None else 0
+    name, jobs, cpu_seconds, procs, run_time, first, last = row
+    all_jobs, all_cpu_seconds, start, end = totals
+    span = end - start if start is not None and end is not None else 0
     active = last - first if first is not None else 0
     return {
         "id": name,
         "jobs": jobs,
         "jobs_share": jobs / all_jobs,
-        "cpu_seconds": number(seconds),
-        "cpu_share": seconds / all_seconds if all_seconds else None,
-        "utilization": seconds / (cpus * span) if cpus and span > 0 else None,
+        "cpu_seconds": number(cpu_seconds),
+        "cpu_share": cpu_seconds / all_cpu_seconds if all_cpu_seconds else None,
+        "utilization": cpu_seconds / (cpus * span) if cpus and span > 0 else None,
         "procs_mean": procs,
         "runtime_mean": run_time,
         "runtime_median": number(medians[name]) if name in medians else None,
@@ -122,8 +122,8 @@ def _row(
 
 
 def gini(store: Store, field: str, family: str) -> Facts:
-    """Return how unevenly jobs and CPU time are spread over *field*: 0 is even, 1 is all by one."""
-    jobs, seconds = (store.sample(column, held(store, field)) for column in ("jobs", "cpu_seconds"))
+    """Return the Gini coefficients of jobs and CPU time over *field*: 0 is even, 1 is all by one."""
+    jobs, seconds = (store.sample(column, totals_table(store, field)) for column in ("jobs", "cpu_seconds"))
     return Facts(
         (
             Fact(f"{family}.gini_jobs", _gini(jobs), f"Gini coefficient of jobs over {family}"),

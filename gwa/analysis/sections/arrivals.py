@@ -40,20 +40,20 @@ def arrivals(store: Store) -> Iterator[Block]:
 def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]) -> Fact:
     """Return the busiest interval of a kind."""
     arrived = quarters.per(edges)
-    top = int(np.argmax(arrived))
-    value: Value = {"period": labels[top], "jobs": int(arrived[top])}
+    busiest = int(np.argmax(arrived))
+    value: Value = {"period": labels[busiest], "jobs": int(arrived[busiest])}
     return Fact(
         f"arrivals.busiest_{name}",
         value,
         f"Busiest {name}",
-        text=f"{labels[top]}: {counted(int(arrived[top]), 'job')}",
+        text=f"{labels[busiest]}: {counted(int(arrived[busiest]), 'job')}",
     )
 
 
 def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
     """Return the figure of the jobs in each interval of a *name*, such as day, between *edges*."""
     arrived = quarters.per(edges)
-    top = int(np.argmax(arrived))
+    busiest = int(np.argmax(arrived))
     zone = None if store.system.relative else store.system.timezone.key
     return series(
         "arrivals",
@@ -62,7 +62,7 @@ def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
         {"jobs": arrived.astype(np.float64)},
         f"Jobs in {article(name)}",
         f"Jobs submitted in each {name} of {len(arrived)}: {arrived.mean():.0f} on average, most"
-        f" ({arrived[top]:,}) from {show(float(edges[top]), 'timestamp', zone)} on.",
+        f" ({arrived[busiest]:,}) from {show(float(edges[busiest]), 'timestamp', zone)} on.",
         unit="count",
         zone=zone,
     )

@@ -1,6 +1,7 @@
 """Jobs that users submit together."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,10 +25,10 @@ COLUMNS = (
     "Gini of sizes",
 )
 
-LONGEST = 86400.0
+MAXIMUM_GAP = 86400.0
 """The longest gap of the figure: a day."""
 
-STEPS = 80
+CURVE_POINTS = 80
 
 
 @analysis("Bags of tasks", Chapter.USERS, facts=("bags",), needs=("submit_time", "user_id"), order=3)
@@ -48,24 +49,24 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
             continue
         rows[definition.title[0].upper() + definition.title[1:]] = _facts(store, definition)
         if definition.gap is not None:
-            curves[_short(definition)] = (nearness(store, definition), jobs_of(store, definition))
+            curves[_short_title(definition)] = (nearness(store, definition), jobs_of(store, definition))
         if definition in (TEXT, ARRAYS):
-            # Other sections need those of the others; these would only take memory.
+            # No other section needs the tables of these definitions.
             forget(store, definition)
     if not rows:
         return
     sources = "; ".join(
-        f"{_short(one)}: {one.source}"
-        for one in DEFINITIONS.values()
-        if one is not ARRAYS or len(rows) > len(curves)
+        f"{_short_title(definition)}: {definition.source}"
+        for definition in DEFINITIONS.values()
+        if definition is not ARRAYS or len(rows) > len(curves)
     )
     yield FactTable("bags", "Bags by definition", COLUMNS, tuple(rows.items()), f"Sources: {sources}.")
-    if any(near.n for near, _ in curves.values()):
+    if any(gap.n for gap, _ in curves.values()):
         yield _figure(curves)
 
 
-def _short(definition: Definition) -> str:
-    """Return what jobs of a bag share, without how near they are to each other."""
+def _short_title(definition: Definition) -> str:
+    """Return the part of the title that says what jobs of a bag share, without the gap."""
     return definition.title.partition(",")[0]
 
 
@@ -73,38 +74,38 @@ def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:
     """Return the facts of the bags by one definition."""
     table, prefix = bags(store, definition), f"bags.{definition.name}"
     sizes = store.sample("size", table)
-    several = sizes.restrict(low=2)
+    multiple = sizes.restrict(low=2)
     spans = store.sample("last - start", table).restrict(above=-1.0)
-    # Bags of one job take no time; they come first, so that the others' are the rest.
-    lasting = _rest(spans, sizes.n - several.n)
-    share = several.total() / jobs_of(store, TEXT if definition is ARRAYS else definition)
-    what = "jobs of a bag"
+    # Bags of one job last 0 s, the first value of the sample.
+    durations = _without_singletons(spans, sizes.n - multiple.n)
+    share = multiple.total() / jobs_of(store, TEXT if definition is ARRAYS else definition)
+    label = "jobs of a bag"
     return (
         Fact(f"{prefix}.count", sizes.n, "Bags", "count"),
-        Fact(f"{prefix}.singletons", sizes.n - several.n, "Bags of one job", "count"),
+        Fact(f"{prefix}.singletons", sizes.n - multiple.n, "Bags of one job", "count"),
         Fact(f"{prefix}.jobs_in_bags_fraction", share, "Share of jobs in bags of several", "fraction"),
-        Fact(f"{prefix}.size.mean", number(several.mean()), f"Mean {what}", "count"),
-        Fact(f"{prefix}.size.median", number(several.median()), f"Median {what}", "count"),
-        Fact(f"{prefix}.size.p95", number(several.quantile(0.95)), f"95th percentile of {what}", "count"),
-        Fact(f"{prefix}.size.max", number(several.max()), f"Most {what}", "count"),
-        Fact(f"{prefix}.duration.median", number(lasting.median()), "Median submission time", "seconds"),
+        Fact(f"{prefix}.size.mean", number(multiple.mean()), f"Mean {label}", "count"),
+        Fact(f"{prefix}.size.median", number(multiple.median()), f"Median {label}", "count"),
+        Fact(f"{prefix}.size.p95", number(multiple.quantile(0.95)), f"95th percentile of {label}", "count"),
+        Fact(f"{prefix}.size.max", number(multiple.max()), f"Most {label}", "count"),
+        Fact(f"{prefix}.duration.median", number(durations.median()), "Median submission time", "seconds"),
         Fact(f"{prefix}.gini_jobs", number(sizes.gini()), "Gini coefficient of jobs over bags"),
     )
 
 
-def _rest(spans: Sample, ones: int) -> Sample:
+def _without_singletons(spans: Sample, singletons: int) -> Sample:
     """Return *spans* without as many of 0 seconds as there are bags of one job."""
     counts = spans.counts.copy()
-    if ones:
-        counts[0] -= ones
+    if singletons:
+        counts[0] -= singletons
     return Sample.weighted(spans.values, counts)
 
 
 def _figure(curves: Mapping[str, tuple[Sample, int]]) -> Figure:
-    """Return the share of jobs in bags of several for each longest gap, by definition."""
-    gaps = np.concatenate(([0.0], np.geomspace(1.0, LONGEST, STEPS)))
-    shares = {name: near.cdf(gaps) * near.n / jobs for name, (near, jobs) in curves.items() if near.n}
-    shown = cdf(
+    """Return the share of jobs in bags of several by the maximum gap, a curve for each definition."""
+    gaps = np.concatenate(([0.0], np.geomspace(1.0, MAXIMUM_GAP, CURVE_POINTS)))
+    shares = {name: gap.cdf(gaps) * gap.n / jobs for name, (gap, jobs) in curves.items() if gap.n}
+    figure = cdf(
         "bags-gap",
         "Share of jobs in bags of several, by the longest gap",
         {name: (gaps, share) for name, share in shares.items()},
@@ -118,9 +119,9 @@ def _figure(curves: Mapping[str, tuple[Sample, int]]) -> Figure:
         ylabel="Share of jobs",
         note="Without the limit of 1200 s on whole bags.",
     )
-    # The curves of a distribution end at 1, these at the share of jobs that have a fellow at all.
+    # The curves of a distribution end at 1, these at the share of jobs that have another one alike.
     drawn = [
         {"label": name, "x": gaps.round(3).tolist(), "y": share.round(5).tolist()}
         for name, share in shares.items()
     ]
-    return Figure(shown.id, shown.title, shown.plot, {**shown.data, "curves": drawn}, shown.alt, shown.note)
+    return replace(figure, data={**figure.data, "curves": drawn})

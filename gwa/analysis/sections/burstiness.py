@@ -15,14 +15,14 @@ from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
-BASE: Final = 900
+BIN_SECONDS: Final = 900
 SCALES: Final = {900: "15 min", 1800: "30 min", 3600: "1 h", 21600: "6 h", 86400: "1 day", 604800: "1 week"}
 
-SIZES: Final = """
+RUN_TIME_BY_SIZE: Final = """
 select {procs} as procs, {run_time} as run_time from ran where {procs} >= 1 group by {procs} order by {procs}
 """
 
-RANKS: Final = """
+RUN_TIME_RANKS: Final = """
 with size as (select n_procs, count(*) as jobs from ran group by n_procs),
 ranked as (select n_procs, 2 * sum(jobs) over (order by n_procs) - jobs as twice from size)
 select run_time, count(*) as jobs, cast(sum(ran.n_procs) as double) as procs,
@@ -51,7 +51,7 @@ def burstiness(store: Store) -> Iterator[Block]:
     at each number of processors, over the greatest number.
     """
     first = store.row("select min(submit_time) from jobs")[0]
-    arrived = counts(store, f"(submit_time - {first!r})", float(BASE))
+    arrived = counts(store, f"(submit_time - {first!r})", float(BIN_SECONDS))
     rows = {scale: row for scale in SCALES if (row := _row(arrived, scale))}
     if rows:
         yield FactTable(
@@ -64,50 +64,48 @@ def burstiness(store: Store) -> Iterator[Block]:
         yield _entropy(rows)
     else:
         yield Note("All jobs arrive at once: there is no spread over time.")
-    yield from _sizes(store)
+    yield from _size_blocks(store)
 
 
-def coarser(arrived: Counts, factor: int) -> tuple[Ints, Ints]:
-    """Return which intervals of *factor* bins have arrivals, and how many."""
-    bins, place = np.unique(arrived.bins // factor, return_inverse=True)
+def coarsen(arrived: Counts, factor: int) -> tuple[Ints, Ints]:
+    """Return the intervals of *factor* bins that have arrivals, and their arrivals."""
+    bins, index = np.unique(arrived.bins // factor, return_inverse=True)
     total = np.zeros(len(bins), np.int64)
-    np.add.at(total, place, arrived.counts)
+    np.add.at(total, index, arrived.counts)
     return bins, total
 
 
 def _row(arrived: Counts, scale: int) -> tuple[Fact, ...] | None:
     """Return the facts of a *scale* in seconds, None where all arrivals lie in one interval."""
-    factor = scale // BASE
-    bins, total = coarser(arrived, factor)
-    places = int(bins[-1]) + 1
-    if places < 2:  # noqa: PLR2004 - nothing is spread over one place
+    factor = scale // BIN_SECONDS
+    bins, total = coarsen(arrived, factor)
+    intervals = int(bins[-1]) + 1
+    if intervals < 2:  # noqa: PLR2004 - one interval has no spread
         return None
     # The index of dispersion leaves out an incomplete last interval.
-    whole = (int(arrived.bins[-1]) + 1) // factor
-    inside = total[bins < whole]
-    full = Sample.weighted(
-        np.append(inside, 0), np.append(np.ones(len(inside), np.int64), whole - len(inside))
-    )
-    dispersion = full.variance(1) / full.mean() if full.n > 1 and full.total() else math.nan
-    random = poisson_entropy(int(total.sum()), places)
-    what = f"in intervals of {SCALES[scale]}"
+    complete = (int(arrived.bins[-1]) + 1) // factor
+    busy = total[bins < complete]
+    jobs = Sample.weighted(np.append(busy, 0), np.append(np.ones(len(busy), np.int64), complete - len(busy)))
+    dispersion = jobs.variance(1) / jobs.mean() if jobs.n > 1 and jobs.total() else math.nan
+    temporal, at_random = entropy(total, intervals), poisson_entropy(int(total.sum()), intervals)
+    suffix = f"in intervals of {SCALES[scale]}"
     return (
-        Fact(f"burstiness.temporal.{scale}s", number(entropy(total, places)), f"Entropy of arrivals {what}"),
-        Fact(f"burstiness.poisson.{scale}s", number(random), f"Entropy of random arrivals {what}"),
-        Fact(f"burstiness.dispersion.{scale}s", number(dispersion), f"Index of dispersion {what}"),
+        Fact(f"burstiness.temporal.{scale}s", number(temporal), f"Entropy of arrivals {suffix}"),
+        Fact(f"burstiness.poisson.{scale}s", number(at_random), f"Entropy of random arrivals {suffix}"),
+        Fact(f"burstiness.dispersion.{scale}s", number(dispersion), f"Index of dispersion {suffix}"),
     )
 
 
 def _dispersion(rows: dict[int, tuple[Fact, ...]]) -> Block:
-    """Return how the index of dispersion depends on the scale."""
-    scales, dispersion = _known(rows, 2)
+    """Return the figure of the index of dispersion by scale."""
+    scales, dispersion = _curve(rows, 2)
     return lines(
         "burstiness",
         "Index of dispersion of arrivals by scale",
         {"arrivals": (scales, dispersion), "at random": (scales, [1.0] * len(scales))},
         "Length of an interval",
         "Variance over mean of arrivals",
-        f"The index of dispersion of arrivals is {_said(scales, dispersion)}; at random it would be 1.",
+        f"The index of dispersion of arrivals is {_in_words(scales, dispersion)}; at random it would be 1.",
         log=(True, True),
         unit="seconds",
         dashed=["at random"],
@@ -115,42 +113,42 @@ def _dispersion(rows: dict[int, tuple[Fact, ...]]) -> Block:
 
 
 def _entropy(rows: dict[int, tuple[Fact, ...]]) -> Block:
-    """Return how the entropy of arrivals depends on the scale."""
-    scales, found = _known(rows, 0)
+    """Return the figure of the entropy of arrivals by scale."""
+    scales, entropies = _curve(rows, 0)
     return lines(
         "burstiness-entropy",
         "Entropy of arrivals by scale",
-        {"arrivals": (scales, found), "at random": _known(rows, 1)},
+        {"arrivals": (scales, entropies), "at random": _curve(rows, 1)},
         "Length of an interval",
         "Normalised entropy",
-        f"The normalised entropy of arrivals is {_said(scales, found)}; 1 is an even spread.",
+        f"The normalised entropy of arrivals is {_in_words(scales, entropies)}; 1 is an even spread.",
         unit="seconds",
         dashed=["at random"],
     )
 
 
-def _known(rows: dict[int, tuple[Fact, ...]], place: int) -> tuple[list[float], list[float]]:
+def _curve(rows: dict[int, tuple[Fact, ...]], place: int) -> tuple[list[float], list[float]]:
     """Return the scales at which the fact at *place* is known, and its values."""
     values = {scale: facts[place].value for scale, facts in rows.items()}
-    known = {float(scale): float(one) for scale, one in values.items() if isinstance(one, int | float)}
-    return list(known), list(known.values())
+    curve = {float(scale): float(value) for scale, value in values.items() if isinstance(value, int | float)}
+    return list(curve), list(curve.values())
 
 
-def _said(scales: list[float], values: list[float]) -> str:
-    """Return what *values* are at which of the *scales*, in words."""
-    words = (f"{value:.3g} at {SCALES[int(scale)]}" for scale, value in zip(scales, values, strict=True))
-    return ", ".join(words) or "not known"
+def _in_words(scales: list[float], values: list[float]) -> str:
+    """Return *values* at *scales* in words."""
+    parts = (f"{value:.3g} at {SCALES[int(scale)]}" for scale, value in zip(scales, values, strict=True))
+    return ", ".join(parts) or "not known"
 
 
-def _sizes(store: Store) -> Iterator[Block]:
-    """Yield how run time is spread over sizes, and how it goes with them."""
+def _size_blocks(store: Store) -> Iterator[Block]:
+    """Yield the entropy of run time over sizes, and the correlation of the two."""
     facts = []
     for name, field, label in (
         ("spatial", "n_procs", "Entropy of run time over processors"),
         ("spatial_requested", "req_n_procs", "Entropy of run time over requested processors"),
     ):
-        found = store.arrays(SIZES.format(procs=field, run_time=exact_sum("run_time")))
-        sizes, times = (np.asarray(found[key], np.float64) for key in ("procs", "run_time"))
+        columns = store.arrays(RUN_TIME_BY_SIZE.format(procs=field, run_time=exact_sum("run_time")))
+        sizes, times = (np.asarray(columns[key], np.float64) for key in ("procs", "run_time"))
         if len(sizes) and sizes[-1] > 1:
             facts.append(Fact(f"burstiness.{name}", number(spatial_entropy(sizes, times)), label))
     if facts:
@@ -161,10 +159,10 @@ def _sizes(store: Store) -> Iterator[Block]:
 
 
 def _correlations(store: Store) -> tuple[Fact, Fact]:
-    """Return how run time goes with processors, by value and by rank, ties at their mean rank."""
-    found = store.arrays(RANKS)
+    """Return the correlation of run time and processors, by value and by rank, ties at their mean rank."""
+    columns = store.arrays(RUN_TIME_RANKS)
     time, jobs, procs, ranks = (
-        np.asarray(found[key], np.float64) for key in ("run_time", "jobs", "procs", "ranks")
+        np.asarray(columns[key], np.float64) for key in ("run_time", "jobs", "procs", "ranks")
     )
     sizes = store.sample("n_procs", "ran")
     label = "Correlation of run time and processors"
@@ -184,5 +182,5 @@ def _correlation(x: Floats, counts: Floats, totals: Floats, y: Sample) -> float 
     """Return the correlation of *x*, each *counts* times, with *y*, whose sums at each x are *totals*."""
     n, mean = y.n, float(counts @ x) / y.n
     spread = float(counts @ (x - mean) ** 2) * n * y.variance()
-    together = float((x - mean) @ (totals - counts * y.mean()))
-    return max(-1.0, min(together / math.sqrt(spread), 1.0)) if spread > 0 else None
+    covariance = float((x - mean) @ (totals - counts * y.mean()))
+    return max(-1.0, min(covariance / math.sqrt(spread), 1.0)) if spread > 0 else None

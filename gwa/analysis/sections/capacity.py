@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import DAY, MOST_DAYS, Floats, Ints, Level, level
+from gwa.metrics.timeline import DAY, MAXIMUM_DAYS, Floats, Ints, Level, level
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
@@ -15,32 +15,32 @@ from gwa.store.store import Store
 
 BIN: Final = 600.0
 
-NOTHING: Final = 1e-9
-"""An average below this is a rounding error of zero."""
+ZERO: Final = 1e-9
+"""An average below this is zero but for rounding."""
 
 HOUR: Final = 3600.0
 WEEK: Final = 7 * DAY
 
-USUAL: Final = 0.9
-RARE: Final = WEEK
-"""A system on which something runs for this share of the time, and that is seldom without a job for an hour:
-on average less than once in so long, is not idle for want of work."""
+BUSY_SHARE: Final = 0.9
+OUTAGE_INTERVAL: Final = WEEK
+"""A system that is busy for this share of the time, and without a job for an hour less than once in this
+interval on average, is not idle for want of work."""
 
-STEP: Final = 0.1
-"""By how much the size must change."""
+MINIMUM_CHANGE: Final = 0.1
+"""The minimum relative change of the size."""
 
-WEEKS: Final = 8
-FEWEST: Final = 2
-"""How many weeks on either side of a change are compared, and how few."""
+COMPARED_WEEKS: Final = 8
+MINIMUM_WEEKS: Final = 2
+"""How many weeks on either side of a change are compared; at the ends of a trace, at least the minimum."""
 
-SHOWN: Final = 20
+MAXIMUM_ROWS: Final = 20
 
-FEWEST_DAYS: Final = 2
-"""Fewer days make no curve."""
+MINIMUM_DAYS: Final = 2
+"""Fewer days are not drawn."""
 
 
 class CapacityChange(NamedTuple):
-    """A week from which on the most processors ever busy are others than before."""
+    """A week in which the maximum of busy processors changes, with the maxima of the weeks around."""
 
     week: int
     before: float
@@ -71,95 +71,99 @@ def capacity(store: Store) -> Iterator[Block]:
     if first is None or last <= first:
         yield Note("No job ran for any time.")
         return
-    if last - first > MOST_DAYS * DAY:
+    if last - first > MAXIMUM_DAYS * DAY:
         yield Note("Jobs lie more than a century apart: some times in the log are wrong.")
         return
     busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=BIN, period=(first, last))
     facts, outages = _outages(store, busy, (first, last))
-    found = changes(greatest(busy, WEEK))
+    changes = capacity_changes(maxima(busy, WEEK))
     yield Facts(
         (
             *facts,
             Fact(
                 "capacity.peak", number(float(busy.values.max())), "Most processors in ten minutes", "count"
             ),
-            Fact("capacity.changes", len(found), "Changes of size proposed", "count"),
+            Fact("capacity.changes", len(changes), "Changes of size proposed", "count"),
         )
     )
     yield from outages
-    if found:
-        yield _table(found, first)
-    if last - first > FEWEST_DAYS * DAY:
+    if changes:
+        yield _change_table(changes, first)
+    if last - first > MINIMUM_DAYS * DAY:
         yield _figure(store, busy)
 
 
-def greatest(busy: Level, width: float) -> Floats:
-    """Return the greatest value of a level in each stretch of *width* seconds from its origin."""
-    per = int(width // busy.width)
-    first, last = busy.begins // per, (busy.begins + busy.lengths - 1) // per
-    most = np.zeros(int(last[-1]) + 1)
-    for reach in range(int((last - first).max()) + 1):
-        inside = first + reach <= last
-        np.maximum.at(most, first[inside] + reach, busy.values[inside])
-    return most
+def maxima(busy: Level, width: float) -> Floats:
+    """Return the maximum of a level in each interval of *width* seconds from its origin."""
+    factor = int(width // busy.width)
+    first, last = busy.begins // factor, (busy.begins + busy.lengths - 1) // factor
+    maximum = np.zeros(int(last[-1]) + 1)
+    for offset in range(int((last - first).max()) + 1):
+        covered = first + offset <= last
+        np.maximum.at(maximum, first[covered] + offset, busy.values[covered])
+    return maximum
 
 
-def changes(weekly: Floats) -> list[CapacityChange]:
+def capacity_changes(weekly: Floats) -> list[CapacityChange]:
     """
-    Return the steps in weekly maxima.
+    Return the steps in weekly maxima, in order of their weeks.
 
-    >>> changes(np.array([100.0] * 10 + [150.0] * 10 + [90.0] * 9))
-    [Change(week=10, before=100.0, after=150.0), Change(week=20, before=150.0, after=90.0)]
+    >>> for change in capacity_changes(np.array([100.0] * 10 + [150.0] * 10 + [90.0] * 9)):
+    ...     print(change)
+    CapacityChange(week=10, before=100.0, after=150.0)
+    CapacityChange(week=20, before=150.0, after=90.0)
     """
-    up = _rises(weekly)
-    down = [CapacityChange(len(weekly) - week, after, before) for week, before, after in _rises(weekly[::-1])]
-    return sorted(up + down)
+    increases = _increases(weekly)
+    backwards = _increases(weekly[::-1])
+    decreases = [CapacityChange(len(weekly) - week, after, before) for week, before, after in backwards]
+    return sorted(increases + decreases)
 
 
-def _rises(weekly: Floats) -> list[CapacityChange]:
-    found: list[CapacityChange] = []
-    for week in range(FEWEST, len(weekly) - FEWEST + 1):
-        before, ahead = weekly[max(week - WEEKS, 0) : week], weekly[week : week + WEEKS]
-        low, high = float(before.max()), float(ahead.max())
-        is_step = 0 < low * (1 + STEP) < min(weekly[week], float(np.median(ahead)))
-        if is_step and all(np.median(part) >= part.max() / (1 + STEP) for part in (before, ahead)):
-            found.append(CapacityChange(week, low, high))
-    return found
+def _increases(weekly: Floats) -> list[CapacityChange]:
+    increases: list[CapacityChange] = []
+    for week in range(MINIMUM_WEEKS, len(weekly) - MINIMUM_WEEKS + 1):
+        before, after = weekly[max(week - COMPARED_WEEKS, 0) : week], weekly[week : week + COMPARED_WEEKS]
+        low, high = float(before.max()), float(after.max())
+        is_step = 0 < low * (1 + MINIMUM_CHANGE) < min(weekly[week], float(np.median(after)))
+        if is_step and all(np.median(part) >= part.max() / (1 + MINIMUM_CHANGE) for part in (before, after)):
+            increases.append(CapacityChange(week, low, high))
+    return increases
 
 
 def _outages(store: Store, busy: Level, period: tuple[float, float]) -> tuple[tuple[Fact, ...], list[Table]]:
-    """Return the stretches in which nothing ran, as far as they look like outages."""
-    begins, lengths = silences(busy)
+    """Return the facts of idle intervals, and the table of those that look like outages."""
+    begins, lengths = idle_intervals(busy)
     span = busy.end - busy.origin
-    idle = float(lengths.sum()) / span
+    idle_share = float(lengths.sum()) / span
     begins, lengths = begins[lengths >= HOUR], lengths[lengths >= HOUR]
-    least = np.zeros(len(begins), np.int64)
+    waiting_jobs = np.zeros(len(begins), np.int64)
     if len(begins) and store.has("wait_time"):
         waiting = level(store, "1", ("submit_time", "start_time"), "ran", width=BIN, period=period)
-        least = _least(waiting, begins, begins + lengths)
-    is_outage = (least > 0) | (1 - idle >= USUAL and len(begins) * RARE < span)
-    found = Sample.of(lengths[is_outage])
+        waiting_jobs = _minimum_waiting(waiting, begins, begins + lengths)
+    is_outage = (waiting_jobs > 0) | (1 - idle_share >= BUSY_SHARE and len(begins) * OUTAGE_INTERVAL < span)
+    outages = Sample.of(lengths[is_outage])
     facts = (
-        Fact("capacity.idle", idle, "Time in which nothing ran", "fraction"),
+        Fact("capacity.idle", idle_share, "Time in which nothing ran", "fraction"),
         Fact("capacity.stretches", len(begins), "Stretches of an hour or more without any job", "count"),
-        Fact("capacity.outages.count", found.n, "Stretches that look like outages", "count"),
-        Fact("capacity.outages.seconds", number(found.total()), "Time of likely outages", "seconds"),
+        Fact("capacity.outages.count", outages.n, "Stretches that look like outages", "count"),
+        Fact("capacity.outages.seconds", number(outages.total()), "Time of likely outages", "seconds"),
     )
-    order = np.argsort(-lengths[is_outage], kind="stable")[:SHOWN]
-    rows = list(zip(*(part[is_outage][order].tolist() for part in (begins, lengths, least)), strict=True))
-    return facts, [_listed(rows, found.n)] if rows else []
+    order = np.argsort(-lengths[is_outage], kind="stable")[:MAXIMUM_ROWS]
+    columns = (column[is_outage][order].tolist() for column in (begins, lengths, waiting_jobs))
+    rows = list(zip(*columns, strict=True))
+    return facts, [_outage_table(rows, outages.n)] if rows else []
 
 
-def silences(busy: Level) -> tuple[Floats, Floats]:
-    """Return when each stretch without anything begins, and how many seconds it lasts."""
-    nothing = np.concatenate(([False], busy.values < NOTHING, [False]))
-    first = np.flatnonzero(nothing[1:] & ~nothing[:-1])
-    following = np.flatnonzero(nothing[:-1] & ~nothing[1:])
+def idle_intervals(busy: Level) -> tuple[Floats, Floats]:
+    """Return the start and the seconds of each interval in which the level is zero."""
+    idle = np.concatenate(([False], busy.values < ZERO, [False]))
+    first = np.flatnonzero(idle[1:] & ~idle[:-1])
+    next_busy = np.flatnonzero(idle[:-1] & ~idle[1:])
     edges = np.append(busy.origin + busy.begins * busy.width, busy.end)
-    return edges[first], edges[following] - edges[first]
+    return edges[first], edges[next_busy] - edges[first]
 
 
-def _listed(rows: list[tuple[float, float, int]], total: int) -> Table:
+def _outage_table(rows: list[tuple[float, float, int]], total: int) -> Table:
     return Table(
         "outages",
         "Stretches that look like outages, the longest first",
@@ -170,12 +174,12 @@ def _listed(rows: list[tuple[float, float, int]], total: int) -> Table:
             Column("waiting", "Jobs waiting, at least", "count"),
         ),
         tuple((begin, begin + length, length, jobs) for begin, length, jobs in rows),
-        note=f"The first {SHOWN} of {total}." if total > SHOWN else "",
+        note=f"The first {MAXIMUM_ROWS} of {total}." if total > MAXIMUM_ROWS else "",
     )
 
 
-def _least(waiting: Level, begins: Floats, ends: Floats) -> Ints:
-    """Return how many jobs waited at least, in every interval between each of *begins* and of *ends*."""
+def _minimum_waiting(waiting: Level, begins: Floats, ends: Floats) -> Ints:
+    """Return the minimum of waiting jobs between each of *begins* and of *ends*."""
     starts = waiting.origin + waiting.begins * waiting.width
     first = np.clip(np.searchsorted(starts, begins, side="right") - 1, 0, None)
     last = np.searchsorted(starts, ends, side="left")
@@ -184,25 +188,25 @@ def _least(waiting: Level, begins: Floats, ends: Floats) -> Ints:
     return whole
 
 
-def _table(found: list[CapacityChange], first: float) -> Table:
+def _change_table(changes: list[CapacityChange], first: float) -> Table:
     return Table(
         "capacity-changes",
         "Proposed changes of size",
         (
             Column("from", "In the week from", "timestamp"),
-            Column("before", f"Most busy in {WEEKS} weeks before", "count"),
-            Column("after", f"Most busy in {WEEKS} weeks after", "count"),
+            Column("before", f"Most busy in {COMPARED_WEEKS} weeks before", "count"),
+            Column("after", f"Most busy in {COMPARED_WEEKS} weeks after", "count"),
             Column("change", "Change", "fraction"),
         ),
         tuple(
             (first + week * WEEK, number(before), number(after), (after - before) / before)
-            for week, before, after in found
+            for week, before, after in changes
         ),
     )
 
 
 def _figure(store: Store, busy: Level) -> Block:
-    daily = greatest(busy, DAY)
+    daily = maxima(busy, DAY)
     times = busy.origin + np.arange(len(daily)) * DAY
     cpus = store.system.cpus
     return series(

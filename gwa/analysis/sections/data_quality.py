@@ -7,7 +7,7 @@ from gwa.metrics.quality import completeness, problems
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 
-SHOWN = 20
+REJECTS = "select file, line, reason, text from rejects order by file, line limit 20"
 
 
 @analysis("Data quality", Chapter.QUALITY, facts=("conversion",))
@@ -27,14 +27,15 @@ def data_quality(store: Store) -> Iterator[Block]:
             Fact("conversion.comments", account.comments, "were comments or blank", "count"),
         )
     )
-    found = problems(store)
-    if found:
+    problem_list = problems(store)
+    if problem_list:
         columns = (
             Column("level", "Kind"),
             Column("meaning", "What"),
             Column("count", "Jobs or rows", "count"),
         )
-        yield Table("problems", "Found", columns, tuple((one.level, one.meaning, one.count) for one in found))
+        rows = tuple((problem.level, problem.meaning, problem.count) for problem in problem_list)
+        yield Table("problems", "Found", columns, rows)
     else:
         yield Note("Nothing was rejected or repaired, and nothing looks wrong.")
     yield from _rejects(store)
@@ -54,7 +55,7 @@ def data_quality(store: Store) -> Iterator[Block]:
 
 
 def _rejects(store: Store) -> Iterator[Block]:
-    rows = store.rows(f"select file, line, reason, text from rejects order by file, line limit {SHOWN}")  # noqa: S608 - our number
+    rows = store.rows(REJECTS)
     if rows:
         yield Table(
             "rejects",

@@ -13,15 +13,15 @@ from gwa.report.formatting import counted
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
-TOP: Final = 10
+MODES: Final = 10
 
-GREATEST: Final = 1e6
-"""Greater ratios are errors of a log; they are counted as this."""
+MAXIMUM_RATIO: Final = 1e6
+"""Greater ratios are errors of a log and count as this."""
 
 FINEST: Final = 0.001
 
-SHOWN: Final = 1.5
-"""Greater ratios are drawn here."""
+MAXIMUM_DRAWN: Final = 1.5
+"""Greater ratios are drawn as this."""
 
 RATIOS: Final = {
     "time": (
@@ -43,9 +43,9 @@ RATIOS: Final = {
         ("average_cpu_time", "run_time"),
     ),
 }
-"""By name: what a ratio says, the ratio, the jobs it is known of, and the fields it needs."""
+"""By name: label of a ratio, its SQL, the jobs that have it, and the fields that it needs."""
 
-MODAL: Final = """
+REQUESTED_TIMES: Final = """
 select req_time, count(*) as jobs from jobs where req_time > 0
 group by req_time order by jobs desc, req_time
 """
@@ -64,16 +64,16 @@ def estimates(store: Store) -> Iterator[Block]:
     shares: dict[str, Sample] = {}
     for name, (_, ratio, jobs, needs) in RATIOS.items():
         if all(map(store.has, needs)):
-            shares[name] = rounded_sample(store, f"least({ratio}, {GREATEST!r})", jobs, FINEST)
+            shares[name] = rounded_sample(store, f"least({ratio}, {MAXIMUM_RATIO!r})", jobs, FINEST)
     shares = {name: sample for name, sample in shares.items() if sample.n}
-    lacking = [label for name, (label, *_) in RATIOS.items() if name not in shares]
-    if lacking:
-        yield Note(f"Not known of any job of this trace: {', '.join(map(_inside, lacking))}.")
+    missing = [label for name, (label, *_) in RATIOS.items() if name not in shares]
+    if missing:
+        yield Note(f"Not known of any job of this trace: {', '.join(map(_within_sentence, missing))}.")
     if not shares:
         return
     rows = {
-        RATIOS[name][0]: summary(f"estimates.{name}", one, "fraction", RATIOS[name][0].lower())
-        for name, one in shares.items()
+        RATIOS[name][0]: summary(f"estimates.{name}", sample, "fraction", RATIOS[name][0].lower())
+        for name, sample in shares.items()
     }
     yield table(
         "estimates",
@@ -82,29 +82,30 @@ def estimates(store: Store) -> Iterator[Block]:
         "Ratios are counted to a tenth of a percent, greater ones to three digits.",
     )
     yield _figure(shares)
-    yield Facts(_overall(store, shares))
+    yield Facts(_overall_facts(store, shares))
     if "cpu" in shares:
-        yield from _impossible(shares["cpu"])
+        yield from _over_capacity(shares["cpu"])
     if store.has("req_time"):
         yield from _modal(store)
 
 
 def _figure(shares: dict[str, Sample]) -> Block:
-    said = "; ".join(f"{RATIOS[name][0].lower()}: median {one.median():.0%}" for name, one in shares.items())
-    curves = {"time": "time", "memory": "memory", "cpu": "CPU"}
+    medians = "; ".join(f"{RATIOS[name][0].lower()}: median {x.median():.0%}" for name, x in shares.items())
+    labels = {"time": "time", "memory": "memory", "cpu": "CPU"}
+    capped = {name: sample.map(lambda x: x.clip(max=MAXIMUM_DRAWN)) for name, sample in shares.items()}
     return cdf(
         "estimates",
         "Used of what was asked for",
-        {curves[name]: one.map(lambda x: x.clip(max=SHOWN)).ecdf() for name, one in shares.items()},
-        f"Used of requested; more stands at {SHOWN * 100:.0f} %",
-        f"Cumulative fraction of jobs by what they used of what they asked for. {said.capitalize()}.",
+        {labels[name]: sample.ecdf() for name, sample in capped.items()},
+        f"Used of requested; more stands at {MAXIMUM_DRAWN * 100:.0f} %",
+        f"Cumulative fraction of jobs by what they used of what they asked for. {medians.capitalize()}.",
         log=False,
         unit="fraction",
     )
 
 
-def _overall(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
-    """Return how the limit was met, and the ratios of totals, in which long and wide jobs count for more."""
+def _overall_facts(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
+    """Return the shares of jobs at the limit, and the ratios of totals, which weigh jobs by their size."""
     facts: list[Fact] = []
     if "time" in shares:
         used = shares["time"]
@@ -114,8 +115,8 @@ def _overall(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
             "below_tenth": (used.restrict(below=0.1), "Jobs that used less than a tenth of it"),
         }
         facts += [
-            Fact(f"estimates.time.{name}", part.n / used.n, label, "fraction")
-            for name, (part, label) in kinds.items()
+            Fact(f"estimates.time.{name}", selected.n / used.n, label, "fraction")
+            for name, (selected, label) in kinds.items()
         ]
     totals = {
         "time": ("run_time * n_procs", "req_time * n_procs", "CPU time used of requested, all jobs together"),
@@ -138,9 +139,9 @@ def _quotient(store: Store, upper: str, lower: str, jobs: str) -> float | None:
     return number(used / given) if given else None
 
 
-def _impossible(busy: Sample) -> Iterator[Block]:
-    """Say so where processors did more than they can."""
-    over = busy.restrict(low=1.05)
+def _over_capacity(efficiency: Sample) -> Iterator[Block]:
+    """Yield a note where jobs used more CPU time than their processors had."""
+    over = efficiency.restrict(low=1.05)
     if over.n:
         yield Note(
             f"{over.n:,} jobs used over 5 % more CPU time than their processors had: the log may give the"
@@ -149,17 +150,18 @@ def _impossible(busy: Sample) -> Iterator[Block]:
 
 
 def _modal(store: Store) -> Iterator[Block]:
-    """Yield the most common requested times: people ask for round ones (Tsafrir et al. 2005)."""
-    found = store.rows(MODAL)
-    total = sum(count for _, count in found)
+    """Yield the most common requested times; users request round ones (Tsafrir et al. 2005)."""
+    requested = store.rows(REQUESTED_TIMES)
+    total = sum(count for _, count in requested)
     if not total:
         return
-    top = [{"req_time": number(asked), "jobs": count, "share": count / total} for asked, count in found[:TOP]]
-    covered = sum(count for _, count in found[:TOP]) / total
+    modes = requested[:MODES]
+    top = [{"req_time": number(time), "jobs": count, "share": count / total} for time, count in modes]
+    covered = sum(count for _, count in modes) / total
     yield Facts(
         (
-            Fact("estimates.distinct", len(found), "Different requested times", "count"),
-            Fact("estimates.modal_share", covered, f"Share of the {TOP} most common", "fraction"),
+            Fact("estimates.distinct", len(requested), "Different requested times", "count"),
+            Fact("estimates.modal_share", covered, f"Share of the {MODES} most common", "fraction"),
         )
     )
     yield Facts((Fact("estimates.modal", top, "Most common requested times"),), listed=False)
@@ -176,6 +178,6 @@ def _modal(store: Store) -> Iterator[Block]:
     )
 
 
-def _inside(label: str) -> str:
-    """Return *label* as it stands within a sentence; CPU stays CPU."""
+def _within_sentence(label: str) -> str:
+    """Return *label* in lower case for use within a sentence; CPU stays CPU."""
     return label if label[:2].isupper() else label[:1].lower() + label[1:]

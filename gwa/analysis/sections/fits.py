@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -22,15 +23,15 @@ from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 
 SEED: Final = 2009
-DRAWN, REPLICATES = 1000, 99
-"""On how many observations the two best are tested, and against how many simulated samples."""
+TESTED_VALUES, REPLICATES = 1000, 99
+"""The number of values that the two best fits are tested on, and of simulated samples."""
 
-DEAR: Final = ("hyperexponential",)
-"""Distributions whose test takes too long for a report; ``gwa fit --test`` makes it."""
+UNTESTED: Final = ("hyperexponential",)
+"""Distributions whose test takes too long for a report; ``gwa fit --test`` includes them."""
 
-STEPS: Final = 200
+CURVE_POINTS: Final = 200
 
-LEAST: Final = 0.001
+MINIMUM_P_VALUE: Final = 0.001
 
 COLUMNS: Final = (
     Column("distribution", "Distribution"),
@@ -45,7 +46,7 @@ COLUMNS: Final = (
 )
 
 
-@analysis("Fitted distributions", Chapter.MODELS, facts=("fit",))
+@analysis("Fitted distributions", Chapter.MODELS, facts=tuple(f"fit.{name}" for name in CHARACTERISTICS))
 def fits(store: Store) -> Iterator[Block]:
     """
     The characteristics that Anoep's thesis (2009) models, and six distributions fitted to each.
@@ -60,70 +61,72 @@ def fits(store: Store) -> Iterator[Block]:
     is as far off as they are.
     """
     for characteristic in CHARACTERISTICS.values():
-        lacking = [BY_NAME[name].meaning for name in characteristic.needs if not store.has(name)]
-        if lacking:
-            yield Note(f"{characteristic.title}: this trace does not record {' and '.join(lacking)}.")
+        missing = [BY_NAME[name].meaning for name in characteristic.needs if not store.has(name)]
+        if missing:
+            yield Note(f"{characteristic.title}: this trace does not record {' and '.join(missing)}.")
             continue
         measured = characteristic.measure(store, PRESETS["thesis"])
-        found = tested(measured, fitted(measured)) if measured.x.values.size > 1 else None
-        if found is None or found.best_ks is None:
+        candidates = with_tests(measured, fitted(measured)) if measured.x.values.size > 1 else None
+        if candidates is None or candidates.best_ks is None:
             yield Note(f"{characteristic.title}: too few different values for a fit.")
             continue
-        yield from _blocks(characteristic, measured, found)
-    yield from _published(store)
+        yield from _blocks(characteristic, measured, candidates)
+    yield from _published_numbers(store)
 
 
-def tested(measured: Measured, found: Fits) -> Fits:
-    """Return *found* with bootstrap p-values for the best by KS and by BIC."""
-    best = {fit.name for fit in (found.best_ks, found.best_bic) if fit} - set(DEAR)
-    plan = Bootstrap(DRAWN, REPLICATES, measured.grid, (POSITIVE, NONNEGATIVE))
-    common = measured.x.restrict(above=0.0)
-    chosen = Fits(tuple(fit for fit in found if fit.name in best))
-    if common.values.size < 2:  # noqa: PLR2004 - one value fits anything
-        return found
-    again = {fit.name: fit for fit in with_p_values(chosen, common, np.random.default_rng(SEED), plan)}
-    return Fits(tuple(again.get(fit.name, fit) for fit in found), found.refused)
+def with_tests(measured: Measured, candidates: Fits) -> Fits:
+    """Return *candidates* with bootstrap p-values for the best by KS and by BIC."""
+    best = {fit.name for fit in (candidates.best_ks, candidates.best_bic) if fit} - set(UNTESTED)
+    bootstrap = Bootstrap(TESTED_VALUES, REPLICATES, measured.grid, (POSITIVE, NONNEGATIVE))
+    positive = measured.x.restrict(above=0.0)
+    to_test = Fits(tuple(fit for fit in candidates if fit.name in best))
+    if positive.values.size < 2:  # noqa: PLR2004 - one value fits anything
+        return candidates
+    tested = with_p_values(to_test, positive, np.random.default_rng(SEED), bootstrap)
+    by_name = {fit.name: fit for fit in tested}
+    return Fits(tuple(by_name.get(fit.name, fit) for fit in candidates), candidates.refused)
 
 
-def _blocks(characteristic: Characteristic, measured: Measured, found: Fits) -> Iterator[Block]:
+def _blocks(characteristic: Characteristic, measured: Measured, candidates: Fits) -> Iterator[Block]:
     """Yield facts, table, verdict and figure of one characteristic."""
-    yield Facts(_facts(characteristic, measured, found), listed=False)
+    yield Facts(_facts(characteristic, measured, candidates), listed=False)
     scale = {"": "", BINARY: ", logarithm to base 2"}.get(measured.base, ", natural logarithm")
     yield Table(
         f"fit-{characteristic.name.replace('_', '-')}",
         f"{characteristic.title}{scale}",
         COLUMNS,
-        tuple(_row(fit) for fit in found),
-        _said(measured, found),
+        tuple(_row(fit) for fit in candidates),
+        _table_note(measured, candidates),
     )
-    yield Note(f"{characteristic.title}: {found.verdict()}")
-    yield _figure(characteristic, measured, found)
-    yield _tail(characteristic, measured, found)
+    yield Note(f"{characteristic.title}: {candidates.verdict()}")
+    yield _figure(characteristic, measured, candidates)
+    yield _tail(characteristic, measured, candidates)
 
 
-def _said(measured: Measured, found: Fits) -> str:
-    """Return how many values there are, which of them stand apart, and what could not be fitted."""
-    apart = (
+def _table_note(measured: Measured, candidates: Fits) -> str:
+    """Return the note of a table: the number of values, those excluded, and what could not be fitted."""
+    excluded = (
         (measured.dropped, "of the raw ones are below 1 and dropped"),
         (measured.zeros, "are 0 on this scale"),
     )
-    parts = [counted(measured.x.n, "value"), *(f"{fraction(part)} {what}" for part, what in apart if part)]
-    return "; ".join(parts) + "." + "".join(f" Not fitted: {reason}." for reason in found.refused.values())
+    shares = (f"{fraction(share)} {meaning}" for share, meaning in excluded if share)
+    refused = "".join(f" Not fitted: {reason}." for reason in candidates.refused.values())
+    return "; ".join((counted(measured.x.n, "value"), *shares)) + "." + refused
 
 
-def _facts(characteristic: Characteristic, measured: Measured, found: Fits) -> tuple[Fact, ...]:
-    """Return all that is known of the fits of a characteristic."""
+def _facts(characteristic: Characteristic, measured: Measured, candidates: Fits) -> tuple[Fact, ...]:
+    """Return all facts on the fits of a characteristic."""
     prefix, title = f"fit.{characteristic.name}", characteristic.title
-    near, likely = found.best_ks, found.best_bic
+    best_ks, best_bic = candidates.best_ks, candidates.best_bic
     facts = [
         Fact(f"{prefix}.n", measured.x.n, f"{title}: values", "count"),
         Fact(f"{prefix}.base", measured.base or None, f"{title}: base of the logarithm"),
         Fact(f"{prefix}.dropped", measured.dropped, f"{title}: dropped", "fraction"),
         Fact(f"{prefix}.zeros", measured.zeros, f"{title}: zeros on the scale", "fraction"),
-        Fact(f"{prefix}.best_ks", near.name if near else None, f"{title}: best by KS"),
-        Fact(f"{prefix}.best_bic", likely.name if likely else None, f"{title}: best by BIC"),
+        Fact(f"{prefix}.best_ks", best_ks.name if best_ks else None, f"{title}: best by KS"),
+        Fact(f"{prefix}.best_bic", best_bic.name if best_bic else None, f"{title}: best by BIC"),
     ]
-    for fit in found:
+    for fit in candidates:
         values = {
             **fit.parameters, "ks": fit.ks, "anderson_darling": fit.anderson_darling,
             "cramer_von_mises": fit.cramer_von_mises, "aic": fit.aic, "bic": fit.bic,
@@ -142,21 +145,21 @@ def _row(fit: Fit) -> tuple[Value, ...]:
     p = number(fit.p.ks) if fit.p else None
     return (
         fit.title[0].upper() + fit.title[1:], parameters, number(fit.ks), number(fit.anderson_darling),
-        number(fit.cramer_von_mises), number(fit.aic), number(fit.bic), _small(fit.naive), p,
+        number(fit.cramer_von_mises), number(fit.aic), number(fit.bic), _p_value(fit.naive), p,
     )  # fmt: skip
 
 
-def _small(p: float) -> Value:
-    """Return a p-value; what is below the last digit that anyone reads is said to be."""
-    return number(p) if p >= LEAST else f"<\N{NO-BREAK SPACE}{LEAST}"
+def _p_value(p: float) -> Value:
+    """Return a p-value, or the minimum that is printed after a sign."""
+    return number(p) if p >= MINIMUM_P_VALUE else f"<\N{NO-BREAK SPACE}{MINIMUM_P_VALUE}"
 
 
-def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> Figure:
-    """Return the distribution of the values with the two best fits, in the values' own unit."""
+def _figure(characteristic: Characteristic, measured: Measured, candidates: Fits) -> Figure:
+    """Return the figure of the distribution with the two best fits, in the unit of the values."""
     x = measured.x
-    grid = np.linspace(x.min(), x.max(), STEPS)
-    best = _best(found)
-    shown = cdf(
+    grid = np.linspace(x.min(), x.max(), CURVE_POINTS)
+    best = _best(candidates)
+    figure = cdf(
         f"fit-{characteristic.name.replace('_', '-')}-cdf",
         f"{characteristic.title} and the best fits",
         {"data": _curve(measured, x)},
@@ -177,21 +180,21 @@ def _figure(characteristic: Characteristic, measured: Measured, found: Fits) -> 
         }
         for fit in best.values()
     ]
-    curves = shown.data["curves"]
-    data = {**shown.data, "curves": [*curves, *drawn]} if isinstance(curves, list) else shown.data
-    return Figure(shown.id, shown.title, shown.plot, data, shown.alt, shown.note)
+    curves = figure.data["curves"]
+    data = {**figure.data, "curves": [*curves, *drawn]} if isinstance(curves, list) else figure.data
+    return replace(figure, data=data)
 
 
-def _tail(characteristic: Characteristic, measured: Measured, found: Fits) -> Figure:
-    """Return which share of the values is greater, on a logarithmic axis, where tails can be told apart."""
+def _tail(characteristic: Characteristic, measured: Measured, candidates: Fits) -> Figure:
+    """Return the figure of the tail: the fraction of greater values on a logarithmic axis."""
     x = measured.x
     values, shares = _curve(measured, x)
-    grid = np.linspace(x.min(), x.max(), STEPS)
+    grid = np.linspace(x.min(), x.max(), CURVE_POINTS)
     curves = {"data": (values[:-1], 1 - shares[:-1])}
-    for fit in _best(found).values():
-        beyond = fit.distribution.sf(grid)
-        seen = beyond > 1 / (2 * x.n)
-        curves[fit.title] = (measured.raw(grid)[seen], beyond[seen])
+    for fit in _best(candidates).values():
+        survival = fit.distribution.sf(grid)
+        visible = survival > 1 / (2 * x.n)
+        curves[fit.title] = (measured.raw(grid)[visible], survival[visible])
     return lines(
         f"fit-{characteristic.name.replace('_', '-')}-ccdf",
         f"The tail of {characteristic.title[0].lower()}{characteristic.title[1:]}",
@@ -205,9 +208,9 @@ def _tail(characteristic: Characteristic, measured: Measured, found: Fits) -> Fi
     )
 
 
-def _best(found: Fits) -> dict[str, Fit]:
-    """Return the best fits by KS and by BIC, which may be one."""
-    return {fit.name: fit for fit in (found.best_ks, found.best_bic) if fit}
+def _best(candidates: Fits) -> dict[str, Fit]:
+    """Return the best fits by KS and by BIC, which may be the same."""
+    return {fit.name: fit for fit in (candidates.best_ks, candidates.best_bic) if fit}
 
 
 def _unit(characteristic: Characteristic) -> Unit:
@@ -219,12 +222,12 @@ def _curve(measured: Measured, x: Sample) -> "tuple[np.ndarray, np.ndarray]":
     return measured.raw(values), shares
 
 
-def _published(store: Store) -> Iterator[Block]:
-    """Yield what papers print about this very trace beside ours, if they do."""
-    found = list(cells(store))
-    if not found:
+def _published_numbers(store: Store) -> Iterator[Block]:
+    """Yield the numbers that papers print of this trace beside ours, if there are any."""
+    numbers = list(cells(store))
+    if not numbers:
         return
-    agreeing = sum(cell.agrees for cell in found)
+    agreeing = sum(cell.agrees for cell in numbers)
     columns = (
         Column("source", "Source"), Column("what", "What"), Column("printed", "Printed"),
         Column("ours", "Ours"), Column("difference", "Difference"),
@@ -233,6 +236,6 @@ def _published(store: Store) -> Iterator[Block]:
         "published",
         "Numbers that papers print of this trace",
         columns,
-        tuple((c.source, c.what, c.printed, number(c.ours), number(c.difference)) for c in found),
-        f"{agreeing} of {len(found)} are equal to the printed digit.",
+        tuple((c.source, c.what, c.printed, number(c.ours), number(c.difference)) for c in numbers),
+        f"{agreeing} of {len(numbers)} are equal to the printed digit.",
     )

@@ -9,22 +9,20 @@ from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Tab
 from gwa.report.facts import number
 from gwa.store.store import Store
 
-TIMES: Final = 5
-"""A burst is a day on which a user submits so many times the jobs of a median day of all users."""
+BURST_FACTOR: Final = 5
+"""On a burst, a user submits at least this multiple of the jobs of all users on a median day."""
 
-SHARE: Final = 0.01
-"""A flurry has at least this share of the jobs of the trace ..."""
+MINIMUM_SHARE: Final = 0.01
+MINIMUM_JOBS: Final = 100
+"""A flurry has at least this share of the jobs of the trace, and at least this number of jobs."""
 
-LEAST: Final = 100
-"""... and at least so many jobs."""
+MAXIMUM_ROWS: Final = 20
 
-SHOWN: Final = 20
-
-DAILY: Final = """
+JOBS_PER_DAY: Final = """
 select count(*) as value from {table} as t where submit_time is not null group by floor(submit_time / {day!r})
 """
 
-FOUND: Final = """
+FLURRIES: Final = """
 with daily as (
     select user_id, floor(submit_time / {day!r}) as day, count(*) as jobs,
         min(submit_time) as first, max(submit_time) as last
@@ -37,8 +35,8 @@ select user_id, min(first) as first, max(last) as last, cast(sum(jobs) as bigint
 from placed group by user_id, stretch having sum(jobs) >= {least!r}
 """
 
-LISTED: Final = """
-with flurry as ({found})
+FLURRY_LIST: Final = """
+with flurry as ({flurries})
 select flurry.user_id as user_id, flurry.first as first, flurry.last as last, flurry.jobs as jobs,
     min(job_id) as lowest, max(job_id) as highest,
     cast(sum(case when run_time >= 0 and n_procs >= 1
@@ -49,23 +47,23 @@ group by flurry.user_id, flurry.first, flurry.last, flurry.jobs
 order by jobs desc, first, user_id
 """
 
-KEPT: Final = """
-(with flurry as ({found}), marked as (
-    select one.*, flurry.user_id as burst from {table} as one
-    left join flurry on one.user_id = flurry.user_id
-        and one.submit_time >= flurry.first and one.submit_time <= flurry.last
+WITHOUT_FLURRIES: Final = """
+(with flurry as ({flurries}), marked as (
+    select job.*, flurry.user_id as burst from {table} as job
+    left join flurry on job.user_id = flurry.user_id
+        and job.submit_time >= flurry.first and job.submit_time <= flurry.last
 ) select * from marked where burst is null)
 """
 
-USERS: Final = "select count(*) as jobs, count(distinct user_id) as users from {table} as t"
+USER_COUNT: Final = "select count(*) as jobs, count(distinct user_id) as users from {table} as t"
 
-TOTALS: Final = """
+RAN_TOTALS: Final = """
 select count(*) as jobs, cast(sum(cpu_seconds) as double) as cpu_seconds,
     cast(sum(n_procs) as double) as procs, count(*) filter (where n_procs = 1) as sequential
 from {table} as t
 """
 
-MAIN: Final[Mapping[str, tuple[str, Unit]]] = {
+COMPARED_FIGURES: Final[Mapping[str, tuple[str, Unit]]] = {
     "jobs": ("Jobs", "count"),
     "users": ("Users", "count"),
     "jobs_per_day": ("Jobs on a day that has any", "count"),
@@ -77,7 +75,7 @@ MAIN: Final[Mapping[str, tuple[str, Unit]]] = {
     "procs_mean": ("Mean processors", "count"),
     "sequential": ("Jobs on one processor", "fraction"),
 }
-"""What is compared."""
+"""The figures compared with and without flurries: label and unit."""
 
 
 @analysis("Flurries", Chapter.USERS, facts=("flurries",), needs=("user_id", "submit_time"), order=3)
@@ -90,11 +88,11 @@ def flurries(store: Store) -> Iterator[Block]:
     all users together on a median day that has any; such days in a row are one flurry, if it has at least
     1 % of the jobs of the trace and 100 of them. Nothing is removed: the filters below would do so.
     """
-    typical = store.sample("value", f"({DAILY.format(day=DAY, table='jobs')})").median()
+    typical = store.sample("value", f"({JOBS_PER_DAY.format(day=DAY, table='jobs')})").median()
     total = store.row("select count(*) from jobs")[0]
-    least = max(SHARE * total, float(LEAST))
-    found = FOUND.format(day=DAY, burst=TIMES * typical, least=least)
-    rows = store.rows(LISTED.format(found=found))
+    minimum = max(MINIMUM_SHARE * total, float(MINIMUM_JOBS))
+    query = FLURRIES.format(day=DAY, burst=BURST_FACTOR * typical, least=minimum)
+    rows = store.rows(FLURRY_LIST.format(flurries=query))
     jobs = sum(row[3] for row in rows)
     yield Facts(
         (
@@ -105,17 +103,17 @@ def flurries(store: Store) -> Iterator[Block]:
         )
     )
     if not rows:
-        most = f"{least:,.0f} jobs, on days of at least {TIMES * typical:,.0f}"
-        yield Note(f"No user's burst is a flurry by this rule, which asks for {most}.")
+        rule = f"{minimum:,.0f} jobs, on days of at least {BURST_FACTOR * typical:,.0f}"
+        yield Note(f"No user's burst is a flurry by this rule, which asks for {rule}.")
         return
-    yield _list(rows, total)
-    yield _filters(rows)
-    yield _effect(store, found)
+    yield _flurry_table(rows, total)
+    yield _filter_table(rows)
+    yield _effect_table(store, query)
 
 
 def sql_filter(user: str, first: float, last: float) -> str:
     """
-    Return the SQL condition that is true of the jobs of a flurry.
+    Return the SQL condition that selects the jobs of a flurry.
 
     >>> sql_filter("o'neill", 10.0, 20.5)
     "user_id = 'o''neill' and submit_time between 10 and 20.5"
@@ -124,7 +122,7 @@ def sql_filter(user: str, first: float, last: float) -> str:
     return f"user_id = '{name}' and submit_time between {number(first)} and {number(last)}"
 
 
-def _list(rows: list[tuple[Any, ...]], total: int) -> Table:
+def _flurry_table(rows: list[tuple[Any, ...]], total: int) -> Table:
     return Table(
         "flurries",
         "Proposed flurries",
@@ -138,30 +136,30 @@ def _list(rows: list[tuple[Any, ...]], total: int) -> Table:
         ),
         tuple(
             (user, first, last, jobs, jobs / total, number(seconds))
-            for user, first, last, jobs, _, _, seconds in rows[:SHOWN]
+            for user, first, last, jobs, _, _, seconds in rows[:MAXIMUM_ROWS]
         ),
-        note=f"The first {SHOWN} of {len(rows)}." if len(rows) > SHOWN else "",
+        note=f"The first {MAXIMUM_ROWS} of {len(rows)}." if len(rows) > MAXIMUM_ROWS else "",
     )
 
 
-def _filters(rows: list[tuple[Any, ...]]) -> Table:
+def _filter_table(rows: list[tuple[Any, ...]]) -> Table:
     return Table(
         "flurries-filters",
         "Filters: the jobs that each flurry is made of",
         (Column("sql", "As a condition in SQL"), Column("range", "As user and numbers of jobs")),
         tuple(
             (sql_filter(user, first, last), f"user={user}, job={lowest}-{highest}")
-            for user, first, last, _, lowest, highest, _ in rows[:SHOWN]
+            for user, first, last, _, lowest, highest, _ in rows[:MAXIMUM_ROWS]
         ),
         note="To keep the others, write: where not (...). The condition is exact; the numbers of jobs are so"
         " where they follow the order of submission.",
     )
 
 
-def _effect(store: Store, found: str) -> FactTable:
+def _effect_table(store: Store, query: str) -> FactTable:
     """Return the main figures with and without the flurries; the period stays that of the whole trace."""
-    kept = {name: KEPT.format(found=found, table=name) for name in ("jobs", "ran")}
-    before, after = _figures(store, "jobs", "ran"), _figures(store, kept["jobs"], kept["ran"])
+    remaining = {name: WITHOUT_FLURRIES.format(flurries=query, table=name) for name in ("jobs", "ran")}
+    before, after = _figures(store, "jobs", "ran"), _figures(store, remaining["jobs"], remaining["ran"])
     return FactTable(
         "flurries-effect",
         "What would change without them",
@@ -180,31 +178,31 @@ def _effect(store: Store, found: str) -> FactTable:
                     ),
                 ),
             )
-            for name, (label, unit) in MAIN.items()
+            for name, (label, unit) in COMPARED_FIGURES.items()
         ),
         note="The period and the processors stay those of the whole trace.",
     )
 
 
 def _figures(store: Store, jobs: str, ran: str) -> dict[str, float | int | None]:
-    """Return the main figures of a trace whose jobs, and those of them that ran, are given as SQL."""
-    submitted, users = store.row(USERS.format(table=jobs))
-    begun, seconds, processors, alone = store.row(TOTALS.format(table=ran))
-    begin, end = store.row("select min(submit_time), max(end_time) from ran")
-    room = (store.system.cpus or 0) * ((end or 0.0) - (begin or 0.0))
-    times = store.sample("run_time", ran)
-    days = store.sample("value", f"({DAILY.format(day=DAY, table=jobs)})")
+    """Return the main figures of a trace; *jobs* and *ran* are the SQL of its jobs and of those that ran."""
+    submitted, users = store.row(USER_COUNT.format(table=jobs))
+    ran_jobs, cpu_seconds, processors, sequential = store.row(RAN_TOTALS.format(table=ran))
+    start, end = store.row("select min(submit_time), max(end_time) from ran")
+    capacity = (store.system.cpus or 0) * ((end or 0.0) - (start or 0.0))
+    run_times = store.sample("run_time", ran)
+    days = store.sample("value", f"({JOBS_PER_DAY.format(day=DAY, table=jobs)})")
     return {
         "jobs": submitted,
         "users": users,
         "jobs_per_day": number(days.mean()),
         "busiest_day": number(days.max()),
-        "cpu_seconds": number(seconds or 0.0),
-        "utilization": (seconds or 0.0) / room if room > 0 else None,
-        "runtime_mean": number(times.mean()),
-        "runtime_median": number(times.median()),
-        "procs_mean": processors / begun if begun else None,
-        "sequential": alone / begun if begun else None,
+        "cpu_seconds": number(cpu_seconds or 0.0),
+        "utilization": (cpu_seconds or 0.0) / capacity if capacity > 0 else None,
+        "runtime_mean": number(run_times.mean()),
+        "runtime_median": number(run_times.median()),
+        "procs_mean": processors / ran_jobs if ran_jobs else None,
+        "sequential": sequential / ran_jobs if ran_jobs else None,
     }
 
 

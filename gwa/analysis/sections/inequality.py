@@ -6,20 +6,20 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._top_lists import gini, held
+from gwa.analysis.sections._top_lists import gini, totals_table
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.lorenz import lorenz
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
-FAMILIES: Final = (("users", "user_id"), ("groups", "group_id"))
+HOLDERS: Final = (("users", "user_id"), ("groups", "group_id"))
 
-HELD: Final = {"jobs": "jobs", "CPU time": "cpu_seconds"}
-"""What each user or group has, and the column that holds it."""
+CONSUMED: Final = {"jobs": "jobs", "CPU time": "cpu_seconds"}
+"""What users and groups consume, and its column."""
 
-ENOUGH: Final = 2
-"""Nothing is shared unevenly by one."""
+MINIMUM_HOLDERS: Final = 2
+"""A single holder has no inequality."""
 
 
 @analysis("Inequality", Chapter.USERS, facts=("users", "groups"), order=2)
@@ -31,50 +31,50 @@ def inequality(store: Store) -> Iterator[Block]:
     the straight line is what equal shares would give. The Gini coefficient (Gini 1912) is twice the area
     between the two: 0 where all have the same, near 1 where one has everything.
     """
-    known = [(family, field) for family, field in FAMILIES if store.has(field)]
-    if not known:
+    recorded = [(family, field) for family, field in HOLDERS if store.has(field)]
+    if not recorded:
         yield Note("This trace records neither users nor groups.")
         return
     shares = {
-        (family, what): store.sample(column, held(store, field))
-        for family, field in known
-        for what, column in HELD.items()
+        (family, what): store.sample(column, totals_table(store, field))
+        for family, field in recorded
+        for what, column in CONSUMED.items()
     }
-    shared = {key: one for key, one in shares.items() if one.n >= ENOUGH and one.total() > 0}
-    if ("groups", "group_id") in known:
+    samples = {key: x for key, x in shares.items() if x.n >= MINIMUM_HOLDERS and x.total() > 0}
+    if ("groups", "group_id") in recorded:
         yield Facts(gini(store, "group_id", "groups").facts, listed=False)
-    yield Facts(tuple(fact for key, one in shared.items() for fact in _facts(*key, one)), listed=False)
-    if not shared:
+    yield Facts(tuple(fact for key, sample in samples.items() for fact in _facts(*key, sample)), listed=False)
+    if not samples:
         yield Note("There is a single user or group, or nobody consumed anything: nothing is shared.")
         return
-    yield _table(shared)
-    yield _figure(shared)
+    yield _table(samples)
+    yield _figure(samples)
 
 
 def top_share(sample: Sample, share: float) -> float:
     """
-    Return what the greatest *share* of the holders have of the total; ties are cut evenly.
+    Return the share of the total that the top *share* of the holders have; ties are split.
 
     >>> top_share(Sample.of([1, 1, 1, 1, 1, 1, 1, 1, 1, 9]), 0.1)
     0.5
     """
-    holders, held = sample.lorenz()
-    return 1 - float(np.interp(1 - share, holders, held))
+    holders, shares = sample.lorenz()
+    return 1 - float(np.interp(1 - share, holders, shares))
 
 
-def fewest(sample: Sample, share: float) -> int:
+def top_holders(sample: Sample, share: float) -> int:
     """
-    Return how many holders, the greatest first, have *share* of the total.
+    Return how many of the top holders have *share* of the total together.
 
-    >>> fewest(Sample.of([1, 2, 3, 6]), 0.5), fewest(Sample.of([1, 1, 1, 1]), 0.6)
+    >>> top_holders(Sample.of([1, 2, 3, 6]), 0.5), top_holders(Sample.of([1, 1, 1, 1]), 0.6)
     (1, 3)
     """
     values, counts = sample.values[::-1], sample.counts[::-1]
-    have, wanted = np.cumsum(values * counts), share * sample.total()
-    place = min(int(np.searchsorted(have, wanted)), len(values) - 1)
-    before = float(have[place] - values[place] * counts[place])
-    still = int(np.ceil((wanted - before) / values[place] - 1e-9))
-    return int(counts[:place].sum()) + max(still, 0)
+    cumulative, target = np.cumsum(values * counts), share * sample.total()
+    index = min(int(np.searchsorted(cumulative, target)), len(values) - 1)
+    before = float(cumulative[index] - values[index] * counts[index])
+    needed = int(np.ceil((target - before) / values[index] - 1e-9))
+    return int(counts[:index].sum()) + max(needed, 0)
 
 
 def _facts(family: str, what: str, sample: Sample) -> tuple[Fact, ...]:
@@ -82,20 +82,25 @@ def _facts(family: str, what: str, sample: Sample) -> tuple[Fact, ...]:
     return (
         Fact(
             f"{family}.top_tenth_{name}",
-            _top(sample, 0.1),
+            _top_share(sample, 0.1),
             f"Share of {what} of the top 10 % of {family}",
             "fraction",
         ),
-        Fact(f"{family}.half_{name}", fewest(sample, 0.5), f"Top {family} with half of the {what}", "count"),
+        Fact(
+            f"{family}.half_{name}",
+            top_holders(sample, 0.5),
+            f"Top {family} with half of the {what}",
+            "count",
+        ),
     )
 
 
-def _top(sample: Sample, share: float) -> float | None:
-    """Return what the top *share* have, None where that is not even one of them."""
+def _top_share(sample: Sample, share: float) -> float | None:
+    """Return what the top *share* have, None where that is less than one holder."""
     return number(top_share(sample, share)) if sample.n * share >= 1 else None
 
 
-def _table(held: dict[tuple[str, str], Sample]) -> Table:
+def _table(samples: dict[tuple[str, str], Sample]) -> Table:
     return Table(
         "inequality",
         "Who has how much",
@@ -111,29 +116,29 @@ def _table(held: dict[tuple[str, str], Sample]) -> Table:
         tuple(
             (
                 f"{what} of {family}",
-                one.n,
-                number(one.gini()),
-                one.max() / one.total(),
-                _top(one, 0.01),
-                _top(one, 0.1),
-                fewest(one, 0.5),
+                sample.n,
+                number(sample.gini()),
+                sample.max() / sample.total(),
+                _top_share(sample, 0.01),
+                _top_share(sample, 0.1),
+                top_holders(sample, 0.5),
             )
-            for (family, what), one in held.items()
+            for (family, what), sample in samples.items()
         ),
         note="CPU time is shared by those of whom a job ran.",
     )
 
 
-def _figure(held: dict[tuple[str, str], Sample]) -> Block:
-    said = "; ".join(
-        f"{fewest(one, 0.5)} of {one.n} {family} have half of the {what}"
-        for (family, what), one in held.items()
+def _figure(samples: dict[tuple[str, str], Sample]) -> Block:
+    summary = "; ".join(
+        f"{top_holders(sample, 0.5)} of {sample.n} {family} have half of the {what}"
+        for (family, what), sample in samples.items()
     )
     return lorenz(
         "inequality",
         "Lorenz curves of users and groups",
-        {f"{family}, {what}": one.lorenz() for (family, what), one in held.items()},
+        {f"{family}, {what}": sample.lorenz() for (family, what), sample in samples.items()},
         "Users or groups, least first",
         "Share of the total",
-        f"Lorenz curves: {said}.",
+        f"Lorenz curves: {summary}.",
     )

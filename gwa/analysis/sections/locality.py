@@ -15,14 +15,14 @@ from gwa.statistics.mixture import GaussianMixture, of_seconds
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
-CLASSES: Final = ("up to 100 s", "100 to 1,000 s", "1,000 to 10,000 s", "10,000 to 100,000 s", "longer")
+RANGES: Final = ("up to 100 s", "100 to 1,000 s", "1,000 to 10,000 s", "10,000 to 100,000 s", "longer")
 """The ranges of mean run times in words."""
 
-LISTED: Final = 12
-"""So many sizes of a group are written out."""
+SIZES_LISTED: Final = 12
+"""Further sizes of a group are only counted."""
 
-MOST: Final = 9
-"""So many clusters at most: MCLUST, which the papers used, tries one to nine."""
+MAXIMUM_CLUSTERS: Final = 9
+"""MCLUST, which the papers used, tries one to nine clusters."""
 
 
 @analysis(
@@ -46,12 +46,13 @@ def similar(store: Store) -> Iterator[Block]:
     if store.has("user_id") and minh2010.jobs(store, minh2010.YEAR_2010):
         yield from _bags(store)
     forget(store, MINH)
-    times = store.sample("run_time", minh2010.YEAR_2009.jobs)
-    if not times.n:
+    run_times = store.sample("run_time", minh2010.YEAR_2009.jobs)
+    if not run_times.n:
         yield Note("No job ran.")
         return
-    clusters = of_seconds(times, range(1, MOST + 1)).best if times.values.size > 1 else None
-    yield Facts(_facts(store, times, clusters))
+    several = run_times.values.size > 1
+    clusters = of_seconds(run_times, range(1, MAXIMUM_CLUSTERS + 1)).best if several else None
+    yield Facts(_facts(store, run_times, clusters))
     yield _groups(minh2010.groups(store, minh2010.YEAR_2009))
     if clusters:
         yield _clusters(clusters)
@@ -59,11 +60,11 @@ def similar(store: Store) -> Iterator[Block]:
         yield Note("All run times are equal: there is one cluster.")
 
 
-def _facts(store: Store, times: Sample, clusters: GaussianMixture | None) -> tuple[Fact, ...]:
-    """Return how often values repeat themselves, and the squashed area."""
+def _facts(store: Store, run_times: Sample, clusters: GaussianMixture | None) -> tuple[Fact, ...]:
+    """Return the mean repetitions of values, and the squashed area."""
     values = {"runtime": ("run_time", "run time"), "procs": ("procs", "processors")}
     if clusters:
-        label = minh2010.labels("run_time", clusters, times, np.log1p)
+        label = minh2010.labels("run_time", clusters, run_times, np.log1p)
         values["cluster"] = (label, "cluster of run times")
     lengths = minh2010.mean_repetitions(store, [expression for expression, _ in values.values()])
     repeated = tuple(
@@ -75,15 +76,13 @@ def _facts(store: Store, times: Sample, clusters: GaussianMixture | None) -> tup
 
 
 def _bags(store: Store) -> Iterator[Block]:
-    """Yield how close jobs of bags are in time, and how much their run times vary."""
-    between, lasting = gaps(store, MINH), minh2010.durations(store)
-    found = [
-        (name, mean, bags) for name, (mean, bags) in zip(CLASSES, minh2010.variability(store), strict=True)
-    ]
-    yield Facts(_closeness(between, lasting))
-    if between.n:
-        yield _figure(between, lasting)
-    if any(bags for _, _, bags in found):
+    """Yield the gaps between jobs of bags, and the variability of their run times."""
+    gaps_between, bag_durations = gaps(store, MINH), minh2010.durations(store)
+    ranges = [(name, *numbers) for name, numbers in zip(RANGES, minh2010.variability(store), strict=True)]
+    yield Facts(_closeness(gaps_between, bag_durations))
+    if gaps_between.n:
+        yield _figure(gaps_between, bag_durations)
+    if any(bags for _, _, bags in ranges):
         yield FactTable(
             "bags-variability",
             "Standard deviation of run times in a bag, by their mean",
@@ -101,22 +100,22 @@ def _bags(store: Store) -> Iterator[Block]:
                         Fact(f"bags.minh.variability.{place}.bags", bags, f"Bags of mean {name}", "count"),
                     ),
                 )
-                for place, (name, mean, bags) in enumerate(found, 1)
+                for place, (name, mean, bags) in enumerate(ranges, 1)
             ),
         )
 
 
-def _closeness(between: Sample, lasting: Sample) -> tuple[Fact, ...]:
-    """Return how near alike jobs are in time; without two of them nothing is."""
-    measured: tuple[tuple[str, float | None, str, Unit], ...] = (
-        ("gap.median", number(between.median()), "Gap of alike jobs, median", "seconds"),
-        ("gap.p90", number(between.quantile(0.9)), "Gap of alike jobs, 90th percentile", "seconds"),
-        ("gap.below_100s", _below(between, 100), "Gaps below 100 s", "fraction"),
-        ("within_1000s", _below(lasting, 1000), "Bags submitted in 1000 s", "fraction"),
+def _closeness(gaps: Sample, durations: Sample) -> tuple[Fact, ...]:
+    """Return the facts on gaps and durations; without two alike jobs they are undefined."""
+    values: tuple[tuple[str, float | None, str, Unit], ...] = (
+        ("gap.median", number(gaps.median()), "Gap of alike jobs, median", "seconds"),
+        ("gap.p90", number(gaps.quantile(0.9)), "Gap of alike jobs, 90th percentile", "seconds"),
+        ("gap.below_100s", _below(gaps, 100), "Gaps below 100 s", "fraction"),
+        ("within_1000s", _below(durations, 1000), "Bags submitted in 1000 s", "fraction"),
     )
     return tuple(
         Fact(f"bags.minh.{name}", value, label, unit, text=undefined(value))
-        for name, value, label, unit in measured
+        for name, value, label, unit in values
     )
 
 
@@ -124,17 +123,17 @@ def _below(sample: Sample, limit: float) -> float | None:
     return sample.restrict(below=limit).n / sample.n if sample.n else None
 
 
-def _figure(between: Sample, lasting: Sample) -> Figure:
-    curves = {"gap between alike jobs": between.ecdf()}
-    if lasting.n:
-        curves["submission of a bag"] = lasting.ecdf()
+def _figure(gaps: Sample, durations: Sample) -> Figure:
+    curves = {"gap between alike jobs": gaps.ecdf()}
+    if durations.n:
+        curves["submission of a bag"] = durations.ecdf()
     return cdf(
         "bags-times",
         "Times between alike jobs, and of whole bags",
         curves,
         "Time",
-        f"Cumulative fraction of the gaps between alike jobs: half are at most {between.median():.0f} s,"
-        f" {between.restrict(below=100).n / between.n:.0%} are below 100 s.",
+        f"Cumulative fraction of the gaps between alike jobs: half are at most {gaps.median():.0f} s,"
+        f" {gaps.restrict(below=100).n / gaps.n:.0%} are below 100 s.",
         unit="seconds",
         ylabel="Fraction",
     )
@@ -144,8 +143,8 @@ def _groups(groups: dict[int, list[int]]) -> Table:
     """Return the groups of parallelism, the most common sizes first."""
     rows = []
     for label, sizes in sorted(groups.items(), reverse=True):
-        more = f", and {len(sizes) - LISTED} more" if len(sizes) > LISTED else ""
-        rows.append((label, len(sizes), ", ".join(map(str, sizes[:LISTED])) + more))
+        remainder = f", and {len(sizes) - SIZES_LISTED} more" if len(sizes) > SIZES_LISTED else ""
+        rows.append((label, len(sizes), ", ".join(map(str, sizes[:SIZES_LISTED])) + remainder))
     columns = (
         Column("label", "Label", "count"),
         Column("sizes", "Sizes", "count"),
@@ -155,17 +154,17 @@ def _groups(groups: dict[int, list[int]]) -> Table:
 
 
 def _clusters(mixture: GaussianMixture) -> FactTable:
-    """Return the clusters of run times: their share, their median, and what about two thirds lie between."""
+    """Return the clusters of run times: share, median, and the range of about two thirds."""
     rows = []
     parts = zip(mixture.weights, mixture.means, mixture.sigmas, strict=True)
     for place, (weight, mean, sigma) in enumerate(parts, 1):
         low, middle, high = (max(float(np.expm1(mean + sign * sigma)), 0.0) for sign in (-1, 0, 1))
-        prefix, what = f"clusters.runtime.{place}", f"cluster {place}"
+        prefix, label = f"clusters.runtime.{place}", f"cluster {place}"
         facts = (
-            Fact(f"{prefix}.share", weight, f"Share of {what}", "fraction"),
-            Fact(f"{prefix}.median", middle, f"Median run time of {what}", "seconds"),
-            Fact(f"{prefix}.low", low, f"Run time of {what} one sigma below", "seconds"),
-            Fact(f"{prefix}.high", high, f"Run time of {what} one sigma above", "seconds"),
+            Fact(f"{prefix}.share", weight, f"Share of {label}", "fraction"),
+            Fact(f"{prefix}.median", middle, f"Median run time of {label}", "seconds"),
+            Fact(f"{prefix}.low", low, f"Run time of {label} one sigma below", "seconds"),
+            Fact(f"{prefix}.high", high, f"Run time of {label} one sigma above", "seconds"),
         )
         rows.append((str(place), facts))
     return FactTable(

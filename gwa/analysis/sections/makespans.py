@@ -26,14 +26,14 @@ from gwa.statistics.sample import Sample
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
 
-LAWS: Final[tuple[type[Distribution], ...]] = (Lognormal, Pareto)
+FITTED: Final[tuple[type[Distribution], ...]] = (Lognormal, Pareto)
 
-FEWEST: Final = 30
-"""Fewer jobs are not fitted or put into clusters."""
+MINIMUM_JOBS: Final = 30
+"""Fewer jobs are neither fitted nor clustered."""
 
 COLUMNS: Final = ("Jobs", "Share", "Mean", "Median", "Mean over median")
 
-CHOSEN: Final = (2, 4)
+SHOWN_CLUSTERS: Final = (2, 4)
 """The numbers of clusters that the paper shows."""
 
 
@@ -66,39 +66,39 @@ def spans(store: Store) -> Iterator[Block]:
         COLUMNS,
         tuple((name, _facts(f"makespan.{name}", sample, total)) for name, sample in ended.items()),
     )
-    yield from _laws(ended)
+    yield from _fit_table(ended)
     priorities = shares(store, "priority", JOBS)
     if priorities:
-        yield from _groups(store, priorities)
-    if total >= FEWEST:
-        second = "priority" if priorities else "processors"
-        yield from _clusters(clustering(store, JOBS, (second,), tuple(STATUS)))
+        yield from _priority_groups(store, priorities)
+    if total >= MINIMUM_JOBS:
+        column = "priority" if priorities else "processors"
+        yield from _clusters(clustering(store, JOBS, (column,), tuple(STATUS)))
 
 
 def _facts(prefix: str, sample: Sample, total: int) -> tuple[Fact, ...]:
     """Return the facts of one kind of jobs."""
-    what = prefix.removeprefix("makespan.").replace(".", ", ")
+    label = prefix.removeprefix("makespan.").replace(".", ", ")
     return (
-        Fact(f"{prefix}.count", sample.n, f"Jobs: {what}", "count"),
-        Fact(f"{prefix}.share", sample.n / total, f"Share of the jobs: {what}", "fraction"),
-        Fact(f"{prefix}.mean", number(sample.mean()), f"Mean make-span: {what}", "seconds"),
-        Fact(f"{prefix}.median", number(sample.median()), f"Median make-span: {what}", "seconds"),
-        Fact(f"{prefix}.disparity", number(disparity(sample)), f"Mean over median: {what}"),
+        Fact(f"{prefix}.count", sample.n, f"Jobs: {label}", "count"),
+        Fact(f"{prefix}.share", sample.n / total, f"Share of the jobs: {label}", "fraction"),
+        Fact(f"{prefix}.mean", number(sample.mean()), f"Mean make-span: {label}", "seconds"),
+        Fact(f"{prefix}.median", number(sample.median()), f"Median make-span: {label}", "seconds"),
+        Fact(f"{prefix}.disparity", number(disparity(sample)), f"Mean over median: {label}"),
     )
 
 
-def _laws(ended: dict[str, Sample]) -> Iterator[Block]:
+def _fit_table(ended: dict[str, Sample]) -> Iterator[Block]:
     """Yield the lognormal and the Pareto fit of each ending."""
     rows = []
     for name, sample in ended.items():
         positive = sample.restrict(above=0.0)
         facts: list[Fact] = []
         try:
-            for law in LAWS if positive.n >= FEWEST else ():
-                fitted = law.fit(positive)
+            for distribution in FITTED if positive.n >= MINIMUM_JOBS else ():
+                fitted, prefix = distribution.fit(positive), f"fit.makespan.{name}.{distribution.name}"
                 values = {**fitted.values(), "ks": ks(positive, fitted)}
                 facts += [
-                    Fact(f"fit.makespan.{name}.{law.name}.{key}", number(value), f"{law.title} {key}: {name}")
+                    Fact(f"{prefix}.{key}", number(value), f"{distribution.title} {key}: {name}")
                     for key, value in values.items()
                 ]
         except FitError:
@@ -110,7 +110,7 @@ def _laws(ended: dict[str, Sample]) -> Iterator[Block]:
         yield FactTable("makespan-laws", "Make-spans as distributions", columns, tuple(rows))
 
 
-def _groups(store: Store, priorities: dict[int, float]) -> Iterator[Block]:
+def _priority_groups(store: Store, priorities: dict[int, float]) -> Iterator[Block]:
     """Yield the shares of groups of priorities, and their make-spans by ending."""
     yield Facts(
         tuple(
@@ -118,61 +118,61 @@ def _groups(store: Store, priorities: dict[int, float]) -> Iterator[Block]:
             for name, share in groups(priorities).items()
         )
     )
-    found = {
+    samples = {
         (group, ending): makespans(store, JOBS, code, group)
         for group in GROUPS
         for code, ending in STATUS.items()
     }
-    total = sum(sample.n for sample in found.values())
+    total = sum(sample.n for sample in samples.values())
     rows = tuple(
         (f"{group}, {ending}", _facts(f"makespan.{group}.{ending}", sample, total))
-        for (group, ending), sample in found.items()
+        for (group, ending), sample in samples.items()
         if sample.n
     )
     yield FactTable("makespan-groups", "Make-span by group of priority and ending", COLUMNS, rows)
 
 
-def _clusters(found: Clustering) -> Iterator[Block]:
-    """Yield how well each number of clusters does, and the clusters of the numbers that the paper shows."""
-    sizes = range(1, len(found.inertias) + 1)
+def _clusters(clustering: Clustering) -> Iterator[Block]:
+    """Yield the fit by number of clusters, and the clusters for the numbers that the paper shows."""
+    sizes = range(1, len(clustering.inertias) + 1)
     if len(sizes) < 2:  # noqa: PLR2004 - all jobs are alike
         return
     yield Facts(
         (
-            Fact("clusters.elbow", found.elbow, "Clusters at the elbow", "count"),
+            Fact("clusters.elbow", clustering.elbow, "Clusters at the elbow", "count"),
             *(
                 Fact(f"clusters.{k}.silhouette", number(width), f"Silhouette of {k} clusters")
-                for k, width in zip(sizes, found.silhouettes, strict=True)
+                for k, width in zip(sizes, clustering.silhouettes, strict=True)
                 if k > 1
             ),
         )
     )
-    for k in CHOSEN:
+    for k in SHOWN_CLUSTERS:
         if k <= len(sizes):
             rows = tuple(
-                (f"{place}", _cluster(f"clusters.{k}.{place}", one, found.columns))
-                for place, one in enumerate(found.clusters[k - 1], 1)
+                (f"{rank}", _cluster_facts(f"clusters.{k}.{rank}", cluster, clustering.columns))
+                for rank, cluster in enumerate(clustering.clusters[k - 1], 1)
             )
-            means = tuple(f"Mean {name}".replace("makespan", "make-span") for name in found.columns)
+            means = tuple(f"Mean {name}".replace("makespan", "make-span") for name in clustering.columns)
             columns = ("Share of jobs", *means, "Mean over median")
             yield FactTable(f"clusters-{k}", f"{k} clusters of jobs", columns, rows)
     yield lines(
         "clusters",
         "How far jobs are from the nearest centre",
-        {"mean square": ([float(k) for k in sizes], list(found.inertias))},
+        {"mean square": ([float(k) for k in sizes], list(clustering.inertias))},
         "Clusters",
         "Mean squared distance",
         "Mean squared distance to the nearest centre by number of clusters: "
-        + ", ".join(f"{value:.2f} for {k}" for k, value in zip(sizes, found.inertias, strict=True))
+        + ", ".join(f"{value:.2f} for {k}" for k, value in zip(sizes, clustering.inertias, strict=True))
         + ".",
         log=(False, False),
         unit="count",
     )
 
 
-def _cluster(prefix: str, one: TaskCluster, columns: tuple[str, ...]) -> tuple[Fact, ...]:
+def _cluster_facts(prefix: str, cluster: TaskCluster, columns: tuple[str, ...]) -> tuple[Fact, ...]:
     return (
-        Fact(f"{prefix}.share", one.share, "Share of the jobs in the cluster", "fraction"),
+        Fact(f"{prefix}.share", cluster.share, "Share of the jobs in the cluster", "fraction"),
         *(
             Fact(
                 f"{prefix}.{name}",
@@ -180,7 +180,7 @@ def _cluster(prefix: str, one: TaskCluster, columns: tuple[str, ...]) -> tuple[F
                 f"Mean {name} in the cluster",
                 "seconds" if name == "makespan" else "",
             )
-            for name, value in zip(columns, one.means, strict=True)
+            for name, value in zip(columns, cluster.means, strict=True)
         ),
-        Fact(f"{prefix}.disparity", number(one.disparity), "Mean over median make-span in the cluster"),
+        Fact(f"{prefix}.disparity", number(cluster.disparity), "Mean over median make-span in the cluster"),
     )

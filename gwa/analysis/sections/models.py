@@ -23,24 +23,24 @@ if TYPE_CHECKING:  # what compares workloads takes long to import, and few repor
     from gwa.evaluation.job_arrays import JobArrays
     from gwa.evaluation.scorecard import Scorecard
 
-MOST: Final = 20_000
-"""Jobs that models are fitted to; of a longer trace, the first."""
+MAXIMUM_JOBS: Final = 20_000
+"""Models are fitted to the first jobs of a longer trace."""
 
 SEED: Final = 1
 
-SHOWN: Final = 3
-"""Models that are drawn: those that come nearest."""
+MAXIMUM_DRAWN: Final = 3
+"""Only the nearest models are drawn."""
 
-MANY, LONG = 5, 8
-"""So many parts, such as clusters, and so many numbers are not printed, but counted."""
+MAXIMUM_PARTS, MAXIMUM_VALUES = 5, 8
+"""Longer lists of parts, such as clusters, and of numbers are counted, not printed."""
 
-GREAT: Final = 10_000
-"""Numbers from which on the fraction does not matter."""
+WHOLE_NUMBERS_FROM: Final = 10_000
+"""Greater numbers are printed without a fraction."""
 
 
 @dataclass(frozen=True)
 class ScoredModel:
-    """A fitted *model*, the *jobs* that it makes, and how near they come (*card*)."""
+    """A fitted *model*, the *jobs* that it makes, and their scorecard (*card*)."""
 
     model: Model
     jobs: "JobArrays"
@@ -48,7 +48,7 @@ class ScoredModel:
 
     @property
     def floors(self) -> float:
-        """How many noise floors the jobs are away, in the median over measures."""
+        """The distance in noise floors, in the median over measures."""
         return median(
             float("inf") if line.distance is None else line.distance / line.floor.height
             for line in self.card.lines
@@ -70,69 +70,66 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     from gwa.evaluation.holdout import copied
     from gwa.evaluation.job_arrays import JobArrays
 
-    with copied(store, f"select {', '.join(_known(store))} {EARLIEST}", _known(store)) as some:
-        real = JobArrays.of(some)
+    fields = [name for name, jobs in store.known.items() if jobs]
+    with copied(store, f"select {', '.join(fields)} {EARLIEST}", fields) as sample:
+        real = JobArrays.of(sample)
         if len(real) < Model.minimum_jobs:
             yield Note(f"{len(real)} jobs ran at a known time: too few for a model.")
             return
         yield Note(f"Models are fitted to {len(real):,} jobs, and make as many with seed {SEED}.")
-        made, refused = _made(some, real)
+        scored, refused = _score_models(sample, real)
     yield from (Note(reason) for reason in refused)
-    if made:
-        yield from _shown(real, made)
+    if scored:
+        yield from _blocks(real, scored)
 
 
-EARLIEST: Final = f"from ran where submit_time is not null order by submit_time, job_id limit {MOST}"
+EARLIEST: Final = f"from ran where submit_time is not null order by submit_time, job_id limit {MAXIMUM_JOBS}"
 
 
-def _known(store: Store) -> list[str]:
-    """Return the fields that jobs record, those first that there must be."""
-    return [name for name, known in store.known.items() if known]
-
-
-def _made(some: Store, real: "JobArrays") -> tuple[list[ScoredModel], list[str]]:
-    """Return the models by how near they come, and why others cannot be fitted."""
+def _score_models(sample: Store, real: "JobArrays") -> tuple[list[ScoredModel], list[str]]:
+    """Return the models, the nearest first, and the reasons why others cannot be fitted."""
     from gwa.evaluation.job_arrays import JobArrays
     from gwa.evaluation.scorecard import Reference
     from gwa.models.generate import GenerationRequest
     from gwa.models.streams import Extent
 
     reference = Reference.of(real)
-    made, refused = [], []
+    scored, refused = [], []
     for kind in models().values():
         try:
-            fitted = kind.fit(some)
+            fitted = kind.fit(sample)
         except ModelError as error:
             refused.append(f"{kind.title}: {error}.")
             continue
         blocks = GenerationRequest(fitted, Extent(jobs=len(real)), SEED).blocks()
         jobs = JobArrays.made(blocks, real.cpus)
-        made.append(ScoredModel(fitted, jobs, reference.score(jobs)))
-    return sorted(made, key=lambda one: one.floors), refused
+        scored.append(ScoredModel(fitted, jobs, reference.score(jobs)))
+    return sorted(scored, key=lambda scored_model: scored_model.floors), refused
 
 
-def _shown(real: "JobArrays", made: list[ScoredModel]) -> Iterator[Block]:
+def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
     """Yield the comparison of models, the scorecard of the nearest, curves, and parameters."""
-    yield Table("models", "How near the models come", COLUMNS, tuple(map(_row, made)), NOTE)
-    yield Facts(tuple(fact for one in made for fact in _facts(one)), listed=False)
-    yield Note(f"The nearest is {made[0].model.title}; its scorecard follows.")
-    yield from made[0].card.blocks()
-    yield from _curves(real, made[:SHOWN])
-    rows = tuple((one.model.title, *row) for one in made for row in _parameters(one.model))
-    yield Table("model-parameters", "Fitted parameters", PARAMETERS, rows, WHOLE)
-    yield Note(COMMANDS.format(name=made[0].model.name))
+    yield Table("models", "How near the models come", COLUMNS, tuple(map(_row, scored)), DISTANCE_NOTE)
+    yield Facts(tuple(fact for scored_model in scored for fact in _facts(scored_model)), listed=False)
+    yield Note(f"The nearest is {scored[0].model.title}; its scorecard follows.")
+    yield from scored[0].card.blocks()
+    yield from _curves(real, scored[:MAXIMUM_DRAWN])
+    fitted = [scored_model.model for scored_model in scored]
+    rows = tuple((model.title, *row) for model in fitted for row in _parameters(model))
+    yield Table("model-parameters", "Fitted parameters", PARAMETER_COLUMNS, rows, PARAMETER_NOTE)
+    yield Note(COMMANDS_NOTE.format(name=scored[0].model.name))
 
 
-PARAMETERS: Final = (
+PARAMETER_COLUMNS: Final = (
     Column("model", "Model"),
     Column("parameter", "Parameter"),
     Column("value", "Value"),
     Column("meaning", "Meaning"),
 )
 
-WHOLE: Final = "Of long lists the length is told; they stand in what gwa model fit writes."
+PARAMETER_NOTE: Final = "Of long lists the length is told; they stand in what gwa model fit writes."
 
-COMMANDS: Final = (
+COMMANDS_NOTE: Final = (
     "To make more such jobs: gwa model fit TRACE {name} -o {name}.json, then gwa generate {name}.json"
     " --days 30 --seed 1 -o synthetic.gwf, and gwa score TRACE synthetic.gwf. All models: gwa model list."
 )
@@ -146,39 +143,40 @@ COLUMNS: Final = (
     Column("missing", "Missing"),
 )
 
-NOTE: Final = (
+DISTANCE_NOTE: Final = (
     "Noise floors away is the median over measures of distance over noise floor; 1 is as good as can be."
 )
 
 
-def _row(one: ScoredModel) -> tuple[Value, ...]:
-    counts = one.card.counts()
+def _row(scored: ScoredModel) -> tuple[Value, ...]:
+    counts = scored.card.counts()
     within = counts["equal"] + counts["within noise"]
-    return (one.model.title, number(one.floors), within, counts["near"], counts["off"], counts["missing"])
+    further = (counts[name] for name in ("near", "off", "missing"))
+    return (scored.model.title, number(scored.floors), within, *further)
 
 
-def _facts(one: ScoredModel) -> Iterator[Fact]:
+def _facts(scored_model: ScoredModel) -> Iterator[Fact]:
     """Yield the distances of a model as facts."""
     from gwa.evaluation.scorecard import title
 
-    prefix, name = f"model.{one.model.name}", one.model.title
-    yield Fact(f"{prefix}.noise_floors", number(one.floors), f"{name}: noise floors away")
-    for line in one.card.lines:
+    prefix, name = f"model.{scored_model.model.name}", scored_model.model.title
+    yield Fact(f"{prefix}.noise_floors", number(scored_model.floors), f"{name}: noise floors away")
+    for line in scored_model.card.lines:
         id_, value = line.measure.id.replace("-", "_"), line.distance
         yield Fact(
             f"{prefix}.{id_}", None if value is None else number(value), f"{name}: {title(line.measure)}"
         )
 
 
-def _curves(real: "JobArrays", made: list[ScoredModel]) -> Iterator[Figure]:
+def _curves(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Figure]:
     """Yield real and synthetic distribution functions."""
-    jobs = {"real": real, **{one.model.name: one.jobs for one in made}}
+    jobs = {"real": real, **{item.model.name: item.jobs for item in scored}}
     for name, label, unit in CURVES:
-        samples = {who: Sample.of(_values(one, name)) for who, one in jobs.items()}
+        samples = {source: Sample.of(_values(item, name)) for source, item in jobs.items()}
         yield cdf(
             f"model-{name}",
             f"{label}, real and synthetic",
-            {who: sample.ecdf() for who, sample in samples.items() if sample.n},
+            {source: sample.ecdf() for source, sample in samples.items() if sample.n},
             label,
             f"Cumulative distribution of {label.lower()}, real and of {', '.join(list(jobs)[1:])}.",
             unit=unit,
@@ -198,31 +196,31 @@ def _values(jobs: "JobArrays", name: str) -> Floats:
     return jobs.run if name == "run-time" else jobs.procs.astype(np.float64)
 
 
-def _parameters(said: Parameters, path: str = "") -> Iterator[tuple[Value, ...]]:
-    """Yield the path, the value and the meaning of each parameter; of long lists only how long they are."""
-    for name, (_, quantity) in described(type(said)).items():
-        value, at = getattr(said, name), path + name
-        parts = isinstance(value, tuple) and isinstance(value[0], Parameters)
+def _parameters(parameters: Parameters, path: str = "") -> Iterator[tuple[Value, ...]]:
+    """Yield the path, the value and the meaning of each parameter; for long lists, their length."""
+    for name, (_, quantity) in described(type(parameters)).items():
+        value, full_path = getattr(parameters, name), path + name
+        is_list = isinstance(value, tuple) and isinstance(value[0], Parameters)
         if isinstance(value, Parameters) and not isinstance(value, Knots):
-            yield from _parameters(value, f"{at}.")
-        elif parts and len(value) < MANY:
-            for place, one in enumerate(value):
-                yield from _parameters(one, f"{at}[{place}].")
+            yield from _parameters(value, f"{full_path}.")
+        elif is_list and len(value) < MAXIMUM_PARTS:
+            for index, part in enumerate(value):
+                yield from _parameters(part, f"{full_path}[{index}].")
         elif value is not None:
-            yield at, _in_words(value), str(quantity) if quantity else ""
+            yield full_path, _in_words(value), str(quantity) if quantity else ""
 
 
 def _in_words(value: object) -> str:
     """Return a number, numbers, a curve or a distribution in words."""
     if isinstance(value, Knots):
-        least, median, most = (_in_words(one) for one in value.quantiles(np.array([0.0, 0.5, 1.0])).tolist())
-        return f"{least} to {most}, median {median} ({len(value.values)} knots)"
+        low, median, high = map(_in_words, value.quantiles(np.array([0.0, 0.5, 1.0])).tolist())
+        return f"{low} to {high}, median {median} ({len(value.values)} knots)"
     if isinstance(value, Distribution):
-        known = [f"{name} {_in_words(number)}" for name, number in value.values().items()]
-        return f"{value.title}: {', '.join(known)}"
+        arguments = [f"{name} {_in_words(number)}" for name, number in value.values().items()]
+        return f"{value.title}: {', '.join(arguments)}"
     if isinstance(value, tuple):
-        some = not isinstance(value[0], Parameters) and len(value) < LONG
-        return ", ".join(map(_in_words, value)) if some else f"{len(value)} of them"
+        is_short = not isinstance(value[0], Parameters) and len(value) < MAXIMUM_VALUES
+        return ", ".join(map(_in_words, value)) if is_short else f"{len(value)} of them"
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= GREAT else f"{value:.4g}"
+        return f"{value:,.0f}" if abs(value) >= WHOLE_NUMBERS_FROM else f"{value:.4g}"
     return str(value)

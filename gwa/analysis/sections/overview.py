@@ -43,21 +43,21 @@ def overview(store: Store) -> Iterator[Block]:
             ),
         )
     )
-    # The help of the processors says so, too.
+    # The help of the processors says this to readers.
     yield Facts((Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),), listed=False)
     yield from _remarks(store)
 
 
 def _sites(store: Store) -> int | None:
-    """Return how many different sites ran jobs or, where that is unknown, submitted them."""
-    ran_at, sent_from = store.row(
+    """Return the number of sites that ran jobs or, if unknown, of those that submitted them."""
+    run_sites, submission_sites = store.row(
         "select count(distinct last_run_site_id), count(distinct orig_site_id) from jobs"
     )
-    return ran_at or sent_from or None
+    return run_sites or submission_sites or None
 
 
 def _remarks(store: Store) -> Iterator[Note]:
-    """Say what a reader must know about the system and its clock."""
+    """Yield what a reader must know about the system and its clock."""
     system = store.system
     if system.cpus_inferred:
         yield Note(

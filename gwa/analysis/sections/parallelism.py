@@ -17,7 +17,7 @@ from gwa.store.store import Store
 )
 def parallelism(store: Store) -> Iterator[Block]:
     """Jobs on one processor and on several, among those that ran, and the CPU time they consumed."""
-    one, one_seconds, more, more_seconds = store.row(
+    counted = store.row(
         """
         select
             count(*) filter (where n_procs = 1), cast(sum(cpu_seconds) filter (where n_procs = 1) as double),
@@ -25,7 +25,8 @@ def parallelism(store: Store) -> Iterator[Block]:
         from ran
         """
     )
-    kinds = {"sequential": (one, one_seconds or 0.0), "parallel": (more, more_seconds or 0.0)}
+    sequential, parallel = (counted[0], counted[1] or 0.0), (counted[2], counted[3] or 0.0)
+    kinds = {"sequential": sequential, "parallel": parallel}
     yield Facts(
         tuple(
             fact
@@ -37,7 +38,7 @@ def parallelism(store: Store) -> Iterator[Block]:
         ),
         listed=False,
     )
-    all_jobs, all_seconds = one + more or 1, (one_seconds or 0.0) + (more_seconds or 0.0) or 1.0
+    all_jobs, all_seconds = sequential[0] + parallel[0] or 1, sequential[1] + parallel[1] or 1.0
     yield Table(
         "parallelism",
         "Sequential and parallel jobs",

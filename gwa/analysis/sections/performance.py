@@ -12,8 +12,8 @@ from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
-Shown = tuple[str, Floats]
-"""What a figure is drawn by, such as a day, and the edges of these intervals."""
+Intervals = tuple[str, Floats]
+"""The name of the intervals of a figure, such as day, and their edges."""
 
 
 @analysis(
@@ -36,13 +36,15 @@ def performance(store: Store) -> Iterator[Block]:
         yield Note("No job ran for any time.")
         return
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
-    shown = days.shown(first, last)
-    yield from _queue(store, (first, last), days, shown)
-    yield from _done(store, days, shown)
+    intervals = days.shown(first, last)
+    yield from _queue_blocks(store, (first, last), days, intervals)
+    yield from _throughput_blocks(store, days, intervals)
 
 
-def _queue(store: Store, period: tuple[float, float], days: Calendar, shown: Shown) -> Iterator[Block]:
-    """Yield how many jobs were running and waiting."""
+def _queue_blocks(
+    store: Store, period: tuple[float, float], days: Calendar, intervals: Intervals
+) -> Iterator[Block]:
+    """Yield the running and the waiting jobs."""
     spans = {"running": ("start_time", "end_time")}
     if store.has("wait_time"):
         spans["waiting"] = ("submit_time", "start_time")
@@ -56,42 +58,42 @@ def _queue(store: Store, period: tuple[float, float], days: Calendar, shown: Sho
         for name, jobs in levels.items()
     }
     yield table("queue-by-day", "Jobs running and waiting, averages over a day", rows)
-    by, edges = shown
+    interval, edges = intervals
     lines = {name: _averages(jobs, edges) for name, jobs in levels.items()}
-    title, ylabel = f"{' and '.join(lines).capitalize()} jobs", f"Jobs, average over {article(by)}"
-    yield _figure(store, "queue", title, shown, lines, ylabel)
+    title, ylabel = f"{' and '.join(lines).capitalize()} jobs", f"Jobs, average over {article(interval)}"
+    yield _figure(store, "queue", title, intervals, lines, ylabel)
 
 
 def _averages(jobs: Level, edges: Floats) -> Floats:
-    """Return how many jobs there were on average between *edges*, where that is known."""
-    found = jobs.between(edges)
-    return found[~np.isnan(found)]
+    """Return the mean number of jobs between *edges*, where it is known."""
+    averages = jobs.between(edges)
+    return averages[~np.isnan(averages)]
 
 
-def _done(store: Store, days: Calendar, shown: Shown) -> Iterator[Block]:
-    """Yield how many jobs ended, and completed."""
-    ended = {"ended": ("perf.throughput_per_day", counts(store, "end_time", QUARTER, "ran"))}
+def _throughput_blocks(store: Store, days: Calendar, intervals: Intervals) -> Iterator[Block]:
+    """Yield the jobs that ended, and those that completed."""
+    throughput = {"ended": ("perf.throughput_per_day", counts(store, "end_time", QUARTER, "ran"))}
     if store.has("status"):
-        good = counts(store, "end_time", QUARTER, "(from ran where status = 1)")
-        ended["completed"] = ("perf.completed_per_day", good)
+        completed = counts(store, "end_time", QUARTER, "(from ran where status = 1)")
+        throughput["completed"] = ("perf.completed_per_day", completed)
     else:
         yield Note("This trace does not record how jobs ended, so completions are not known.")
     rows = {
         name: spread(family, Sample.of(jobs.per(days.edges)), "count", f"jobs {name} in a day")
-        for name, (family, jobs) in ended.items()
+        for name, (family, jobs) in throughput.items()
     }
     yield table("done-by-day", "Jobs done in a day", rows)
-    by, edges = shown
-    lines = {name: jobs.per(edges).astype(np.float64) for name, (_, jobs) in ended.items()}
-    title = f"Jobs {' and '.join(lines)} in {article(by)}"
-    yield _figure(store, "throughput", title, shown, lines, f"Jobs in {article(by)}")
+    interval, edges = intervals
+    lines = {name: jobs.per(edges).astype(np.float64) for name, (_, jobs) in throughput.items()}
+    title = f"Jobs {' and '.join(lines)} in {article(interval)}"
+    yield _figure(store, "throughput", title, intervals, lines, f"Jobs in {article(interval)}")
 
 
 def _figure(
-    store: Store, name: str, title: str, shown: Shown, lines: dict[str, Floats], ylabel: str
+    store: Store, name: str, title: str, intervals: Intervals, lines: dict[str, Floats], ylabel: str
 ) -> Block:
-    by, edges = shown
-    said = "; ".join(
+    interval, edges = intervals
+    summary = "; ".join(
         f"{label}: {values.mean():.1f} on average, at most {values.max():.1f}"
         for label, values in lines.items()
     )
@@ -102,7 +104,7 @@ def _figure(
         edges[:count],
         {label: values[:count] for label, values in lines.items()},
         ylabel,
-        f"{title}, by {by}. {said[0].upper()}{said[1:]}.",
+        f"{title}, by {interval}. {summary[0].upper()}{summary[1:]}.",
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
     )

@@ -7,7 +7,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 
-TOP: Final = 10
+MAXIMUM_ROWS: Final = 10
 
 SIZES: Final = """
 select n_procs, count(*) as jobs, cast(sum(cpu_seconds) as double) as cpu_seconds
@@ -70,7 +70,7 @@ def _table(sizes: list[tuple[int, int, float]]) -> Table:
     jobs, seconds = sum(row[1] for row in sizes), sum(row[2] for row in sizes)
     return Table(
         "sizes",
-        f"The {min(TOP, len(sizes))} most common sizes" if len(sizes) > 1 else "The only size",
+        f"The {min(MAXIMUM_ROWS, len(sizes))} most common sizes" if len(sizes) > 1 else "The only size",
         (
             Column("procs", "Processors", "count"),
             Column("power", "Power of two"),
@@ -79,7 +79,7 @@ def _table(sizes: list[tuple[int, int, float]]) -> Table:
             Column("cpu_share", "Share of CPU time", "fraction"),
         ),
         tuple(
-            (size, is_power_of_two(size), count, count / jobs, used / seconds if seconds else None)
-            for size, count, used in sizes[:TOP]
+            (size, is_power_of_two(size), count, count / jobs, cpu_seconds / seconds if seconds else None)
+            for size, count, cpu_seconds in sizes[:MAXIMUM_ROWS]
         ),
     )

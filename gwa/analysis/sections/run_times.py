@@ -10,7 +10,7 @@ from gwa.report.formatting import fraction, seconds
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
-CAPPED = 0.005
+LIMIT_SHARE = 0.005
 """From this share of jobs on, the greatest run time looks like a limit of the system or the log."""
 
 
@@ -22,16 +22,14 @@ def run_times(store: Store) -> Iterator[Block]:
         yield Note("No job ran.")
         return
     yield Facts(summary("jobs.runtime", times, "seconds", "run time"))
-    yield from _capped(times)
-    one, more = (store.sample("run_time", f"(from ran where n_procs {size})") for size in ("= 1", "> 1"))
-    curves = {
-        "all": times,
-        **{name: part for name, part in (("sequential", one), ("parallel", more)) if part.n},
-    }
+    yield from _limit_note(times)
+    kinds = {"sequential": "= 1", "parallel": "> 1"}
+    parts = {k: store.sample("run_time", f"(from ran where n_procs {size})") for k, size in kinds.items()}
+    curves = {"all": times, **parts} if all(part.n for part in parts.values()) else {"jobs": times}
     yield cdf(
         "run-times",
         "Run time of a job",
-        {name: part.ecdf() for name, part in (curves if one.n and more.n else {"jobs": times}).items()},
+        {name: sample.ecdf() for name, sample in curves.items()},
         "Run time",
         f"Cumulative fraction of jobs by run time: half run at most {times.median():.0f} s,"
         f" 95 % at most {times.quantile(0.95):.0f} s.",
@@ -39,9 +37,9 @@ def run_times(store: Store) -> Iterator[Block]:
     )
 
 
-def _capped(times: Sample) -> Iterator[Block]:
-    """Say so where many jobs share the greatest run time."""
+def _limit_note(times: Sample) -> Iterator[Block]:
+    """Yield a note where many jobs share the maximum run time."""
     share = float(times.counts[-1]) / times.n
-    if share >= CAPPED and times.n > 1 / CAPPED and times.max() > 0:
+    if share >= LIMIT_SHARE and times.n > 1 / LIMIT_SHARE and times.max() > 0:
         limit = f"{seconds(times.max())}, the greatest run time"
         yield Note(f"{fraction(share)} of the jobs ran exactly {limit}: a limit cut them.")

@@ -11,16 +11,16 @@ from gwa.report.document import Block, Note
 from gwa.report.figures.gantt import Job, gantt, placed
 from gwa.store.store import Store
 
-STARTING: Final = 200
-"""So many jobs that start are shown."""
+MAXIMUM_STARTING: Final = 200
+"""Further jobs that start are not drawn."""
 
-RUNNING: Final = 100
-"""If more ran when they start, those are left out."""
+MAXIMUM_RUNNING: Final = 100
+"""If more are running when the figure begins, all of them are left out."""
 
-BRIEF: Final = 0.1
-"""If their starts take less than this part of the time until half of them have ended, that time is shown."""
+MINIMUM_START_SHARE: Final = 0.1
+"""If their starts span less than this share of the time until half of them have ended, that time is drawn."""
 
-SHOWN: Final = """
+JOBS: Final = """
 select start_time, end_time, n_procs, user_id from ran
 where {condition} order by start_time, end_time, n_procs, job_id limit {limit}
 """
@@ -36,35 +36,35 @@ def schedule(store: Store) -> Iterator[Block]:
     Logs do not say which processors a job had: each is drawn on the lowest that are free, in several pieces
     where those are not next to each other. So sizes, times and gaps are those of the log; places are not.
     """
-    begin = _middle(store)
-    if begin is None:
+    start = _first_day(store)
+    if start is None:
         yield Note("No job is known to have started.")
         return
-    starting = _jobs(store, f"start_time >= {begin!r}", STARTING)
-    before = _jobs(store, f"start_time < {begin!r} and end_time > {begin!r}", RUNNING + 1)
-    left_out = len(before) > RUNNING
-    jobs = [*([] if left_out else before), *starting]
-    first = starting[0][0] if left_out else begin
-    last, brief = _end(first, starting)
+    starting = _jobs(store, f"start_time >= {start!r}", MAXIMUM_STARTING)
+    running = _jobs(store, f"start_time < {start!r} and end_time > {start!r}", MAXIMUM_RUNNING + 1)
+    left_out = len(running) > MAXIMUM_RUNNING
+    jobs = [*([] if left_out else running), *starting]
+    first = starting[0][0] if left_out else start
+    end, truncated = _end_of_figure(first, starting)
     notes = {
         "Jobs that were running before are left out; there are too many.": left_out,
-        f"Only {STARTING} of the jobs that start are drawn.": brief,
+        f"Only {MAXIMUM_STARTING} of the jobs that start are drawn.": truncated,
     }
     yield gantt(
         "schedule",
         "Jobs on processors",
         placed(jobs),
-        (first, last),
+        (first, end),
         "Processors",
-        f"{len(starting)} jobs that start within {(last - first) / 3600:.3g} h, each as wide as it ran and as"
+        f"{len(starting)} jobs that start within {(end - first) / 3600:.3g} h, each as wide as it ran and as"
         f" high as its processors, {max(procs for _, _, procs, _ in jobs):,} at most.",
         zone=None if store.system.relative else store.system.timezone.key,
         note=" ".join(note for note, holds in notes.items() if holds),
     )
 
 
-def _middle(store: Store) -> float | None:
-    """Return when the day begins, by the clock of the trace, on which half of all jobs had started."""
+def _first_day(store: Store) -> float | None:
+    """Return the start of the day, in the zone of the trace, on which half of all jobs had started."""
     started = counts(store, "start_time", QUARTER, "ran")
     if not len(started.bins):
         return None
@@ -74,19 +74,19 @@ def _middle(store: Store) -> float | None:
     return float(days.edges[np.searchsorted(half, half[-1] / 2)])
 
 
-def _end(first: float, starting: Sequence[Job]) -> tuple[float, bool]:
-    """Return the end of what is drawn, and whether more jobs start until then than are drawn."""
-    last, ends = starting[-1][0], sorted(end for _, end, _, _ in starting)
+def _end_of_figure(first: float, starting: Sequence[Job]) -> tuple[float, bool]:
+    """Return the end of the figure, and whether more jobs start before it than are drawn."""
+    last_start, ends = starting[-1][0], sorted(end for _, end, _, _ in starting)
     half = max(first + 1, ends[len(ends) // 2])
-    if last - first >= BRIEF * (half - first):
-        return last, False
-    # All start at about the same time: what is to be seen is how long they run.
-    return half, len(starting) == STARTING
+    if last_start - first >= MINIMUM_START_SHARE * (half - first):
+        return last_start, False
+    # All start at about the same time: show how long they run.
+    return half, len(starting) == MAXIMUM_STARTING
 
 
 def _jobs(store: Store, condition: str, limit: int) -> list[Job]:
     """Return the first jobs for which *condition* holds, in order of their start."""
     return [
         (float(start), float(end), int(procs), user)
-        for start, end, procs, user in store.rows(SHOWN.format(condition=condition, limit=limit))
+        for start, end, procs, user in store.rows(JOBS.format(condition=condition, limit=limit))
     ]

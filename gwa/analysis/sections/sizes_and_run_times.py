@@ -26,14 +26,14 @@ def sizes_and_run_times(store: Store) -> Iterator[Block]:
     second stand with those of one. Minh and Wolters (2010) call it spatial burstiness when a few sizes have
     most of the run time; the section on burstiness measures it by an entropy.
     """
-    found = store.arrays(BY_SIZE)
-    if not len(found["jobs"]):
+    columns = store.arrays(BY_SIZE)
+    if not len(columns["jobs"]):
         yield Note("No job ran.")
         return
-    jobs = np.asarray(found["jobs"], np.float64)
-    times = 10 ** (np.asarray(found["quarter"], np.float64) / 4 + 0.01)
-    sizes = np.asarray(found["n_procs"], np.float64)
-    most = int(np.argmax(jobs))
+    jobs = np.asarray(columns["jobs"], np.float64)
+    times = 10 ** (np.asarray(columns["quarter"], np.float64) / 4 + 0.01)
+    sizes = np.asarray(columns["n_procs"], np.float64)
+    fullest = int(np.argmax(jobs))
     yield density(
         "sizes-run-times",
         "Jobs by size and run time",
@@ -41,7 +41,7 @@ def sizes_and_run_times(store: Store) -> Iterator[Block]:
         sizes,
         jobs,
         f"Number of jobs by processors, from {sizes.min():.0f} to {sizes.max():.0f}, and run time; the most,"
-        f" {jobs[most]:,.0f}, ran on {sizes[most]:.0f} for about {times[most]:.0f} s.",
+        f" {jobs[fullest]:,.0f}, ran on {sizes[fullest]:.0f} for about {times[fullest]:.0f} s.",
         xlabel="Run time",
         ylabel="Processors",
         unit="seconds",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._rounding import three_digits, tidy
+from gwa.analysis.sections._rounding import merge_equal, three_digits
 from gwa.report.document import Block, Column, Facts, Note, Table, Value
 from gwa.report.facts import number, summary
 from gwa.report.figures.cdf import cdf
@@ -15,16 +15,16 @@ from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
 FINEST: Final = 0.01
-"""Waits of seconds, and slowdowns, below 10 are told apart by this."""
+"""The resolution of waits in seconds, and of slowdowns, below 10."""
 
 BOUND: Final = 10.0
-"""Shorter jobs are taken to be so long, in seconds."""
+"""Shorter jobs count as this long, in seconds: the bound of the bounded slowdown."""
 
-TOP: Final = 10
+MAXIMUM_ROWS: Final = 10
 
-CLASSES: Final = ("1", "2 to 4", "5 to 16", "17 to 64", "65 and more")
+SIZE_CLASSES: Final = ("1", "2 to 4", "5 to 16", "17 to 64", "65 and more")
 
-SIZE: Final = (
+SIZE_CLASS: Final = (
     "case when n_procs = 1 then 0 when n_procs <= 4 then 1 when n_procs <= 16 then 2"
     " when n_procs <= 64 then 3 else 4 end"
 )
@@ -34,12 +34,12 @@ VALUES: Final = {
     "slowdown": f"greatest((wait_time + run_time) / greatest(run_time, {BOUND!r}), 1.0)",
 }
 
-LARGEST: Final = """
+LARGEST_GROUPS: Final = """
 select {field} as name, row_number() over (order by count(*) desc, {field}) as place
 from ran where wait_time >= 0 and {field} is not null group by {field} order by place limit {top}
 """
 
-COUNTED: Final = """
+VALUE_COUNTS: Final = """
 with of_queue as ({queues}), of_user as ({users}), measured as (
     select {value} as value, {size} as size, of_queue.place as queue, of_user.place as who
     from ran left join of_queue on ran.queue_id = of_queue.name
@@ -50,7 +50,7 @@ select value, size, queue, who, count(*) as n from (
     select {rounded} as value, size, coalesce(queue, 0) as queue, coalesce(who, 0) as who from measured
 ) as t group by value, size, queue, who
 """
-"""Value counts by class of size and by place among the largest queues and users; 0 is all others."""
+"""Value counts by class of size and by rank among the largest queues and users; rank 0 is all others."""
 
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
@@ -76,64 +76,64 @@ def slowdown(store: Store) -> Iterator[Block]:
     are counted to three significant digits, means and quantiles are of those.
     """
     largest = {
-        name: LARGEST.format(field=field, top=TOP)
+        name: LARGEST_GROUPS.format(field=field, top=MAXIMUM_ROWS)
         for name, field in (("queues", "queue_id"), ("users", "user_id"))
     }
-    counted = {name: _counted(store, value, largest) for name, value in VALUES.items()}
-    overall = {name: _part(found, None, 0) for name, found in counted.items()}
+    counted = {name: _value_counts(store, value, largest) for name, value in VALUES.items()}
+    overall = {name: _sample(columns, None, 0) for name, columns in counted.items()}
     if not overall["wait"].n:
         yield Note("No job that ran has a known wait.")
         return
     yield Facts(summary("slowdown.bounded", overall["slowdown"], "", "bounded slowdown"))
     sizes = {
-        label: {name: _part(found, "size", place) for name, found in counted.items()}
-        for place, label in enumerate(CLASSES)
+        label: {name: _sample(columns, "size", place) for name, columns in counted.items()}
+        for place, label in enumerate(SIZE_CLASSES)
     }
     sizes = {label: parts for label, parts in sizes.items() if parts["wait"].n}
     yield _table("slowdown-sizes", "Processors", {**sizes, "all": overall})
-    for key, name, one in (("queue", "queues", "Queue"), ("who", "users", "User")):
-        found = {
-            label: {part: _part(values, key, place) for part, values in counted.items()}
+    for key, name, title in (("queue", "queues", "Queue"), ("who", "users", "User")):
+        groups = {
+            label: {part: _sample(values, key, place) for part, values in counted.items()}
             for label, place in store.rows(largest[name])
         }
-        if found:
-            yield _table(f"slowdown-{name}", one, found)
+        if groups:
+            yield _table(f"slowdown-{name}", title, groups)
     yield _figure(overall, sizes)
 
 
-def _counted(store: Store, value: str, largest: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    found = store.arrays(
-        COUNTED.format(value=value, rounded=three_digits("value", FINEST), size=SIZE, **largest)
+def _value_counts(store: Store, value: str, largest: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    columns = store.arrays(
+        VALUE_COUNTS.format(value=value, rounded=three_digits("value", FINEST), size=SIZE_CLASS, **largest)
     )
-    counted = {name: np.asarray(column) for name, column in found.items()}
+    counted = {name: np.asarray(column) for name, column in columns.items()}
     counted["distinct"], counted["place"] = np.unique(counted["value"], return_inverse=True)
     return counted
 
 
-def _part(found: Mapping[str, NDArray[Any]], key: str | None, place: int) -> Sample:
-    """Return the value counts where *key* is *place*, or all of them."""
-    keep = slice(None) if key is None else found[key] == place
-    values = found["distinct"]
-    counts = np.bincount(found["place"][keep], found["n"][keep], len(values))
-    return tidy(values, counts.astype(np.int64))
+def _sample(columns: Mapping[str, NDArray[Any]], key: str | None, place: int) -> Sample:
+    """Return the sample of the values where *key* is *place*, or of all values."""
+    selected = slice(None) if key is None else columns[key] == place
+    values = columns["distinct"]
+    counts = np.bincount(columns["place"][selected], columns["n"][selected], len(values))
+    return merge_equal(values, counts.astype(np.int64))
 
 
-def _table(name: str, one: str, groups: Mapping[str, Samples]) -> Table:
+def _table(name: str, title: str, groups: Mapping[str, Samples]) -> Table:
     return Table(
         name,
-        f"Wait and bounded slowdown by {one.lower()}",
-        (Column("name", one), *COLUMNS),
+        f"Wait and bounded slowdown by {title.lower()}",
+        (Column("name", title), *COLUMNS),
         tuple(_row(label, parts) for label, parts in groups.items()),
         note="Exact to three significant digits."
-        + (f" The {TOP} with most jobs." if len(groups) == TOP else ""),
+        + (f" The {MAXIMUM_ROWS} with most jobs." if len(groups) == MAXIMUM_ROWS else ""),
     )
 
 
 def _row(label: str, parts: Samples) -> tuple[Value, ...]:
     numbers = [
         number(value)
-        for one in (parts["wait"], parts["slowdown"])
-        for value in (one.mean(), one.median(), one.quantile(0.95))
+        for sample in (parts["wait"], parts["slowdown"])
+        for value in (sample.mean(), sample.median(), sample.quantile(0.95))
     ]
     return (label, parts["wait"].n, *numbers)
 

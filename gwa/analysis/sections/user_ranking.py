@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections.fits import DRAWN, REPLICATES, SEED
+from gwa.analysis.sections.fits import REPLICATES, SEED, TESTED_VALUES
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
@@ -24,24 +24,24 @@ def user_ranking(store: Store) -> Iterator[Block]:
     are as far from it, in 1,000 jobs drawn at random (seed 2009). A small one speaks against the law.
     """
     try:
-        found = ranked_users(store)
+        ranking = ranked_users(store)
     except FitError as reason:
         yield Note(f"Users cannot be ranked: {reason}.")
         return
-    p_value = found.p_value(DRAWN, REPLICATES, SEED)
-    ranks, likely, squares = found.ranks, found.likely, found.least_squares
+    p_value = ranking.p_value(TESTED_VALUES, REPLICATES, SEED)
+    ranks, likely, least_squares = ranking.ranks, ranking.likely, ranking.least_squares
     yield Facts(
         (
             Fact("fit.user_rank.zipf.exponent", number(likely.exponent), "Zipf exponent, likelihood"),
             Fact(
                 "fit.user_rank.zipf.exponent_least_squares",
-                number(squares.exponent),
+                number(least_squares.exponent),
                 "Zipf exponent, least squares",
             ),
             Fact("fit.user_rank.zipf.ranks", int(likely.ranks), "Users", "count"),
             Fact("fit.user_rank.zipf.ks", number(ks(ranks, likely)), "KS distance of the likelier"),
             Fact("fit.user_rank.zipf.p_value", p_value, "Its p, bootstrap"),
-            Fact("users.dominant", found.dominant, "Dominant users", "count"),
+            Fact("users.dominant", ranking.dominant, "Dominant users", "count"),
         )
     )
     first = float(ranks.weights[0])
@@ -51,7 +51,7 @@ def user_ranking(store: Store) -> Iterator[Block]:
         {
             "jobs": ranks.ecdf(),
             "Zipf, likelihood": (ranks.values, likely.cdf(ranks.values)),
-            "Zipf, least squares": (ranks.values, squares.cdf(ranks.values)),
+            "Zipf, least squares": (ranks.values, least_squares.cdf(ranks.values)),
         },
         "Rank of the user",
         f"Cumulative share of jobs by rank of the user, with two Zipf fits: the first user has {first:.0%}.",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import DAY, MOST_DAYS, QUARTER, Calendar, Floats, Ints, counts
+from gwa.metrics.timeline import DAY, MAXIMUM_DAYS, QUARTER, Calendar, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
@@ -17,8 +17,10 @@ from gwa.store.store import Store
 NAMES: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HOURS: Final = 24
 SATURDAY: Final = 5
-WORK: Final = (8, 18)
-"""Working hours: from 8 to 18, Monday to Friday; 50 of 168 hours."""
+WORKING_HOURS: Final = (8, 18)
+"""From 8 to 18, Monday to Friday; 50 of 168 hours."""
+
+BUSIEST_LABEL: Final = "Jobs in the busiest hour (1 of 24 hours is 4.2 %)"
 
 
 @analysis("Hours of the week", Chapter.USAGE, facts=("arrivals.cycle",), needs=("submit_time",), order=1)
@@ -35,19 +37,19 @@ def week(store: Store) -> Iterator[Block]:
         yield Note("Times count from an unknown start, so hours and weekdays are not known.")
         return
     quarters = counts(store, "submit_time", QUARTER)
-    if quarters.times[-1] - quarters.times[0] > MOST_DAYS * DAY:
+    if quarters.times[-1] - quarters.times[0] > MAXIMUM_DAYS * DAY:
         yield Note("Submissions lie more than a century apart: some times in the log are wrong.")
         return
     jobs = np.bincount(hours_of_week(quarters.times, system.timezone), quarters.counts, HOURS * 7)
     every = np.arange(quarters.bins[0], quarters.bins[-1] + 1) * QUARTER
-    seen = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / 3600
-    unseen = int(np.count_nonzero(seen == 0))
-    if unseen:
-        yield Note(f"The trace is short: nothing is known of {unseen} of the {7 * HOURS} hours of a week.")
+    covered = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / 3600
+    uncovered = int(np.count_nonzero(covered == 0))
+    if uncovered:
+        yield Note(f"The trace is short: nothing is known of {uncovered} of the {7 * HOURS} hours of a week.")
     grid = jobs.reshape(7, HOURS).astype(np.float64)
-    yield Facts(_facts(grid, seen.reshape(7, HOURS) > 0))
+    yield Facts(_facts(grid, covered.reshape(7, HOURS) > 0))
     with np.errstate(invalid="ignore"):
-        means = np.where(seen > 0, jobs / seen, np.nan).reshape(7, HOURS)
+        means = np.where(covered > 0, jobs / covered, np.nan).reshape(7, HOURS)
     yield _figure(means, system.timezone.key)
 
 
@@ -66,7 +68,7 @@ def hours_of_week(times: Floats, zone: ZoneInfo) -> NDArray[np.int64]:
 
 
 def _offsets(times: Floats, zone: ZoneInfo) -> Floats:
-    """Return the seconds by which the clock of *zone* is ahead of UTC; few moments are asked one by one."""
+    """Return the offsets of *zone* from UTC in seconds, computed by day except on days of a clock change."""
     edges = Calendar.of(float(times[0]), float(times[-1]), zone, relative=False).edges
     of_edges = np.array([_offset(edge, zone) for edge in edges.tolist()])
     day = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
@@ -81,27 +83,26 @@ def _offset(moment: float, zone: ZoneInfo) -> float:
     return ahead.total_seconds() if ahead else 0.0
 
 
-def _facts(grid: NDArray[np.float64], seen: NDArray[np.bool_]) -> tuple[Fact, ...]:
+def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact, ...]:
     """
-    Return how far arrivals follow the clock and the calendar; *grid* has jobs by weekday and hour.
+    Return the facts on daily and weekly cycles; *grid* has the jobs by weekday and hour.
 
-    Of hours that the trace does not reach nothing is said; nor, unless all are *seen*, of their shares.
+    Hours that the trace does not cover are left out, and shares unless all hours are *covered*.
     """
     total, of_day = grid.sum(), grid.sum(axis=0)
-    top, least = int(np.argmax(of_day)), int(np.argmin(np.where(seen.any(axis=0), of_day, np.inf)))
-    work = grid[:SATURDAY, slice(*WORK)].sum()
-    daily, weekly = bool(seen.any(axis=0).all()), bool(seen.all())
+    busiest, quietest = int(np.argmax(of_day)), int(np.argmin(np.where(covered.any(axis=0), of_day, np.inf)))
+    working = grid[:SATURDAY, slice(*WORKING_HOURS)].sum()
+    daily, weekly = bool(covered.any(axis=0).all()), bool(covered.all())
 
     def share(name: str, value: float, label: str, *, known: bool) -> Fact:
         return Fact(f"arrivals.cycle.{name}", float(value / total) if known else None, label, "fraction")
 
-    often, seldom = "Jobs in the busiest hour (1 of 24 hours is 4.2 %)", "Jobs in the quietest hour"
     facts = (
-        Fact("arrivals.cycle.busiest_hour", top, "Busiest hour of the day", text=_clock(top)),
-        share("busiest_hour_share", of_day[top], often, known=daily),
-        Fact("arrivals.cycle.quietest_hour", least, "Quietest hour of the day", text=_clock(least)),
-        share("quietest_hour_share", of_day[least], seldom, known=daily),
-        share("working_hours_share", work, "Jobs in working hours (29.8 % of the week)", known=weekly),
+        Fact("arrivals.cycle.busiest_hour", busiest, "Busiest hour of the day", text=_clock(busiest)),
+        share("busiest_hour_share", of_day[busiest], BUSIEST_LABEL, known=daily),
+        Fact("arrivals.cycle.quietest_hour", quietest, "Quietest hour of the day", text=_clock(quietest)),
+        share("quietest_hour_share", of_day[quietest], "Jobs in the quietest hour", known=daily),
+        share("working_hours_share", working, "Jobs in working hours (29.8 % of the week)", known=weekly),
         share("weekend_share", grid[SATURDAY:].sum(), "Jobs at weekends (28.6 % of the week)", known=weekly),
     )
     return tuple(fact for fact in facts if fact.value is not None)

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.metrics.bags import TEXT, THESIS, Definition, bags, clustered
+from gwa.metrics.bags import TEXT, THESIS, Definition, bags, clustered_table
 from gwa.metrics.timeline import exact_sum
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import SIX, Fits, fit_all
@@ -53,8 +53,8 @@ class ThesisReading:
 
 
 PRESETS: Final = {
-    one.name: one
-    for one in (
+    reading.name: reading
+    for reading in (
         ThesisReading(
             "thesis",
             THESIS,
@@ -124,9 +124,9 @@ class Characteristic:
         raw = self.raw(store, preset)
         if base == PLAIN:
             return Measured(raw, base, 0.0, RoundingGrid.of(raw))
-        kept = raw.restrict(low=1.0)
-        grid = RoundingGrid(base=NUMBERS[base]) if RoundingGrid.of(kept) else None
-        return Measured(kept.map(LOGARITHMS[base]), base, 1 - kept.n / raw.n if raw.n else 0.0, grid)
+        on_scale = raw.restrict(low=1.0)
+        grid = RoundingGrid(base=NUMBERS[base]) if RoundingGrid.of(on_scale) else None
+        return Measured(on_scale.map(LOGARITHMS[base]), base, 1 - on_scale.n / raw.n if raw.n else 0.0, grid)
 
 
 def fitted(measured: Measured, candidates: Sequence[str | type[Distribution]] = SIX) -> Fits:
@@ -137,15 +137,15 @@ def fitted(measured: Measured, candidates: Sequence[str | type[Distribution]] = 
     distributions that have none. AIC and BIC, Anderson-Darling and Cramér-von Mises are over the
     observations that all candidates can produce.
     """
-    printed, alike = fit_all(measured.x, candidates, "thesis"), fit_all(measured.x, candidates, "common")
-    comparable = {fit.name: fit for fit in alike}
+    of_thesis, common = fit_all(measured.x, candidates, "thesis"), fit_all(measured.x, candidates, "common")
+    comparable = {fit.name: fit for fit in common}
     fits = (
-        replace(fit, loglik=other.loglik, n=other.n, compared_on=other.measured_on)
-        if (other := comparable.get(fit.name))
+        replace(fit, loglik=same.loglik, n=same.n, compared_on=same.measured_on)
+        if (same := comparable.get(fit.name))
         else fit
-        for fit in printed
+        for fit in of_thesis
     )
-    return Fits(tuple(fits), printed.refused)
+    return Fits(tuple(fits), of_thesis.refused)
 
 
 def _ln(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -176,14 +176,14 @@ def _bag_gaps(store: Store, preset: ThesisReading) -> Sample:
 
 def _daily(store: Store, preset: ThesisReading) -> Sample:
     """The half hour of the day, counted from when the preset's day begins, in which bags begin."""
-    behind = _offset(store) - SHIFT if preset.shift is None else -preset.shift
-    seconds = _time_of_day("start", behind)
+    shift = _offset(store) - SHIFT if preset.shift is None else -preset.shift
+    seconds = _time_of_day("start", shift)
     return store.sample(f"floor({seconds} / {DAY / SLOTS!r})", bags(store, preset.bags))
 
 
 def _task_gaps(store: Store, preset: ThesisReading) -> Sample:
     """Gaps between consecutive tasks of a bag."""
-    table = clustered(store, preset.bags)
+    table = clustered_table(store, preset.bags)
     return store.sample("before", f"(select before from {table} where bag <> job_id) as gaps")
 
 
@@ -197,7 +197,7 @@ def _variances(store: Store, preset: ThesisReading) -> Sample:
     sums = "{} as total, {} as squares".format(*map(exact_sum, ("run_time", "run_time * run_time")))
     return store.sample(
         "(n * squares - total * total) / (n * n)",
-        f"(select cast(count(*) as double) as n, {sums} from {clustered(store, preset.bags)}"
+        f"(select cast(count(*) as double) as n, {sums} from {clustered_table(store, preset.bags)}"
         " where run_time >= 0 group by bag having count(*) >= 2) as bags",
     )
 
@@ -219,8 +219,8 @@ def _offset(store: Store) -> float:
 
 
 CHARACTERISTICS: Final = {
-    one.name: one
-    for one in (
+    characteristic.name: characteristic
+    for characteristic in (
         Characteristic(
             "runtime",
             "Run time",

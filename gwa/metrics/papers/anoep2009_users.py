@@ -31,7 +31,7 @@ class Ranking:
 
     def fits(self) -> Fits:
         """Return both fits with their likelihoods and distances, the likelier first."""
-        return Fits(tuple(measured(one, self.ranks) for one in (self.likely, self.least_squares)))
+        return Fits(tuple(measured(fit, self.ranks) for fit in (self.likely, self.least_squares)))
 
     def p_value(self, n: int, replicates: int, seed: int) -> float:
         """Return the bootstrap p-value of the likelier on *n* jobs, see `rank_p_value`."""

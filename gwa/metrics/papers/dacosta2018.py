@@ -3,8 +3,8 @@ What Da Costa, Grange and de Courchelle measure of a cloud's tasks: endings, pri
 
 Source: G. Da Costa, L. Grange, I. de Courchelle, a Google-like workload model (2018), tables 1 to 9. Their
 tasks are those of exactly three events: submitted, started, ended. A make-span runs from the start to the
-end. A trace has one row for each task, which tells neither its events nor its scheduling class: `of_events`
-measures those where the events themselves are at hand, `JOBS` all else of any trace.
+end. The functions take a table of tasks with the columns ``ending``, ``class``, ``priority`` and ``makespan``
+in seconds, such as `JOBS`; a trace records neither the events nor the scheduling class of a task.
 """
 
 import math
@@ -21,19 +21,10 @@ from gwa.store.store import Store
 GROUPS: Final = {"free": (0, 1), "normal": (2, 8), "production": (9, 10), "monitoring": (11, 12)}
 """The priorities of each group, first and last (table 5); monitoring is apart from production."""
 
-MOST_CLUSTERS: Final = 6
+MAXIMUM_CLUSTERS: Final = 6
 
-MOST_POINTS: Final = 5_000
-"""Clusters are sought in so many different tasks at most; more are drawn at random (seed 2018)."""
-
-EVENTS: Final = """
-select job, task, count(*) as events, max(class) as class, max(priority) as priority,
-    max(case when event between 2 and 6 then event end) as ending,
-    (max(case when event between 2 and 6 then time end) - max(case when event = 1 then time end)) / 1e6
-        as makespan
-from {events} as e group by job, task
-"""
-"""One row for each task; where it has three events, there is one start and one ending."""
+MAXIMUM_POINTS: Final = 5_000
+"""Of more different tasks, as many as this are drawn at random (seed 2018)."""
 
 JOBS: Final = """(
 select status as ending, run_time as makespan, n_procs as processors,
@@ -43,25 +34,10 @@ from ran where status is not null
 """The jobs that ran and whose ending is known, as tasks; a queue such as P9 is a priority."""
 
 
-def of_events(store: Store, events: str) -> str:
-    """
-    Return the name of a table of tasks, made of the table *events* in the coding of the trace's version 2.
-
-    Its columns are ``job``, ``task``, ``time`` in microseconds, ``event`` (4 finished, 5 killed), ``class``
-    and ``priority``. Tasks have ``events``, ``ending``, ``class``, ``priority`` and ``makespan`` in seconds.
-    """
-    return store.keep("tasks_of_events", EVENTS.format(events=events))
-
-
-def events_per_task(store: Store, tasks: str) -> Sample:
-    """Return how many events each task has (table 1)."""
-    return store.sample("events", tasks)
-
-
 def shares(store: Store, column: str, tasks: str) -> dict[int, float]:
     """Return the share of the tasks at each value of a *column*: ending, class, priority (tables 2 to 4)."""
-    found = store.sample(column, tasks)
-    return {int(value): float(share) for value, share in zip(found.values, found.weights, strict=True)}
+    sample = store.sample(column, tasks)
+    return {int(value): float(share) for value, share in zip(sample.values, sample.weights, strict=True)}
 
 
 def groups(priorities: dict[int, float]) -> dict[str, float]:
@@ -80,9 +56,9 @@ def groups(priorities: dict[int, float]) -> dict[str, float]:
 def makespans(store: Store, tasks: str, ending: int, group: str = "") -> Sample:
     """Return the make-spans of the tasks of an *ending*, of all or of a *group* (tables 6, 7, figure 4)."""
     low, high = GROUPS.get(group, (None, None))
-    inside = f" and priority between {low} and {high}" if group else ""
+    of_group = f" and priority between {low} and {high}" if group else ""
     return store.sample(
-        "makespan", f"(select makespan from {tasks} where ending = {ending}{inside}) as ended"
+        "makespan", f"(select makespan from {tasks} where ending = {ending}{of_group}) as ended"
     )
 
 
@@ -130,17 +106,17 @@ def clustering(store: Store, tasks: str, columns: Sequence[str], endings: Sequen
     two clusters are not reproduced by any common way; the small one of very long tasks is by this.
     """
     names = ("makespan", *columns)
-    chosen = ", ".join(("cast(floor(makespan + 0.5) as double) as makespan", *columns))
+    selected = ", ".join(("cast(floor(makespan + 0.5) as double) as makespan", *columns))
     known = " and ".join(f"{name} is not null" for name in names)
     among, listed = ", ".join(map(str, endings)), ", ".join(names)
-    found = store.arrays(
-        f"select {listed}, count(*) as n from (select {chosen} from {tasks} where ending in ({among})) as t"
+    counted = store.arrays(
+        f"select {listed}, count(*) as n from (select {selected} from {tasks} where ending in ({among})) as t"
         f" where {known} group by {listed} order by {listed}"
     )
-    points = np.stack([np.asarray(found[name], np.float64) for name in names], axis=1)
-    points, weights = _drawn(points, np.asarray(found["n"], np.int64))
+    points = np.stack([np.asarray(counted[name], np.float64) for name in names], axis=1)
+    points, weights = _sample_points(points, np.asarray(counted["n"], np.int64))
     scaled = standardised(points, weights)
-    runs = [kmeans(scaled, k, weights) for k in range(1, min(MOST_CLUSTERS, len(points)) + 1)]
+    runs = [kmeans(scaled, k, weights) for k in range(1, min(MAXIMUM_CLUSTERS, len(points)) + 1)]
     return Clustering(
         names,
         tuple(run.inertia / float(weights.sum()) for run in runs),
@@ -149,22 +125,22 @@ def clustering(store: Store, tasks: str, columns: Sequence[str], endings: Sequen
     )
 
 
-def _drawn(points: Floats, weights: Ints) -> tuple[Floats, Ints]:
-    """Return at most `MOST_POINTS` of the tasks and how often each was drawn."""
-    if len(points) <= MOST_POINTS:
+def _sample_points(points: Floats, weights: Ints) -> tuple[Floats, Ints]:
+    """Return at most `MAXIMUM_POINTS` of the tasks and how often each was drawn."""
+    if len(points) <= MAXIMUM_POINTS:
         return points, weights
     rng = np.random.default_rng(2018)
-    drawn = rng.multinomial(MOST_POINTS, weights / weights.sum())
+    drawn = rng.multinomial(MAXIMUM_POINTS, weights / weights.sum())
     return points[drawn > 0], drawn[drawn > 0]
 
 
 def _clusters(points: Floats, weights: Ints, labels: Ints) -> tuple[TaskCluster, ...]:
     total = float(weights.sum())
-    found = []
+    clusters = []
     for label in range(int(labels.max()) + 1):
-        part, count = points[labels == label], weights[labels == label]
-        if count.size:
-            means = tuple(float(value) for value in count @ part / count.sum())
-            spans = Sample.weighted(part[:, 0], count)
-            found.append(TaskCluster(float(count.sum()) / total, means, disparity(spans)))
-    return tuple(found)
+        tasks, counts = points[labels == label], weights[labels == label]
+        if counts.size:
+            means = tuple(float(value) for value in counts @ tasks / counts.sum())
+            spans = Sample.weighted(tasks[:, 0], counts)
+            clusters.append(TaskCluster(float(counts.sum()) / total, means, disparity(spans)))
+    return tuple(clusters)

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from gwa.metrics.bags import COMPLETED, MINH, Definition, bags, clustered
-from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
+from gwa.metrics.bags import COMPLETED, MINH, Definition, bags, clustered_table
+from gwa.statistics.dependence import spatial_entropy
 from gwa.statistics.distribution import FitError
 from gwa.statistics.mixture import GaussianMixture
 from gwa.statistics.sample import Floats, Sample
@@ -48,9 +48,6 @@ YEAR_2009: Final = JobSelection("2009", "run_time >= 0 and n_procs > 0", "n_proc
 
 RANGES: Final = ((0.0, 1e2), (1e2, 1e3), (1e3, 1e4), (1e4, 1e5), (1e5, 1e6))
 """The ranges of mean run times of bags in table III of 2010, in seconds."""
-
-SCALES: Final = {"15 min": 900.0, "30 min": 1800.0, "1 h": 3600.0, "6 h": 21600.0, "1 day": 86400.0}
-"""The scales of figure 6 of 2010, in seconds."""
 
 
 def jobs(store: Store, selection: JobSelection) -> int:
@@ -89,8 +86,9 @@ def variability(store: Store, definition: Definition = MINH) -> list[tuple[float
     The standard deviation is that of a population, bags weigh alike, and the ranges are of their mean
     run times (2010, table III); nan where there is none.
     """
+    tasks = clustered_table(store, definition)
     deviation = "sqrt(greatest(n * squares - total * total, 0)) / n"
-    found = store.rows(
+    rows = store.rows(
         f"""
         select place, cast(sum(cast({deviation} as decimal(38, 6))) as double) as total, count(*) as n from (
             select *, case when total < 100 * n then 0 when total < 1000 * n then 1
@@ -98,12 +96,12 @@ def variability(store: Store, definition: Definition = MINH) -> list[tuple[float
                 select cast(count(*) as double) as n,
                 cast(sum(cast(run_time as decimal(38, 6))) as double) as total,
                 cast(sum(cast(run_time * run_time as decimal(38, 6))) as double) as squares
-                from {clustered(store, definition)} where run_time >= 0 group by bag having count(*) >= 2
+                from {tasks} where run_time >= 0 group by bag having count(*) >= 2
             ) as summed
         ) as placed group by place
         """
     )
-    means = {place: (total / n, n) for place, total, n in found}
+    means = {place: (total / n, n) for place, total, n in rows}
     return [means.get(place, (math.nan, 0)) for place in range(len(RANGES))]
 
 
@@ -115,37 +113,21 @@ def groups(store: Store, selection: JobSelection = YEAR_2010) -> dict[int, list[
     the greatest label, although some label below may be empty.
     """
     sizes = store.sample("procs", selection.jobs)
-    found: dict[int, list[int]] = {}
+    labelled: dict[int, list[int]] = {}
     for size, count in zip(sizes.values, sizes.counts, strict=True):
-        found.setdefault(round(math.log2(count)) + 1, []).append(int(size))
-    return dict(sorted(found.items()))
+        labelled.setdefault(round(math.log2(count)) + 1, []).append(int(size))
+    return dict(sorted(labelled.items()))
 
 
 def spatial(store: Store, selection: JobSelection = YEAR_2010) -> float:
     """Return the spatial burstiness, the normalised entropy of run time over sizes (2010, table V)."""
-    found = store.arrays(
+    columns = store.arrays(
         "select procs, cast(sum(cast(run_time as decimal(38, 6))) as double) as total"
         f" from {selection.jobs} where procs >= 1 group by procs order by procs"
     )
-    sizes = np.asarray(found["procs"], np.float64)
+    sizes = np.asarray(columns["procs"], np.float64)
     several = sizes.size and sizes[-1] > 1
-    return spatial_entropy(sizes, np.asarray(found["total"], np.float64)) if several else math.nan
-
-
-def temporal(store: Store, scale: float, selection: JobSelection = YEAR_2010) -> tuple[float, float]:
-    """
-    Return the temporal burstiness at a *scale* in seconds, and what a Poisson process would have.
-
-    The normalised entropy of arrivals over all bins from the first arrival to the last (2010, figure 6).
-    """
-    first = store.row(f"select min(submit_time) as first from {selection.jobs}")[0]
-    if first is None:
-        return math.nan, math.nan
-    bins = store.sample(f"floor((submit_time - {first!r}) / {scale!r})", selection.jobs)
-    places = int(bins.max()) + 1
-    if places < 2:  # noqa: PLR2004 - one bin has no spread
-        return math.nan, math.nan
-    return entropy(bins.counts, possible=places), poisson_entropy(bins.n, places)
+    return spatial_entropy(sizes, np.asarray(columns["total"], np.float64)) if several else math.nan
 
 
 def correlation(store: Store, selection: JobSelection = YEAR_2010) -> float:
@@ -153,10 +135,10 @@ def correlation(store: Store, selection: JobSelection = YEAR_2010) -> float:
     exact = "sum(cast({} as decimal(38, 6)))"
     columns = ("run_time", "procs", "run_time * run_time", "procs * procs", "run_time * procs")
     sums = ", ".join(f"{exact.format(column)} as s{place}" for place, column in enumerate(columns))
-    n, *found = store.row(f"select count(*) as n, {sums} from {selection.jobs}")
+    n, *totals = store.row(f"select count(*) as n, {sums} from {selection.jobs}")
     if not n:
         return math.nan
-    x, y, xx, yy, xy = (Fraction(value) for value in found)
+    x, y, xx, yy, xy = (Fraction(value) for value in totals)
     spread = (n * xx - x * x) * (n * yy - y * y)
     return float(n * xy - x * y) / math.sqrt(spread) if spread > 0 else math.nan
 
@@ -203,12 +185,12 @@ def mean_repetitions(
     )
     values = ", ".join(f"{expression} as v{place}" for place, expression in enumerate(expressions))
     runs = ", ".join(f"sum(b{place}) as runs{place}" for place in range(len(expressions)))
-    jobs, *found = store.row(
+    jobs, *run_counts = store.row(
         f"select count(*) as jobs, {runs} from (select {begins} from"
         f" (select submit_time, job_id, {values} from {selection.jobs}) as valued"
         " window w as (order by submit_time, job_id)) as marked"
     )
-    return [jobs / int(count) if jobs else math.nan for count in found]
+    return [jobs / int(count) if jobs else math.nan for count in run_counts]
 
 
 def labels(
@@ -226,12 +208,12 @@ def labels(
     """
     if not sample.n:
         raise FitError("there are no values to label")
-    found = mixture.labels(scale(sample.values) if scale else sample.values)
-    starts = np.concatenate(([0], np.flatnonzero(np.diff(found)) + 1))
+    components = mixture.labels(scale(sample.values) if scale else sample.values)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(components)) + 1))
     if starts.size == 1:
-        return str(int(found[0]))
+        return str(int(components[0]))
     edges = " ".join(
-        f"when {column} < {float(sample.values[after])!r} then {int(found[before])}"
+        f"when {column} < {float(sample.values[after])!r} then {int(components[before])}"
         for before, after in pairwise(starts)
     )
-    return f"case {edges} else {int(found[starts[-1]])} end"
+    return f"case {edges} else {int(components[starts[-1]])} end"

@@ -1,8 +1,8 @@
 """
 Printed numbers of the papers beside ours, for the traces that they are about.
 
-``published.toml`` holds what is printed. A trace is known by its number of jobs, so that any other has
-no such numbers.
+``published.toml`` holds what is printed. A trace is recognized by its number of jobs; others
+have no printed numbers.
 """
 
 import math
@@ -17,6 +17,7 @@ from gwa.metrics.bags import MINH, gaps
 from gwa.metrics.papers import minh2010
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, Characteristic, fitted, shares
 from gwa.metrics.papers.anoep2009_users import ranked_users
+from gwa.metrics.papers.minh2010 import JobSelection
 from gwa.statistics.fit import Fit, Fits
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -24,7 +25,7 @@ from gwa.store.store import Store
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A *printed* number, where it stands, and *ours*; some papers have *cut* their digits off."""
+    """A *printed* number, its place in the paper, and *ours*; some papers truncate (*cut*) digits."""
 
     source: str
     what: str
@@ -56,23 +57,23 @@ def cells(store: Store) -> Iterator[PrintedNumber]:
     jobs = store.row("select count(*) as n from jobs")[0]
     for trace in printed()["thesis"]:
         if trace["jobs"] == jobs:
-            yield from _thesis(store, trace)
+            yield from _thesis_numbers(store, trace)
     for trace in printed()["minh"]:
         selection = YEARS[trace["year"]]
         if trace["jobs"] <= jobs and minh2010.jobs(store, selection) == trace["jobs"]:
-            yield from _minh(store, trace, selection)
+            yield from _minh_numbers(store, trace, selection)
 
 
-def _thesis(store: Store, trace: dict[str, Any]) -> Iterator[PrintedNumber]:
+def _thesis_numbers(store: Store, trace: dict[str, Any]) -> Iterator[PrintedNumber]:
     """Yield the cells of the thesis, in the order of its tables."""
     preset = replace(PRESETS["thesis"], shift=trace.get("shift"))
     for name, characteristic in CHARACTERISTICS.items():
         if name == "task_size":
-            yield from _shares(store, trace)
+            yield from _share_numbers(store, trace)
         if name in trace and all(map(store.has, characteristic.needs)):
-            said = trace[name]
-            based = replace(preset, bases={**preset.bases, name: said["base"]})
-            yield from _fits(characteristic, fitted(characteristic.measure(store, based)), said)
+            entry = trace[name]
+            based = replace(preset, bases={**preset.bases, name: entry["base"]})
+            yield from _fit_numbers(characteristic, fitted(characteristic.measure(store, based)), entry)
     if "zipf" in trace and store.has("user_id"):
         ranking = ranked_users(store)
         exponent = ranking.least_squares.exponent
@@ -81,19 +82,19 @@ def _thesis(store: Store, trace: dict[str, Any]) -> Iterator[PrintedNumber]:
         yield PrintedNumber("thesis, table 4.20", "dominant users", trace["dominant"], ranking.dominant)
 
 
-def _fits(characteristic: Characteristic, fits: Fits, said: dict[str, Any]) -> Iterator[PrintedNumber]:
+def _fit_numbers(what: Characteristic, fits: Fits, entry: dict[str, Any]) -> Iterator[PrintedNumber]:
     """Yield the cells of a characteristic's two tables: parameters, then distances."""
-    parameters, distances = characteristic.tables.split(", ")[::-1]
-    for table, wanted in ((parameters, False), (distances, True)):
+    parameters, distances = what.tables.split(", ")[::-1]
+    for table, is_distance in ((parameters, False), (distances, True)):
         for fit in fits:
             ours = as_printed(fit)
-            for what, value in said.get(fit.name, {}).items():
-                if (what == "ks") is wanted:
-                    text = f"{characteristic.title}: {fit.title} {what}"
-                    yield PrintedNumber(f"thesis, table {table}", text, value, ours[what])
+            for name, value in entry.get(fit.name, {}).items():
+                if (name == "ks") is is_distance:
+                    text = f"{what.title}: {fit.title} {name}"
+                    yield PrintedNumber(f"thesis, table {table}", text, value, ours[name])
 
 
-def _shares(store: Store, trace: dict[str, Any]) -> Iterator[PrintedNumber]:
+def _share_numbers(store: Store, trace: dict[str, Any]) -> Iterator[PrintedNumber]:
     """Yield p1 and p2, where they are printed."""
     for name, value in zip(("sequential", "powers_of_two"), shares(store), strict=True):
         if name in trace and store.has("n_procs"):
@@ -102,12 +103,12 @@ def _shares(store: Store, trace: dict[str, Any]) -> Iterator[PrintedNumber]:
 
 def as_printed(fit: Fit) -> dict[str, float]:
     """Return the parameters of a fit under the names of the thesis: a gamma's rate, a normal's sd."""
-    found = {**fit.parameters, "ks": fit.ks}
+    parameters = {**fit.parameters, "ks": fit.ks}
     if fit.name == "gamma":
-        found["rate"] = 1 / found.pop("scale")
+        parameters["rate"] = 1 / parameters.pop("scale")
     if fit.name == "normal":
-        found["mean"], found["sd"] = found.pop("mu"), found.pop("sigma")
-    return found
+        parameters["mean"], parameters["sd"] = parameters.pop("mu"), parameters.pop("sigma")
+    return parameters
 
 
 YEARS: Final = {2009: minh2010.YEAR_2009, 2010: minh2010.YEAR_2010}
@@ -117,11 +118,11 @@ def _below(limit: float) -> Callable[[Sample], float]:
     return lambda sample: sample.restrict(below=limit).n / sample.n
 
 
-def _variability(place: int) -> Callable[[Store, minh2010.JobSelection], float]:
+def _variability(place: int) -> Callable[[Store, JobSelection], float]:
     return lambda store, _: minh2010.variability(store)[place][0]
 
 
-FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, minh2010.JobSelection], float]]]] = {
+FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, JobSelection], float]]]] = {
     "jobs": ("jobs", minh2010.jobs),
     "interarrival": ("mean time between submissions", minh2010.mean_interarrival),
     "in_bags": ("share of jobs in bags", lambda store, _: minh2010.in_bags(store)),
@@ -141,13 +142,13 @@ FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, minh2010.JobSelection], 
     "spatial": ("spatial burstiness", minh2010.spatial),
     "correlation": ("correlation of run time and processors", minh2010.correlation),
 }
-"""What the figures of Minh and Wolters are, and how they come about."""
+"""The figures of Minh and Wolters: what each is, and the function that computes it."""
 
 
-def _minh(store: Store, trace: dict[str, Any], selection: minh2010.JobSelection) -> Iterator[PrintedNumber]:
+def _minh_numbers(store: Store, trace: dict[str, Any], jobs: JobSelection) -> Iterator[PrintedNumber]:
     """Yield the figures of a trace in one of the two papers."""
     for where, name, value in trace["figures"]:
         what, ours = FIGURES[name]
         yield PrintedNumber(
-            f"Minh & Wolters {trace['year']}, {where}", what, value, ours(store, selection), cut=True
+            f"Minh & Wolters {trace['year']}, {where}", what, value, ours(store, jobs), cut=True
         )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gwa.analysis.sections.dependence_over_time import dense
+from gwa.analysis.sections.dependence_over_time import dense_series
 from gwa.metrics.timeline import Counts
 from tests.analysis.sections.blocks import ABSOLUTE, START, facts, figures, notes
 
@@ -25,7 +25,7 @@ def test_a_daily_cycle_looks_like_memory_until_it_is_taken_away(section, make_st
 
 
 def test_a_series_too_long_is_counted_in_longer_intervals():
-    x, factor = dense(Counts(900.0, np.array([10, 11, 9_000_009]), np.array([2, 3, 4])))
+    x, factor = dense_series(Counts(900.0, np.array([10, 11, 9_000_009]), np.array([2, 3, 4])))
 
     assert factor == 3
     assert len(x) == 3_000_000

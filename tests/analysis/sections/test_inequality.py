@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.analysis.sections.inequality import fewest, top_share
+from gwa.analysis.sections.inequality import top_holders, top_share
 from gwa.statistics.sample import Sample
 from tests.analysis.sections.blocks import START, facts, notes, tables
 
@@ -32,7 +32,7 @@ def test_without_users_and_groups_it_says_so(section, make_store):
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=30).filter(any), st.floats(0.01, 0.99))
 def test_top_shares_are_those_of_the_sorted_list(held, share):
     ordered = sorted(held, reverse=True)
-    count = fewest(Sample.of(held), share)
+    count = top_holders(Sample.of(held), share)
     wanted = share * sum(held)
 
     assert sum(ordered[:count]) >= wanted - 1e-6

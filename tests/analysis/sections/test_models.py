@@ -68,6 +68,6 @@ def test_it_is_made_only_where_it_is_asked_for(make_store):
 
     assert "models" not in {one.id for one in build(store, "some").sections}
     assert [one.id for one in build(store, "some", only=["models"]).sections] == ["models"]
-    assert not SECTION.tells("")
-    assert not SECTION.tells("m")
-    assert SECTION.tells("model.gwa")
+    assert not SECTION.has_facts("")
+    assert not SECTION.has_facts("m")
+    assert SECTION.has_facts("model.gwa")
