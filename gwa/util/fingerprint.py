@@ -4,10 +4,13 @@ Fingerprints: hashes of everything that a cached result depends on.
 Every cache of gwa includes `program`, so that a changed gwa never returns results of an earlier one.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from hashlib import file_digest, sha256
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, distributions, requires, version
 from importlib.resources import files
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from re import match
 
@@ -20,13 +23,23 @@ def program() -> str:
     """
     Return the fingerprint of gwa itself, in hexadecimal.
 
-    It covers every file of the package, the converters, the templates and the versions of the libraries that
-    gwa requires.
+    It covers every file of the package, the converters, the templates, of packages that add to gwa by entry
+    points, and the versions of the libraries that gwa requires.
     """
     digest = sha256(f"{__version__} {libraries()}".encode())
-    for folder in (files("gwa"), asset("converters"), asset("templates")):
-        digest.update(of_folder(Path(str(folder))).encode())
+    shipped = (Path(str(folder)) for folder in (files("gwa"), asset("converters"), asset("templates")))
+    for path in (*shipped, *_packages_that_add()):
+        digest.update((of_folder(path) if path.is_dir() else of_file(path)).encode())
     return digest.hexdigest()
+
+
+def _packages_that_add() -> Iterator[Path]:
+    """Yield the folders, or the files, of the installed packages with entry points in the groups of gwa."""
+    points = chain.from_iterable(one.entry_points for one in distributions())
+    names = {point.module.partition(".")[0] for point in points if point.group.startswith("gwa.")}
+    for name in sorted(names):
+        if spec := find_spec(name):
+            yield from map(Path, spec.submodule_search_locations or filter(None, [spec.origin]))
 
 
 def of_folder(folder: Path) -> str:

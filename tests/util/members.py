@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.conftest import HOME
@@ -114,6 +115,16 @@ def copy_of_gwa(folder: Path) -> Path:
     for name in ("gwa", "converters", "templates"):
         shutil.copytree(HOME / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
+
+
+def install(folder: Path, points: Mapping[str, str]) -> None:
+    """Let the package gwa-ours in *folder* have an entry point for each group, as installers note them."""
+    notes = folder / "gwa_ours-1.0.dist-info"
+    notes.mkdir(exist_ok=True)
+    (notes / "METADATA").write_text("Metadata-Version: 2.1\nName: gwa-ours\nVersion: 1.0\n")
+    (notes / "entry_points.txt").write_text(
+        "".join(f"[{group}]\nours = {value}\n" for group, value in points.items())
+    )
 
 
 def python(folder: Path, *words: object) -> "subprocess.CompletedProcess[str]":

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.conftest import HOME
-from tests.util.members import copy_of_gwa, python
+from tests.util.members import MODEL, copy_of_gwa, install, python
 
 FOLDERS = sorted({path.parent for path in (HOME / "gwa").rglob("*.py")})
 CHANGED = [
@@ -69,6 +69,18 @@ def test_what_is_compiled_is_no_change(copy):
     done = python(copy, "-c", NO_CHANGE)
 
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_a_changed_file_of_a_package_that_adds_to_gwa_is_another_program(tmp_path):
+    (tmp_path / "gwa_ours").mkdir()
+    files = [tmp_path / "gwa_ours" / name for name in ("__init__.py", "model.py", "helper.py")]
+    for file in files:
+        file.write_text(MODEL)
+    install(tmp_path, {"gwa.models": "gwa_ours.model"})
+    done = python(tmp_path, "-c", PROGRAMS, *files)
+
+    assert done.returncode == 0, done.stderr
+    assert len(set(json.loads(done.stdout))) == 4
 
 
 # The commands that keep results.

@@ -17,6 +17,7 @@ from tests.util.members import (
     READER,
     SECTION,
     copy_of_gwa,
+    install,
     python,
     said,
 )
@@ -90,16 +91,6 @@ POINTS = {
     "gwa.figures": "gwa_ours.figures.ours",
     "gwa.models": "gwa_ours.models",
 }
-
-
-def install(folder, points):
-    """Let the package in *folder* have these entry points, as an installer writes them down."""
-    notes = folder / "gwa_ours-1.0.dist-info"
-    notes.mkdir(exist_ok=True)
-    (notes / "METADATA").write_text("Metadata-Version: 2.1\nName: gwa-ours\nVersion: 1.0\n")
-    (notes / "entry_points.txt").write_text(
-        "".join(f"[{group}]\nours = {value}\n" for group, value in points.items())
-    )
 
 
 @pytest.fixture
