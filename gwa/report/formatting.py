@@ -13,6 +13,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from gwa.report.document import Unit, Value
+from gwa.util.units import DAY, HOUR, MINUTE, YEAR
 
 MISSING: Final = "not recorded"
 """What is written for a value that a trace does not have."""
@@ -22,11 +23,6 @@ WORDS: Final[Mapping[Value, str]] = {True: "yes", False: "no"}
 
 BRIEF: Final = ((" CPU hours", " h"), (" CPU seconds", " s"), (" per day", ""), (" per hour", ""))
 """What tables say instead of words that stand in their headings."""
-
-MINUTE: Final = 60
-HOUR: Final = 3600
-DAY: Final = 86400
-YEAR: Final = 365.25 * DAY
 
 LARGEST: Final = 1e15
 """Numbers from here on are written as powers of ten."""

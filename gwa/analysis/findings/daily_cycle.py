@@ -2,10 +2,10 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
+from gwa.util.units import DAY
 
 STRONG = 3
 DAYS = 3
-DAY = 86400
 
 
 @finding(

@@ -11,6 +11,7 @@ from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY
 
 COLUMNS = (
     "Bags",
@@ -24,7 +25,7 @@ COLUMNS = (
     "Gini of sizes",
 )
 
-LONGEST = 86400.0
+LONGEST = DAY
 """The longest gap of the figure: a day."""
 
 STEPS = 80

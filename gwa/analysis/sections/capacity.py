@@ -6,20 +6,18 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import DAY, MOST_DAYS, Floats, Ints, Level, level
+from gwa.metrics.timeline import MOST_DAYS, Floats, Ints, Level, level
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR, WEEK
 
 BIN: Final = 600.0
 
 NOTHING: Final = 1e-9
 """An average below this is a rounding error of zero."""
-
-HOUR: Final = 3600.0
-WEEK: Final = 7 * DAY
 
 USUAL: Final = 0.9
 RARE: Final = WEEK
@@ -109,7 +107,7 @@ def changes(weekly: Floats) -> list[CapacityChange]:
     Return the steps in weekly maxima.
 
     >>> changes(np.array([100.0] * 10 + [150.0] * 10 + [90.0] * 9))
-    [Change(week=10, before=100.0, after=150.0), Change(week=20, before=150.0, after=90.0)]
+    [CapacityChange(week=10, before=100.0, after=150.0), CapacityChange(week=20, before=150.0, after=90.0)]
     """
     up = _rises(weekly)
     down = [CapacityChange(len(weekly) - week, after, before) for week, before, after in _rises(weekly[::-1])]
@@ -192,7 +190,7 @@ def _table(found: list[CapacityChange], first: float) -> Table:
             Column("from", "In the week from", "timestamp"),
             Column("before", f"Most busy in {WEEKS} weeks before", "count"),
             Column("after", f"Most busy in {WEEKS} weeks after", "count"),
-            Column("change", "CapacityChange", "fraction"),
+            Column("change", "Change", "fraction"),
         ),
         tuple(
             (first + week * WEEK, number(before), number(after), (after - before) / before)

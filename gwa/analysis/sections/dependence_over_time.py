@@ -13,11 +13,12 @@ from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import aggregated, autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
-HOUR: Final = 4
+BINS_PER_HOUR: Final = 4
 """Quarters of an hour in one."""
 
-CYCLES: Final = (24 * HOUR, 168 * HOUR)
+CYCLES: Final = (24 * BINS_PER_HOUR, 168 * BINS_PER_HOUR)
 """A day and a week, in bins of a quarter of an hour."""
 
 LAGS: Final = {1: "1 h", 24: "24 h", 168: "168 h"}
@@ -97,13 +98,13 @@ def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
     """Yield the autocorrelation of the arrivals in hours over two weeks."""
     if factor > 1:
         return
-    hours = aggregated(x, HOUR)
+    hours = aggregated(x, BINS_PER_HOUR)
     lags = min(2 * max(LAGS), hours.size // 2)
     found = autocorrelation(hours, lags)
     yield Facts(
         tuple(
             Fact(
-                f"correlation.arrivals.{lag * 3600}s",
+                f"correlation.arrivals.{lag * HOUR}s",
                 number(float(found[lag])),
                 f"Autocorrelation after {name}",
             )
@@ -118,8 +119,8 @@ def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
         "Autocorrelation of arrivals in an hour",
         {
             # What is 1 by definition, after no time at all, would press everything else together.
-            "arrivals": (np.arange(1, lags + 1) * 3600.0, found[1:]),
-            "95 % at random": ([3600.0, lags * 3600.0], [band, band]),
+            "arrivals": (np.arange(1, lags + 1) * float(HOUR), found[1:]),
+            "95 % at random": ([float(HOUR), float(lags * HOUR)], [band, band]),
         },
         "Lag",
         "Autocorrelation",

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import DAY
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
 from gwa.report.facts import number
 from gwa.store.store import Store
+from gwa.util.units import DAY
 
 TIMES: Final = 5
 """A burst is a day on which a user submits so many times the jobs of a median day of all users."""
@@ -90,10 +90,10 @@ def flurries(store: Store) -> Iterator[Block]:
     all users together on a median day that has any; such days in a row are one flurry, if it has at least
     1 % of the jobs of the trace and 100 of them. Nothing is removed: the filters below would do so.
     """
-    typical = store.sample("value", f"({DAILY.format(day=DAY, table='jobs')})").median()
+    typical = store.sample("value", f"({DAILY.format(day=float(DAY), table='jobs')})").median()
     total = store.row("select count(*) from jobs")[0]
     least = max(SHARE * total, float(LEAST))
-    found = FOUND.format(day=DAY, burst=TIMES * typical, least=least)
+    found = FOUND.format(day=float(DAY), burst=TIMES * typical, least=least)
     rows = store.rows(LISTED.format(found=found))
     jobs = sum(row[3] for row in rows)
     yield Facts(
@@ -193,7 +193,7 @@ def _figures(store: Store, jobs: str, ran: str) -> dict[str, float | int | None]
     begin, end = store.row("select min(submit_time), max(end_time) from ran")
     room = (store.system.cpus or 0) * ((end or 0.0) - (begin or 0.0))
     times = store.sample("run_time", ran)
-    days = store.sample("value", f"({DAILY.format(day=DAY, table=jobs)})")
+    days = store.sample("value", f"({DAILY.format(day=float(DAY), table=jobs)})")
     return {
         "jobs": submitted,
         "users": users,

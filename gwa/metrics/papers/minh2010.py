@@ -21,6 +21,7 @@ from gwa.statistics.distribution import FitError
 from gwa.statistics.mixture import GaussianMixture
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR, MINUTE
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ YEAR_2009: Final = JobSelection("2009", "run_time >= 0 and n_procs > 0", "n_proc
 RANGES: Final = ((0.0, 1e2), (1e2, 1e3), (1e3, 1e4), (1e4, 1e5), (1e5, 1e6))
 """The ranges of mean run times of bags in table III of 2010, in seconds."""
 
-SCALES: Final = {"15 min": 900.0, "30 min": 1800.0, "1 h": 3600.0, "6 h": 21600.0, "1 day": 86400.0}
+SCALES: Final = {"15 min": 15 * MINUTE, "30 min": 30 * MINUTE, "1 h": HOUR, "6 h": 6 * HOUR, "1 day": DAY}
 """The scales of figure 6 of 2010, in seconds."""
 
 
@@ -141,7 +142,7 @@ def temporal(store: Store, scale: float, selection: JobSelection = YEAR_2010) ->
     first = store.row(f"select min(submit_time) as first from {selection.jobs}")[0]
     if first is None:
         return math.nan, math.nan
-    bins = store.sample(f"floor((submit_time - {first!r}) / {scale!r})", selection.jobs)
+    bins = store.sample(f"floor((submit_time - {first!r}) / {float(scale)!r})", selection.jobs)
     places = int(bins.max()) + 1
     if places < 2:  # noqa: PLR2004 - one bin has no spread
         return math.nan, math.nan

@@ -16,10 +16,10 @@ from gwa.statistics.fit import fit_all
 from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR
 
 SLOTS: Final = 48
-SLOT: Final = 1800.0
-DAY: Final = SLOTS * SLOT
+SLOT: Final = DAY / SLOTS
 
 KINDS: Final = ("normal", "weibull", "gamma")
 """Candidates for the logarithm of gaps, and for the slots of the day."""
@@ -66,12 +66,12 @@ class Day(Parameters):
     def virtual(self, real: str) -> str:
         """Return the SQL for the virtual time at the *real* one, up to a constant."""
         since = f"({real} - {self.begins!r})"
-        days = f"floor({since} / {DAY!r})"
-        slots = f"(({since} - {days} * {DAY!r}) / {SLOT!r})"
+        days = f"floor({since} / {float(DAY)!r})"
+        slots = f"(({since} - {days} * {float(DAY)!r}) / {SLOT!r})"
         ends, widths = (f"[{', '.join(map(repr, x.tolist()))}]" for x in (self.ends, np.diff(self.ends)))
         # The last instant of a day may be rounded to the first of a 49th slot.
         slot = f"cast(least(greatest(floor({slots}), 0), {SLOTS - 1}) as integer)"
-        return f"{days} * {DAY!r} + {ends}[{slot} + 1] + ({slots} - {slot}) * {widths}[{slot} + 1]"
+        return f"{days} * {float(DAY)!r} + {ends}[{slot} + 1] + ({slots} - {slot}) * {widths}[{slot} + 1]"
 
     @classmethod
     def fit(cls, times: Sample, begins: float, first: float, kinds: Kinds) -> Self:
@@ -121,7 +121,7 @@ class Slots(Arrivals):
     @classmethod
     def fit(cls, store: Store, moments: str = "jobs", column: str = "submit_time") -> Self:
         """Return the process of a day that begins at six in the morning."""
-        return cls.fit_day(store, moments, column, kinds=KINDS, begins=6 * 3600.0)
+        return cls.fit_day(store, moments, column, kinds=KINDS, begins=6.0 * HOUR)
 
     @classmethod
     def fit_day(
@@ -134,7 +134,7 @@ class Slots(Arrivals):
         logarithm; those below a second count as one.
         """
         gaps(store, moments, column)
-        midnight = f"floor({column} / {DAY!r}) * {DAY!r}"
+        midnight = f"floor({column} / {float(DAY)!r}) * {float(DAY)!r}"
         day = Day.fit(store.sample(f"{column} - {midnight}", moments), begins, first, kinds)
         passed = f"select {day.virtual(column)} as passed from {moments} where {column} is not null"
         found = store.sample(

@@ -14,8 +14,8 @@ from gwa.models.arrivals._cascade import batched, fitted_shapes, scattered
 from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
-HOUR: Final = 3600.0
 LEVELS: Final = 12
 """How often an hour is halved, into pieces of less than a second."""
 
@@ -112,7 +112,7 @@ class Spectral(Arrivals):
 def _hourly(store: Store, moments: str, column: str) -> tuple[int, Ints]:
     """Return the first hour with an arrival, and the arrivals in each from it on."""
     found = store.arrays(
-        f"select floor({column} / {HOUR!r}) as hour, count(*) as n from {moments}"
+        f"select floor({column} / {float(HOUR)!r}) as hour, count(*) as n from {moments}"
         f" where {column} is not null group by hour order by hour"
     )
     hour = np.asarray(found["hour"], np.float64)

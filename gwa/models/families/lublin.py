@@ -18,11 +18,12 @@ from gwa.models.streams import Block, merged
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
 LONGEST = 12.0
 """The greatest logarithm of a run time, 45 hours: longer ones are drawn again."""
 
-DAWN, FIRST = 5 * 3600.0, 11.0
+DAWN, FIRST = 5.0 * HOUR, 11.0
 """The day begins at five in the morning, with the 11th argument of its gamma distribution."""
 
 INTERACTIVE = 0

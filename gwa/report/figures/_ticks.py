@@ -4,9 +4,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from gwa.report.formatting import SMALLEST, number
-
-MINUTE, HOUR, DAY = 60, 3600, 86400
-YEAR = 365 * DAY
+from gwa.util.units import DAY, HOUR, MINUTE, YEAR
 
 CHARACTER = 6.0
 """About how wide a character of a tick label is, in the units of the drawing."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gwa.report.document import Figure, Unit, Value
 from gwa.report.figures import _thin
+from gwa.util.units import DAY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +19,6 @@ Numbers = Sequence[float] | NDArray[Any]
 
 Line = Numbers | tuple[Numbers, Numbers, Numbers]
 """A value for each moment, or its mean, least and greatest, which are drawn as a band."""
-
-DAY = 86400
 
 HEIGHT = 210
 MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 20}

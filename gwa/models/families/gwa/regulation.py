@@ -13,11 +13,12 @@ import numpy as np
 from numba import njit
 
 from gwa.statistics.sample import Floats, Ints
+from gwa.util.units import WEEK
 
 CROWD: Final = 512
 """Sessions that wait to come."""
 
-MEMORY: Final = 604_800.0
+MEMORY: Final = WEEK
 """Seconds after which what was too much or too little is forgotten."""
 
 LATE: Final = 8 * MEMORY

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from gwa.metrics.bags import TEXT
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
-BREAK: Final = 3600.0
+BREAK: Final = HOUR
 """A session ends where a user submits nothing for so many seconds."""
 
 PAUSE: Final = TEXT.gap or 0.0
