@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from gwa.archive.published import PublishedTrace
 from gwa.report.document import Unit
 from gwa.report.formatting import fraction
+from gwa.util.units import DAY
 
 Measured: TypeAlias = tuple[float | None, str]
 """The value of a measure, and why it is that, or why there is none."""
@@ -98,7 +99,7 @@ PURPOSES: Final = {
 def _fitness(fields: Sequence[str], days: int) -> Callable[[PublishedTrace], Measured]:
     def of(trace: PublishedTrace) -> Measured:
         share, scarce = min((trace.shares.get(title, 0.0), title) for title in fields)
-        length = min(1.0, (trace.number("trace.span_seconds") or 0.0) / (86400 * days))
+        length = min(1.0, (trace.number("trace.span_seconds") or 0.0) / (DAY * days))
         if not share:
             return None, f"no job records {scarce}"
         why = f"{fraction(share)} of jobs record {scarce}, the scarcest field"

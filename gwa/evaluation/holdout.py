@@ -27,10 +27,10 @@ def training(store: Store, parity: int) -> Store:
     if length is None:
         raise TraceError(f"the trace is too short to hold half of it out, expected 4 times {PERIODS[-1]:g} s")
     begin = math.floor(first / length)
-    place = f"floor(submit_time / {length!r})"
+    place = f"floor(submit_time / {float(length)!r})"
     fields = [name for name, known in store.known.items() if known]
     columns = ", ".join(
-        f"submit_time - {length!r} * ({place} - floor(({place} - {begin}) / 2)) as submit_time"
+        f"submit_time - {float(length)!r} * ({place} - floor(({place} - {begin}) / 2)) as submit_time"
         if name == "submit_time"
         else name
         for name in fields

@@ -11,14 +11,15 @@ from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR, WEEK
 
 MOST: Final = 2_000_000
 """Jobs that are looked at; of a longer trace, the first."""
 
 NOBODY: Final = -1
 
-PERIODS: Final = (604_800.0, 86_400.0, 3_600.0)
-"""A week, a day and an hour: what workloads are cut into."""
+PERIODS: Final = (WEEK, DAY, HOUR)
+"""What workloads are cut into."""
 
 FEWEST_PERIODS: Final = 4
 

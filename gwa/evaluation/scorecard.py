@@ -19,6 +19,7 @@ from gwa.evaluation.measure import Measure, Statistic, Statistics, measured, mea
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
+from gwa.util.units import DAY, HOUR, WEEK
 
 SEED: Final = 2009
 BLOCKS: Final = (1, 2, 4)
@@ -30,7 +31,7 @@ NEAR: Final = 2.0
 ALIKE: Final = 2.0
 """How many times more jobs one trace may have before that is said."""
 
-NAMES: Final = {604_800.0: "weeks", 86_400.0: "days", 3_600.0: "hours"}
+NAMES: Final[dict[float, str]] = {WEEK: "weeks", DAY: "days", HOUR: "hours"}
 
 EQUAL, NOISE, CLOSE, OFF, MISSING, UNKNOWN = (
     "equal", "within noise", "near", "off", "missing", "not measured",

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR, MINUTE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-HOUR: Final = 3600.0
-DAY: Final = 86400.0
-QUARTER: Final = 900.0
+QUARTER: Final = 15.0 * MINUTE
 """Every time zone of today is a multiple of 15 minutes from UTC."""
 
 MINIMUM_POINTS: Final = 4
@@ -131,7 +130,7 @@ class Level:
 def counts(store: Store, moment: str, width: float, table: str = "jobs") -> Counts:
     """Return how many rows of *table* have their *moment* in each interval of *width* seconds."""
     columns = store.arrays(
-        f"select cast(floor({moment} / {width!r}) as bigint) as bin, count(*) as n from {table} as t"
+        f"select cast(floor({moment} / {float(width)!r}) as bigint) as bin, count(*) as n from {table} as t"
         f" where {moment} is not null group by bin order by bin"
     )
     return Counts(width, np.asarray(columns["bin"], np.int64), np.asarray(columns["n"], np.int64))

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
+from gwa.util.units import DAY
 
 Block: TypeAlias = dict[str, NDArray[Any]]
 """Jobs as arrays of equal length by field."""
-
-DAY = 86400.0
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from gwa.report.document import Unit, Value
+from gwa.util.units import DAY, HOUR, MINUTE, YEAR
 
 MISSING: Final = "not recorded"
 """What is written for a value that a trace does not have."""
@@ -23,11 +24,6 @@ WORDS: Final[Mapping[Value, str]] = {True: "yes", False: "no"}
 BRIEF: Final = ((" CPU hours", " h"), (" CPU seconds", " s"), (" per day", ""), (" per hour", ""))
 """What tables say instead of words that stand in their headings."""
 
-MINUTE: Final = 60
-HOUR: Final = 3600
-DAY: Final = 86400
-YEAR: Final = 365.25 * DAY
-
 LARGEST: Final = 1e15
 """Numbers from here on are written as powers of ten."""
 
@@ -36,6 +32,9 @@ SMALLEST: Final = 1e-4
 
 SIZES: Final = ("KB", "MB", "GB", "TB", "PB", "EB")
 """Names for powers of 1024 kilobytes."""
+
+DURATIONS: Final = ((YEAR, "y"), (DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (1, "s"))
+"""Units of time where there is little room, the longest first."""
 
 
 def show(value: Value, unit: Unit = "", zone: str | None = None) -> str:
@@ -174,10 +173,8 @@ def kilobytes(value: float) -> str:
     >>> kilobytes(0), kilobytes(1572864), kilobytes(2048)
     ('0 KB', '1.5 GB', '2 MB')
     """
-    power = 0
-    while abs(value) >= 1024 and power < len(SIZES) - 1:  # noqa: PLR2004 - binary units
-        value, power = value / 1024, power + 1
-    return f"{_short(value)} {SIZES[power]}"
+    amount, name = _scaled(value)
+    return f"{_short(amount)} {name}"
 
 
 def cpu_seconds(value: float) -> str:
@@ -192,6 +189,52 @@ def cpu_seconds(value: float) -> str:
     if value == 0 or abs(value) >= HOUR:
         return f"{_short(value / HOUR)} CPU hours"
     return f"{_short(value)} CPU seconds"
+
+
+def compact(value: float, unit: str = "") -> str:
+    """
+    Return *value* in few characters, for ticks and for the ends of bars.
+
+    >>> compact(0.5, "fraction"), compact(28476, "count"), compact(5400, "seconds")
+    ('50 %', '28,476', '1.5 h')
+    >>> compact(3145728, "kilobytes"), compact(25_000_000), compact(7.2e6, "cpu seconds")
+    ('3 GB', '25 M', '2,000 CPU h')
+    """
+    if unit == "fraction":
+        return f"{_compact_number(value * 100)} %"
+    if unit == "cpu seconds":
+        return f"{_compact_number(value / HOUR)} CPU h"
+    if unit == "kilobytes":
+        amount, name = _scaled(value)
+    elif unit == "seconds":
+        length, name = next((each for each in DURATIONS if abs(value) >= each[0]), DURATIONS[-1])
+        amount = value / length
+    else:
+        return _compact_number(value)
+    return f"{_compact_number(amount)} {name}"
+
+
+def _compact_number(value: float) -> str:
+    """
+    Return a number with three or more significant digits, thousands separated, millions as M.
+
+    >>> _compact_number(0.0003), _compact_number(1e-5), _compact_number(-25e5)
+    ('0.0003', '10⁻⁵', '-2.5 M')
+    """
+    for scale, name in ((1e12, " T"), (1e9, " G"), (1e6, " M")):
+        if abs(value) >= scale:
+            return f"{value / scale:,.4g}{name}"
+    if value == int(value) or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) >= SMALLEST else number(value).removeprefix("1 × ")
+
+
+def _scaled(kilobytes: float) -> tuple[float, str]:
+    """Return an amount of memory in the largest unit that it fills, and the unit."""
+    amount, power = kilobytes, 0
+    while abs(amount) >= 1024 and power < len(SIZES) - 1:  # noqa: PLR2004 - binary units
+        amount, power = amount / 1024, power + 1
+    return amount, SIZES[power]
 
 
 def _short(value: float) -> str:

@@ -6,13 +6,11 @@ One convention holds throughout: the location is 0; a *rate* is per unit of x an
 memoryless phase; a *shape* comes with a *scale* in units of x; *mu* and *sigma* are mean and standard
 deviation of x (normal) or of ln x (lognormal). ``to_scipy`` and ``from_scipy`` translate.
 
-Every concrete `Distribution` in a module of this package is a candidate: `distributions` looks.
+Every concrete `Distribution` in a module of this package is a candidate, and so is one in a module that
+another package names as an entry point of the group ``gwa.distributions``: `distributions` finds them.
 """
 
-import importlib
-import inspect
 import math
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -24,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gwa.statistics.numeric import bisect, dot, floats, pieces
 from gwa.statistics.sample import Floats, Sample
+from gwa.util import plugins
 
 _HUGE = 1e300
 
@@ -202,11 +201,6 @@ def unshifted(parameters: Mapping[str, float]) -> None:
 
 @cache
 def distributions() -> dict[str, type[Distribution]]:
-    """Return every distribution of this package by name."""
-    package = importlib.import_module("gwa.statistics")
-    found: dict[str, type[Distribution]] = {}
-    for module in pkgutil.iter_modules(package.__path__, "gwa.statistics."):
-        for _, member in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if issubclass(member, Distribution) and not inspect.isabstract(member):
-                found[member.name] = member
-    return found
+    """Return every distribution by name: those of this package, then those of other packages."""
+    found = plugins.subclasses("gwa.statistics", Distribution, "gwa.distributions")  # type: ignore[type-abstract]
+    return {kind.name: kind for kind in found}

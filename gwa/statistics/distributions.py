@@ -21,64 +21,60 @@ _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
-class Normal(Batched):
-    """
-    The normal distribution: density exp(-z**2 / 2) / (sigma sqrt(2 pi)) with z = (x - mu) / sigma.
+class Exponential(Batched):
+    """The exponential distribution, density rate exp(-rate x): the memoryless one; the mean is 1 / rate."""
 
-    The fit is the sample's mean and its standard deviation with divisor n.
-    """
+    rate: float
 
-    mu: float
-    sigma: float
-
-    name = "normal"
-    title = "normal"
-    parameters: ClassVar = {"mu": "mean, in units of x", "sigma": "standard deviation, in units of x"}
-    support = REAL
-    scipy = "norm"
-    signed = ("mu",)
+    name = "exponential"
+    title = "exponential"
+    parameters: ClassVar = {"rate": "events per unit of x, one over the mean"}
+    support = NONNEGATIVE
+    scipy = "expon"
+    needs = 1
 
     def __post_init__(self) -> None:
-        """Refuse a sigma of 0 or less."""
-        require(sigma=self.sigma)
+        """Refuse a rate of 0 or less."""
+        require(rate=self.rate)
 
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
-        """Return mean and standard deviation of each row."""
-        mu = average(x, weight)
-        return mu, np.sqrt(average((x - mu) ** 2, weight))
-
-    def _z(self, x: ArrayLike) -> Floats:
-        return (floats(x) - self.mu) / self.sigma
+        """Return one over the mean of each row."""
+        return (1 / average(x, weight),)
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
-        return floats(ndtr(self._z(x)))
+        return -np.expm1(-self.rate * at_least_zero(x))
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        return floats(ndtr(-self._z(x)))
+        left: Floats = np.exp(-self.rate * at_least_zero(x))
+        return left
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
-        return floats(-0.5 * self._z(x) ** 2 - np.log(self.sigma) - _LOG_ROOT_2PI)
+        at = floats(x)
+        return np.where(at >= 0, np.log(self.rate) - self.rate * at, -math.inf)
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        return self.mu + self.sigma * floats(ndtri(floats(q)))
+        with np.errstate(divide="ignore"):
+            found: Floats = -np.log1p(-floats(q)) / self.rate
+        return found
 
     def mean(self) -> float:
         """Return the expectation."""
-        return self.mu
+        return 1 / self.rate
 
     def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.norm``."""
-        return {"loc": self.mu, "scale": self.sigma}
+        """Return the arguments of ``scipy.stats.expon``."""
+        return {"loc": 0.0, "scale": 1 / self.rate}
 
     @classmethod
     def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.norm(loc, scale)``."""
-        return cls(parameters.get("loc", 0.0), parameters.get("scale", 1.0))
+        """Return the distribution of ``scipy.stats.expon(0, scale)``."""
+        unshifted(parameters)
+        return cls(1 / parameters.get("scale", 1.0))
 
 
 @dataclass(frozen=True)
@@ -147,57 +143,61 @@ class Lognormal(Batched):
 
 
 @dataclass(frozen=True)
-class Exponential(Batched):
-    """The exponential distribution, density rate exp(-rate x): the memoryless one; the mean is 1 / rate."""
+class Normal(Batched):
+    """
+    The normal distribution: density exp(-z**2 / 2) / (sigma sqrt(2 pi)) with z = (x - mu) / sigma.
 
-    rate: float
+    The fit is the sample's mean and its standard deviation with divisor n.
+    """
 
-    name = "exponential"
-    title = "exponential"
-    parameters: ClassVar = {"rate": "events per unit of x, one over the mean"}
-    support = NONNEGATIVE
-    scipy = "expon"
-    needs = 1
+    mu: float
+    sigma: float
+
+    name = "normal"
+    title = "normal"
+    parameters: ClassVar = {"mu": "mean, in units of x", "sigma": "standard deviation, in units of x"}
+    support = REAL
+    scipy = "norm"
+    signed = ("mu",)
 
     def __post_init__(self) -> None:
-        """Refuse a rate of 0 or less."""
-        require(rate=self.rate)
+        """Refuse a sigma of 0 or less."""
+        require(sigma=self.sigma)
 
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
-        """Return one over the mean of each row."""
-        return (1 / average(x, weight),)
+        """Return mean and standard deviation of each row."""
+        mu = average(x, weight)
+        return mu, np.sqrt(average((x - mu) ** 2, weight))
+
+    def _z(self, x: ArrayLike) -> Floats:
+        return (floats(x) - self.mu) / self.sigma
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
-        return -np.expm1(-self.rate * at_least_zero(x))
+        return floats(ndtr(self._z(x)))
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        left: Floats = np.exp(-self.rate * at_least_zero(x))
-        return left
+        return floats(ndtr(-self._z(x)))
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
-        at = floats(x)
-        return np.where(at >= 0, np.log(self.rate) - self.rate * at, -math.inf)
+        return floats(-0.5 * self._z(x) ** 2 - np.log(self.sigma) - _LOG_ROOT_2PI)
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        with np.errstate(divide="ignore"):
-            found: Floats = -np.log1p(-floats(q)) / self.rate
-        return found
+        return self.mu + self.sigma * floats(ndtri(floats(q)))
 
     def mean(self) -> float:
         """Return the expectation."""
-        return 1 / self.rate
+        return self.mu
 
     def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.expon``."""
-        return {"loc": 0.0, "scale": 1 / self.rate}
+        """Return the arguments of ``scipy.stats.norm``."""
+        return {"loc": self.mu, "scale": self.sigma}
 
     @classmethod
     def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.expon(0, scale)``."""
-        unshifted(parameters)
-        return cls(1 / parameters.get("scale", 1.0))
+        """Return the distribution of ``scipy.stats.norm(loc, scale)``."""
+        return cls(parameters.get("loc", 0.0), parameters.get("scale", 1.0))

@@ -18,72 +18,6 @@ _FORBIDDEN = 1e3
 
 
 @dataclass(frozen=True)
-class Pareto(Batched):
-    """
-    The Pareto distribution: P(X > x) = (minimum / x)**shape from *minimum* on.
-
-    Fitted with the sample's least value as minimum and shape = 1 / (mean ln x - ln minimum), which is
-    what Da Costa et al. (2018, table 7) did for make-spans. The mean is infinite up to a shape of 1.
-    """
-
-    shape: float
-    minimum: float
-
-    name = "pareto"
-    title = "Pareto"
-    parameters: ClassVar = {"shape": "tail exponent, no unit", "minimum": "least value, in units of x"}
-    scipy = "pareto"
-
-    def __post_init__(self) -> None:
-        """Refuse parameters of 0 or less."""
-        require(shape=self.shape, minimum=self.minimum)
-
-    @classmethod
-    def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
-        """Return tail exponent and least value of each row."""
-        least = np.where(weight > 0, x, np.inf).min(axis=-1, keepdims=True)
-        return 1 / average(np.log(x / least), weight), least
-
-    def cdf(self, x: ArrayLike) -> Floats:
-        """Return P(X <= x)."""
-        return -np.expm1(-self.shape * self._excess(x))
-
-    def sf(self, x: ArrayLike) -> Floats:
-        """Return P(X > x)."""
-        left: Floats = np.exp(-self.shape * self._excess(x))
-        return left
-
-    def _excess(self, x: ArrayLike) -> Floats:
-        """Return ln(x / minimum), 0 below the minimum."""
-        return np.log(np.maximum(floats(x) / self.minimum, 1))
-
-    def logpdf(self, x: ArrayLike) -> Floats:
-        """Return the log of the density."""
-        density = np.log(self.shape) - self.shape * self._excess(x) - log(x)
-        return np.where(floats(x) >= self.minimum, density, -math.inf)
-
-    def ppf(self, q: ArrayLike) -> Floats:
-        """Return the quantiles."""
-        with np.errstate(divide="ignore"):
-            found: Floats = self.minimum * (1 - floats(q)) ** (-1 / self.shape)
-        return found
-
-    def mean(self) -> float:
-        """Return the expectation, infinite up to a shape of 1."""
-        return self.minimum * self.shape / (self.shape - 1) if self.shape > 1 else math.inf
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.pareto``."""
-        return {"b": self.shape, "loc": 0.0, "scale": self.minimum}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.pareto(b, 0, scale)``."""
-        unshifted(parameters)
-        return cls(parameters["b"], parameters.get("scale", 1.0))
-
-
-@dataclass(frozen=True)
 class GeneralizedPareto(Distribution):
     """
     The generalised Pareto distribution: P(X > x) = (1 + shape x / scale)**(-1 / shape).
@@ -178,6 +112,72 @@ def _least(loss: Callable[[float], float], largest: float) -> float:
     best = int(np.argmin([loss(float(ratio)) for ratio in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
     return least(loss, low, high, 1e-12)
+
+
+@dataclass(frozen=True)
+class Pareto(Batched):
+    """
+    The Pareto distribution: P(X > x) = (minimum / x)**shape from *minimum* on.
+
+    Fitted with the sample's least value as minimum and shape = 1 / (mean ln x - ln minimum), which is
+    what Da Costa et al. (2018, table 7) did for make-spans. The mean is infinite up to a shape of 1.
+    """
+
+    shape: float
+    minimum: float
+
+    name = "pareto"
+    title = "Pareto"
+    parameters: ClassVar = {"shape": "tail exponent, no unit", "minimum": "least value, in units of x"}
+    scipy = "pareto"
+
+    def __post_init__(self) -> None:
+        """Refuse parameters of 0 or less."""
+        require(shape=self.shape, minimum=self.minimum)
+
+    @classmethod
+    def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
+        """Return tail exponent and least value of each row."""
+        least = np.where(weight > 0, x, np.inf).min(axis=-1, keepdims=True)
+        return 1 / average(np.log(x / least), weight), least
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        return -np.expm1(-self.shape * self._excess(x))
+
+    def sf(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        left: Floats = np.exp(-self.shape * self._excess(x))
+        return left
+
+    def _excess(self, x: ArrayLike) -> Floats:
+        """Return ln(x / minimum), 0 below the minimum."""
+        return np.log(np.maximum(floats(x) / self.minimum, 1))
+
+    def logpdf(self, x: ArrayLike) -> Floats:
+        """Return the log of the density."""
+        density = np.log(self.shape) - self.shape * self._excess(x) - log(x)
+        return np.where(floats(x) >= self.minimum, density, -math.inf)
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Return the quantiles."""
+        with np.errstate(divide="ignore"):
+            found: Floats = self.minimum * (1 - floats(q)) ** (-1 / self.shape)
+        return found
+
+    def mean(self) -> float:
+        """Return the expectation, infinite up to a shape of 1."""
+        return self.minimum * self.shape / (self.shape - 1) if self.shape > 1 else math.inf
+
+    def to_scipy(self) -> dict[str, float]:
+        """Return the arguments of ``scipy.stats.pareto``."""
+        return {"b": self.shape, "loc": 0.0, "scale": self.minimum}
+
+    @classmethod
+    def from_scipy(cls, **parameters: float) -> Self:
+        """Return the distribution of ``scipy.stats.pareto(b, 0, scale)``."""
+        unshifted(parameters)
+        return cls(parameters["b"], parameters.get("scale", 1.0))
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from gwa.errors import DefinitionError, EngineError, TraceError
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.store.system import System
-
-DAY: Final = 86400
+from gwa.util.units import DAY
 
 SHOWN: Final = 8
 """The number of names that an error message lists."""

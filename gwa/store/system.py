@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
 from gwa.util.toml import Check, TomlFile, record
+from gwa.util.units import HOUR
 
 Header = tuple[tuple[str, str], ...]
 """The *key: value* lines of a log's header, in order; keys may repeat."""
@@ -102,8 +103,8 @@ def _zone(name: str | None, seconds: str | None) -> str | None:
     if name and is_zone(name):
         return name
     offset = re.match(r"-?\d{1,6}(?!\d)", seconds or "")
-    if offset and int(offset[0]) % 3600 == 0 and abs(int(offset[0])) <= 12 * 3600:
-        hours = int(offset[0]) // 3600
+    if offset and int(offset[0]) % HOUR == 0 and abs(int(offset[0])) <= 12 * HOUR:
+        hours = int(offset[0]) // HOUR
         # The signs of the Etc zones are those of POSIX: Etc/GMT+8 lies west of Greenwich.
         return f"Etc/GMT{-hours:+d}" if hours else "UTC"
     return None

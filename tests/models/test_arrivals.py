@@ -19,7 +19,7 @@ from gwa.models.arrivals.bursts import Bursts
 from gwa.models.arrivals.modulated import Modulated
 from gwa.models.arrivals.poisson import Poisson
 from gwa.models.arrivals.renewal import Renewal
-from gwa.models.arrivals.slots import DAY, SLOT, Day, Slots
+from gwa.models.arrivals.slots import SLOT, Day, Slots
 from gwa.models.arrivals.spectral import Spectral, _bands
 from gwa.models.arrivals.wavelet import Wavelet
 from gwa.models.draws import Scaled
@@ -27,6 +27,7 @@ from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.distributions import Lognormal, Normal
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.weibull import Weibull
+from gwa.util.units import DAY
 
 EXAMPLES: dict[str, Any] = {
     "poisson": Poisson(90.0),

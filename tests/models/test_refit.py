@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gwa.models.arrivals.slots import DAY, SLOT, SLOTS
+from gwa.models.arrivals.slots import SLOT, SLOTS
 from gwa.models.arrivals.spectral import _bands
 from gwa.models.base import models, presets
 from gwa.models.families._similar_bags import bag_sizes, draw_bag_starts, first_arrivals
 from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.streams import Extent
+from gwa.util.units import DAY
 
 SHARES = (np.arange(2000) + 0.5) / 2000
 """Shares at which distributions are compared."""

@@ -7,17 +7,18 @@ from typing import Final, TypeAlias
 from gwa.errors import TraceError
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select
+from gwa.util.units import WEEK
 
 Stores: TypeAlias = Sequence[tuple[str, Store]]
 """Traces, each a name and a store."""
 
-WEEK: Final = 604_800.0
-
 NEAR: Final = 0.1
 """A week bears the common load if its own is so near to it, as a fraction of capacity."""
 
+WEEK_NUMBER: Final = f"cast(floor(submit_time / {WEEK}) as bigint)"
+
 LOADS: Final = """
-select cast(floor(submit_time / 604800) as bigint) as week, cast(sum(cpu_seconds) as double) as work
+select {week} as week, cast(sum(cpu_seconds) as double) as work
 from ran where submit_time is not null group by week order by week
 """
 
@@ -62,7 +63,7 @@ def same_load(stores: Stores) -> tuple[Stores, str]:
             raise TraceError(
                 f"{name}: fewer than two weeks bear a load of {common:.0%}, which is the common one"
             )
-        conditions.append(f"cast(floor(submit_time / 604800) as bigint) in ({', '.join(map(str, near))})")
+        conditions.append(f"{WEEK_NUMBER} in ({', '.join(map(str, near))})")
     return _select(stores, conditions), (
         f"Only weeks in which jobs worth {common - NEAR:.0%} to {common + NEAR:.0%} of the capacity were"
         " submitted are compared. Time series and utilisation have gaps where other weeks were."
@@ -72,7 +73,7 @@ def same_load(stores: Stores) -> tuple[Stores, str]:
 def _loads(name: str, store: Store) -> dict[int, float]:
     """Return the load of each week that is whole."""
     cpus = store.system.cpus
-    weeks = store.rows(LOADS)[1:-1]
+    weeks = store.rows(LOADS.format(week=WEEK_NUMBER))[1:-1]
     if not cpus or not weeks:
         raise TraceError(f"{name}: its load is not known, for want of processors, times or three weeks")
     return {week: work / (cpus * WEEK) for week, work in weeks}

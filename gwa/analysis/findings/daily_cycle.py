@@ -2,10 +2,10 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
+from gwa.util.units import DAY
 
 MINIMUM_RATIO = 3
 MINIMUM_DAYS = 3
-DAY = 86400
 
 
 @finding(

@@ -2,8 +2,9 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import seconds
+from gwa.util.units import DAY, HOUR
 
-MINIMUM_WAIT = 4 * 3600
+MINIMUM_WAIT = 4 * HOUR
 
 
 @finding(
@@ -16,5 +17,5 @@ def long_waits(facts: Facts) -> tuple[float, str] | None:
         return None
     half = f"half of the jobs start within {seconds(median)}" if median else "half of the jobs start at once"
     return 0.35 + min(
-        p95 / 86400, 10
+        p95 / DAY, 10
     ) / 20, f"One job in twenty waits for {seconds(p95)} or longer, while {half}."

@@ -9,6 +9,7 @@ from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY
 
 COLUMNS: Final = (
     Column("id", "Name"),
@@ -117,7 +118,7 @@ def _top_row(
         "procs_mean": procs,
         "runtime_mean": run_time,
         "runtime_median": number(medians[name]) if name in medians else None,
-        "arrivals_per_day": jobs / (active / 86400) if active >= 86400 else None,  # noqa: PLR2004 - a day
+        "arrivals_per_day": jobs / (active / DAY) if active >= DAY else None,
     }
 
 

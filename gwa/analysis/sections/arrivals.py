@@ -5,13 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import HOUR, QUARTER, Calendar, Counts, Floats, article, counts
+from gwa.metrics.timeline import QUARTER, Calendar, Counts, Floats, article, counts
 from gwa.report.document import Block, Fact, Facts, Value
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
 from gwa.report.formatting import counted, show
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
 
 @analysis("Arrivals", Chapter.USAGE, facts=("arrivals",), needs=("submit_time",), order=1)

@@ -12,6 +12,7 @@ from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY
 
 COLUMNS = (
     "Bags",
@@ -25,7 +26,7 @@ COLUMNS = (
     "Gini of sizes",
 )
 
-MAXIMUM_GAP = 86400.0
+MAXIMUM_GAP = DAY
 """The longest gap of the figure: a day."""
 
 CURVE_POINTS = 80

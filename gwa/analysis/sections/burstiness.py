@@ -14,9 +14,17 @@ from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR, MINUTE, WEEK
 
 BIN_SECONDS: Final = 900
-SCALES: Final = {900: "15 min", 1800: "30 min", 3600: "1 h", 21600: "6 h", 86400: "1 day", 604800: "1 week"}
+SCALES: Final = {
+    15 * MINUTE: "15 min",
+    30 * MINUTE: "30 min",
+    HOUR: "1 h",
+    6 * HOUR: "6 h",
+    DAY: "1 day",
+    WEEK: "1 week",
+}
 
 RUN_TIME_BY_SIZE: Final = """
 select {procs} as procs, {run_time} as run_time from ran where {procs} >= 1 group by {procs} order by {procs}

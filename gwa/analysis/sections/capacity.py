@@ -6,20 +6,18 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import DAY, MAXIMUM_DAYS, Floats, Ints, Level, level
+from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Ints, Level, level
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR, WEEK
 
 BIN: Final = 600.0
 
 ZERO: Final = 1e-9
 """An average below this is zero but for rounding."""
-
-HOUR: Final = 3600.0
-WEEK: Final = 7 * DAY
 
 BUSY_SHARE: Final = 0.9
 OUTAGE_INTERVAL: Final = WEEK

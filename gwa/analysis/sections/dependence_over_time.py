@@ -13,6 +13,7 @@ from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import aggregated, autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
 QUARTERS_PER_HOUR: Final = 4
 
@@ -101,7 +102,7 @@ def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
     yield Facts(
         tuple(
             Fact(
-                f"correlation.arrivals.{lag * 3600}s",
+                f"correlation.arrivals.{lag * HOUR}s",
                 number(float(correlations[lag])),
                 f"Autocorrelation after {name}",
             )
@@ -116,8 +117,8 @@ def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
         "Autocorrelation of arrivals in an hour",
         {
             # The value at lag 0, 1 by definition, would squeeze all others.
-            "arrivals": (np.arange(1, lags + 1) * 3600.0, correlations[1:]),
-            "95 % at random": ([3600.0, lags * 3600.0], [band, band]),
+            "arrivals": (np.arange(1, lags + 1) * float(HOUR), correlations[1:]),
+            "95 % at random": ([float(HOUR), float(lags * HOUR)], [band, band]),
         },
         "Lag",
         "Autocorrelation",

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import DAY
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
 from gwa.report.facts import number
 from gwa.store.store import Store
+from gwa.util.units import DAY
 
 BURST_FACTOR: Final = 5
 """On a burst, a user submits at least this multiple of the jobs of all users on a median day."""
@@ -88,10 +88,10 @@ def flurries(store: Store) -> Iterator[Block]:
     all users together on a median day that has any; such days in a row are one flurry, if it has at least
     1 % of the jobs of the trace and 100 of them. Nothing is removed: the filters below would do so.
     """
-    typical = store.sample("value", f"({JOBS_PER_DAY.format(day=DAY, table='jobs')})").median()
+    typical = store.sample("value", f"({JOBS_PER_DAY.format(day=float(DAY), table='jobs')})").median()
     total = store.row("select count(*) from jobs")[0]
     minimum = max(MINIMUM_SHARE * total, float(MINIMUM_JOBS))
-    query = FLURRIES.format(day=DAY, burst=BURST_FACTOR * typical, least=minimum)
+    query = FLURRIES.format(day=float(DAY), burst=BURST_FACTOR * typical, least=minimum)
     rows = store.rows(FLURRY_LIST.format(flurries=query))
     jobs = sum(row[3] for row in rows)
     yield Facts(
@@ -191,7 +191,7 @@ def _figures(store: Store, jobs: str, ran: str) -> dict[str, float | int | None]
     start, end = store.row("select min(submit_time), max(end_time) from ran")
     capacity = (store.system.cpus or 0) * ((end or 0.0) - (start or 0.0))
     run_times = store.sample("run_time", ran)
-    days = store.sample("value", f"({JOBS_PER_DAY.format(day=DAY, table=jobs)})")
+    days = store.sample("value", f"({JOBS_PER_DAY.format(day=float(DAY), table=jobs)})")
     return {
         "jobs": submitted,
         "users": users,

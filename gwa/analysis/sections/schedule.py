@@ -10,6 +10,7 @@ from gwa.metrics.timeline import QUARTER, Calendar, counts
 from gwa.report.document import Block, Note
 from gwa.report.figures.gantt import Job, gantt, placed
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
 MAXIMUM_STARTING: Final = 200
 """Further jobs that start are not drawn."""
@@ -56,7 +57,7 @@ def schedule(store: Store) -> Iterator[Block]:
         placed(jobs),
         (first, end),
         "Processors",
-        f"{len(starting)} jobs that start within {(end - first) / 3600:.3g} h, each as wide as it ran and as"
+        f"{len(starting)} jobs that start within {(end - first) / HOUR:.3g} h, each as wide as it ran and as"
         f" high as its processors, {max(procs for _, _, procs, _ in jobs):,} at most.",
         zone=None if store.system.relative else store.system.timezone.key,
         note=" ".join(note for note, holds in notes.items() if holds),

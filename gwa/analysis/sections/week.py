@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import DAY, MAXIMUM_DAYS, QUARTER, Calendar, Floats, Ints, counts
+from gwa.metrics.timeline import MAXIMUM_DAYS, QUARTER, Calendar, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR
 
 NAMES: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HOURS: Final = 24
@@ -42,7 +43,7 @@ def week(store: Store) -> Iterator[Block]:
         return
     jobs = np.bincount(hours_of_week(quarters.times, system.timezone), quarters.counts, HOURS * 7)
     every = np.arange(quarters.bins[0], quarters.bins[-1] + 1) * QUARTER
-    covered = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / 3600
+    covered = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / HOUR
     uncovered = int(np.count_nonzero(covered == 0))
     if uncovered:
         yield Note(f"The trace is short: nothing is known of {uncovered} of the {7 * HOURS} hours of a week.")
@@ -62,7 +63,7 @@ def hours_of_week(times: Floats, zone: ZoneInfo) -> NDArray[np.int64]:
     """
     if not len(times):
         return np.zeros(0, np.int64)
-    local = np.floor((times + _offsets(times, zone)) / 3600).astype(np.int64)
+    local = np.floor((times + _offsets(times, zone)) / HOUR).astype(np.int64)
     hours: Ints = (local + 3 * HOURS) % (7 * HOURS)  # 1 January 1970 was a Thursday
     return hours
 

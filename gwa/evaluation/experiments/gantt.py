@@ -12,6 +12,7 @@ from gwa.evaluation.experiments.workloads import workload
 from gwa.report.document import Block, Note, Section
 from gwa.report.figures.gantt import gantt, placed
 from gwa.simulation.bags import CLASSES
+from gwa.util.units import HOUR
 
 MOST: Final = 2000
 """More bars than this cannot be told apart."""
@@ -53,7 +54,7 @@ def _blocks(plan: Plan, run: PlannedRun) -> Iterator[Block]:
     ]
     title = " · ".join(words)
     period = (min(bar[0] for bar in bars), max(bar[1] for bar in bars))
-    alt = f"{len(bars)} tasks on their processors within {(period[1] - period[0]) / 3600:.3g} h."
+    alt = f"{len(bars)} tasks on their processors within {(period[1] - period[0]) / HOUR:.3g} h."
     yield gantt(f"schedule-{run.name}", title, bars, period, "Processors", alt, note=note)
 
 

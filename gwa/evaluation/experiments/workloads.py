@@ -19,11 +19,12 @@ from gwa.models.base import Model
 from gwa.models.draws import Scaled
 from gwa.models.families.thesis import BagsModel
 from gwa.models.parameters import positive
-from gwa.models.streams import DAY, Block, Extent, concatenate, merge, truncate
+from gwa.models.streams import Block, Extent, concatenate, merge, truncate
 from gwa.simulation.tasks import Tasks
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
+from gwa.util.units import DAY
 
 NEAR: Final = 0.02
 """How near arrivals alone must bring the load, as a share of the target; run times make up for the rest."""
@@ -160,7 +161,7 @@ def _modelled(
     block = concatenate(list(truncate(merge(streams), Extent(said.tasks, said.days))))
     if not block["submit_time"].size:
         raise ModelError("no task is submitted in so short a time")
-    length = float(block["submit_time"][-1]) if said.days is None else said.days * DAY
+    length = float(block["submit_time"][-1]) if said.days is None else float(said.days * DAY)
     return _made(block, length)
 
 

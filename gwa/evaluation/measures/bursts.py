@@ -7,11 +7,12 @@ import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import DIFFERENCE, Aspect, measure
+from gwa.metrics.timeline import QUARTER
 from gwa.statistics import dependence
 from gwa.statistics.hurst import wavelet
 from gwa.statistics.sample import Floats, Ints
+from gwa.util.units import DAY, HOUR
 
-QUARTER, HOUR, DAY = 900.0, 3600.0, 86400.0
 BINS: Final = 128
 JOBS: Final = 100
 """Fewer quarters of an hour, or jobs, tell nothing of long memory."""

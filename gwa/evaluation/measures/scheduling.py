@@ -20,12 +20,10 @@ from gwa.simulation import metrics
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
 from gwa.statistics.sample import Floats, Sample
+from gwa.util.units import MINUTE
 
 LOAD: Final = 0.6
 """Load of the system; first come first served cannot bear much more."""
-
-MINUTE: Final = 60.0
-"""Added to mean waits before they are compared: seconds matter to nobody."""
 
 MOST: Final = 200_000
 """Jobs that are scheduled; of a longer workload, the first."""
@@ -55,6 +53,7 @@ def _seen(workload: JobArrays, policy: str) -> Seen | None:
 
 
 def _wait(workload: JobArrays, policy: str) -> float | None:
+    """Return the mean wait and a minute, so that seconds do not matter when such means are compared."""
     seen = _seen(workload, policy)
     return None if seen is None else float(seen.wait.mean()) + MINUTE
 

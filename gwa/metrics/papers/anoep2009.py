@@ -21,12 +21,12 @@ from gwa.statistics.fit import SIX, Fits, fit_all
 from gwa.statistics.rounding import RoundingGrid
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR
 
 SLOTS: Final = 48
 """Half hours of a day."""
 
-DAY: Final = 86400.0
-SHIFT: Final = 6 * 3600.0
+SHIFT: Final = 6.0 * HOUR
 """The day of the thesis begins at 6 in the morning, local time."""
 
 DAY_HOURS: Final = (8, 17)
@@ -166,7 +166,7 @@ def _bag_gaps(store: Store, preset: ThesisReading) -> Sample:
     hours = ""
     if preset.day_hours_only:
         seconds = _time_of_day("start", _offset(store))
-        hours = f"where {seconds} >= {DAY_HOURS[0] * 3600} and {seconds} < {DAY_HOURS[1] * 3600}"
+        hours = f"where {seconds} >= {DAY_HOURS[0] * HOUR} and {seconds} < {DAY_HOURS[1] * HOUR}"
     return store.sample(
         "gap",
         "(select start, start - lag(start) over (order by start) as gap"
@@ -204,7 +204,7 @@ def _variances(store: Store, preset: ThesisReading) -> Sample:
 
 def _time_of_day(moment: str, shift: float) -> str:
     """Return the SQL for the seconds since midnight of a clock that is *shift* seconds ahead of UTC."""
-    return f"({moment} + {shift!r} - floor(({moment} + {shift!r}) / {DAY!r}) * {DAY!r})"
+    return f"({moment} + {shift!r} - floor(({moment} + {shift!r}) / {float(DAY)!r}) * {float(DAY)!r})"
 
 
 def _offset(store: Store) -> float:

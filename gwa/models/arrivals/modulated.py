@@ -14,11 +14,12 @@ from gwa.models.arrival_process import Arrivals, sample_gaps
 from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR
 
 SLOT: Final = 300.0
 """Seconds for which a rate is constant."""
 
-HOUR, DAY, HOURS, DAYS = 3600.0, 86400.0, 24, 7
+HOURS, DAYS = 24, 7
 
 TIME_CONSTANTS: Final = tuple(900.0 * 4.0**k for k in range(7))
 """Time constants of the components of the noise, from a quarter of an hour to six weeks."""
@@ -145,7 +146,7 @@ class _Noise:
 def _calendar(slots: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> "tuple[np.ndarray, np.ndarray]":
     """Return the hour of the day and the day of the week of slots since a midnight."""
     seconds = slots * int(SLOT)
-    return seconds // 3600 % HOURS, seconds // 86400 % DAYS
+    return seconds // HOUR % HOURS, seconds // DAY % DAYS
 
 
 def _factors(counts: Floats, phase: "np.ndarray", size: int) -> Floats:

@@ -16,10 +16,10 @@ from gwa.statistics.fit import fit_all
 from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR
 
 SLOTS: Final = 48
-SLOT: Final = 1800.0
-DAY: Final = SLOTS * SLOT
+SLOT: Final = DAY / SLOTS
 
 CANDIDATES: Final = ("normal", "weibull", "gamma")
 """Distributions of the logarithm of gaps, and of the slots of the day."""
@@ -66,12 +66,12 @@ class Day(Parameters):
     def virtual(self, real: str) -> str:
         """Return SQL for the virtual time, up to a constant, of the SQL expression *real*."""
         since = f"({real} - {self.begins!r})"
-        days = f"floor({since} / {DAY!r})"
-        slots = f"(({since} - {days} * {DAY!r}) / {SLOT!r})"
+        days = f"floor({since} / {float(DAY)!r})"
+        slots = f"(({since} - {days} * {float(DAY)!r}) / {SLOT!r})"
         ends, widths = (f"[{', '.join(map(repr, x.tolist()))}]" for x in (self.ends, np.diff(self.ends)))
         # Rounding may put the last instant of a day into a 49th slot.
         slot = f"cast(least(greatest(floor({slots}), 0), {SLOTS - 1}) as integer)"
-        return f"{days} * {DAY!r} + {ends}[{slot} + 1] + ({slots} - {slot}) * {widths}[{slot} + 1]"
+        return f"{days} * {float(DAY)!r} + {ends}[{slot} + 1] + ({slots} - {slot}) * {widths}[{slot} + 1]"
 
     @classmethod
     def fit(cls, times: Sample, begins: float, first: float, candidates: Candidates) -> Self:
@@ -121,7 +121,7 @@ class Slots(Arrivals):
     @classmethod
     def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
         """Fit the process, with a day that begins at six in the morning."""
-        return cls.fit_day(store, table, column, candidates=CANDIDATES, begins=6 * 3600.0)
+        return cls.fit_day(store, table, column, candidates=CANDIDATES, begins=6.0 * HOUR)
 
     @classmethod
     def fit_day(
@@ -141,7 +141,7 @@ class Slots(Arrivals):
         time, on the natural logarithm; those below one second count as one.
         """
         sample_gaps(store, table, column)
-        midnight = f"floor({column} / {DAY!r}) * {DAY!r}"
+        midnight = f"floor({column} / {float(DAY)!r}) * {float(DAY)!r}"
         day = Day.fit(store.sample(f"{column} - {midnight}", table), begins, first, candidates)
         arrivals = f"select {day.virtual(column)} as virtual from {table} where {column} is not null"
         virtual_gaps = store.sample(

@@ -14,8 +14,8 @@ from gwa.models.arrivals._cascade import fit_shapes, regroup, scatter
 from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
-HOUR: Final = 3600.0
 HALVINGS: Final = 12
 """Number of times that an hour is halved, into pieces of less than a second."""
 
@@ -113,7 +113,7 @@ class Spectral(Arrivals):
 def _count_by_hour(store: Store, table: str, column: str) -> tuple[int, Ints]:
     """Return the first hour with an arrival, and the number of arrivals in each hour from it on."""
     columns = store.arrays(
-        f"select floor({column} / {HOUR!r}) as hour, count(*) as n from {table}"
+        f"select floor({column} / {float(HOUR)!r}) as hour, count(*) as n from {table}"
         f" where {column} is not null group by hour order by hour"
     )
     hour = np.asarray(columns["hour"], np.float64)

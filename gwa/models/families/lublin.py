@@ -18,11 +18,12 @@ from gwa.models.streams import Block, merge
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
 MAXIMUM_LOGARITHM = 12.0
 """Maximum logarithm of a run time, 45 hours; longer ones are drawn again."""
 
-DAY_START, FIRST_ARGUMENT = 5 * 3600.0, 11.0
+DAY_START, FIRST_ARGUMENT = 5.0 * HOUR, 11.0
 """The day begins at five in the morning, with the 11th argument of its gamma distribution."""
 
 INTERACTIVE_QUEUE = 0

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.patches import Rectangle
 
-from gwa.report.figures import _style, _ticks
+from gwa.report.figures import _style
+from gwa.report.formatting import compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ def cell(  # matplotlib's words for a rectangle are passed on
 
 def scale(axes: "Axes", low: float, high: float, unit: str) -> None:
     """Draw a scale at the top right: five strengths between the least and the greatest value."""
-    words = [_ticks.compact(low, unit), _ticks.compact(high, unit)]
+    words = [compact(low, unit), compact(high, unit)]
     across, up = 1 / axes.bbox.width, 1 / axes.bbox.height
     end, top = 1 - (6 * len(words[1]) + 6) * across, 1 + 12 * up
     for step in range(5):

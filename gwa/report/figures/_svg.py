@@ -2,12 +2,13 @@
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from html import escape
 from io import BytesIO
 from typing import Any
 
 import matplotlib as mpl
+from lxml import etree
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
@@ -19,6 +20,9 @@ FONTS = (
     "'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 )
 """The letters of a figure are those of the page."""
+
+SVG = "{http://www.w3.org/2000/svg}"
+PARSER = etree.XMLParser(remove_blank_text=True, remove_comments=True, resolve_entities=False, huge_tree=True)
 
 Drawing = Callable[[Canvas, Mapping[str, Any]], None]
 
@@ -49,38 +53,24 @@ def saved(figure: Figure, drawing: Drawing, **options: Any) -> bytes:  # noqa: A
 
 def _dressed(text: str, figure: Figure) -> str:
     """Return matplotlib's SVG as one element: named for readers, small, and open to a page's colours."""
-    body = text[text.index("<svg") :]
+    root: Any = etree.fromstring(text.encode(), PARSER)
     # The style sheet would reach over the whole page; its two rules stand on the element instead.
-    body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", body, flags=re.DOTALL)
-    used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", body))
+    etree.strip_elements(root, f"{SVG}metadata", f"{SVG}style")
+    used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", text))
     prefix = f"{_slug(figure.id)}-"
-    body = re.sub(r"<[^>]*>", lambda tag: _tag(tag[0], prefix, used), body)
-    body = re.sub(r">\s+<", "><", body)
-    body = _without_empty(body)
-    return re.sub(r"<svg[^>]*>", lambda head: _head(head[0], figure), body, count=1).strip()
+    for element in root.iterdescendants():
+        _dress(element.attrib, prefix, used)
+        if not element.attrib and (element.tag == f"{SVG}g" or not len(element)):
+            element.tag = "unused"
+    etree.strip_tags(root, "unused")
+    body = etree.tostring(root, encoding="unicode")
+    return _head(root.get("viewBox"), figure) + body[body.index(">") + 1 :]
 
 
-def _without_empty(body: str) -> str:
-    """Return *body* without groups that hold nothing or say nothing."""
-    before = ""
-    while before != body:
-        before = body
-        body = re.sub(r"<g/>|<g></g>|<defs/>|<defs></defs>", "", body)
-    parts = re.split(r"(<g>|<g [^>]*>|</g>)", body)
-    said: list[bool] = []
-    for place, part in enumerate(parts):
-        if part.startswith("<g"):
-            said.append(part != "<g>")
-        if part == "<g>" or (part == "</g>" and not said.pop()):
-            parts[place] = ""
-    return "".join(parts)
-
-
-def _head(head: str, figure: Figure) -> str:
+def _head(view_box: str, figure: Figure) -> str:
     """Return the opening of the element, with a title and a description for those who do not see it."""
     slug = _slug(figure.id)
-    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', head)
-    wide, high = size.groups() if size else ("420", "250")
+    wide, high = view_box.split()[2:]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
@@ -96,18 +86,25 @@ def _slug(name: str) -> str:
     return "fig-" + re.sub(r"[^A-Za-z0-9.-]", lambda letter: f"_{ord(letter[0]):x}_", name)
 
 
-def _tag(tag: str, prefix: str, used: set[str]) -> str:
+def _dress(attributes: MutableMapping[str, str], prefix: str, used: set[str]) -> None:
     """
-    Return one *tag*; text between tags, which may be anybody's, is not touched.
+    Shorten the *attributes* of an element, and let a page choose its colours.
 
     Every id that is *used* gets a *prefix*, so that figures on a page do not meet; others go.
     """
-    tag = re.sub(r' id="([^"]*)"', lambda name: f' id="{prefix}{name[1]}"' if name[1] in used else "", tag)
-    tag = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{prefix}", tag)
-    tag = re.sub(r'(?<= d=")[^"]*', lambda path: _short_path(path[0]), tag)
-    tag = re.sub(r'(?<= [xy]=")[^"]*', lambda number: _short(number[0]), tag)
-    tag = re.sub(r" font-family: [^;\"]*;?| transform=\"rotate\(-?0 [^\"]*\"", "", tag)
-    return re.sub("|".join(VARIABLES), lambda found: f"var({VARIABLES[found[0]]}, {found[0]})", tag)
+    for name, value in attributes.items():
+        if (name == "id" and value not in used) or value.startswith(("rotate(0 ", "rotate(-0 ")):
+            del attributes[name]
+        elif name == "id":
+            attributes[name] = prefix + value
+        else:
+            attributes[name] = re.sub(r"(^|url\()#", rf"\1#{prefix}", SHORTEN.get(name, str)(value))
+
+
+def _short_style(style: str) -> str:
+    """Return a *style* without fonts, its colours as variables with themselves as fallback."""
+    style = re.sub(r" font-family: [^;]*;?", "", style)
+    return re.sub("|".join(VARIABLES), lambda colour: f"var({VARIABLES[colour[0]]}, {colour[0]})", style)
 
 
 def _short(number: str) -> str:
@@ -140,6 +137,10 @@ def _short_path(path: str) -> str:
         else:
             short.append(f"H{x}" if step == "L" and y == before[1] else f"{step}{x} {y}")
     return "".join(short)
+
+
+SHORTEN = {"d": _short_path, "style": _short_style, "x": _short, "y": _short}
+"""How the value of each attribute is shortened."""
 
 
 def _printable(text: str) -> str:

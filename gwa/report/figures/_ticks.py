@@ -3,10 +3,8 @@
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from gwa.report.formatting import SMALLEST, number
-
-MINUTE, HOUR, DAY = 60, 3600, 86400
-YEAR = 365 * DAY
+from gwa.report.formatting import compact
+from gwa.util.units import DAY, HOUR, MINUTE, YEAR
 
 CHARACTER = 6.0
 """About how wide a character of a tick label is, in the units of the drawing."""
@@ -26,67 +24,12 @@ STEPS = (
 )  # fmt: skip
 """Steps of a linear axis of time."""
 
-SIZES = ("KB", "MB", "GB", "TB", "PB")
-"""Names of powers of 1024 kilobytes."""
-
 
 class Tick(NamedTuple):
     """A place on an axis and what is written there."""
 
     place: float
     label: str
-
-
-def compact(value: float, unit: str = "") -> str:
-    """
-    Return *value* in few characters, for ticks and for the ends of bars.
-
-    >>> compact(0.5, "fraction"), compact(28476, "count"), compact(5400, "seconds")
-    ('50 %', '28,476', '1.5 h')
-    >>> compact(3145728, "kilobytes"), compact(25_000_000), compact(7.2e6, "cpu seconds")
-    ('3 GB', '25 M', '2,000 CPU h')
-    """
-    if unit == "fraction":
-        return f"{_plain(value * 100)} %"
-    if unit == "seconds":
-        return _time(value)
-    if unit == "kilobytes":
-        return _size(value)
-    if unit == "cpu seconds":
-        return f"{_plain(value / HOUR)} CPU h"
-    return _plain(value)
-
-
-def _plain(value: float) -> str:
-    """
-    Return a number with three or more significant digits, thousands parted, millions as M.
-
-    >>> _plain(0.0003), _plain(1e-5), _plain(-25e5)
-    ('0.0003', '10⁻⁵', '-2.5 M')
-    """
-    for scale, name in ((1e12, " T"), (1e9, " G"), (1e6, " M")):
-        if abs(value) >= scale:
-            return f"{value / scale:,.4g}{name}"
-    if value == int(value) or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) >= SMALLEST else number(value).removeprefix("1 × ")
-
-
-def _time(seconds: float) -> str:
-    """Return a duration in its largest unit."""
-    for length, name in ((YEAR, "y"), (DAY, "d"), (HOUR, "h"), (MINUTE, "min")):
-        if abs(seconds) >= length:
-            return f"{_plain(seconds / length)} {name}"
-    return f"{_plain(seconds)} s"
-
-
-def _size(kilobytes: float) -> str:
-    """Return an amount of memory in its largest unit."""
-    value, names = kilobytes, iter(SIZES)
-    name = next(names)
-    while abs(value) >= 1024 and name != SIZES[-1]:  # noqa: PLR2004 - binary units
-        value, name = value / 1024, next(names)
-    return f"{_plain(value)} {name}"
 
 
 def linear(low: float, high: float, unit: str = "", count: int = 5) -> list[Tick]:

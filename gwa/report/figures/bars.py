@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from gwa.report.document import Figure, Unit, Value
 from gwa.report.figures import _thin
+from gwa.report.formatting import compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
 def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> None:
     """Draw bars from left to right, the first on top, each with its value at its end."""
-    from gwa.report.figures import _style, _ticks
+    from gwa.report.figures import _style
 
     widest = max([4, *map(len, data["labels"])])
     height, left = 46 + 20 * len(values), 14 + 6 * widest
@@ -70,7 +71,7 @@ def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> No
     axes.set_ylim(len(values) - 0.4, -0.6)
     axes.set_xlim(min([0.0, *values]), max([0.0, *values]) or 1.0)
     for place, value in zip(places, data["values"], strict=True):
-        text = "–" if value is None else _ticks.compact(value, data["unit"])
+        text = "–" if value is None else compact(value, data["unit"])
         _at_end(axes, text, (max(value or 0.0, 0.0), place))
     _style.set_ticks(axes.yaxis, list(zip(places, data["labels"], strict=True)))
     _style.set_ticks(axes.xaxis, [])

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gwa.report.document import Figure, Value, Verbatim
+from gwa.util.units import DAY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,6 @@ NAMED = 4
 
 OTHERS = "others"
 
-DAY = 86400
 HEIGHT = 300
 MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 28}
 

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from gwa.report.document import Figure, Unit, Value
 from gwa.report.figures import _thin
+from gwa.report.formatting import compact
+from gwa.util.units import DAY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +20,6 @@ Numbers = Sequence[float] | NDArray[Any]
 
 Line = Numbers | tuple[Numbers, Numbers, Numbers]
 """A value for each moment, or its mean, least and greatest, which are drawn as a band."""
-
-DAY = 86400
 
 HEIGHT = 210
 MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 20}
@@ -145,12 +145,12 @@ def _seen(data: Mapping[str, Any]) -> bool:
 
 def _level(axes: "Axes", value: float, name: str, *, unit: Unit, seen: bool) -> None:
     """Draw a dashed line at *value*, its name at the right end; or only say there how high it is."""
-    from gwa.report.figures import _style, _ticks
+    from gwa.report.figures import _style
 
     if seen:
         axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
     axes.annotate(
-        name if seen else f"↑ {name}: {_ticks.compact(value, unit)}",
+        name if seen else f"↑ {name}: {compact(value, unit)}",
         (1, value if seen else axes.get_ylim()[1]), (0, 3),
         xycoords=("axes fraction", "data"), textcoords="offset points",
         ha="right", va="bottom", color=_style.INK, annotation_clip=False,

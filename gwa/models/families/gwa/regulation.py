@@ -13,11 +13,12 @@ import numpy as np
 from numba import njit
 
 from gwa.statistics.sample import Floats, Ints
+from gwa.util.units import WEEK
 
 WAITING_SESSIONS: Final = 512
 """Sessions waiting to start, from which the next one is chosen."""
 
-EXCESS_TIME_CONSTANT: Final = 604_800.0
+EXCESS_TIME_CONSTANT: Final = float(WEEK)
 """Time constant in seconds with which excess work is forgotten."""
 
 FREQUENCY_TIME_CONSTANT: Final = 8 * EXCESS_TIME_CONSTANT

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from gwa.metrics.bags import TEXT
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
+from gwa.util.units import HOUR
 
-BREAK: Final = 3600.0
+BREAK: Final = float(HOUR)
 """A session ends when its user submits nothing for this many seconds."""
 
 PAUSE: Final = TEXT.gap or 0.0
