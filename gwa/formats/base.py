@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 from gwa.errors import TraceError, UnknownFormat
 from gwa.ingest.source.head import FileHead
@@ -15,20 +14,14 @@ from gwa.store.store import Store
 from gwa.util import plugins
 
 
-class FormatReader(Protocol):
-    """Reads files of a format into a store."""
-
-    def __call__(self, heads: Sequence[FileHead], options: ReadOptions, /) -> Store:
-        """Return a store with the jobs of the files behind *heads*."""
-
-
 @dataclass(frozen=True)
 class Format:
     """
     A format of traces.
 
     *names* are patterns of file names such as ``*.gwf``. *mismatch* returns None if the format can read the
-    file of a head, else the reason why it cannot. *write* is None for formats that are only read.
+    file of a head, else the reason why it cannot. *read* makes a store of the files of some heads; *write*
+    is None for formats that are only read.
     """
 
     name: str
@@ -36,7 +29,7 @@ class Format:
     names: tuple[str, ...]
     notes: str
     mismatch: Callable[[FileHead], str | None]
-    read: FormatReader
+    read: Callable[[Sequence[FileHead], ReadOptions], Store]
     write: Callable[[Store, Path], None] | None = None
 
     def save(self, store: Store, path: Path) -> None:

@@ -10,7 +10,7 @@ import duckdb
 
 from gwa.errors import DefinitionError
 from gwa.ingest.bulk_insert import MISSING_CELL, TOO_LONG, encode_row, insert_rows
-from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, Reject, line_blocks
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 from gwa.util import plugins
 
@@ -54,6 +54,20 @@ def find_reader(name: str) -> Reader:
         raise DefinitionError(f"there is no reader '{name}', expected one of {', '.join(known)}")
     reader: Reader = import_module(f"gwa.ingest.readers.{name}").batches
     return reader
+
+
+@dataclass
+class BlockBatch:
+    """A block of lines that the engine parses; a base for batches that define `load`."""
+
+    block: LineBlock
+    table_spec: TableSpec
+
+    def __post_init__(self) -> None:
+        """Take over the counts of the block."""
+        self.total = self.block.total
+        self.comments = self.block.comments
+        self.rejects = self.block.rejects
 
 
 @dataclass

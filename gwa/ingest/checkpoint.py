@@ -23,8 +23,6 @@ from gwa.util.atomic import whole
 KEY_FILE: Final = "key.json"
 ACCOUNT_FILE: Final = "part.json"
 
-Rejects = Sequence[tuple[int, str, str]]
-
 
 @dataclass(frozen=True)
 class SourceFile:
@@ -46,7 +44,7 @@ class SourceFile:
     rows: int
     comments: int
     rejected: int
-    rejects: Rejects
+    rejects: Sequence[tuple[int, str, str]]
 
     @property
     def head(self) -> FileHead:

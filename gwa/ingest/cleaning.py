@@ -40,9 +40,8 @@ def insert_jobs(store: Store, relation: str, columns: Sequence[str]) -> None:
     faulty = _count_faults(store, relation, fields)
     values = ", ".join(f"{_cleaned(field, faulty)} as {field.name}" for field in fields)
     if needs_numbers(columns):
-        store.connection.execute(
-            f"create temp table identified as {ordered_by_submission(relation, columns)}"
-        )
+        select = ordered_by_submission(relation, columns)
+        store.connection.execute(f"create temp table identified as {select}")
         jobs = with_row_numbers("identified")
         store.connection.execute(f"insert into recorded by name select job_id, {values} from {jobs}")
         _insert_extras(store, jobs, [*columns, "job_id"])

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.ingest.batch import BlockBatch
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks, select_lines
 from gwa.ingest.spec import TableSpec
 
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
@@ -35,7 +35,7 @@ def _refuse_matching(block: LineBlock, pattern: str, reason: str) -> None:
     positions = [match.start() for match in re.finditer(pattern.encode(), block.data)]
     if not positions:
         return
-    ends = _ends(block)
+    ends = block.ends
     rows = np.unique(np.searchsorted(ends, positions, side="right"))
     for row, number in zip(rows, block.line_numbers(rows), strict=True):
         begin = ends[row - 1] if row else 0
@@ -46,33 +46,15 @@ def _refuse_matching(block: LineBlock, pattern: str, reason: str) -> None:
 
 def _remove_rows(block: LineBlock, rows: NDArray[np.int64]) -> None:
     """Remove from the data of *block* the lines at the positions *rows*."""
-    ends = _ends(block)
-    is_kept = np.ones(len(ends), np.bool_)
+    is_kept = np.ones(block.data_lines, np.bool_)
     is_kept[rows] = False
     numbers = block.line_numbers(rows)
-    cells = np.frombuffer(bytes(block.data), np.uint8)
-    block.data = bytearray(cells[np.repeat(is_kept, np.diff(ends, prepend=0))].tobytes())
+    block.data = bytearray(select_lines(block.data, is_kept))
     block.skipped.append(numbers)
 
 
-def _ends(block: LineBlock) -> NDArray[np.int64]:
-    """Return the offsets at which the lines of the data end."""
-    ends: NDArray[np.int64] = np.flatnonzero(np.frombuffer(bytes(block.data), np.uint8) == ord("\n")) + 1
-    return ends
-
-
-@dataclass
-class ColumnLines:
-    """A block of lines that the engine parses."""
-
-    block: LineBlock
-    table_spec: TableSpec
-
-    def __post_init__(self) -> None:
-        """Take over the counts of the block."""
-        self.total = self.block.total
-        self.comments = self.block.comments
-        self.rejects = self.block.rejects
+class ColumnLines(BlockBatch):
+    """A block of lines of cells."""
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """

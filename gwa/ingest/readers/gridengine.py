@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gwa.ingest.readers.columns import ColumnLines
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks, select_lines
 from gwa.ingest.spec import TableSpec
 
 CELLS: Final = (
@@ -98,10 +98,9 @@ def _group_by_width(block: LineBlock, table_spec: TableSpec) -> Accounting:
     widths = _widths(text, ends)
     numbers = block.line_numbers(np.arange(len(ends)))
     for width in np.unique(widths[widths > 0]).tolist():
-        lines = np.flatnonzero(widths == width)
-        batch.groups.append(
-            _column_lines(_select_lines(block.data, ends, lines), numbers[lines], width, table_spec)
-        )
+        fits = widths == width
+        data = block.data if fits.all() else bytearray(select_lines(block.data, fits))
+        batch.groups.append(_column_lines(data, numbers[fits], width, table_spec))
     repaired: dict[int, list[tuple[int, str]]] = {}
     for line in np.flatnonzero(widths == 0).tolist():
         begin = ends[line - 1] + 1 if line else 0
@@ -126,23 +125,11 @@ def _widths(text: NDArray[np.uint8], ends: Positions) -> Positions:
             if not len(undecided) or width - inner_colons == (OLD_FIELDS + NEW_FIELDS) // 2:
                 continue
             firsts = colons_before[undecided] - width + 1
-            matches = _numbers_in_place(
-                text, colons, firsts, inner_colons, is_old=width - inner_colons == OLD_FIELDS
-            )
+            matches = _numbers_in_place(text, colons, firsts, inner_colons, width - inner_colons)
             widths[undecided[matches]] = width - inner_colons
             for offset in range(CATEGORY, CATEGORY + inner_colons):
                 text[colons[firsts[matches] + offset]] = ord(INNER_COLON)
     return widths
-
-
-def _select_lines(data: bytearray, ends: Positions, lines: Positions) -> bytearray:
-    """Return the *lines* of *data*."""
-    if len(lines) == len(ends):
-        return data
-    is_selected = np.zeros(len(ends), np.bool_)
-    is_selected[lines] = True
-    text = np.frombuffer(data, np.uint8)
-    return bytearray(text[np.repeat(is_selected, np.diff(ends + 1, prepend=0))].tobytes())
 
 
 def _column_lines(data: bytearray, numbers: Positions, width: int, table_spec: TableSpec) -> ColumnLines:
@@ -152,21 +139,20 @@ def _column_lines(data: bytearray, numbers: Positions, width: int, table_spec: T
     if block.total > len(numbers):
         every = np.arange(block.first, block.first + block.total)
         block.skipped.append(np.setdiff1d(every, numbers, assume_unique=True))
-    return ColumnLines(
-        block, replace(table_spec, delimiter=":", options={**table_spec.options, "cells": cells})
-    )
+    options = {**table_spec.options, "cells": cells}
+    return ColumnLines(block, replace(table_spec, delimiter=":", options=options))
 
 
 def _numbers_in_place(
-    text: NDArray[np.uint8], colons: Positions, firsts: Positions, inner_colons: int, *, is_old: bool
+    text: NDArray[np.uint8], colons: Positions, firsts: Positions, inner_colons: int, width: int
 ) -> NDArray[np.bool_]:
     """
-    Return which lines have numbers where they belong if their category contains *inner_colons* colons.
+    Return which lines of *width* fields have numbers where they belong.
 
-    *firsts* are the positions in *colons* of the first colon of each line.
+    Their category contains *inner_colons*; *firsts* are the positions in *colons* of their first colons.
     """
     matches = np.ones(len(firsts), np.bool_)
-    for position in NUMBER_FIELDS if is_old else (*NUMBER_FIELDS, *RESERVATION_FIELDS):
+    for position in NUMBER_FIELDS if width == OLD_FIELDS else (*NUMBER_FIELDS, *RESERVATION_FIELDS):
         first_byte = text[colons[firsts + position - 1 + (inner_colons if position > CATEGORY else 0)] + 1]
         matches &= _is_digit(first_byte) | (first_byte == ord("-"))
     task_ends = firsts[matches] + SLAVE_TASK + inner_colons

@@ -11,13 +11,13 @@ Options:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import duckdb
 import numpy as np
 
+from gwa.ingest.batch import BlockBatch
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
@@ -31,18 +31,8 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator["Objects"]:
         yield Objects(block, table_spec)
 
 
-@dataclass
-class Objects:
-    """A block of lines that the engine parses."""
-
-    block: LineBlock
-    table_spec: TableSpec
-
-    def __post_init__(self) -> None:
-        """Take over the counts of the block."""
-        self.total = self.block.total
-        self.comments = self.block.comments
-        self.rejects = self.block.rejects
+class Objects(BlockBatch):
+    """A block of lines of one object each."""
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """Append the objects to *table*; refuse other lines, and values that are not of a column's type."""
@@ -72,10 +62,10 @@ def _line_table(block: LineBlock) -> object:
     """Return the lines as an Arrow table, which shares their bytes."""
     import pyarrow as pa
 
-    data = bytes(block.data)
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int32) + 1
-    positions = pa.py_buffer(np.concatenate((np.zeros(1, np.int32), ends)))
-    text = pa.StringArray.from_buffers(len(ends), positions, pa.py_buffer(data))
+    offsets = np.concatenate((np.zeros(1, np.int64), block.ends)).astype(np.int32)
+    text = pa.StringArray.from_buffers(
+        block.data_lines, pa.py_buffer(offsets), pa.py_buffer(bytes(block.data))
+    )
     numbers = block.line_numbers(np.arange(block.data_lines, dtype=np.int64))
     return pa.table({"line": numbers, "text": text})
 

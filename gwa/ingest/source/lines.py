@@ -58,6 +58,11 @@ class LineBlock:
     rejects: list[Reject] = field(default_factory=list)
 
     @property
+    def ends(self) -> NDArray[np.int64]:
+        """The offsets in *data* at which its lines end."""
+        return line_ends(self.data)
+
+    @property
     def data_lines(self) -> int:
         """The number of lines in *data*."""
         return self.total - sum(len(lines) for lines in self.skipped)
@@ -73,6 +78,18 @@ class LineBlock:
         numbers = self.line_numbers(np.arange(self.data_lines, dtype=np.int64)).tolist()
         # Not splitlines, which also splits at other characters.
         return zip(numbers, self.data.decode().split("\n"), strict=False)
+
+
+def line_ends(data: bytes | bytearray) -> NDArray[np.int64]:
+    """Return the offsets after the newlines of *data*."""
+    ends: NDArray[np.int64] = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(NEWLINE)) + 1
+    return ends
+
+
+def select_lines(data: bytes | bytearray, is_selected: NDArray[np.bool_]) -> bytes:
+    """Return those whole lines of *data* that are selected."""
+    sizes = np.diff(line_ends(data), prepend=0)
+    return np.frombuffer(data, np.uint8)[np.repeat(is_selected, sizes)].tobytes()
 
 
 @dataclass(frozen=True)
@@ -178,10 +195,7 @@ def _append_lines(block: LineBlock, chunk: bytes, layout: Layout) -> None:
     line_count = data.count(NEWLINE)
     is_skipped = _lines_to_skip(block, data, line_count, layout)
     if is_skipped is not None:
-        array = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero(array == ord(NEWLINE)) + 1
-        is_kept = np.repeat(~is_skipped, np.diff(ends, prepend=0))
-        data = array[is_kept].tobytes()
+        data = select_lines(data, ~is_skipped)
         block.skipped.append(block.first + block.total + np.flatnonzero(is_skipped))
     block.total += line_count
     block.data += data
