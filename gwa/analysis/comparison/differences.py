@@ -109,7 +109,7 @@ def table(
         Column("verdict", "Verdict"),
     ]
     rows = tuple(tuple(_cells(one, sides, few=few)) for one in found)
-    said = dict.fromkeys(f"{one.measure.distance.name}: {one.measure.distance.says}" for one in found)
+    said = dict.fromkeys(f"{one.measure.distance.name}: {one.measure.distance.description}" for one in found)
     note = f"Of a distribution the median is shown. {'; '.join(said)}."
     yield Table("differences", "Differences, the most remarkable first", tuple(columns), rows, note)
 

@@ -67,10 +67,10 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     than it would to other weeks; 'gwa leaderboard' tells that. Beside each number stands the noise floor, the
     distance between two halves of the trace.
     """
-    from gwa.evaluation.holdout import copied
+    from gwa.evaluation.holdout import copy_jobs
     from gwa.evaluation.job_arrays import JobArrays
 
-    with copied(store, f"select {', '.join(_known(store))} {EARLIEST}", _known(store)) as some:
+    with copy_jobs(store, f"select {', '.join(_known(store))} {EARLIEST}", _known(store)) as some:
         real = JobArrays.of(some)
         if len(real) < Model.minimum_jobs:
             yield Note(f"{len(real)} jobs ran at a known time: too few for a model.")
@@ -106,7 +106,7 @@ def _made(some: Store, real: "JobArrays") -> tuple[list[ScoredModel], list[str]]
             refused.append(f"{kind.title}: {error}.")
             continue
         blocks = GenerationRequest(fitted, Extent(jobs=len(real)), SEED).blocks()
-        jobs = JobArrays.made(blocks, real.cpus)
+        jobs = JobArrays.from_blocks(blocks, real.cpus)
         made.append(ScoredModel(fitted, jobs, reference.score(jobs)))
     return sorted(made, key=lambda one: one.floors), refused
 

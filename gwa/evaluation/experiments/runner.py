@@ -10,10 +10,10 @@ from itertools import groupby
 from gwa.errors import ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Plan, PlannedRun
 from gwa.evaluation.experiments.pool import spread
-from gwa.evaluation.experiments.run import simulated
+from gwa.evaluation.experiments.run import simulate
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.spec import Stated
-from gwa.evaluation.experiments.workloads import workload
+from gwa.evaluation.experiments.workloads import generate_workload
 from gwa.util.progress import SILENT, Progress
 
 
@@ -25,9 +25,9 @@ def perform(stated: Stated, runs: Sequence[PlannedRun], shelf: RunCache) -> Iter
     """
     for variant, same in groupby(runs, key=lambda run: run.variant):
         try:
-            made = workload(stated, variant)
+            made = generate_workload(stated, variant)
             for run in same:
-                shelf.keep(run, *simulated(stated, made, run.policies))
+                shelf.save(run, *simulate(stated, made, run.policies))
                 yield run.name
         except (ModelError, SimulationError) as error:
             raise SimulationError(f"{stated.path}: workload {variant.workload}: {error}") from error
@@ -39,7 +39,7 @@ def run_all(plan: Plan, shelf: RunCache, jobs: int, progress: Progress = SILENT)
 
     Raise `SimulationError` for the first that cannot be done; what is done by then is kept.
     """
-    shelf.ready()
+    shelf.create_folders()
     left = [run for run in plan.runs if shelf.rows(run) is None]
     with progress.step("simulating", len(plan.runs)) as bar:
         bar.advance(len(plan.runs) - len(left))
