@@ -1,6 +1,6 @@
 """
 How good models and schedulers are.
 
-`scorecard` tells how realistic a synthetic workload is, `leaderboard` which model makes the most realistic
-ones, and `experiments` simulate schedulers.
+`scorecard` scores how realistic a synthetic workload is, `leaderboard` ranks models by the realism of their
+workloads on held-out weeks, and `experiments` simulates schedulers.
 """

@@ -1,11 +1,10 @@
 """
-The leaderboard of models: fitted to half of the weeks of each trace, scored on the other half, both ways.
+The leaderboard of models: fitted to half of the weeks of each trace and scored on the rest, both ways.
 
-For each trace, each half, each seed and each measure the models are ranked by their distance from the jobs
-held out; who makes nothing that can be measured shares the last rank. The rank of an aspect is the mean over
-its measures, and the mean rank that over aspects, so that none counts more for having more measures.
-Replayed training weeks, and their jobs resampled, are references: they know no parameters, and are not
-ranked.
+For each trace, half, seed and measure the models are ranked by their distance from the held-out jobs; models
+whose jobs cannot be measured share the last rank. The rank in an aspect is the mean over its measures, and
+the mean rank that over aspects, so that no aspect counts more for having more measures. Replayed training
+weeks, and their jobs resampled, are references without parameters, and are not ranked.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +16,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.evaluation.holdout import HALVES, held_out, training
-from gwa.evaluation.job_arrays import JobArrays, bootstrapped
-from gwa.evaluation.score_cache import ScoreCache, content
+from gwa.evaluation.holdout import HALVES, held_out_half, training_half
+from gwa.evaluation.job_arrays import JobArrays, bootstrap
+from gwa.evaluation.score_cache import ScoreCache, hash_jobs
 from gwa.evaluation.scorecard import Reference
 from gwa.models.base import Model, models
 from gwa.models.generate import GenerationRequest
@@ -34,12 +33,12 @@ Case: TypeAlias = tuple[str, str]
 """A trace by its name, and the weeks that models were fitted to."""
 
 Numbers: TypeAlias = Mapping[str, float | None]
-"""A number for each measure by its id; None where it cannot be told."""
+"""A number for each measure by its id, None if it is unknown."""
 
 
 @dataclass(frozen=True)
 class LeaderboardEntry:
-    """The *distances* of the jobs that *model* made with a *seed* in a *case*; none where it made none."""
+    """The *distances* of the jobs that *model* generates with a *seed* in a *case*, empty if it cannot."""
 
     case: Case
     model: str
@@ -49,7 +48,7 @@ class LeaderboardEntry:
 
 @dataclass(frozen=True)
 class LeaderboardResults:
-    """All entries, the noise *floors* of each case, and in words what could not be done."""
+    """All entries, the noise *floors* of each case, and *notes* on models that could not be fitted."""
 
     entries: tuple[LeaderboardEntry, ...]
     floors: Mapping[Case, Numbers]
@@ -60,39 +59,39 @@ def compete(
     traces: Iterable[tuple[str, Store]],
     names: Sequence[str],
     seeds: int,
-    kept: ScoreCache | None = None,
+    cache: ScoreCache | None = None,
     progress: Progress = SILENT,
 ) -> LeaderboardResults:
     """
-    Return how far the models called *names*, fitted and scored on all *traces*, are from jobs held out.
+    Fit the models called *names* to all *traces* and score them on held-out jobs.
 
-    A model that cannot be fitted to a trace has no distances there, and a note says why. Traces are taken
-    one after another; what is *kept* is not found out again. Raise `TraceError` for a trace that is too short
-    to hold half of it out.
+    A model that cannot be fitted to a trace has no distances there, and a note says why. Traces are opened
+    one after another, and scores in the *cache* are not computed again. Raise `TraceError` for a trace that
+    is too short to hold half of it out.
     """
-    kept = kept or ScoreCache()
+    cache = cache or ScoreCache()
     entries: list[LeaderboardEntry] = []
     floors: dict[Case, Numbers] = {}
     notes: dict[str, None] = {}
     for trace, store in traces:
-        jobs = content(store)
+        trace_hash = hash_jobs(store)
         with progress.step(trace, len(HALVES) * len(REFERENCES + tuple(names))) as bar:
             for parity, half in HALVES.items():
-                with closing(_Contest(store, parity)) as contest:
-                    floors[trace, half] = kept.answer((jobs, half), contest.floors)
+                with closing(_Holdout(store, parity)) as holdout:
+                    floors[trace, half] = cache.get((trace_hash, half), holdout.floors)
                     for name in (*REFERENCES, *names):
                         for seed in range(1, seeds + 1):
-                            ask = (jobs, half, name, seed)
-                            found = kept.answer(ask, partial(contest.score, name, seed))
-                            entries.append(LeaderboardEntry((trace, half), name, seed, found["distances"]))
-                            if "note" in found:
-                                notes[f"{trace}, fitted to {half} weeks: {found['note']}"] = None
+                            key = (trace_hash, half, name, seed)
+                            score = cache.get(key, partial(holdout.score, name, seed))
+                            entries.append(LeaderboardEntry((trace, half), name, seed, score["distances"]))
+                            if "note" in score:
+                                notes[f"{trace}, fitted to {half} weeks: {score['note']}"] = None
                         bar.advance()
     return LeaderboardResults(tuple(entries), floors, tuple(notes))
 
 
-class _Contest:
-    """Models that are fitted to the weeks of one *parity* of a trace, and scored on the others."""
+class _Holdout:
+    """Models fitted to the weeks of one *parity* of a trace and scored on the rest."""
 
     def __init__(self, store: Store, parity: int) -> None:
         self._store, self._parity = store, parity
@@ -103,47 +102,47 @@ class _Contest:
         return {name: floor.height for name, floor in self._reference.floors.items()}
 
     def score(self, name: str, seed: int) -> dict[str, Any]:
-        """Return the *distances* of the jobs that a model or reference makes; a *note*, if it makes none."""
+        """Return the ``distances`` of the jobs of a model or reference, with a ``note`` if it has none."""
         if name == REPLAY:
             return {"distances": self._replayed}
         if name == RESAMPLED:
-            return {"distances": self._distances(bootstrapped(self._past, np.random.default_rng(seed)))}
+            return {"distances": self._distances(bootstrap(self._training_jobs, np.random.default_rng(seed)))}
         fitted = self._fit(name)
         if isinstance(fitted, ModelError):
             return {"distances": {}, "note": str(fitted)}
         real = self._reference.workload
-        order = GenerationRequest(fitted, Extent(jobs=len(real)), seed)
-        return {"distances": self._distances(JobArrays.made(order.blocks(), real.cpus))}
+        request = GenerationRequest(fitted, Extent(jobs=len(real)), seed)
+        return {"distances": self._distances(JobArrays.from_blocks(request.blocks(), real.cpus))}
 
     def close(self) -> None:
-        """Close the store of the weeks that models are fitted to, if there is one."""
-        if "_known" in vars(self):
-            self._known.close()
+        """Close the store of the training weeks, if there is one."""
+        if "_training" in vars(self):
+            self._training.close()
 
     @cached_property
     def _reference(self) -> Reference:
-        return Reference.of(held_out(self._store, self._parity))
+        return Reference.of(held_out_half(self._store, self._parity))
 
     @cached_property
-    def _known(self) -> Store:
-        return training(self._store, self._parity)
+    def _training(self) -> Store:
+        return training_half(self._store, self._parity)
 
     @cached_property
-    def _past(self) -> JobArrays:
-        return JobArrays.of(self._known)
+    def _training_jobs(self) -> JobArrays:
+        return JobArrays.of(self._training)
 
     @cached_property
     def _replayed(self) -> Numbers:
-        return self._distances(self._past)
+        return self._distances(self._training_jobs)
 
     def _fit(self, name: str) -> Model | ModelError:
-        """Return the model fitted, or why it cannot be; the last one is kept for the next seed."""
+        """Return the fitted model, or the error; the last result is cached for the next seed."""
         if self._fitted is None or self._fitted[0] != name:
             try:
-                self._fitted = name, models()[name].fit(self._known)
+                self._fitted = name, models()[name].fit(self._training)
             except ModelError as error:
                 self._fitted = name, error
         return self._fitted[1]
 
-    def _distances(self, made: JobArrays) -> Numbers:
-        return {line.measure.id: line.distance for line in self._reference.score(made).lines}
+    def _distances(self, jobs: JobArrays) -> Numbers:
+        return {line.measure.id: line.distance for line in self._reference.score(jobs).lines}

@@ -1,4 +1,4 @@
-"""What a measure of realism is: a statistic of a workload, and the distance of two of them."""
+"""Measures of realism: a statistic of a workload, and the distance between two of its values."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from gwa.util import plugins
 
 
 class Aspect(Enum):
-    """What the measures look at, in the order of a scorecard."""
+    """The aspects of a workload that are measured, in the order of a scorecard."""
 
     MARGINALS = "One by one"
     TOGETHER = "Together"
@@ -35,39 +35,37 @@ Statistics: TypeAlias = Mapping[str, Statistic | None]
 
 @dataclass(frozen=True)
 class Distance:
-    """How far two statistics are apart: its *name*, what it *says*, and the function."""
+    """A distance between two statistics: its *name*, a *description*, and the function."""
 
     name: str
-    says: str
+    description: str
     between: Callable[[Any, Any], float]
 
-    def __call__(self, one: Statistic, other: Statistic) -> float:
+    def __call__(self, a: Statistic, b: Statistic) -> float:
         """Return the distance, 0 or more."""
-        return float(self.between(one, other))
+        return float(self.between(a, b))
 
 
-def _ks(one: Sample, other: Sample) -> float:
-    jumps = (one.values, other.values)
-    return max(float(abs(one.cdf(values) - other.cdf(values)).max()) for values in jumps)
+def _ks(a: Sample, b: Sample) -> float:
+    return max(float(abs(a.cdf(values) - b.cdf(values)).max()) for values in (a.values, b.values))
 
 
-def _wasserstein(one: Sample, other: Sample) -> float:
-    values, others = np.log1p(one.values), np.log1p(other.values)
-    return float(wasserstein_distance(values, others, one.counts, other.counts))
+def _wasserstein(a: Sample, b: Sample) -> float:
+    return float(wasserstein_distance(np.log1p(a.values), np.log1p(b.values), a.counts, b.counts))
 
 
-def _ratio(one: float, other: float) -> float:
-    if one == other:
+def _log_ratio(a: float, b: float) -> float:
+    if a == b:
         return 0.0
-    return abs(math.log(one / other)) if min(one, other) > 0 else math.inf
+    return abs(math.log(a / b)) if min(a, b) > 0 else math.inf
 
 
 KS: Final = Distance("KS", "greatest distance of the distribution functions (Smirnov 1939)", _ks)
 WASSERSTEIN: Final = Distance(
     "Wasserstein", "mean distance of the quantiles of ln(1 + x) (Vaserstein 1969)", _wasserstein
 )
-DIFFERENCE: Final = Distance("difference", "absolute difference", lambda one, other: abs(one - other))
-RATIO: Final = Distance("log ratio", "absolute natural logarithm of the ratio", _ratio)
+DIFFERENCE: Final = Distance("difference", "absolute difference", lambda a, b: abs(a - b))
+RATIO: Final = Distance("log ratio", "absolute natural logarithm of the ratio", _log_ratio)
 
 
 @dataclass(frozen=True)
@@ -75,8 +73,8 @@ class Measure:
     """
     One line of a scorecard.
 
-    *id* is its name in JSON, *help* the definition with its source. Where *orderly*, the order of the jobs
-    or their moments matter, so that resampled jobs say nothing about chance.
+    *id* is its name in JSON, *help* the definition with its source. If *orderly*, it depends on the order of
+    the jobs or on their submission times, so that resampled jobs give no noise floor.
     """
 
     id: str
@@ -87,9 +85,9 @@ class Measure:
     orderly: bool
     statistic: Measurer
 
-    def between(self, one: Statistic | None, other: Statistic | None) -> float | None:
-        """Return the distance of two statistics, None where one is missing."""
-        return None if one is None or other is None else self.distance(one, other)
+    def between(self, a: Statistic | None, b: Statistic | None) -> float | None:
+        """Return the distance between two statistics, None if either is missing."""
+        return None if a is None or b is None else self.distance(a, b)
 
 
 def measure(
@@ -99,27 +97,27 @@ def measure(
 
     def register(function: Measurer) -> Measure:
         name = function.__name__.replace("_", "-")
-        said = " ".join(cleandoc(function.__doc__ or "").split())
-        return Measure(name, title, aspect, distance, said, orderly, function)
+        definition = " ".join(cleandoc(function.__doc__ or "").split())
+        return Measure(name, title, aspect, distance, definition, orderly, function)
 
     return register
 
 
 @cache
 def measures() -> tuple[Measure, ...]:
-    """Return every measure of this package, by aspect, each aspect as its file has it."""
-    found = plugins.instances("gwa.evaluation.measures", Measure)
+    """Return all measures, sorted by aspect and, within an aspect, in the order of their modules."""
+    unsorted = plugins.instances("gwa.evaluation.measures", Measure)
     aspects = list(Aspect)
-    return tuple(sorted(found, key=lambda one: aspects.index(one.aspect)))
+    return tuple(sorted(unsorted, key=lambda measure: aspects.index(measure.aspect)))
 
 
-def measured(workload: JobArrays) -> Statistics:
-    """Return the statistic of every measure by its id; None where the workload does not tell it."""
-    return {one.id: _known(one.statistic(workload)) for one in measures()}
+def measure_all(workload: JobArrays) -> Statistics:
+    """Return the statistic of every measure by its id, None if it is unknown for the workload."""
+    return {measure.id: _finite_or_none(measure.statistic(workload)) for measure in measures()}
 
 
-def _known(found: Statistic | None) -> Statistic | None:
-    """Return a statistic that is one: a sample of something, or a finite number."""
-    if isinstance(found, Sample):
-        return found if found.n else None
-    return found if found is not None and math.isfinite(found) else None
+def _finite_or_none(statistic: Statistic | None) -> Statistic | None:
+    """Return None for an empty sample and for a number that is not finite."""
+    if isinstance(statistic, Sample):
+        return statistic if statistic.n else None
+    return statistic if statistic is not None and math.isfinite(statistic) else None

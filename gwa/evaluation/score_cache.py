@@ -1,4 +1,4 @@
-"""Scores that are kept in a file, so that a long comparison that was broken off goes on where it was."""
+"""A cache of scores in a file, so that an interrupted leaderboard can be resumed."""
 
 import json
 from collections.abc import Callable
@@ -14,54 +14,55 @@ from gwa.store.store import Store
 
 class ScoreCache:
     """
-    What was found out before, a line of JSON for each: the hash of what was asked, and the answer.
+    Values by the hash of their key, a line of JSON for each.
 
-    *program* is a hash of what answers, for another program may answer otherwise. Lines that cannot be read
-    are those of a run that was broken off; they are asked again. Without a *path* nothing is kept.
+    *program* is a hash of the program that computes the values, and part of every key. Lines that cannot be
+    read are those of an interrupted run; their values are computed again. Without a *path* values are cached
+    in memory only.
     """
 
     def __init__(self, path: Path | None = None, program: str = "") -> None:
-        """Read what is kept in *path*, if there is such a file."""
+        """Read the values in *path*, if the file exists."""
         self._path, self._program = path, program
-        self._answers = dict(_read(path)) if path and path.exists() else {}
-        self._begun = False
+        self._values = dict(_read(path)) if path and path.exists() else {}
+        self._has_written = False
 
-    def answer(self, question: tuple[str | int, ...], find: Callable[[], Any]) -> Any:  # noqa: ANN401 - JSON
-        """Return the kept answer to *question*, or the one that is found now, which is kept."""
-        name = sha256(json.dumps([self._program, *question]).encode()).hexdigest()
-        if name not in self._answers:
-            self._answers[name] = find()
-            self._keep(name)
-        return self._answers[name]
+    def get(self, key: tuple[str | int, ...], compute: Callable[[], Any]) -> Any:  # noqa: ANN401 - JSON
+        """Return the cached value of *key*, or compute and cache it."""
+        digest = sha256(json.dumps([self._program, *key]).encode()).hexdigest()
+        if digest not in self._values:
+            self._values[digest] = compute()
+            self._append(digest)
+        return self._values[digest]
 
-    def _keep(self, name: str) -> None:
+    def _append(self, digest: str) -> None:
         if self._path is None:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:
-                # The line before may be half a line, which must not spoil this one.
-                start = "" if self._begun else "\n"
-                file.write(start + json.dumps({"question": name, "answer": self._answers[name]}) + "\n")
-                self._begun = True
+                # An interrupted run may have left an incomplete line, which must not spoil this one.
+                start = "" if self._has_written else "\n"
+                file.write(start + json.dumps({"question": digest, "answer": self._values[digest]}) + "\n")
+                self._has_written = True
         except OSError as error:
             raise OutputError(f"{self._path}: cannot be written: {error.strerror}") from error
 
 
 def _read(path: Path) -> "list[tuple[str, Any]]":
-    """Return the answers of a file whose last line may be half a line."""
-    found = []
+    """Return the hashes and values in a file, skipping incomplete lines."""
+    values = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            said = json.loads(line)
-            found.append((str(said["question"]), said["answer"]))
+            entry = json.loads(line)
+            values.append((str(entry["question"]), entry["answer"]))
         except (ValueError, KeyError, TypeError):
             continue
-    return found
+    return values
 
 
-def content(store: Store) -> str:
-    """Return a hash of the jobs that ran, with all that is known of them, and of the system's processors."""
+def hash_jobs(store: Store) -> str:
+    """Return a hash of all recorded fields of the jobs that ran, and of the system's processors."""
     fields = ", ".join(name for name, known in store.known.items() if known)
     jobs = store.arrow(f"select {fields} from ran order by submit_time, job_id").combine_chunks()  # noqa: S608
     digest = sha256(f"{store.system.cpus} {jobs.schema}".encode())

@@ -1,9 +1,9 @@
 """
-The scorecard of realism: how far a synthetic workload is from a real one, beside what chance does.
+The scorecard of realism: the distance of a synthetic workload from a real one, compared to noise floors.
 
-The noise floor of a measure is the mean distance of two halves of the real workload, its weeks taken in
-turns by one, two and four; or the distance of jobs drawn from it one by one from itself, if that is
-greater. Where order matters, only the former counts.
+The noise floor of a measure is the mean distance between two halves of the real workload, split by blocks of
+one, two and four weeks; or the distance of the workload from its jobs resampled, if that is larger and the
+measure does not depend on order.
 """
 
 import math
@@ -14,8 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from gwa.evaluation.job_arrays import MOST, JobArrays, bootstrapped, halves, period
-from gwa.evaluation.measure import Measure, Statistic, Statistics, measured, measures
+from gwa.evaluation.job_arrays import MAXIMUM_JOBS, JobArrays, bootstrap, choose_period, split_halves
+from gwa.evaluation.measure import Measure, Statistic, Statistics, measure_all, measures
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
@@ -23,15 +23,15 @@ from gwa.util.units import DAY, HOUR, WEEK
 
 SEED: Final = 2009
 BLOCKS: Final = (1, 2, 4)
-"""How many weeks in a row each half gets, in the three ways to cut a workload in halves."""
+"""Consecutive weeks that stay together, in the three ways to split a workload into halves."""
 
-NEAR: Final = 2.0
-"""How many noise floors away a synthetic workload is still called near."""
+MAXIMUM_NEAR: Final = 2.0
+"""Maximum distance, in noise floors, of a synthetic workload that is called near."""
 
-ALIKE: Final = 2.0
-"""How many times more jobs one trace may have before that is said."""
+MAXIMUM_JOB_RATIO: Final = 2.0
+"""Ratio of numbers of jobs above which a note is added."""
 
-NAMES: Final[dict[float, str]] = {WEEK: "weeks", DAY: "days", HOUR: "hours"}
+PERIOD_NAMES: Final[dict[float, str]] = {WEEK: "weeks", DAY: "days", HOUR: "hours"}
 
 EQUAL, NOISE, CLOSE, OFF, MISSING, UNKNOWN = (
     "equal", "within noise", "near", "off", "missing", "not measured",
@@ -39,7 +39,7 @@ EQUAL, NOISE, CLOSE, OFF, MISSING, UNKNOWN = (
 VERDICTS: Final = {
     EQUAL: "no distance at all",
     NOISE: "at most the noise floor",
-    CLOSE: f"at most {NEAR:g} noise floors",
+    CLOSE: f"at most {MAXIMUM_NEAR:g} noise floors",
     OFF: "farther",
     MISSING: "real jobs have it, synthetic ones do not",
     UNKNOWN: "the real trace does not tell, or is too small",
@@ -48,7 +48,7 @@ VERDICTS: Final = {
 
 @dataclass(frozen=True)
 class Floor:
-    """What chance does to a measure: the distance of the two *halves*, and that of a *bootstrap*."""
+    """The noise of a measure: the distance between *halves*, and that from a *bootstrap*."""
 
     halves: float | None
     bootstrap: float | None
@@ -56,9 +56,9 @@ class Floor:
 
     @property
     def height(self) -> float | None:
-        """The noise floor; None where none could be measured."""
-        known = [one for one in (self.halves, None if self.orderly else self.bootstrap) if one is not None]
-        return max(known) if known else None
+        """The noise floor, None if it is unknown."""
+        distances = (self.halves, None if self.orderly else self.bootstrap)
+        return max((distance for distance in distances if distance is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ class ScoreLine:
 
     @cached_property
     def distance(self) -> float | None:
-        """How far the two are apart; None where one of them is not known."""
+        """The distance between the two, None if either is unknown."""
         return self.measure.between(self.real, self.synthetic)
 
     @property
     def verdict(self) -> str:
-        """The distance in a word, see `VERDICTS`."""
+        """The classification of the distance, see `VERDICTS`."""
         if self.distance is None:
             return UNKNOWN if self.real is None else MISSING
         if self.distance == 0:
@@ -85,7 +85,7 @@ class ScoreLine:
         height = self.floor.height
         if height is None:
             return UNKNOWN
-        return NOISE if self.distance <= height else CLOSE if self.distance <= NEAR * height else OFF
+        return NOISE if self.distance <= height else CLOSE if self.distance <= MAXIMUM_NEAR * height else OFF
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,15 @@ class Scorecard:
 
     def counts(self) -> dict[str, int]:
         """Return how many lines have each verdict."""
-        return {one: sum(line.verdict == one for line in self.lines) for one in VERDICTS}
+        return {verdict: sum(line.verdict == verdict for line in self.lines) for verdict in VERDICTS}
 
     def summary(self) -> str:
         """Return the verdicts in a sentence."""
         counts = self.counts()
         if counts[EQUAL] and counts[EQUAL] + counts[UNKNOWN] == len(self.lines):
             return "The two are equal in all that is measured: this is the trace itself, or a copy."
-        said = [f"{count} {verdict}" for verdict, count in counts.items() if count]
-        return f"Of {len(self.lines)} measures: {', '.join(said)}."
+        verdicts = [f"{count} {verdict}" for verdict, count in counts.items() if count]
+        return f"Of {len(self.lines)} measures: {', '.join(verdicts)}."
 
     def blocks(self) -> Iterator[Block]:
         """Yield the scorecard as blocks of a report."""
@@ -142,13 +142,13 @@ LEGEND: Final = (
     "Real and synthetic are the median of a sample, or the number itself. Two halves: half of the weeks of"
     " the real trace against the other, in the mean of three ways to cut it. Resampled: jobs and gaps drawn"
     " from it one by one, so that no order is left. The noise floor is the former, or the greater of both"
-    f" where order does not matter. {'; '.join(f'{name}: {says}' for name, says in VERDICTS.items())}."
+    f" where order does not matter. {'; '.join(f'{name}: {meaning}' for name, meaning in VERDICTS.items())}."
 )
 
 
-def title(one: Measure) -> str:
-    """Return what a measure is called where its distance is not beside it."""
-    return f"{one.title}, {one.distance.name}"
+def title(measure: Measure) -> str:
+    """Return the title of a measure with the name of its distance."""
+    return f"{measure.title}, {measure.distance.name}"
 
 
 def row(line: ScoreLine) -> tuple[Value, ...]:
@@ -157,8 +157,8 @@ def row(line: ScoreLine) -> tuple[Value, ...]:
         line.measure.aspect.value,
         line.measure.title,
         line.verdict,
-        _number(_shown(line.real)),
-        _number(_shown(line.synthetic)),
+        _number(_as_number(line.real)),
+        _number(_as_number(line.synthetic)),
         line.measure.distance.name,
         _number(line.distance),
         _number(line.floor.halves),
@@ -166,8 +166,8 @@ def row(line: ScoreLine) -> tuple[Value, ...]:
     )
 
 
-def _shown(found: Statistic | None) -> float | None:
-    return found.median() if isinstance(found, Sample) else found
+def _as_number(statistic: Statistic | None) -> float | None:
+    return statistic.median() if isinstance(statistic, Sample) else statistic
 
 
 def _number(value: float | None) -> float | int | None:
@@ -176,7 +176,7 @@ def _number(value: float | None) -> float | int | None:
 
 @dataclass(frozen=True)
 class Reference:
-    """A real workload as the measures see it: its *statistics* and what chance does to them."""
+    """A real *workload* with its *statistics* and the noise *floors* of these."""
 
     workload: JobArrays
     statistics: Statistics
@@ -184,46 +184,51 @@ class Reference:
 
     @classmethod
     def of(cls, real: JobArrays, seed: int = SEED) -> "Reference":
-        """Return the reference; the resampled jobs are those of *seed*."""
-        own = measured(real)
-        pairs = [(measured(pair[0]), measured(pair[1])) for block in BLOCKS if (pair := halves(real, block))]
-        drawn = measured(bootstrapped(real, np.random.default_rng(seed)))
+        """Measure a workload and its noise floors; *seed* is that of the resampled jobs."""
+        statistics = measure_all(real)
+        pairs = [
+            (measure_all(split[0]), measure_all(split[1]))
+            for block in BLOCKS
+            if (split := split_halves(real, block))
+        ]
+        resampled = measure_all(bootstrap(real, np.random.default_rng(seed)))
         floors = {
-            one.id: Floor(
-                _mean([one.between(even[one.id], odd[one.id]) for even, odd in pairs]),
-                one.between(own[one.id], drawn[one.id]),
-                one.orderly,
+            measure.id: Floor(
+                _mean([measure.between(even[measure.id], odd[measure.id]) for even, odd in pairs]),
+                measure.between(statistics[measure.id], resampled[measure.id]),
+                measure.orderly,
             )
-            for one in measures()
+            for measure in measures()
         }
-        return cls(real, own, floors)
+        return cls(real, statistics, floors)
 
     def score(self, synthetic: JobArrays) -> Scorecard:
         """Return the scorecard of a *synthetic* workload, scheduled on the system of the real one."""
-        made = measured(synthetic.on(self.workload.cpus))
+        scored = measure_all(synthetic.with_cpus(self.workload.cpus))
         lines = tuple(
-            ScoreLine(one, self.statistics[one.id], made[one.id], self.floors[one.id]) for one in measures()
+            ScoreLine(measure, self.statistics[measure.id], scored[measure.id], self.floors[measure.id])
+            for measure in measures()
         )
         return Scorecard(lines, tuple(_notes(self.workload, synthetic)))
 
 
 def _mean(distances: list[float | None]) -> float | None:
-    known = [one for one in distances if one is not None and math.isfinite(one)]
+    known = [distance for distance in distances if distance is not None and math.isfinite(distance)]
     return math.fsum(known) / len(known) if known else None
 
 
 def _notes(real: JobArrays, synthetic: JobArrays) -> Iterator[str]:
-    """Yield what a reader of the scorecard should know."""
-    for name, one in (("real", real), ("synthetic", synthetic)):
-        if not len(one):
+    """Yield notes for the reader of the scorecard."""
+    for name, workload in (("real", real), ("synthetic", synthetic)):
+        if not len(workload):
             yield f"No job of the {name} trace ran at a known time."
-        if len(one) == MOST:
-            yield f"Of the {name} trace, the first {MOST:,} jobs are looked at."
-    length = period(real.submit[0], real.submit[-1]) if len(real) else None
+        if len(workload) == MAXIMUM_JOBS:
+            yield f"Of the {name} trace, the first {MAXIMUM_JOBS:,} jobs are looked at."
+    length = choose_period(real.submit[0], real.submit[-1]) if len(real) else None
     if length is None:
         yield "The real trace is too short to be cut in halves: there is no noise floor where order matters."
-    elif length < max(NAMES):
-        yield f"The real trace is short: its halves are {NAMES[length]} in turns."
+    elif length < max(PERIOD_NAMES):
+        yield f"The real trace is short: its halves are {PERIOD_NAMES[length]} in turns."
     fewer, more = sorted((len(real), len(synthetic)))
-    if 0 < fewer < more / ALIKE:
+    if 0 < fewer < more / MAXIMUM_JOB_RATIO:
         yield f"One trace has {more / fewer:.1f} times as many jobs as the other; entropies depend on that."

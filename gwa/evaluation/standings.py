@@ -1,4 +1,4 @@
-"""What the entries of a leaderboard add up to: ranks, a table, and a figure."""
+"""The standings of a leaderboard: ranks, tables, and a figure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,41 +36,42 @@ class Standings:
 
     @cached_property
     def distances(self) -> dict[str, Floats]:
-        """The distances of each name by case, seed and measure; infinite where there is none, but should."""
-        names = {one.id: place for place, one in enumerate(measures())}
-        seeds = max((one.seed for one in self.results.entries), default=0)
-        found: dict[str, Floats] = {}
-        for one in self.results.entries:
-            cells = found.setdefault(one.model, np.full((len(self.cases), seeds, len(names)), np.inf))
-            for name, distance in one.distances.items():
+        """The distances of each model or reference by case, seed and measure, infinite if missing."""
+        columns = {measure.id: column for column, measure in enumerate(measures())}
+        seeds = max((entry.seed for entry in self.results.entries), default=0)
+        distances: dict[str, Floats] = {}
+        for entry in self.results.entries:
+            missing = np.full((len(self.cases), seeds, len(columns)), np.inf)
+            cells = distances.setdefault(entry.model, missing)
+            for name, distance in entry.distances.items():
                 if distance is not None:
-                    cells[self.cases.index(one.case), one.seed - 1, names[name]] = distance
-        return found
+                    cells[self.cases.index(entry.case), entry.seed - 1, columns[name]] = distance
+        return distances
 
     @cached_property
     def floors(self) -> Floats:
-        """The noise floors by case and measure; nan where there is none: such a measure does not count."""
+        """The noise floors by case and measure, nan if unknown; such a measure does not count."""
         return np.array(
             [
-                [np.nan if (height := floors[one.id]) is None else height for one in measures()]
+                [np.nan if (height := floors[measure.id]) is None else height for measure in measures()]
                 for floors in self.results.floors.values()
             ]
         )
 
     @cached_property
     def ranks(self) -> dict[str, Floats]:
-        """The mean rank of each model in each aspect, by case, seed and aspect; nan where none is known."""
+        """The mean rank of each model by case, seed and aspect, nan if unknown."""
         names = [name for name in self.distances if name not in REFERENCES]
         if not names:
             return {}
-        places = rankdata([self.distances[name] for name in names], axis=0)
+        ranks = rankdata([self.distances[name] for name in names], axis=0)
         known = ~np.isnan(self.floors)
-        found = np.full((*places.shape[:3], len(Aspect)), np.nan)
-        for place, aspect in enumerate(Aspect):
-            inside = known & [one.aspect is aspect for one in measures()]
+        means = np.full((*ranks.shape[:3], len(Aspect)), np.nan)
+        for column, aspect in enumerate(Aspect):
+            inside = known & [measure.aspect is aspect for measure in measures()]
             for case in np.flatnonzero(inside.any(axis=1)):
-                found[:, case, :, place] = places[:, case][:, :, inside[case]].mean(axis=2)
-        return dict(zip(names, found, strict=True))
+                means[:, case, :, column] = ranks[:, case][:, :, inside[case]].mean(axis=2)
+        return dict(zip(names, means, strict=True))
 
     def rank(self, name: str) -> tuple[float, float]:
         """Return the mean rank of a model, and its standard deviation over seeds."""
@@ -80,26 +81,26 @@ class Standings:
     def by_aspect(self, name: str) -> list[float]:
         """Return the mean rank of a model in each aspect."""
         with np.errstate(invalid="ignore"):
-            return [_mean(self.ranks[name][:, :, place]) for place in range(len(Aspect))]
+            return [_mean(self.ranks[name][:, :, column]) for column in range(len(Aspect))]
 
     def noise_floors(self, name: str, aspect: Aspect | None = None, trace: str | None = None) -> float:
         """
-        Return how many noise floors away the jobs of *name* are, in the median over measures and cases.
+        Return the median distance of the jobs of *name* over measures and cases, in noise floors.
 
-        Distance and floor are means over seeds; *aspect* and *trace* narrow what is looked at. No distance is
-        one floor away where there is none between halves either, as of waits where nobody waits.
+        Distances are means over seeds; *aspect* and *trace* restrict measures and cases. If both the distance
+        and the floor are 0, such as those of wait times of 0, the ratio counts as 1.
         """
-        rows = [place for place, case in enumerate(self.cases) if trace in {None, case[0]}]
-        columns = [place for place, one in enumerate(measures()) if aspect in {None, one.aspect}]
+        rows = [row for row, case in enumerate(self.cases) if trace in {None, case[0]}]
+        columns = [i for i, measure in enumerate(measures()) if aspect in {None, measure.aspect}]
         floors = self.floors[np.ix_(rows, columns)]
         known = ~np.isnan(floors)
         distances, floors = self.distances[name].mean(axis=1)[np.ix_(rows, columns)][known], floors[known]
         with np.errstate(divide="ignore", invalid="ignore"):
-            away = np.where(distances == floors, 1.0, distances / floors)
-        return float(np.median(away)) if known.any() else float("nan")
+            ratios = np.where(distances == floors, 1.0, distances / floors)
+        return float(np.median(ratios)) if known.any() else float("nan")
 
     def scheduled(self, name: str) -> int:
-        """Return on how many traces *name* is within the noise floor in what a scheduler sees."""
+        """Return the number of traces on which *name* is within the noise floor of the scheduler's aspect."""
         return sum(self.noise_floors(name, Aspect.SCHEDULE, trace) <= 1 for trace in self.traces)
 
     @property
@@ -115,7 +116,7 @@ class Standings:
     def rows(self) -> list[tuple[Value, ...]]:
         """Return a row for each model and each reference, under `COLUMNS`."""
         rows: list[tuple[Value, ...]] = []
-        for name in (*self.order, *(one for one in REFERENCES if one in self.distances)):
+        for name in (*self.order, *(name for name in REFERENCES if name in self.distances)):
             ranked = name in self.ranks
             rank: Sequence[float | None] = self.rank(name) if ranked else (None, None)
             aspects: Sequence[float | None] = self.by_aspect(name) if ranked else [None] * len(Aspect)
@@ -128,18 +129,17 @@ class Standings:
         rows: list[tuple[Value, ...]] = []
         for name, cells in self.distances.items():
             for case, floors, seeds in zip(self.cases, self.floors, cells, strict=True):
-                for one, floor, distances in zip(measures(), floors, seeds.T, strict=True):
+                for measure, floor, distances in zip(measures(), floors, seeds.T, strict=True):
                     if not np.isnan(floor):
-                        several = np.isfinite(distances).all()
-                        spread = float(distances.std()) if several else np.inf
-                        numbers = (float(distances.mean()), spread, float(floor))
-                        rows.append((*case, name, one.aspect.value, one.id, *map(_number, numbers)))
+                        deviation = float(distances.std()) if np.isfinite(distances).all() else np.inf
+                        numbers = (float(distances.mean()), deviation, float(floor))
+                        rows.append((*case, name, measure.aspect.value, measure.id, *map(_number, numbers)))
         return rows
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the leaderboard as blocks: the table, the figure, and what could not be done."""
+        """Yield the leaderboard as blocks: the table, the figure, and the notes."""
         yield Table("leaderboard", "Leaderboard of models", COLUMNS, tuple(self.rows()), LEGEND)
-        aspects = [one.value for one in Aspect]
+        aspects = [aspect.value for aspect in Aspect]
         matrix = np.array([self.by_aspect(name) for name in self.order]).T.reshape(len(aspects), -1)
         yield heatmap(
             "leaderboard-aspects",
@@ -159,7 +159,7 @@ COLUMNS: Final = (
     Column("model", "Model"),
     Column("rank", "Mean rank"),
     Column("deviation", "±"),
-    *(Column(one.name.lower(), one.value) for one in Aspect),
+    *(Column(aspect.name.lower(), aspect.value) for aspect in Aspect),
     Column("floors", "Noise floors"),
     Column("scheduler", "Scheduler"),
 )

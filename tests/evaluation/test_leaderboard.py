@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import gwa
 from gwa.cli import gwa as command
 from gwa.errors import TraceError
-from gwa.evaluation.holdout import EVEN, ODD, held_out, training
+from gwa.evaluation.holdout import EVEN, ODD, held_out_half, training_half
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.leaderboard import REPLAY, LeaderboardEntry, LeaderboardResults, compete
 from gwa.evaluation.measure import Aspect, measures
@@ -38,25 +38,25 @@ def tiny(sample):
 @pytest.mark.parametrize("parity", [EVEN, ODD])
 def test_training_and_held_out_jobs_are_all_jobs_once(tiny, parity):
     whole = JobArrays.of(tiny)
-    with training(tiny, parity) as store:
-        known, other = JobArrays.of(store), held_out(tiny, parity)
+    with training_half(tiny, parity) as store:
+        known, other = JobArrays.of(store), held_out_half(tiny, parity)
 
         assert store.account.jobs == len(known)
         assert store.system.cpus == tiny.system.cpus
     assert sorted([*known.run, *other.run]) == sorted(whole.run)
     assert sorted(np.append(known.submit, other.submit) % 86400) == sorted(whole.submit % 86400)
-    assert np.array_equal(known.submit, held_out(tiny, 1 - parity).submit)
-    assert np.array_equal(known.run, held_out(tiny, 1 - parity).run)
+    assert np.array_equal(known.submit, held_out_half(tiny, 1 - parity).submit)
+    assert np.array_equal(known.run, held_out_half(tiny, 1 - parity).run)
 
 
 def test_what_is_too_short_is_refused(make_store):
     store = make_store(submit_time=[1.0, 2.0], run_time=[1.0, 2.0], n_procs=[1, 1])
 
-    for ask in (training, held_out):
+    for ask in (training_half, held_out_half):
         with pytest.raises(TraceError, match="too short"):
             ask(store, EVEN)
     with pytest.raises(TraceError, match="too short"):
-        training(make_store(run_time=[1.0]), ODD)
+        training_half(make_store(run_time=[1.0]), ODD)
 
 
 def test_ranks_are_the_order_of_distances():

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gwa.evaluation.job_arrays import JobArrays, bootstrapped, halves
-from gwa.evaluation.measure import DIFFERENCE, KS, RATIO, WASSERSTEIN, measured, measures
+from gwa.evaluation.job_arrays import JobArrays, bootstrap, split_halves
+from gwa.evaluation.measure import DIFFERENCE, KS, RATIO, WASSERSTEIN, measure_all, measures
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
 from gwa.statistics.sample import Sample
@@ -150,7 +150,7 @@ def test_the_pace_of_a_workload_does_not_matter_to_the_scheduler():
 
 
 def test_jobs_larger_than_the_system_get_all_of_it():
-    small = jobs().on(4)
+    small = jobs().with_cpus(4)
 
     assert statistic("fcfs-wait", small) == statistic(
         "fcfs-wait", replace(small, procs=np.minimum(small.procs, 4))
@@ -159,7 +159,7 @@ def test_jobs_larger_than_the_system_get_all_of_it():
 
 @pytest.mark.parametrize("size", [0, 1, 2])
 def test_few_jobs_have_few_statistics_and_no_error(size):
-    found = measured(jobs(size))
+    found = measure_all(jobs(size))
 
     assert set(found) == {one.id for one in measures()}
     assert found["hurst"] is None
@@ -167,7 +167,7 @@ def test_few_jobs_have_few_statistics_and_no_error(size):
 
 def test_nothing_is_said_of_what_is_not_recorded():
     bare = replace(jobs(), user=np.full(3000, -1), requested=np.full(3000, np.nan))
-    lacking = {name for name, value in measured(bare).items() if value is None}
+    lacking = {name for name, value in measure_all(bare).items() if value is None}
 
     assert lacking == {
         "requested", "requested-quantiles", "bag-share", "bag-size", "bag-likeness", "bag-uniformity",
@@ -178,7 +178,7 @@ def test_nothing_is_said_of_what_is_not_recorded():
 @pytest.mark.parametrize("block", [1, 2])
 def test_halves_have_every_job_once_at_its_hour_of_the_week(block):
     work = jobs(weeks=9)
-    pair = halves(work, block)
+    pair = split_halves(work, block)
     assert pair
 
     assert sum(map(len, pair)) == len(work)
@@ -191,20 +191,20 @@ def test_halves_have_every_job_once_at_its_hour_of_the_week(block):
 
 
 def test_short_workloads_have_halves_of_days_or_none():
-    assert halves(jobs(weeks=0.8))
-    assert halves(jobs(weeks=0.0001)) is None
-    assert halves(jobs(0)) is None
+    assert split_halves(jobs(weeks=0.8))
+    assert split_halves(jobs(weeks=0.0001)) is None
+    assert split_halves(jobs(0)) is None
 
 
 def test_a_bootstrap_keeps_quantities_and_no_order():
     work = jobs()
-    drawn = bootstrapped(work, np.random.default_rng(3))
+    drawn = bootstrap(work, np.random.default_rng(3))
 
     assert len(drawn) == len(work)
     assert drawn.submit[0] == work.submit[0]
     assert set(drawn.run) <= set(work.run)
     assert set(np.diff(drawn.submit)) <= set(np.diff(work.submit))
-    again = bootstrapped(work, np.random.default_rng(3))
+    again = bootstrap(work, np.random.default_rng(3))
     assert np.array_equal(drawn.run, again.run)
 
 

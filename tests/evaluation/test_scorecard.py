@@ -76,7 +76,7 @@ def test_verdicts_are_multiples_of_the_floor():
 
 def test_scores_do_not_depend_on_the_system_of_the_synthetic_trace():
     reference = Reference.of(jobs())
-    one, other = reference.score(jobs(seed=2)), reference.score(jobs(seed=2).on(1000))
+    one, other = reference.score(jobs(seed=2)), reference.score(jobs(seed=2).with_cpus(1000))
 
     assert [line.distance for line in one.lines] == [line.distance for line in other.lines]
 

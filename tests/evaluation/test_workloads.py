@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gwa.errors import ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Plan
 from gwa.evaluation.experiments.spec import read_experiment
-from gwa.evaluation.experiments.workloads import GeneratedWorkload, workload
+from gwa.evaluation.experiments.workloads import GeneratedWorkload, generate_workload
 from tests.conftest import HOME
 
 HEAD = """
@@ -25,7 +25,7 @@ def made(tmp_path, body, head=HEAD):
     path = tmp_path / "test.toml"
     path.write_text(head + body)
     plan = Plan(read_experiment(path))
-    return {variant: workload(plan.stated, variant) for variant in plan.variants}, plan
+    return {variant: generate_workload(plan.stated, variant) for variant in plan.variants}, plan
 
 
 def test_a_load_is_work_over_capacity_and_time(tmp_path):
@@ -148,11 +148,11 @@ def test_no_task_is_lost_when_bags_are_moved(tasks, pattern):
     run = np.arange(1.0, len(tasks) + 1)
     ones = np.ones(len(tasks), np.int64)
     whole = GeneratedWorkload(submit.astype(float), run, ones, run, bag, ones, ones, 10.0)
-    moved = whole.arriving(pattern)
+    moved = whole.with_arrivals(pattern)
 
     assert sorted(zip(moved.run, moved.bag, strict=True)) == sorted(zip(run, bag, strict=True))
     assert (np.diff(moved.submit) >= 0).all()
-    assert replace(whole).arriving("as modelled") is not moved
+    assert replace(whole).with_arrivals("as modelled") is not moved
 
 
 def test_no_experiment_of_the_project_names_a_trace_outside_of_it():

@@ -90,6 +90,7 @@ POINTS = {
     "gwa.findings": "gwa_ours.findings",
     "gwa.figures": "gwa_ours.figures.ours",
     "gwa.models": "gwa_ours.models",
+    "gwa.distributions": "gwa_ours.distributions",
 }
 
 
@@ -104,6 +105,7 @@ def package(tmp_path):
         "findings.py": FINDING,
         "figures/ours.py": FIGURE,
         "models.py": MODEL,
+        "distributions.py": DISTRIBUTION,
     }
     for name, text in files.items():
         path = tmp_path / "gwa_ours" / name
@@ -134,12 +136,19 @@ def test_an_installed_package_adds_sections_findings_and_figures(package):
     assert "<svg" in (package / "out" / "a.html").read_text()
 
 
+def test_an_installed_package_adds_distributions(package):
+    rows = said(python(package, "-m", "gwa", "fit", "a.ours", "runtime", "--every", "--json"))
+
+    assert "ours" in [one["distribution"] for one in rows]
+
+
 ASKING = {
     "gwa.converters": ("formats",),
     "gwa.sections": ("facts", "a.ours"),
     "gwa.findings": ("report", "a.ours", "--json", "--sections", "overview"),
     "gwa.figures": ("report", "a.ours", "--html", "--sections", "run-times"),
     "gwa.models": ("model", "list"),
+    "gwa.distributions": ("fit", "a.ours", "runtime", "--every"),
 }
 """For each group a command that needs its members."""
 

@@ -111,7 +111,8 @@ def difference_table(
     ]
     rows = tuple(tuple(_row(difference, summaries, show_values=show_values)) for difference in ranked)
     explanations = dict.fromkeys(
-        f"{difference.measure.distance.name}: {difference.measure.distance.says}" for difference in ranked
+        f"{difference.measure.distance.name}: {difference.measure.distance.description}"
+        for difference in ranked
     )
     note = f"Of a distribution the median is shown. {'; '.join(explanations)}."
     yield Table("differences", "Differences, the most remarkable first", tuple(columns), rows, note)

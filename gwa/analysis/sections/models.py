@@ -67,11 +67,11 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     than it would to other weeks; 'gwa leaderboard' tells that. Beside each number stands the noise floor, the
     distance between two halves of the trace.
     """
-    from gwa.evaluation.holdout import copied
+    from gwa.evaluation.holdout import copy_jobs
     from gwa.evaluation.job_arrays import JobArrays
 
     fields = [name for name, jobs in store.known.items() if jobs]
-    with copied(store, f"select {', '.join(fields)} {EARLIEST}", fields) as sample:
+    with copy_jobs(store, f"select {', '.join(fields)} {EARLIEST}", fields) as sample:
         real = JobArrays.of(sample)
         if len(real) < Model.minimum_jobs:
             yield Note(f"{len(real)} jobs ran at a known time: too few for a model.")
@@ -102,7 +102,7 @@ def _score_models(sample: Store, real: "JobArrays") -> tuple[list[ScoredModel], 
             refused.append(f"{kind.title}: {error}.")
             continue
         blocks = GenerationRequest(fitted, Extent(jobs=len(real)), SEED).blocks()
-        jobs = JobArrays.made(blocks, real.cpus)
+        jobs = JobArrays.from_blocks(blocks, real.cpus)
         scored.append(ScoredModel(fitted, jobs, reference.score(jobs)))
     return sorted(scored, key=lambda scored_model: scored_model.floors), refused
 

@@ -1,17 +1,17 @@
-"""The report on an experiment: what was simulated, and figures and a table for each workload."""
+"""The report on an experiment: the simulated system, and figures and a table for each workload."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gwa.evaluation.experiments.results import Estimate, ExperimentResults, ResultCell
-from gwa.evaluation.experiments.run import ALONE, BAGS, CLASSES, HELP, JOBS, MEASURES
+from gwa.evaluation.experiments.run import BAGS, CLASSES, HELP, JOBS, MEASURES, SINGLE_TASKS
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Report, Section, Table, Unit, Value
 from gwa.report.figures.groups import groups
 from gwa.report.formatting import brief
 
-ACROSS: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
-"""What stands on the x axis of figures: the first of these along which anything differs."""
+X_AXES: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
+"""Candidates for the x axis of figures: the first of these axes that varies."""
 
 POLICIES: Final = ("architecture", "selection", "scheduler")
 
@@ -28,134 +28,136 @@ LABELS: Final = {
 
 UNITS: Final[Mapping[str, Unit]] = {"load": "fraction", "run_time": "seconds"}
 
-DRAWN: Final = {
+FIGURE_MEASURES: Final = {
     BAGS: ("makespan", "nsl", "in_time"),
-    ALONE: ("wait", "bounded_slowdown", "in_time"),
+    SINGLE_TASKS: ("wait", "bounded_slowdown", "in_time"),
     JOBS: ("wait", "bounded_slowdown", "utilization"),
 }
-"""The measures that are drawn, by the class of sizes that sums up a run."""
+"""The measures in figures, by the class of sizes that summarizes a run."""
 
-SHOWN: Final = {
+TABLE_MEASURES: Final = {
     BAGS: (
         "makespan", "nsl", "in_time", "finished", "wait", "slowdown", "utilization", "goodput", "fairness",
     ),
-    ALONE: (
+    SINGLE_TASKS: (
         "in_time", "finished", "wait", "slowdown", "bounded_slowdown", "utilization", "goodput", "fairness",
     ),
     JOBS: ("wait", "response", "slowdown", "bounded_slowdown", "utilization"),
 }  # fmt: skip
-"""The measures in tables of a page; files have all."""
+"""The measures in the tables of a page; files have all measures."""
 
-COLUMNS: Final = {one.key: one for one in MEASURES}
+COLUMNS: Final = {measure.key: measure for measure in MEASURES}
 
-SURE: Final = "The line through each point is the 95 % confidence interval over repetitions; ± is half of it."
+CONFIDENCE_HELP: Final = (
+    "The line through each point is the 95 % confidence interval over repetitions; ± is half of it."
+)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The *cells* of one workload, which differ along the axis *across* and in the axes of *series*."""
+    """The *cells* of one workload, which vary along *x_axis* and along the axes of *series*."""
 
     title: str
     cells: Sequence[ResultCell]
-    across: str | None
+    x_axis: str | None
     series: Sequence[str]
 
     @property
-    def whole(self) -> str:
-        """The class of sizes that sums up a run."""
-        return _whole(self.cells)
+    def summary_class(self) -> str:
+        """The class of sizes that summarizes a run."""
+        return _summary_class(self.cells)
 
     def label(self, cell: ResultCell) -> str:
-        """Return what the series of a cell is called."""
+        """Return the label of the series of a cell."""
         return " · ".join(str(cell.axis(name)) for name in self.series) or str(cell.axis("scheduler"))
 
     def blocks(self, id: str) -> Iterator[Block]:  # noqa: A002 - as blocks call it
-        """Yield the figures, and a table of all that is in them."""
-        summed = [cell for cell in self.cells if cell.size == self.whole]
-        if self.across:
-            places = {str(place): word(self.across, place) for place in _on(summed, self.across)}
-            for measure in DRAWN[self.whole]:
-                yield self._figure(f"{id}-{measure}", measure, summed, places, self.across)
-        last = _on(summed, self.across)[-1] if self.across else None
+        """Yield the figures, and the table of their numbers."""
+        summaries = [cell for cell in self.cells if cell.size == self.summary_class]
+        if self.x_axis:
+            ticks = {
+                str(value): tick_label(self.x_axis, value)
+                for value in _distinct_values(summaries, self.x_axis)
+            }
+            for measure in FIGURE_MEASURES[self.summary_class]:
+                yield self._figure(f"{id}-{measure}", measure, summaries, ticks, self.x_axis)
+        last = _distinct_values(summaries, self.x_axis)[-1] if self.x_axis else None
         classes = {name: name for name in CLASSES[2:]}
-        by_class = [cell for cell in self.cells if self.across is None or cell.axis(self.across) == last]
-        if self.whole == BAGS:
-            at = f", {LABELS[self.across].lower()} {word(self.across, last)}" if self.across else ""
+        by_class = [cell for cell in self.cells if self.x_axis is None or cell.axis(self.x_axis) == last]
+        if self.summary_class == BAGS:
+            at = f", {LABELS[self.x_axis].lower()} {tick_label(self.x_axis, last)}" if self.x_axis else ""
             for measure in ("makespan", "nsl"):
                 yield self._figure(f"{id}-{measure}-by-size", measure, by_class, classes, None, at)
-        yield self.table(id, summed)
+        yield self.table(id, summaries)
 
     def _figure(
         self,
         id: str,  # noqa: A002 - as blocks call it
         measure: str,
         cells: Sequence[ResultCell],
-        places: Mapping[str, str],
-        across: str | None,
+        ticks: Mapping[str, str],
+        x_axis: str | None,
         at: str = "",
     ) -> Figure:
-        """Return a measure of *cells* at *places* on an axis, or by class of bag sizes."""
+        """Draw a measure of *cells* at *ticks* on an axis, or by class of bag sizes without one."""
         series: dict[str, dict[str, Estimate | None]] = {}
         for cell in cells:
-            place = cell.size if across is None else str(cell.axis(across))
-            series.setdefault(self.label(cell), {})[place] = cell.estimates[measure]
+            tick = cell.size if x_axis is None else str(cell.axis(x_axis))
+            series.setdefault(self.label(cell), {})[tick] = cell.estimates[measure]
         points = {
-            label: [_point(known.get(place)) for place in places]
-            for label, known in series.items()
-            if known.keys() & places.keys()
+            label: [_point(estimates.get(tick)) for tick in ticks]
+            for label, estimates in series.items()
+            if estimates.keys() & ticks.keys()
         }
-        below = "Bag size" if across is None else LABELS[across]
-        title = f"{COLUMNS[measure].label} by {below.lower()}{at}"
-        alt = f"{title}: {len(points)} series at {len(places)} places; the table below has the numbers."
+        xlabel = "Bag size" if x_axis is None else LABELS[x_axis]
+        title = f"{COLUMNS[measure].label} by {xlabel.lower()}{at}"
+        alt = f"{title}: {len(points)} series at {len(ticks)} places; the table below has the numbers."
         unit = COLUMNS[measure].unit
-        return groups(id, title, list(places.values()), points, below, COLUMNS[measure].label, alt, unit=unit)
+        return groups(id, title, list(ticks.values()), points, xlabel, COLUMNS[measure].label, alt, unit=unit)
 
     def table(self, id: str, cells: Sequence[ResultCell]) -> Table:  # noqa: A002 - as blocks call it
         """Return *cells* as a table."""
-        axes = [name for name in (self.across, *self.series) if name]
-        measures = [COLUMNS[name] for name in SHOWN[self.whole]]
+        axes = [name for name in (self.x_axis, *self.series) if name]
+        measures = [COLUMNS[name] for name in TABLE_MEASURES[self.summary_class]]
         columns = [Column(name, LABELS[name], UNITS.get(name, "")) for name in axes]
-        for one in measures:
-            columns += [one, Column(f"{one.key}_half", "±", one.unit)]
-        rows = []
-        for cell in cells:
-            row: list[Value] = [cell.axis(name) for name in axes]
-            for one in measures:
-                row += _point(cell.estimates[one.key])
-            rows.append(tuple(row))
-        return Table(f"{id}-table", self.title or "All runs", tuple(columns), tuple(rows), SURE)
+        for measure in measures:
+            columns += [measure, Column(f"{measure.key}_half", "±", measure.unit)]
+        rows = [_row(cell, axes, [measure.key for measure in measures]) for cell in cells]
+        return Table(f"{id}-table", self.title or "All runs", tuple(columns), tuple(rows), CONFIDENCE_HELP)
 
 
 def panels(results: ExperimentResults) -> list[Panel]:
-    """Return a panel for each combination of what is neither on the x axis nor a policy."""
+    """Return a panel for each combination of the axes that are neither the x axis nor policies."""
     varied = results.varied
-    across = next((name for name in ACROSS if name in varied), None)
-    apart = [name for name in ACROSS if name in varied and name != across]
+    x_axis = next((name for name in X_AXES if name in varied), None)
+    panel_axes = [name for name in X_AXES if name in varied and name != x_axis]
     series = [name for name in POLICIES if name in varied]
-    alike: dict[str, list[ResultCell]] = {}
+    by_title: dict[str, list[ResultCell]] = {}
     for cell in results.cells:
-        title = ", ".join(f"{LABELS[name].lower()} {word(name, cell.axis(name))}" for name in apart)
-        alike.setdefault(title, []).append(cell)
-    return [Panel(title, cells, across, series) for title, cells in alike.items()]
+        title = ", ".join(
+            f"{LABELS[name].lower()} {tick_label(name, cell.axis(name))}" for name in panel_axes
+        )
+        by_title.setdefault(title, []).append(cell)
+    return [Panel(title, cells, x_axis, series) for title, cells in by_title.items()]
 
 
 def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     """Return the report on an experiment, with *more* sections at its end."""
-    said = results.plan.stated.experiment
-    sections = [Section("experiment", "The experiment", said.about, tuple(_about(results)), "Experiment")]
-    for place, panel in enumerate(panels(results), 1):
-        name = f"results-{place}"
-        title = panel.title[:1].upper() + panel.title[1:] or "ExperimentResults"
-        sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "ExperimentResults"))
-    machines = results.plan.stated.machines
-    return Report(said.title, machines.title, (*sections, *more), overline="Simulation")
+    experiment, machines = results.plan.stated.experiment, results.plan.stated.machines
+    about = Section("experiment", "The experiment", experiment.about, tuple(_about(results)), "Experiment")
+    sections = [about]
+    for number, panel in enumerate(panels(results), 1):
+        name = f"results-{number}"
+        title = panel.title[:1].upper() + panel.title[1:] or "Results"
+        sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "Results"))
+    return Report(experiment.title, machines.title, (*sections, *more), overline="Simulation")
 
 
 def _about(results: ExperimentResults) -> Iterator[Block]:
-    """Yield what was simulated, on what system."""
+    """Yield the numbers of runs and tasks, and the system."""
     plan = results.plan
     machines = plan.stated.machines
-    tasks = sum(row["tasks"] or 0 for row in results.rows if row["class"] in {BAGS, ALONE, JOBS})  # type: ignore[misc]
+    tasks = sum(row["tasks"] or 0 for row in results.rows if row["class"] in {BAGS, SINGLE_TASKS, JOBS})  # type: ignore[misc]
     yield Facts(
         (
             Fact("simulation.runs", len(plan.runs), "Runs", "count"),
@@ -166,7 +168,7 @@ def _about(results: ExperimentResults) -> Iterator[Block]:
             Fact("system.processors", machines.processors, "Processors", "count"),
         )
     )
-    rows = tuple((one.name, one.processors, one.speed) for one in machines.clusters)
+    rows = tuple((cluster.name, cluster.processors, cluster.speed) for cluster in machines.clusters)
     columns = (
         Column("cluster", "Cluster"),
         Column("processors", "Processors", "count"),
@@ -176,33 +178,36 @@ def _about(results: ExperimentResults) -> Iterator[Block]:
 
 
 def summary(results: ExperimentResults) -> tuple[list[str], list[tuple[Value, ...]]]:
-    """Return the names and the rows of a table of the means that the page shows."""
+    """Return the names and the rows of a table of the means on the page."""
     axes = results.varied or ["scheduler"]
-    whole = _whole(results.cells)
+    summary_class = _summary_class(results.cells)
+    measures = TABLE_MEASURES[summary_class]
     names = list(axes)
-    for name in SHOWN[whole]:
+    for name in measures:
         names += [name, f"{name}_half"]
-    rows: list[tuple[Value, ...]] = []
-    for cell in (cell for cell in results.cells if cell.size == whole):
-        cells: list[Value] = [cell.axis(name) for name in axes]
-        for name in SHOWN[whole]:
-            cells += _point(cell.estimates[name])
-        rows.append(tuple(cells))
-    return names, rows
+    return names, [_row(cell, axes, measures) for cell in results.cells if cell.size == summary_class]
 
 
-def _whole(cells: Sequence[ResultCell]) -> str:
-    """Return the class of sizes that sums up a run: bags, where there are any."""
-    found = {cell.size for cell in cells}
-    return next(name for name in (JOBS, BAGS, ALONE) if name in found)
+def _row(cell: ResultCell, axes: Sequence[str], measures: Sequence[str]) -> tuple[Value, ...]:
+    """Return the values of a cell on *axes*, then the estimate of each measure and half of its interval."""
+    row = [cell.axis(name) for name in axes]
+    for measure in measures:
+        row += _point(cell.estimates[measure])
+    return tuple(row)
 
 
-def word(axis: str, place: Value) -> str:
-    """Return a place on an axis as a reader is told it."""
-    return brief(place, UNITS.get(axis, "")) if isinstance(place, int | float) else str(place)
+def _summary_class(cells: Sequence[ResultCell]) -> str:
+    """Return the class of sizes that summarizes a run: bags, if there are any."""
+    classes = {cell.size for cell in cells}
+    return next(name for name in (JOBS, BAGS, SINGLE_TASKS) if name in classes)
 
 
-def _on(cells: Sequence[ResultCell], axis: str) -> list[Value]:
+def tick_label(axis: str, value: Value) -> str:
+    """Format a value on an axis."""
+    return brief(value, UNITS.get(axis, "")) if isinstance(value, int | float) else str(value)
+
+
+def _distinct_values(cells: Sequence[ResultCell], axis: str) -> list[Value]:
     return list(dict.fromkeys(cell.axis(axis) for cell in cells))
 
 

@@ -13,13 +13,13 @@ from gwa.errors import DefinitionError
 from gwa.evaluation.experiments.spec import MAXIMUM_RUNS, Stated, WorkloadSpec
 from gwa.util import fingerprint
 
-DIGITS: Final = 20
-"""Of a hash, so many are its name."""
+NAME_DIGITS: Final = 20
+"""Digits of the key of a run that are its name."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What is scheduled: a *workload* with its characteristics, at a *load*, in a *repetition*."""
+    """A *workload* with its characteristics, at a *load*, in a *repetition*."""
 
     workload: str
     arrivals: str
@@ -31,7 +31,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Policies:
-    """How: by an *architecture*, a *selection* and a *scheduler*; parallel jobs by a scheduler only."""
+    """An *architecture*, a task *selection* and a *scheduler*; only a scheduler for parallel jobs."""
 
     architecture: str | None
     selection: str | None
@@ -40,7 +40,7 @@ class Policies:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One simulation; *key* is the hash of all that its result depends on."""
+    """One simulation; *key* is the hash of everything that its result depends on."""
 
     variant: Variant
     policies: Policies
@@ -48,8 +48,8 @@ class PlannedRun:
 
     @property
     def name(self) -> str:
-        """What a run is called: the beginning of its key."""
-        return self.key[:DIGITS]
+        """The name of the run, the beginning of its key."""
+        return self.key[:NAME_DIGITS]
 
 
 @dataclass(frozen=True)
@@ -60,64 +60,66 @@ class Plan:
 
     @cached_property
     def variants(self) -> list[Variant]:
-        """Every variant of every workload."""
-        return [one for workload in self.stated.experiment.workloads for one in self._of(workload)]
+        """All variants of all workloads."""
+        workloads = self.stated.experiment.workloads
+        return [variant for workload in workloads for variant in self._variants_of(workload)]
 
-    def _of(self, workload: WorkloadSpec) -> Iterator[Variant]:
-        said = self.stated.experiment
-        # Nothing is random about a trace.
-        repetitions = range(1, 1 + (said.repetitions if workload.models else 1))
+    def _variants_of(self, workload: WorkloadSpec) -> Iterator[Variant]:
+        experiment = self.stated.experiment
+        # A trace has no randomness to repeat.
+        repetitions = range(1, 1 + (experiment.repetitions if workload.models else 1))
         for arrivals, size, time, load, repetition in product(
             workload.arrivals,
             workload.bag_sizes or (None,),
             workload.run_times or (None,),
-            said.loads or (None,),
+            experiment.loads or (None,),
             repetitions,
         ):
             yield Variant(workload.name, arrivals, size, time, load, repetition)
 
     @cached_property
     def policies(self) -> list[Policies]:
-        """Every combination of policies."""
-        said = self.stated.experiment
-        if said.policies:
-            return [Policies(None, None, policy) for policy in said.policies]
-        return [Policies(*names) for names in product(said.architectures, said.selections, said.schedulers)]
+        """All combinations of policies."""
+        experiment = self.stated.experiment
+        if experiment.policies:
+            return [Policies(None, None, policy) for policy in experiment.policies]
+        axes = experiment.architectures, experiment.selections, experiment.schedulers
+        return [Policies(*names) for names in product(*axes)]
 
     @cached_property
     def runs(self) -> list[PlannedRun]:
-        """Every run, variant by variant; raise `DefinitionError` for more than anybody can mean."""
+        """All runs, variant by variant; raise `DefinitionError` for more than the maximum."""
         count = len(self.variants) * len(self.policies)
         if count > MAXIMUM_RUNS:
             raise DefinitionError(
                 f"{self.stated.path}:1: has {count:,} runs, expected at most {MAXIMUM_RUNS:,}"
             )
-        found = []
+        runs = []
         for variant in self.variants:
-            same = self._content(variant)
+            dependencies = self._dependencies(variant)
             for policies in self.policies:
-                text = json.dumps([same, asdict(policies)], sort_keys=True, allow_nan=False)
-                found.append(PlannedRun(variant, policies, hashlib.sha256(text.encode()).hexdigest()))
-        return found
+                text = json.dumps([dependencies, asdict(policies)], sort_keys=True, allow_nan=False)
+                runs.append(PlannedRun(variant, policies, hashlib.sha256(text.encode()).hexdigest()))
+        return runs
 
-    def _content(self, variant: Variant) -> dict[str, Any]:
-        """Return all that results depend on besides policies; names and the place of files are none of it."""
-        said = self.stated.experiment
-        (workload,) = (one for one in said.workloads if one.name == variant.workload)
+    def _dependencies(self, variant: Variant) -> dict[str, Any]:
+        """Return what results depend on besides policies, which excludes names and paths of files."""
+        experiment = self.stated.experiment
+        (workload,) = (each for each in experiment.workloads if each.name == variant.workload)
         return {
             "program": fingerprint.program(),
             "models": [self.stated.models[name].plain() for name in workload.models],
-            "trace": workload.trace and _digest(self.stated.traces[workload.trace]),
+            "trace": workload.trace and _hash_file(self.stated.traces[workload.trace]),
             "days": workload.days,
             "tasks": workload.tasks,
-            "clusters": [one.plain() for one in self.stated.machines.clusters],
-            "seed": said.seed,
-            "horizon": said.horizon,
-            "period": said.period,
+            "clusters": [cluster.plain() for cluster in self.stated.machines.clusters],
+            "seed": experiment.seed,
+            "horizon": experiment.horizon,
+            "period": experiment.period,
             "variant": {**asdict(variant), "workload": None},
         }
 
 
 @cache
-def _digest(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     return fingerprint.of_file(path)

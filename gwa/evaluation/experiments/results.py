@@ -1,4 +1,4 @@
-"""What came of an experiment: a row for each run and class of bag sizes, and means over repetitions."""
+"""The results of an experiment: a row for each run and class of bag sizes, and means over repetitions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -26,20 +26,19 @@ REPETITION: Final = "repetition"
 AXES: Final = tuple(
     field.name for kind in (Variant, Policies) for field in fields(kind) if field.name != REPETITION
 )
-"""In what runs differ."""
+"""The axes along which runs differ."""
 
-NUMBERS: Final = {"bag_size", "run_time", "load"}
-"""The axes that are numbers."""
+NUMERIC_AXES: Final = {"bag_size", "run_time", "load"}
 
-TEXT: Final = "class"
+SIZE_CLASS: Final = "class"
 
 
 @dataclass(frozen=True)
 class Estimate:
     """
-    A mean over *n* repetitions; the true one is within *half* of it with a confidence of 95 %.
+    A mean over *n* repetitions, and *half* of its 95 % confidence interval.
 
-    By Student's t, for repetitions are independent; None where there is only one.
+    The interval is that of Student's t, for repetitions are independent; None for a single repetition.
     """
 
     mean: float
@@ -49,7 +48,7 @@ class Estimate:
     @classmethod
     def of(cls, values: Sequence[float]) -> "Estimate | None":
         """
-        Return the estimate of *values*; None where there are none.
+        Estimate the mean of *values*; return None without values.
 
         >>> Estimate.of([1.0, 2.0, 3.0])
         Estimate(mean=2.0, half=2.484, n=3)
@@ -73,7 +72,7 @@ class ResultCell:
     estimates: dict[str, Estimate | None]
 
     def axis(self, name: str) -> Value:
-        """Return where on an axis the cell is."""
+        """Return the value of the cell on an axis."""
         return self.axes[AXES.index(name)]
 
 
@@ -85,49 +84,53 @@ class ExperimentResults:
     rows: tuple[Row, ...]
 
     @classmethod
-    def of(cls, plan: Plan, shelf: RunCache) -> "ExperimentResults":
-        """Return the results that *shelf* has; raise `SimulationError` where one is missing."""
-        found: list[Row] = []
+    def of(cls, plan: Plan, cache: RunCache) -> "ExperimentResults":
+        """Return the results in *cache*; raise `SimulationError` if one is missing."""
+        rows: list[Row] = []
         for run in plan.runs:
-            rows = shelf.rows(run)
-            if rows is None:
-                raise SimulationError(f"{shelf.folder}: has no result of run {run.name}")
-            about = {"run": run.name, **asdict(run.variant), **asdict(run.policies)}
-            found += ({**about, **row} for row in rows)
-        return cls(plan, tuple(found))
+            measured = cache.rows(run)
+            if measured is None:
+                raise SimulationError(f"{cache.folder}: has no result of run {run.name}")
+            axes = {"run": run.name, **asdict(run.variant), **asdict(run.policies)}
+            rows += ({**axes, **row} for row in measured)
+        return cls(plan, tuple(rows))
 
     @cached_property
     def cells(self) -> tuple[ResultCell, ...]:
         """The means over repetitions."""
         groups: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.rows:
-            groups.setdefault((*(row[name] for name in AXES), row[TEXT]), []).append(row)
+            groups.setdefault((*(row[name] for name in AXES), row[SIZE_CLASS]), []).append(row)
         return tuple(ResultCell(key[:-1], key[-1], dict(_estimates(rows))) for key, rows in groups.items())
 
     def values(self, axis: str) -> list[Value]:
-        """Return all that is on an axis, numbers in order."""
-        found = list(dict.fromkeys(cell.axis(axis) for cell in self.cells))
-        return sorted(found) if axis in NUMBERS and None not in found else found  # type: ignore[type-var]
+        """Return the distinct values on an axis, numbers in order."""
+        values = list(dict.fromkeys(cell.axis(axis) for cell in self.cells))
+        return sorted(values) if axis in NUMERIC_AXES and None not in values else values  # type: ignore[type-var]
 
     @property
     def varied(self) -> list[str]:
-        """The axes along which anything differs."""
+        """The axes that vary."""
         return [name for name in AXES if len(self.values(name)) > 1]
 
     def table(self) -> pa.Table:
         """Return all rows as a table."""
-        numbers = {"bags", "bags_finished", "tasks", REPETITION}
+        integers = {"bags", "bags_finished", "tasks", REPETITION}
         columns = {}
-        for name in ("run", *(field.name for kind in (Variant, Policies) for field in fields(kind)), TEXT):
-            kind = pa.float64() if name in NUMBERS else pa.int64() if name in numbers else pa.string()
+        for name in (
+            "run",
+            *(field.name for kind in (Variant, Policies) for field in fields(kind)),
+            SIZE_CLASS,
+        ):
+            kind = pa.float64() if name in NUMERIC_AXES else pa.int64() if name in integers else pa.string()
             columns[name] = pa.array([row[name] for row in self.rows], kind)
         for measure in MEASURES:
-            kind = pa.int64() if measure.key in numbers else pa.float64()
+            kind = pa.int64() if measure.key in integers else pa.float64()
             columns[measure.key] = pa.array([row.get(measure.key) for row in self.rows], kind)
         return pa.table(columns)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the table as CSV and as Parquet, each whole, and return the paths."""
+        """Write the table atomically as CSV and as Parquet, and return the paths."""
         table = self.table()
         paths = [folder / "results.csv", folder / "results.parquet"]
         with whole(paths[0]) as part:

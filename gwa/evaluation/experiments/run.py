@@ -1,4 +1,4 @@
-"""One run: a workload under a combination of policies, and what that does to bags, tasks and processors."""
+"""One run: the simulation of a workload under a combination of policies, and its measures."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -19,15 +19,15 @@ from gwa.simulation.jobs import Floats, Integers, Jobs
 from gwa.simulation.tasks import Tasks
 
 Row: TypeAlias = dict[str, str | float | int | None]
-"""What is told of the bags of a class of sizes: a number for each of `MEASURES`, None where there is none."""
+"""The results for a class of bag sizes: a number for each of `MEASURES`, None if it is unknown."""
 
 Schedule: TypeAlias = Mapping[str, NDArray[np.float64] | NDArray[np.int64]]
-"""What became of each task, in columns."""
+"""The columns of the tasks of a run, as simulated."""
 
-BAGS, ALONE, JOBS = "bags", "1", "jobs"
-"""Bags of two tasks or more; tasks that are alone; parallel jobs."""
+BAGS, SINGLE_TASKS, JOBS = "bags", "1", "jobs"
+"""Bags of two or more tasks; bags of one task; parallel jobs."""
 
-CLASSES: Final = (BAGS, ALONE, *bags.CLASSES)
+CLASSES: Final = (BAGS, SINGLE_TASKS, *bags.CLASSES)
 
 MEASURES: Final = (
     Column("bags", "Bags", "count"),
@@ -45,7 +45,7 @@ MEASURES: Final = (
     Column("goodput", "Of that useful", "fraction"),
     Column("fairness", "Fairness"),
 )
-"""What is measured, in means over bags or tasks; what is of the whole run stands in its first row."""
+"""The measures, means over bags or tasks; those of the whole run are in its first row."""
 
 HELP: Final = (
     "Make-span: from the first submission of a task of a bag to the last end of one. NSL: that over the sum"
@@ -55,13 +55,13 @@ HELP: Final = (
 )
 
 
-def simulated(stated: Stated, made: GeneratedWorkload, policies: Policies) -> tuple[list[Row], Schedule]:
-    """Return what a run does: a row for each class of bag sizes, and the schedule of each task."""
+def simulate(stated: Stated, workload: GeneratedWorkload, policies: Policies) -> tuple[list[Row], Schedule]:
+    """Simulate a run; return a row for each class of bag sizes, and the schedule of each task."""
     if policies.architecture is None:
-        return _parallel(stated.machines, made, policies.scheduler)
-    said = stated.experiment
-    tasks, system = made.tasks, grid(stated.machines)
-    horizon = inf if said.horizon is None else said.horizon * made.length
+        return _simulate_parallel_jobs(stated.machines, workload, policies.scheduler)
+    experiment = stated.experiment
+    tasks, system = workload.tasks, to_grid(stated.machines)
+    horizon = inf if experiment.horizon is None else experiment.horizon * workload.length
     run = engine.simulate(
         tasks,
         system,
@@ -69,33 +69,35 @@ def simulated(stated: Stated, made: GeneratedWorkload, policies: Policies) -> tu
         policies.selection or "",
         policies.scheduler,
         horizon=horizon,
-        seed=said.seed,
-        period=said.period,
+        seed=experiment.seed,
+        period=experiment.period,
     )
-    rows = list(_rows(tasks, run, made.length, _of_system(tasks, run, system, horizon)))
+    rows = list(_rows(tasks, run, workload.length, _measure_system(tasks, run, system, horizon)))
     return rows, {field.name: getattr(tasks, field.name) for field in fields(tasks)} | vars(run)
 
 
-def grid(machines: Machines) -> Grid:
-    """Return the system as the simulator has it."""
+def to_grid(machines: Machines) -> Grid:
+    """Convert a system for the simulator."""
     clusters = machines.clusters
-    names = tuple(one.name for one in clusters)
-    return Grid.of([one.processors for one in clusters], [one.speed for one in clusters], names)
+    names = tuple(cluster.name for cluster in clusters)
+    return Grid.of(
+        [cluster.processors for cluster in clusters], [cluster.speed for cluster in clusters], names
+    )
 
 
 def _rows(tasks: Tasks, run: engine.Run, length: float, of_system: Row) -> Iterator[Row]:
-    """Yield a row for each class of sizes that has bags; the first has what is of the whole system."""
-    found, ended = bags.Bags.of(tasks, run), np.isfinite(run.end)
-    bag = found.size_class + 1
+    """Yield a row for each class of sizes that has bags; the first row includes *of_system*."""
+    measured, ended = bags.Bags.of(tasks, run), np.isfinite(run.end)
+    bag = measured.size_class + 1
     task = bag[tasks.bags.of]
     counts = {
         "bags": _totals(bag),
-        "bags_finished": _totals(bag[np.isfinite(found.makespan)]),
+        "bags_finished": _totals(bag[np.isfinite(measured.makespan)]),
         "tasks": _totals(task),
     }
     means = {
-        "makespan": _means(found.makespan, bag),
-        "nsl": _means(found.nsl, bag),
+        "makespan": _means(measured.makespan, bag),
+        "nsl": _means(measured.nsl, bag),
         "finished": _means(ended, task),
         "in_time": _means(run.end <= length, task),
         "wait": _means(np.where(ended, performance.wait(tasks, run), np.nan), task),
@@ -103,15 +105,15 @@ def _rows(tasks: Tasks, run: engine.Run, length: float, of_system: Row) -> Itera
         "slowdown": _means(performance.slowdown(tasks, run), task),
         "bounded_slowdown": _means(performance.bounded_slowdown(tasks, run), task),
     }
-    for place in np.flatnonzero(counts["bags"]):
-        row: Row = {"class": CLASSES[place], **{key: int(count[place]) for key, count in counts.items()}}
-        row |= {key: float(mean[place]) if np.isfinite(mean[place]) else None for key, mean in means.items()}
+    for i in np.flatnonzero(counts["bags"]):
+        row: Row = {"class": CLASSES[i], **{key: int(count[i]) for key, count in counts.items()}}
+        row |= {key: float(mean[i]) if np.isfinite(mean[i]) else None for key, mean in means.items()}
         yield row | of_system
         of_system = {}
 
 
 def _means(values: Floats | NDArray[np.bool_], group: Integers) -> Floats:
-    """Return the mean of what is known in each of `CLASSES`, NaN where nothing is."""
+    """Return the mean of the known *values* in each of `CLASSES`, nan if there are none."""
     known = np.isfinite(values)
     total, count = _totals(group[known], values[known].astype(np.float64)), _totals(group[known])
     means: Floats = np.divide(total, count, out=np.full(len(CLASSES), np.nan), where=count > 0)
@@ -119,13 +121,13 @@ def _means(values: Floats | NDArray[np.bool_], group: Integers) -> Floats:
 
 
 def _totals(group: Integers, values: Floats | None = None) -> Floats:
-    """Return how many are in each of `CLASSES`, or the sum of their *values*; group 0 is what is alone."""
+    """Return the number of members, or the sum of *values*, in each of `CLASSES`; group 0 has bags of one."""
     totals = np.bincount(group, values, len(CLASSES) - 1)
     return np.concatenate([[totals[1:].sum()], totals])
 
 
-def _of_system(tasks: Tasks, run: engine.Run, system: Grid, horizon: float) -> Row:
-    """Return what all tasks together do to the system and to their users."""
+def _measure_system(tasks: Tasks, run: engine.Run, system: Grid, horizon: float) -> Row:
+    """Return the measures of the system and of its users over all tasks."""
     consumed, speed = float(run.consumed.sum()), system.speeds[run.cluster]
     useful = float((tasks.run / speed)[np.isfinite(run.end)].sum())
     return {
@@ -135,16 +137,18 @@ def _of_system(tasks: Tasks, run: engine.Run, system: Grid, horizon: float) -> R
     }
 
 
-def _parallel(machines: Machines, made: GeneratedWorkload, policy: str) -> tuple[list[Row], Schedule]:
-    """Return what a policy does to parallel jobs on one cluster, a single row, and the schedule."""
-    jobs = Jobs.of(made.submit, made.run, made.procs, made.estimate)
+def _simulate_parallel_jobs(
+    machines: Machines, workload: GeneratedWorkload, policy: str
+) -> tuple[list[Row], Schedule]:
+    """Simulate parallel jobs on one cluster; return a single row and the schedule."""
+    jobs = Jobs.of(workload.submit, workload.run, workload.procs, workload.estimate)
     start = schedule(jobs, machines.processors, policy)
     response = metrics.response(jobs, start)
     row: Row = {
         "class": JOBS,
         "tasks": len(jobs),
         "finished": 1.0,
-        "in_time": float((start + jobs.run <= made.length).mean()),
+        "in_time": float((start + jobs.run <= workload.length).mean()),
         "wait": _mean(metrics.wait(jobs, start)),
         "response": _mean(response),
         "slowdown": _mean((response / jobs.run)[jobs.run > 0]) if jobs.run.any() else None,
@@ -156,6 +160,6 @@ def _parallel(machines: Machines, made: GeneratedWorkload, policy: str) -> tuple
 
 
 def _mean(values: Floats) -> float | None:
-    """Return the mean of what is known, None where nothing is."""
+    """Return the mean of the known values, None if there are none."""
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else None

@@ -1,4 +1,4 @@
-"""Results of runs in a folder, each under the hash of all that it depends on, whole or not at all."""
+"""A cache of the results of runs in a folder, each by the hash of everything that it depends on."""
 
 import json
 from collections.abc import Sequence
@@ -16,32 +16,31 @@ from gwa.util.atomic import whole, write_whole
 
 @dataclass(frozen=True)
 class RunCache:
-    """The results in a *folder*; with *schedules* also what became of each task."""
+    """The results in a *folder*; with *schedules* also the schedule of each task."""
 
     folder: Path
     schedules: bool = False
 
-    def ready(self) -> "RunCache":
-        """Make the folders; raise `OutputError` where that cannot be."""
+    def create_folders(self) -> None:
+        """Create the folders; raise `OutputError` if that is impossible."""
         try:
             for name in ("runs", *(["schedules"] if self.schedules else [])):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{self.folder}: cannot be made: {error.strerror}") from error
-        return self
 
     def rows(self, run: PlannedRun) -> list[Row] | None:
-        """Return the result of a run; None where there is none that is whole."""
+        """Return the cached rows of a run, None if they are missing or incomplete."""
         if self.schedules and not self.schedule_of(run).is_file():
             return None
         try:
-            said = json.loads(self._result_of(run).read_text(encoding="utf-8"))
-            return list(said["rows"]) if said["key"] == run.key else None
+            result = json.loads(self._result_of(run).read_text(encoding="utf-8"))
+            return list(result["rows"]) if result["key"] == run.key else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def keep(self, run: PlannedRun, rows: Sequence[Row], schedule: Schedule) -> None:
-        """Keep what came of a run: its result last, so that there is none without its schedule."""
+    def save(self, run: PlannedRun, rows: Sequence[Row], schedule: Schedule) -> None:
+        """Save the result of a run after its schedule, so that no result lacks its schedule."""
         if self.schedules:
             with whole(self.schedule_of(run)) as part:
                 parquet.write_table(pa.table({name: pa.array(x) for name, x in schedule.items()}), part)

@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 
 from gwa.errors import GwaError, ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Plan, PlannedRun, Variant
-from gwa.evaluation.experiments.run import simulated
+from gwa.evaluation.experiments.run import simulate
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.spec import Stated
-from gwa.evaluation.experiments.workloads import GeneratedWorkload, workload
+from gwa.evaluation.experiments.workloads import GeneratedWorkload, generate_workload
 from gwa.util.processes import Pool, Worker, WorkerError
 from gwa.util.progress import SILENT, Progress
 
@@ -40,8 +40,8 @@ class Simulator:
         """Do *run*; raise `SimulationError` where it cannot be done."""
         try:
             if self.made is None or self.made[0] != run.variant:
-                self.made = run.variant, workload(self.stated, run.variant)
-            self.shelf.keep(run, *simulated(self.stated, self.made[1], run.policies))
+                self.made = run.variant, generate_workload(self.stated, run.variant)
+            self.shelf.save(run, *simulate(self.stated, self.made[1], run.policies))
         except (ModelError, SimulationError) as error:
             message = f"{self.stated.path}: workload {run.variant.workload}: {error}"
             raise SimulationError(message) from error
@@ -63,7 +63,7 @@ def run_all(plan: Plan, shelf: RunCache, jobs: int, progress: Progress = SILENT)
 
     Raise `SimulationError` for the first that cannot be done; what is done by then is kept.
     """
-    shelf.ready()
+    shelf.create_folders()
     left = [run for run in plan.runs if shelf.rows(run) is None]
     simulator = Simulator(plan.stated, shelf)
     with progress.step("simulating", len(plan.runs)) as bar:

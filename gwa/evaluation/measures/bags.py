@@ -1,8 +1,7 @@
 """
-Bags of tasks: what a user submits with less than two minutes between the jobs.
+Bags of tasks: consecutive jobs of a user with gaps below two minutes.
 
-Source: S. D. Anoep, thesis (2009), section 3.2, as its text says; `gwa.metrics.bags.TEXT` is the same in the
-engine.
+Source: the text of S. D. Anoep, thesis (2009), section 3.2; `gwa.metrics.bags.TEXT` is the same in SQL.
 """
 
 from dataclasses import dataclass
@@ -16,12 +15,12 @@ from gwa.evaluation.measure import DIFFERENCE, KS, Aspect, measure
 from gwa.statistics.sample import Floats, Ints, Sample
 
 GAP: Final = 120.0
-SEVERAL: Final = 2
+MINIMUM_SIZE: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
 class JobBags:
-    """The jobs of known users, bag by bag: where each bag *starts*, and run time and size of each job."""
+    """The jobs of known users, sorted by bag: the *starts* of bags, run times and processors of jobs."""
 
     starts: Ints
     run: Floats
@@ -29,12 +28,12 @@ class JobBags:
 
     @property
     def sizes(self) -> Ints:
-        """How many jobs each bag has."""
+        """The number of jobs in each bag."""
         return np.diff(np.append(self.starts, self.run.size))
 
-    def several(self) -> "JobBags":
-        """Return the bags of two jobs or more."""
-        large = self.sizes >= SEVERAL
+    def of_several_jobs(self) -> "JobBags":
+        """Return the bags of two or more jobs."""
+        large = self.sizes >= MINIMUM_SIZE
         inside = np.repeat(large, self.sizes)
         starts = np.cumsum(self.sizes[large]) - self.sizes[large]
         return JobBags(starts, self.run[inside], self.procs[inside])
@@ -42,20 +41,20 @@ class JobBags:
 
 @lru_cache(maxsize=2)
 def _bags(workload: JobArrays) -> JobBags:
-    """Return the bags of a workload; those of the last are kept, for there are several measures."""
+    """Return the bags of a workload, cached for the next measure."""
     known = np.flatnonzero(workload.user >= 0)
     order = known[np.argsort(workload.user[known], kind="stable")]
     user, submit = workload.user[order], workload.submit[order]
-    begins = np.ones(order.size, bool)
-    begins[1:] = (np.diff(user) != 0) | (np.diff(submit) >= GAP)
-    return JobBags(np.flatnonzero(begins), workload.run[order], workload.procs[order])
+    is_start = np.ones(order.size, bool)
+    is_start[1:] = (np.diff(user) != 0) | (np.diff(submit) >= GAP)
+    return JobBags(np.flatnonzero(is_start), workload.run[order], workload.procs[order])
 
 
 @measure("Jobs in bags of two or more", Aspect.BAGS, DIFFERENCE, orderly=True)
 def bag_share(workload: JobArrays) -> float | None:
     """The share of the jobs of known users that are in bags of two or more."""
     bags = _bags(workload)
-    return bags.several().run.size / bags.run.size if bags.run.size else None
+    return bags.of_several_jobs().run.size / bags.run.size if bags.run.size else None
 
 
 @measure("Jobs in a bag", Aspect.BAGS, KS, orderly=True)
@@ -72,7 +71,7 @@ def bag_likeness(workload: JobArrays) -> float | None:
     1 where all jobs of a bag run equally long, 0 where they are no more alike than others (the correlation
     ratio, Pearson 1905). Minh and Wolters (2010, table III) give the deviations in bags.
     """
-    bags = _bags(workload).several()
+    bags = _bags(workload).of_several_jobs()
     if not bags.run.size:
         return None
     x = np.log1p(bags.run)
@@ -84,7 +83,7 @@ def bag_likeness(workload: JobArrays) -> float | None:
 @measure("Bags of one size of job", Aspect.BAGS, DIFFERENCE, orderly=True)
 def bag_uniformity(workload: JobArrays) -> float | None:
     """The share of bags of two or more whose jobs all have equally many processors."""
-    bags = _bags(workload).several()
+    bags = _bags(workload).of_several_jobs()
     if not bags.run.size:
         return None
     spread = np.maximum.reduceat(bags.procs, bags.starts) - np.minimum.reduceat(bags.procs, bags.starts)

@@ -1,4 +1,4 @@
-"""How unevenly work is spread over sizes and over time, and how long arrivals remember."""
+"""The distribution of work over sizes and time, and the long memory of arrivals."""
 
 from functools import lru_cache
 from typing import Final
@@ -10,26 +10,26 @@ from gwa.evaluation.measure import DIFFERENCE, Aspect, measure
 from gwa.metrics.timeline import QUARTER
 from gwa.statistics import dependence
 from gwa.statistics.hurst import wavelet
-from gwa.statistics.sample import Floats, Ints
+from gwa.statistics.sample import Ints
 from gwa.util.units import DAY, HOUR
 
-BINS: Final = 128
-JOBS: Final = 100
-"""Fewer quarters of an hour, or jobs, tell nothing of long memory."""
+MINIMUM_QUARTERS: Final = 128
+MINIMUM_JOBS: Final = 100
+"""Quarters of an hour, and jobs, required to estimate long memory."""
 
-MOST: Final = 10_000_000
-"""More bins are those of a few jobs in ages."""
+MAXIMUM_INTERVALS: Final = 10_000_000
+"""Limit of memory, exceeded only by few jobs in a very long time."""
 
 
 @lru_cache(maxsize=6)
 def _counts(workload: JobArrays, width: float) -> Ints | None:
-    """Return the jobs in each interval from the first submission to the last; None where that is one."""
+    """Count the jobs in each interval from the first submission to the last, None if there is only one."""
     if not len(workload):
         return None
-    places = np.floor((workload.submit - workload.submit[0]) / width)
-    if not 1 <= places[-1] < MOST:
+    intervals = np.floor((workload.submit - workload.submit[0]) / width)
+    if not 1 <= intervals[-1] < MAXIMUM_INTERVALS:
         return None
-    return np.bincount(places.astype(np.int64))
+    return np.bincount(intervals.astype(np.int64))
 
 
 def _entropy(workload: JobArrays, width: float) -> float | None:
@@ -37,21 +37,13 @@ def _entropy(workload: JobArrays, width: float) -> float | None:
     return None if counts is None else dependence.temporal_entropy(counts)
 
 
-def _memory(workload: JobArrays, hours: int) -> float | None:
-    """Return the autocorrelation of arrivals in an hour; None for what is shorter than two lags."""
+def _autocorrelation(workload: JobArrays, hours: int) -> float | None:
+    """Return the autocorrelation of arrivals per hour, None for workloads shorter than two lags."""
     counts = _counts(workload, HOUR)
     if counts is None or counts.size < 2 * hours + 1:
         return None
-    return _lags(_whole(counts[:-1]), hours)
-
-
-def _whole(counts: Ints) -> Floats:
-    """Return counts as numbers, without the last interval, which is not over."""
-    return counts.astype(np.float64)
-
-
-def _lags(counts: Floats, lag: int) -> float:
-    return float(dependence.autocorrelation(counts, lag)[lag])
+    complete = counts[:-1].astype(np.float64)
+    return float(dependence.autocorrelation(complete, hours)[hours])
 
 
 @measure("Entropy of run time over sizes", Aspect.BURSTS, DIFFERENCE)
@@ -78,7 +70,12 @@ def daily_entropy(workload: JobArrays) -> float | None:
 def hurst(workload: JobArrays) -> float | None:
     """H of the arrivals in quarters of an hour, by Haar wavelets (Abry and Veitch 1998), cycles included."""
     counts = _counts(workload, QUARTER)
-    if counts is None or counts.size < BINS or len(workload) < JOBS or counts.min() == counts.max():
+    if (
+        counts is None
+        or counts.size < MINIMUM_QUARTERS
+        or len(workload) < MINIMUM_JOBS
+        or counts.min() == counts.max()
+    ):
         return None
     return wavelet(counts).h
 
@@ -86,16 +83,16 @@ def hurst(workload: JobArrays) -> float | None:
 @measure("Autocorrelation after 1 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
 def after_an_hour(workload: JobArrays) -> float | None:
     """Autocorrelation of the arrivals in an hour with those of the next."""
-    return _memory(workload, 1)
+    return _autocorrelation(workload, 1)
 
 
 @measure("Autocorrelation after 24 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
 def after_a_day(workload: JobArrays) -> float | None:
     """Autocorrelation of the arrivals in an hour with those of the same hour a day later."""
-    return _memory(workload, 24)
+    return _autocorrelation(workload, 24)
 
 
 @measure("Autocorrelation after 168 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
 def after_a_week(workload: JobArrays) -> float | None:
     """Autocorrelation of the arrivals in an hour with those of the same hour a week later."""
-    return _memory(workload, 168)
+    return _autocorrelation(workload, 168)

@@ -1,5 +1,5 @@
 """
-Repetitions: how many jobs in a row are the same.
+Repetitions: the lengths of rows of consecutive equal jobs.
 
 Source: T. N. Minh and L. Wolters, the temporal locality model (2009), section 3.3.
 """

@@ -1,9 +1,9 @@
 """
-What a scheduler sees: waits and slowdowns when the jobs are scheduled at one load on one system.
+The performance of schedulers: wait times and slowdowns of the jobs at the same load on the same system.
 
-The times between submissions are stretched so that processors times run time are `LOAD` of what the system
-offers from the first submission to the last. Jobs larger than the system get all of it. Who requested no
-time is known to run as long as it does.
+Interarrival gaps are scaled so that processors times run time are the share `LOAD` of the capacity of the
+system from the first submission to the last. Jobs larger than the system get all of it. The requested time
+of jobs without one is their run time.
 
 Source of the metrics: D. G. Feitelson, Metrics for parallel job scheduling and their convergence (2001).
 """
@@ -23,49 +23,48 @@ from gwa.statistics.sample import Floats, Sample
 from gwa.util.units import MINUTE
 
 LOAD: Final = 0.6
-"""Load of the system; first come first served cannot bear much more."""
+"""Load of the system; first come first served cannot sustain much more."""
 
-MOST: Final = 200_000
-"""Jobs that are scheduled; of a longer workload, the first."""
+MAXIMUM_JOBS: Final = 200_000
+"""Jobs of a workload that are scheduled; later ones are ignored."""
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What a schedule does to each job: its *wait* in seconds, its bounded *slowdown*."""
+class Performance:
+    """The *wait* time in seconds and the bounded *slowdown* of each job."""
 
     wait: Floats
     slowdown: Floats
 
 
 @lru_cache(maxsize=2)
-def _seen(workload: JobArrays, policy: str) -> Seen | None:
-    """Return what *policy* does; None where all jobs come at once, or need no time."""
-    submit, run = workload.submit[:MOST], workload.run[:MOST]
-    procs = np.minimum(workload.procs[:MOST], workload.cpus)
+def _schedule(workload: JobArrays, policy: str) -> Performance | None:
+    """Schedule the jobs by *policy*; None if all are submitted at once, or have no work."""
+    submit, run = workload.submit[:MAXIMUM_JOBS], workload.run[:MAXIMUM_JOBS]
+    procs = np.minimum(workload.procs[:MAXIMUM_JOBS], workload.cpus)
     span = submit[-1] - submit[0] if submit.size else 0.0
     work = float((run * procs).sum())
     if not span > 0 or not work > 0:
         return None
-    stretched = (submit - submit[0]) * (work / (LOAD * workload.cpus * span))
-    jobs = Jobs.of(stretched, run, procs, workload.requested[:MOST])
+    scaled = (submit - submit[0]) * (work / (LOAD * workload.cpus * span))
+    jobs = Jobs.of(scaled, run, procs, workload.requested[:MAXIMUM_JOBS])
     start = schedule(jobs, workload.cpus, policy)
-    return Seen(metrics.wait(jobs, start), metrics.bounded_slowdown(jobs, start))
+    return Performance(metrics.wait(jobs, start), metrics.bounded_slowdown(jobs, start))
 
 
 def _wait(workload: JobArrays, policy: str) -> float | None:
-    """Return the mean wait and a minute, so that seconds do not matter when such means are compared."""
-    seen = _seen(workload, policy)
-    return None if seen is None else float(seen.wait.mean()) + MINUTE
+    performance = _schedule(workload, policy)
+    return None if performance is None else float(performance.wait.mean()) + MINUTE
 
 
 def _waits(workload: JobArrays, policy: str) -> Sample | None:
-    seen = _seen(workload, policy)
-    return None if seen is None else Sample.of(np.rint(seen.wait))
+    performance = _schedule(workload, policy)
+    return None if performance is None else Sample.of(np.rint(performance.wait))
 
 
 def _slowdown(workload: JobArrays, policy: str) -> float | None:
-    seen = _seen(workload, policy)
-    return None if seen is None else float(seen.slowdown.mean())
+    performance = _schedule(workload, policy)
+    return None if performance is None else float(performance.slowdown.mean())
 
 
 @measure("Mean wait, first come first served", Aspect.SCHEDULE, RATIO, orderly=True)

@@ -1,4 +1,4 @@
-"""How run time and size go together."""
+"""The dependence of run time and size."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How unequal users are."""
+"""The inequality of users."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from gwa.statistics.sample import Floats, Sample
 
 
 def _inequality(workload: JobArrays, amounts: Floats) -> float | None:
-    """Return the Gini coefficient of sums of *amounts* over the users that there are."""
+    """Return the Gini coefficient of the sums of *amounts* of known users."""
     known = workload.user >= 0
     if not known.any():
         return None
-    _, place = np.unique(workload.user[known], return_inverse=True)
-    return Sample.of(np.bincount(place, weights=amounts[known])).gini()
+    _, user = np.unique(workload.user[known], return_inverse=True)
+    return Sample.of(np.bincount(user, weights=amounts[known])).gini()
 
 
 @measure("Inequality of users by jobs", Aspect.USERS, DIFFERENCE)

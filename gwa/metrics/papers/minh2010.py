@@ -21,7 +21,6 @@ from gwa.statistics.distribution import FitError
 from gwa.statistics.mixture import GaussianMixture
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
-from gwa.util.units import DAY, HOUR, MINUTE
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def permute_clusters(labels: Ints, window: int) -> Ints:
     In each window of *window* labels equal ones come together, in the order of their first appearance.
 
     >>> labels = np.array([1, 2, 1, 3, 2, 2, 3, 2, 4, 1, 4])
-    >>> labels[gathered(labels, 4)].tolist()
+    >>> labels[permute_clusters(labels, 4)].tolist()
     [1, 1, 2, 3, 2, 2, 2, 3, 4, 4, 1]
     """
     index = np.arange(labels.size)
