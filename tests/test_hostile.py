@@ -69,9 +69,9 @@ def test_a_file_that_may_not_be_read(tmp_path):
     path.write_text(SAMPLE)
     path.chmod(0)
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom gwa.formats.open import read\n"
+        "import os, sys\nfrom pathlib import Path\nfrom gwa.formats.open import open_trace\n"
         "if os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
-        "read([Path(sys.argv[1])])"
+        "open_trace([Path(sys.argv[1])])"
     )
     for folder in [tmp_path, *tmp_path.parents][:4]:
         folder.chmod(0o755)
