@@ -86,7 +86,7 @@ def test_imports_point_down(module: str) -> None:
 
 
 def test_an_import_that_points_up_is_found() -> None:
-    assert upward("gwa.store.store", "def read():\n    from gwa.formats.open import read") == {
+    assert upward("gwa.store.store", "def read():\n    from gwa.formats.open import open_trace") == {
         "gwa.formats.open"
     }
     assert upward("gwa.store.store", "from gwa.report.document import Report") == {"gwa.report.document"}

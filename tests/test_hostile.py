@@ -67,10 +67,10 @@ def test_a_file_that_may_not_be_read(tmp_path):
     path.write_text(SAMPLE)
     path.chmod(0)
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom gwa.formats.open import read\n"
+        "import os, sys\nfrom pathlib import Path\nfrom gwa.formats.open import open_trace\n"
         "os.chdir(sys.argv[1])\n"
         "if os.geteuid() == 0:\n    os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-        "read([Path('a.swf')])"
+        "open_trace([Path('a.swf')])"
     )
     tmp_path.chmod(0o755)
     done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False)

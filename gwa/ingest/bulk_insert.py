@@ -32,7 +32,7 @@ def encode_row(cells: Sequence[str], line: int) -> str | None:
     r"""
     Encode *cells* as the row of *line*; None if it is too long.
 
-    >>> row(["a", "b\nc"], 7)
+    >>> encode_row(["a", "b\nc"], 7)
     'a\x1fb c\x1f7\n'
     """
     text = CELL_SEPARATOR.join(cells)

@@ -786,7 +786,7 @@ def test_a_script_without_a_guard_runs_once(tmp_path):
     path.write_text(record(RecordIdentity=None) * 20_000)
     script = tmp_path / "script.py"
     script.write_text(
-        "import sys\nfrom pathlib import Path\nfrom gwa.formats.open import read\nprint('once')\n"
+        "import sys\nfrom pathlib import Path\nfrom gwa.formats.open import open_trace\nprint('once')\n"
         "with open_trace([Path(sys.argv[1])]) as store:\n    print(store.account.jobs)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(HOME)}

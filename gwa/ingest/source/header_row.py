@@ -20,7 +20,7 @@ def normalized(name: str) -> str:
     """
     Reduce a name to its letters and digits in lower case.
 
-    >>> plain("Max_RSS") == plain("MaxRSS")
+    >>> normalized("Max_RSS") == normalized("MaxRSS")
     True
     """
     return _SIGNS.sub("", name.lower())

@@ -63,7 +63,7 @@ def parse_size(text: str) -> int:
     """
     Convert a size to bytes.
 
-    >>> size_of("2GB"), size_of("1.5 GiB")
+    >>> parse_size("2GB"), parse_size("1.5 GiB")
     (2000000000, 1610612736)
     """
     match = SIZE_PATTERN.fullmatch(text.strip())

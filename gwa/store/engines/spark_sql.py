@@ -13,7 +13,7 @@ def to_spark_sql(sql: str) -> str:
     """
     Translate a query to Spark SQL; raise `EngineError` if it is not a query or cannot be translated.
 
-    >>> spark("select user_id, 7 // 2 from jobs order by 1")
+    >>> to_spark_sql("select user_id, 7 // 2 from jobs order by 1")
     'SELECT user_id, 7 DIV 2 FROM jobs ORDER BY 1 NULLS LAST'
     """
     try:
@@ -31,7 +31,7 @@ def referenced_tables(sql: str) -> set[str]:
     """
     Return the names of the tables that a query reads, except those that it defines itself.
 
-    >>> sorted(tables("with a as (from jobs) select * from a join ran using (job_id)"))
+    >>> sorted(referenced_tables("with a as (from jobs) select * from a join ran using (job_id)"))
     ['jobs', 'ran']
     """
     parsed = sqlglot.parse_one(sql, read="duckdb")

@@ -93,7 +93,7 @@ def build_tree(paths: Mapping[str, str | Sequence[str]], columns: Sequence[str])
     """
     Build the tree of all *paths* to *columns*; several paths to a column are in order of preference.
 
-    >>> tree({"user": ["DN", "UserIdentity/LocalUserId"]}, ["user"]).children["dn"].column
+    >>> build_tree({"user": ["DN", "UserIdentity/LocalUserId"]}, ["user"]).children["dn"].column
     0
     """
     root = Node()
@@ -127,7 +127,7 @@ def local_name(name: str) -> str:
     """
     Return a name without its namespace, in lower case.
 
-    >>> local("{http://schema.ogf.org/urf/2003/09/urf}recordId")
+    >>> local_name("{http://schema.ogf.org/urf/2003/09/urf}recordId")
     'recordid'
     """
     return name.rpartition("}")[2].lower()
