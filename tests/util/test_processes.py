@@ -96,13 +96,13 @@ from gwa.report.figures.bars import bars
 draw_all([bars(f"f{number}", "t", ["a", "b"], [1.0, 2.0], "x", "y", "alt") for number in range(8)])
 """,
     "parsers": """
-from gwa.formats.open import read
+from gwa.formats.open import open_trace
 record = (
     "<JobUsageRecord><JobIdentity><LocalJobId>1</LocalJobId></JobIdentity><WallDuration>PT1H</WallDuration>"
     "<EndTime>2011-02-03T07:00:00Z</EndTime></JobUsageRecord>"
 )
 (place / "a.xml").write_text(record * 60_000)
-read([place / "a.xml"]).close()
+open_trace([place / "a.xml"]).close()
 """,
     "experiments": """
 from gwa.evaluation.experiments.plan import Plan
@@ -122,7 +122,7 @@ from gwa.archive.build import BuildOptions, build
     '[archive]\\ntitle = "A"\\nabout = "a"\\n[[trace]]\\nid = "made"\\ntitle = "M"\\nsystem = "s"\\n'
     'provider = "p"\\nlicence = "CC0-1.0"\\ncitation = "c"\\npreset = "lublin"\\njobs = 20\\nseed = 3\\n'
 )
-assert build(place / "site", place / "out", BuildOptions(1)).made == ("made",)
+assert build(place / "site", place / "out", BuildOptions(1)).built == ("made",)
 """,
 }
 
