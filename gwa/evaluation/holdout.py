@@ -10,9 +10,8 @@ from gwa.evaluation.job_arrays import PERIODS, JobArrays, choose_period, split_h
 from gwa.store.account import Account
 from gwa.store.store import Store
 
-EVEN, ODD = 0, 1
-HALVES: Final = {EVEN: "even", ODD: "odd"}
-"""The weeks to fit to; the rest is scored on."""
+HALVES: Final = {0: "even", 1: "odd"}
+"""The weeks to fit to, by parity; the rest is scored on."""
 
 
 def training_half(store: Store, parity: int) -> Store:

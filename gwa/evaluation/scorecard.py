@@ -118,7 +118,7 @@ class Scorecard:
         """Return the distances as facts whose ids begin with *prefix*, with the verdict of each in words."""
         return Facts(
             tuple(
-                Fact(f"{prefix}.{line.measure.id}", _number(line.distance), title(line.measure),
+                Fact(f"{prefix}.{line.measure.id}", number(line.distance), title(line.measure),
                      help=line.measure.help)
                 for line in self.lines
             ),
@@ -157,21 +157,17 @@ def row(line: ScoreLine) -> tuple[Value, ...]:
         line.measure.aspect.value,
         line.measure.title,
         line.verdict,
-        _number(_as_number(line.real)),
-        _number(_as_number(line.synthetic)),
+        number(_as_number(line.real)),
+        number(_as_number(line.synthetic)),
         line.measure.distance.name,
-        _number(line.distance),
-        _number(line.floor.halves),
-        _number(line.floor.bootstrap),
+        number(line.distance),
+        number(line.floor.halves),
+        number(line.floor.bootstrap),
     )
 
 
 def _as_number(statistic: Statistic | None) -> float | None:
     return statistic.median() if isinstance(statistic, Sample) else statistic
-
-
-def _number(value: float | None) -> float | int | None:
-    return None if value is None else number(value)
 
 
 @dataclass(frozen=True)

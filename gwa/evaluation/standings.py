@@ -121,7 +121,7 @@ class Standings:
             rank: Sequence[float | None] = self.rank(name) if ranked else (None, None)
             aspects: Sequence[float | None] = self.by_aspect(name) if ranked else [None] * len(Aspect)
             cells = [*rank, *aspects, self.noise_floors(name)]
-            rows.append((name, *map(_number, cells), self.scheduled(name)))
+            rows.append((name, *map(number, cells), self.scheduled(name)))
         return rows
 
     def details(self) -> list[tuple[Value, ...]]:
@@ -133,7 +133,7 @@ class Standings:
                     if not np.isnan(floor):
                         deviation = float(distances.std()) if np.isfinite(distances).all() else np.inf
                         numbers = (float(distances.mean()), deviation, float(floor))
-                        rows.append((*case, name, measure.aspect.value, measure.id, *map(_number, numbers)))
+                        rows.append((*case, name, measure.aspect.value, measure.id, *map(number, numbers)))
         return rows
 
     def blocks(self) -> Iterator[Block]:
@@ -172,7 +172,3 @@ DETAILS: Final = (
 def _mean(ranks: Floats) -> float:
     known = ranks[~np.isnan(ranks)]
     return float(known.mean()) if known.size else float("nan")
-
-
-def _number(value: float | None) -> float | int | None:
-    return None if value is None else number(value)

@@ -6,9 +6,10 @@ A process yields an endless stream of nondecreasing arrival times in whole secon
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from inspect import cleandoc
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -50,9 +51,19 @@ class Arrivals(Parameters, ABC):
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield an endless stream of blocks of arrival times in whole seconds from 0, in order."""
 
-    @abstractmethod
+    def first_times(self, rng: np.random.Generator, n: int) -> Floats:
+        """Return the first *n* arrival times."""
+        blocks: list[Floats] = []
+        for block in self.times(rng):
+            blocks.append(block)
+            if sum(block.size for block in blocks) >= n:
+                break
+        return np.concatenate(blocks)[:n]
+
     def scale_gaps(self, factor: float) -> Self:
-        """Return the process with interarrival gaps multiplied by *factor*."""
+        """Return the process with interarrival gaps multiplied by *factor*, by default by its *pace*."""
+        scaled: Any = {"pace": vars(self)["pace"] * factor}
+        return replace(self, **scaled)  # type: ignore[type-var]
 
 
 @cache

@@ -82,9 +82,10 @@ class Model(Parameters, ABC):
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield an endless stream of jobs in the order of submission, from second 0."""
 
-    @abstractmethod
     def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
+        """Return the model with interarrival gaps multiplied by *factor*, by default those of *arrivals*."""
+        scaled: Any = {"arrivals": vars(self)["arrivals"].scale_gaps(factor)}
+        return replace(self, **scaled)  # type: ignore[type-var]
 
     @classmethod
     def arrival_column(cls, store: Store) -> tuple[str, str]:

@@ -65,11 +65,7 @@ def fit_rounded(
 
 
 def _group_neighbours(sample: Sample) -> tuple[Floats, Floats]:
-    """
-    Return the bounds of groups of neighbouring values, in two rows, and the number of observations in each.
-
-    The minimum and the maximum are groups of their own.
-    """
+    """Return bounds and counts of groups of neighbouring values, minimum and maximum alone."""
     n = sample.values.size
     starts = np.unique([0, *np.linspace(1, n - 1, min(n, MAXIMUM_GROUPS) - 1).astype(np.int64)])
     ends = np.append(starts[1:], n) - 1

@@ -7,9 +7,9 @@ from gwa.report.document import Fact, FactTable, Unit
 from gwa.statistics.sample import Sample
 
 
-def number(value: float) -> float | int | None:
+def number(value: float | None) -> float | int | None:
     """Return *value* as JSON should show it: None for nan and infinity, whole where it is whole."""
-    if not math.isfinite(value):
+    if value is None or not math.isfinite(value):
         return None
     return int(value) if value == int(value) and abs(value) < 2**53 else value
 

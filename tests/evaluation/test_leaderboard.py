@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import gwa
 from gwa.cli import gwa as command
 from gwa.errors import TraceError
-from gwa.evaluation.holdout import EVEN, ODD, held_out_half, training_half
+from gwa.evaluation.holdout import HALVES, held_out_half, training_half
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.leaderboard import REPLAY, LeaderboardEntry, LeaderboardResults, compete
 from gwa.evaluation.measure import Aspect, measures
@@ -35,7 +35,7 @@ def tiny(sample):
         yield trace.store
 
 
-@pytest.mark.parametrize("parity", [EVEN, ODD])
+@pytest.mark.parametrize("parity", list(HALVES))
 def test_training_and_held_out_jobs_are_all_jobs_once(tiny, parity):
     whole = JobArrays.of(tiny)
     with training_half(tiny, parity) as store:
@@ -54,9 +54,9 @@ def test_what_is_too_short_is_refused(make_store):
 
     for ask in (training_half, held_out_half):
         with pytest.raises(TraceError, match="too short"):
-            ask(store, EVEN)
+            ask(store, 0)
     with pytest.raises(TraceError, match="too short"):
-        training_half(make_store(run_time=[1.0]), ODD)
+        training_half(make_store(run_time=[1.0]), 1)
 
 
 def test_ranks_are_the_order_of_distances():

@@ -10,8 +10,7 @@ from scipy import stats
 
 from gwa.errors import ModelError
 from gwa.models.base import presets
-from gwa.models.families._lublin_fit import BINS, _fit_by_em, _size_probabilities
-from gwa.models.families.lublin import Lublin, RunTimes, Sizes
+from gwa.models.families.lublin import BINS, Lublin, RunTimes, Sizes, _fit_by_em, _size_probabilities
 from gwa.models.generate import GenerationRequest
 from gwa.models.streams import Extent
 
@@ -82,9 +81,9 @@ def test_many_jobs_of_one_second_draw_no_gamma_into_a_point():
     bins, counts = np.unique((np.floor(x * BINS) + 0.5) / BINS, return_counts=True)
     found = _fit_by_em(bins, np.ones(bins.size), counts / counts.sum())
 
-    assert found["shape2"] * found["scale2"] == pytest.approx(7.2, rel=0.03)
-    assert found["shape1"] * found["scale1"] == pytest.approx(math.log(1.5), abs=1 / BINS)
-    assert found["intercept"] == pytest.approx(0.25, abs=0.02)
+    assert found.shape2 * found.scale2 == pytest.approx(7.2, rel=0.03)
+    assert found.shape1 * found.scale1 == pytest.approx(math.log(1.5), abs=1 / BINS)
+    assert found.intercept == pytest.approx(0.25, abs=0.02)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from scipy import stats
 from gwa.models.arrivals.slots import SLOT, SLOTS
 from gwa.models.arrivals.spectral import _bands
 from gwa.models.base import models, presets
-from gwa.models.families._similar_bags import bag_sizes, draw_bag_starts, first_arrivals
+from gwa.models.families._similar_bags import bag_sizes, draw_bag_starts
 from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.streams import Extent
 from gwa.util.units import DAY
@@ -172,7 +172,7 @@ def hourly(one, other):
 
 def rates(one, other):
     """Return the relative difference of how many jobs come in the same time."""
-    ends = [first_arrivals(arrivals, 50_000)[-1] for arrivals in (one, other)]
+    ends = [arrivals.first_times(np.random.default_rng(0), 50_000)[-1] for arrivals in (one, other)]
     return abs(ends[0] / ends[1] - 1)
 
 
@@ -181,7 +181,7 @@ def bags_of(name):
     preset: Any = presets()[name].model
 
     def distance(one, other):
-        times = first_arrivals(preset.arrivals, 60_000)
+        times = preset.arrivals.first_times(np.random.default_rng(0), 60_000)
         return apart(
             *(bag_sizes(draw_bag_starts(np.random.default_rng(1), times, joins)) for joins in (one, other))
         )

@@ -58,7 +58,7 @@ HELP: Final = (
 def simulate(stated: Stated, workload: GeneratedWorkload, policies: Policies) -> tuple[list[Row], Schedule]:
     """Simulate a run; return a row for each class of bag sizes, and the schedule of each task."""
     if policies.architecture is None:
-        return _simulate_parallel_jobs(stated.machines, workload, policies.scheduler)
+        return _simulate_jobs(stated.machines, workload, policies.scheduler)
     experiment = stated.experiment
     tasks, system = workload.tasks, to_grid(stated.machines)
     horizon = inf if experiment.horizon is None else experiment.horizon * workload.length
@@ -137,12 +137,10 @@ def _measure_system(tasks: Tasks, run: engine.Run, system: Grid, horizon: float)
     }
 
 
-def _simulate_parallel_jobs(
-    machines: Machines, workload: GeneratedWorkload, policy: str
-) -> tuple[list[Row], Schedule]:
+def _simulate_jobs(system: Machines, workload: GeneratedWorkload, policy: str) -> tuple[list[Row], Schedule]:
     """Simulate parallel jobs on one cluster; return a single row and the schedule."""
     jobs = Jobs.of(workload.submit, workload.run, workload.procs, workload.estimate)
-    start = schedule(jobs, machines.processors, policy)
+    start = schedule(jobs, system.processors, policy)
     response = metrics.response(jobs, start)
     row: Row = {
         "class": JOBS,
@@ -153,7 +151,7 @@ def _simulate_parallel_jobs(
         "response": _mean(response),
         "slowdown": _mean((response / jobs.run)[jobs.run > 0]) if jobs.run.any() else None,
         "bounded_slowdown": _mean(metrics.bounded_slowdown(jobs, start)),
-        "utilization": metrics.utilization(jobs, start, machines.processors),
+        "utilization": metrics.utilization(jobs, start, system.processors),
         "goodput": 1.0,
     }
     return [row], {**vars(jobs), "start": start, "end": start + jobs.run}

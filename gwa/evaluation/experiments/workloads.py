@@ -23,7 +23,6 @@ from gwa.models.streams import Block, Extent, concatenate, merge, truncate
 from gwa.simulation.tasks import Tasks
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
-from gwa.store.store import Store
 from gwa.util.units import DAY
 
 TOLERANCE: Final = 0.02
@@ -247,11 +246,9 @@ def _read_trace(path: Path, clusters: int) -> GeneratedWorkload:
     distributed over clusters by the site of submission, or by user if the trace has at most one site.
     """
     with open_trace([path]) as store:
-        bags = (
-            bagged(store, BagsModel.bag_definition(store))
-            if _has_bags(store)
-            else "(select null as job_id, null as bag)"
-        )
+        has_bags = store.has("job_structure_params") or store.has("user_id")
+        no_bags = "(select null as job_id, null as bag)"
+        bags = bagged(store, BagsModel.bag_definition(store)) if has_bags else no_bags
         (sites,) = store.row("select count(distinct orig_site_id) from ran")
         site = "orig_site_id" if sites > 1 else "user_id"
         arrays = store.arrays(
@@ -272,8 +269,3 @@ def _read_trace(path: Path, clusters: int) -> GeneratedWorkload:
     block["n_procs"] = columns["n_procs"].astype(np.int64)
     block["site"] = (columns["site"].astype(np.int64) - 1) % clusters
     return _to_workload(block, float(submit[-1] - submit[0]))
-
-
-def _has_bags(store: Store) -> bool:
-    """Whether the trace records bags, or users from which they are derived."""
-    return store.has("job_structure_params") or store.has("user_id")

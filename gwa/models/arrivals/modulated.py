@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -116,10 +116,6 @@ class Modulated(Arrivals):
                 size = min(2 * size, LARGEST_BLOCK)
             if times.size:
                 yield np.floor(np.sort(times) * self.pace)
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the process with all times, those of cycles and memory included, multiplied by *factor*."""
-        return replace(self, pace=self.pace * factor)
 
 
 class _Noise:

@@ -1,7 +1,7 @@
 """Arrivals whose gaps are independent and have any distribution."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -57,7 +57,3 @@ class Renewal(Arrivals):
             times = last + np.cumsum(gap)
             last = float(times[-1])
             yield times
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the process with interarrival gaps multiplied by *factor*."""
-        return replace(self, pace=self.pace * factor)

@@ -1,7 +1,7 @@
 """Arrivals in a virtual time that passes faster in the busy hours of the day."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Final, Self, TypeAlias
 
@@ -160,7 +160,3 @@ class Slots(Arrivals):
             virtual = last + np.cumsum(self.pace * self.gap.rvs(rng, size))
             last = float(virtual[-1])
             yield np.floor(self.day.real(virtual))
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the process with interarrival gaps multiplied by *factor*."""
-        return replace(self, pace=self.pace * factor)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -104,10 +104,6 @@ class Spectral(Arrivals):
         counts = np.empty(hours, np.int64)
         counts[np.argsort(cycle + _draw_noise(rng, hours, self.power))] = np.repeat(self.arrivals, self.often)
         return counts
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the process with the mean gap multiplied by *factor*; its cycle stays."""
-        return replace(self, pace=self.pace * factor)
 
 
 def _count_by_hour(store: Store, table: str, column: str) -> tuple[int, Ints]:

@@ -98,30 +98,18 @@ class Clustered(Model):
         """The clusters as arrays."""
         return RunTimeClusters(self.clusters)
 
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
-        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
-
     def limit_processors(self, cpus: int) -> Self:
-        """Return the model without jobs of more than *cpus* processors."""
-        return replace(self, clusters=limit_sizes(self.clusters, cpus))
-
-
-def fit_mixture(times: Sample) -> GaussianMixture:
-    """Fit a mixture to run times in seconds, with components as narrow as the resolution of seconds."""
-    return select(times, range(1, MAXIMUM_CLUSTERS + 1), floor=1e-9, width=np.ones_like).best
-
-
-def limit_sizes(clusters: Sequence[RunTimeCluster], cpus: int) -> tuple[RunTimeCluster, ...]:
-    """Return clusters without sizes above *cpus*; raise `ModelError` if a cluster has no smaller ones."""
-    limited = []
-    for cluster in clusters:
-        sizes = [pair for pair in zip(cluster.procs, cluster.jobs, strict=True) if pair[0] <= cpus]
-        if not sizes:
-            raise ModelError(f"cpus is {cpus}, expected at least {min(cluster.procs)}, or jobs are too large")
-        procs, jobs = zip(*sizes, strict=True)
-        limited.append(replace(cluster, procs=procs, jobs=jobs))
-    return tuple(limited)
+        """Return the model without sizes above *cpus*; raise `ModelError` if a cluster has no others."""
+        limited = []
+        for cluster in self.clusters:
+            sizes = [pair for pair in zip(cluster.procs, cluster.jobs, strict=True) if pair[0] <= cpus]
+            if not sizes:
+                raise ModelError(
+                    f"cpus is {cpus}, expected at least {min(cluster.procs)}, or jobs are too large"
+                )
+            procs, jobs = zip(*sizes, strict=True)
+            limited.append(replace(cluster, procs=procs, jobs=jobs))
+        return replace(self, clusters=tuple(limited))
 
 
 @dataclass(frozen=True)
@@ -140,7 +128,10 @@ class LabelledJobs:
         """Label the jobs of a *selection* by clusters of run times, of ln(1 + x) if *logarithm*."""
         seconds = "round(run_time)"
         times = store.sample(seconds, selection.jobs)
-        mixture = of_seconds(times, range(1, MAXIMUM_CLUSTERS + 1)).best if logarithm else fit_mixture(times)
+        k = range(1, MAXIMUM_CLUSTERS + 1)
+        # Without logarithm, components are as narrow as the resolution of seconds.
+        fits = of_seconds(times, k) if logarithm else select(times, k, floor=1e-9, width=np.ones_like)
+        mixture = fits.best
         label = labels(seconds, mixture, times, np.log1p if logarithm else None)
         table = store.keep(
             f"labelled_{selection.name}_{'log' if logarithm else 'raw'}",

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from gwa.errors import ModelError
 from gwa.metrics.bags import MINH, bagged
-from gwa.models.arrival_process import Arrivals
 from gwa.models.parameters import Parameters, share
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
@@ -137,16 +136,6 @@ def calibrate_joins(joins: tuple[Joins, ...], times: Floats, sizes: Ints) -> tup
         drawn = growth_odds(bag_sizes(draw_bag_starts(np.random.default_rng(0), times, _to_joins(table))))
         table = 1 / (1 + np.exp(-(_log_odds(table) + (target - drawn)[:, np.newaxis])))
     return _to_joins(table)
-
-
-def first_arrivals(arrivals: Arrivals, n: int) -> Floats:
-    """Return the first *n* arrivals of a workload with a fixed seed."""
-    blocks: list[Floats] = []
-    for block in arrivals.times(np.random.default_rng(0)):
-        blocks.append(block)
-        if sum(block.size for block in blocks) >= n:
-            break
-    return np.concatenate(blocks)[:n]
 
 
 def growth_odds(sizes: Ints) -> Floats:

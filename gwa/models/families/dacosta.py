@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Final, Self, TypeAlias
 
 import numpy as np
@@ -150,10 +150,6 @@ class DaCosta(Model):
         """Return the status of each task, if the classes have one."""
         status = self._column("status")
         return {} if np.isnan(status).any() else {"status": status[kind].astype(np.int64)}
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
-        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
     def limit_processors(self, cpus: int) -> Self:
         """Return the model itself: every task has one processor."""

@@ -76,10 +76,7 @@ class MbcLsPrinted(Clustered):
     def draw_jobs(self, rng: np.random.Generator, n: int) -> Block:
         """Draw run times and processors of *n* jobs."""
         label, _ = self.draw_labels(rng, n)
-        return {
-            "run_time": self.sampler.run_times(rng, label),
-            "n_procs": self.sampler.procs(rng, label),
-        }
+        return {"run_time": self.sampler.run_times(rng, label), "n_procs": self.sampler.procs(rng, label)}
 
     def draw_labels(self, rng: np.random.Generator, n: int) -> tuple[Ints, Ints]:
         """Draw the labels of *n* jobs, and the lengths of their rows."""
@@ -172,10 +169,6 @@ class MbcLs(Model):
         label = np.searchsorted(edges, shares, side="right")
         return np.bincount(label, minlength=edges.size).astype(np.int64)
 
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
-        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
-
     def limit_processors(self, cpus: int) -> Self:
         """Return the model without jobs of more than *cpus* processors."""
         small = [limited for cell in self.cells if (limited := cell.limit_processors(cpus))]
@@ -194,12 +187,7 @@ def densify_labels(store: Store, table: str) -> str:
 
 
 def fit_rows(store: Store, table: str) -> tuple[LabelRuns, ...]:
-    """
-    Fit the law of the lengths of rows of each label.
-
-    Rows of the same label that follow each other by chance count as one in the trace, so that the mean of the
-    law is less than that of the trace; it is found by iteration.
-    """
+    """Fit the law of row lengths of each label, of which consecutive rows count as one in the trace."""
     order = "order by submit_time, job_id"
     columns = store.arrays(
         f"""

@@ -29,7 +29,6 @@ from gwa.models.families._similar_bags import (
     calibrate_joins,
     classify_sizes,
     draw_bag_starts,
-    first_arrivals,
     fit_joins,
     fit_likeness,
     label_jobs,
@@ -167,7 +166,7 @@ class Minh2010(Model):
         exponent, users = _fit_users(store)
         sizes = store.sample("size", f"(select * from {table} where place = 1) as first_jobs")
         bags = np.repeat(sizes.values.astype(np.int64), sizes.counts)
-        times = first_arrivals(arrivals, min(int(sizes.total()), CALIBRATION_ARRIVALS))
+        times = arrivals.first_times(np.random.default_rng(0), min(int(sizes.total()), CALIBRATION_ARRIVALS))
         return cls(
             arrivals=arrivals,
             joins=calibrate_joins(fit_joins(store, table), times, bags),
@@ -223,10 +222,6 @@ class Minh2010(Model):
         share[in_bag] = ndtr(score)
         run_time = self.sampler.run_times(*self.sampler.locate(np.repeat(label, size), share))
         return {"run_time": run_time, "n_procs": np.repeat(procs, size)}
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
-        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
     def limit_processors(self, cpus: int) -> Self:
         """Return the model without jobs of more than *cpus* processors."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
-from gwa.metrics.bags import ARRAYS, THESIS, Definition, bags
+from gwa.metrics.bags import ARRAYS, THESIS, Definition, bagged, bags
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.slots import Slots
@@ -24,17 +24,10 @@ from gwa.models.bag_streams import (
 )
 from gwa.models.base import Model
 from gwa.models.draws import Scaled
-from gwa.models.families._anoep_bags import (
-    correlate_variance,
-    gaps_in_bags,
-    run_time_centres,
-    run_time_variances,
-    simultaneous_share,
-)
 from gwa.models.parameters import Quantity, share
 from gwa.models.rounding import fit_rounded, fit_sizes, truncate_above
 from gwa.models.streams import Block
-from gwa.statistics.sample import Floats
+from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.zipf import Zipf
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
@@ -129,10 +122,6 @@ class TasksModel(Model):
         procs: NDArray[np.int64] = np.where(parallel, np.rint(self.size.base**power), 1).astype(np.int64)
         return procs
 
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
-        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
-
     def limit_processors(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors: larger sizes are drawn again."""
         if self.size is None or cpus == 1:
@@ -188,7 +177,7 @@ class BagsModel(TasksModel):
         """Fit the parameters of bags and of their tasks."""
         sizes = store.sample("size", bags(store, definition))
         several = sizes.restrict(low=2.0)
-        gaps = gaps_in_bags(store, definition)
+        gaps = _gaps_in_bags(store, definition)
         return cls.task_parameters(store) | {
             "arrivals": Slots.fit(store, bags(store, definition), "start"),
             "singles": 1 - several.n / sizes.n,
@@ -196,10 +185,10 @@ class BagsModel(TasksModel):
                 fit_rounded(several, "bag_size", math.e, low=MINIMUM_LOG_SIZE), several.max()
             ),
             "task_gap": fit_rounded(gaps.restrict(high=120.0), "task_gap", 2.0, high=MAXIMUM_LOG2_GAP),
-            "simultaneous": simultaneous_share(gaps),
-            "run_time": fit_rounded(run_time_centres(store, definition), "run_time", math.e),
-            "variance": fit_rounded(run_time_variances(store, definition), "variance", math.e),
-            "correlation": correlate_variance(store, definition),
+            "simultaneous": _simultaneous_share(gaps),
+            "run_time": fit_rounded(_run_time_centres(store, definition), "run_time", math.e),
+            "variance": fit_rounded(_run_time_variances(store, definition), "variance", math.e),
+            "correlation": _correlate_variance(store, definition),
         }
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
@@ -267,3 +256,47 @@ class Users(BagsModel):
     def draw_users(self, rng: np.random.Generator, n: int) -> Block:
         """Draw the users of *n* bags, numbered by rank."""
         return {"user_id": Zipf(self.exponent, self.users).rvs(rng, n).astype(np.int64)}
+
+
+def _gaps_in_bags(store: Store, definition: Definition) -> Sample:
+    """Return the seconds between consecutive tasks of a bag."""
+    return store.sample(
+        "round(gap)",
+        "(select submit_time - lag(submit_time) over (partition by bag order by submit_time, job_id) as gap"
+        f" from {bagged(store, definition)}) as gaps",
+    )
+
+
+def _simultaneous_share(gaps: Sample) -> float:
+    """Return the share of *gaps* that are 0."""
+    return 1 - gaps.restrict(above=0.0).n / gaps.n if gaps.n else 0.0
+
+
+def _by_bag(store: Store, definition: Definition) -> str:
+    """Return the query for the geometric mean and the variance of run times in bags of two or more tasks."""
+    return (
+        "(select exp(avg(ln(greatest(run_time, 1)))) as centre, var_pop(run_time) as variance"
+        f" from {bagged(store, definition)} where run_time >= 0 group by bag having count(*) >= 2) as of_bags"
+    )
+
+
+def _run_time_centres(store: Store, definition: Definition) -> Sample:
+    """Return, for each task, the geometric mean of the run times of its bag, in whole seconds."""
+    return store.sample(
+        "round(exp(avg(ln(greatest(run_time, 1))) over (partition by bag)))",
+        f"(select * from {bagged(store, definition)} where run_time >= 0) as tasks",
+    )
+
+
+def _run_time_variances(store: Store, definition: Definition) -> Sample:
+    """Return the variances of run times in bags, rounded to whole s², those below 1 left out."""
+    return store.sample("round(variance)", _by_bag(store, definition)).restrict(low=1.0)
+
+
+def _correlate_variance(store: Store, definition: Definition) -> float:
+    """Return Pearson's correlation of the logarithms of run time and variance over bags, 0 if unknown."""
+    r = store.row(
+        f"select corr(ln(centre), ln(variance)) from {_by_bag(store, definition)} where variance >= 1"
+    )[0]
+    known = r is not None and math.isfinite(r)
+    return float(np.clip(r, -1.0, 1.0)) if known else 0.0

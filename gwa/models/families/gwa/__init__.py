@@ -18,7 +18,7 @@ from gwa.models.arrivals.modulated import SLOT, Modulated
 from gwa.models.bag_streams import order_tasks, split_blocks
 from gwa.models.base import Model
 from gwa.models.families.gwa.contents import Contents
-from gwa.models.families.gwa.hierarchy import Hierarchy, UserScores
+from gwa.models.families.gwa.hierarchy import UserScores
 from gwa.models.families.gwa.regulation import (
     WAITING_SESSIONS,
     choose_sessions,
@@ -97,10 +97,8 @@ class Gwa(Model):
         sessions = min(trace.first_jobs(trace.session).size, SESSIONS_PER_DRAW)
         target, model = Repetition.of(trace.session, trace.bag, trace.procs, trace.run), self
         for _ in range(REPETITION_DRAWS):
-            hierarchy, jobs = _SessionStream(model, rng).draw(sessions)
-            drawn = Repetition.of(
-                hierarchy.session_of_job, hierarchy.bag_of_job, jobs["n_procs"], jobs["run_time"]
-            )
+            jobs = _SessionStream(model, rng).draw(sessions)
+            drawn = Repetition.of(jobs["session"], jobs["bag"], jobs["n_procs"], jobs["run_time"])
             model = replace(model, contents=model.contents.calibrate(drawn, target))
         return model
 
@@ -113,9 +111,9 @@ class Gwa(Model):
         sessions = min(starts.size, SESSIONS_PER_DRAW)
         draws = []
         for _ in range(REGULATION_DRAWS):
-            hierarchy, jobs = _SessionStream(self, rng).draw(sessions)
-            times = np.concatenate(list(_take_first(self.arrivals.times(rng), sessions)))
-            draws.append((times, _sum_groups(hierarchy.session_of_job, jobs["run_time"] * jobs["n_procs"])))
+            jobs = _SessionStream(self, rng).draw(sessions)
+            times = self.arrivals.first_times(rng, sessions)
+            draws.append((times, _sum_groups(jobs["session"], jobs["run_time"] * jobs["n_procs"])))
         work = float(np.mean([work.mean() for _, work in draws]))
         return replace(self, work=work, regulation=fit_regulation(draws, target, rng))
 
@@ -128,9 +126,9 @@ class Gwa(Model):
     ) -> Iterator[tuple[float, Block]]:
         """Yield the arrival of the last session of a block, and the jobs of its sessions."""
         sessions, state = _SessionStream(self, what), initial_state(self.arrivals.gap * self.arrivals.pace)
-        waiting = sessions.draw_jobs(WAITING_SESSIONS)
+        waiting = sessions.draw(WAITING_SESSIONS)
         for starts in split_blocks(self.arrivals.times(when)):
-            queue = _join_queue(waiting, sessions.draw_jobs(starts.size))
+            queue = _join_queue(waiting, sessions.draw(starts.size))
             work = _sum_groups(queue["session"], queue["run_time"] * queue["n_procs"])
             regulated = is_regulated(who.random(starts.size), self.regulation)
             chosen = choose_sessions(starts, work, self.work, state, regulated)
@@ -138,13 +136,9 @@ class Gwa(Model):
             start[chosen] = starts
             started = ~np.isnan(start[queue["session"]])
             waiting = {name: column[~started] for name, column in queue.items()}
-            jobs = {name: column[started] for name, column in queue.items() if name != "session"}
+            jobs = {name: column[started] for name, column in queue.items() if name not in {"session", "bag"}}
             jobs["submit_time"] = jobs["submit_time"] + start[queue["session"][started]]
             yield float(starts[-1]), jobs
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with gaps between sessions multiplied by *factor*."""
-        return replace(self, arrivals=self.arrivals.scale_gaps(factor))
 
     def limit_processors(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors: larger jobs get all of them."""
@@ -160,27 +154,14 @@ class _SessionStream:
         self.model, self.rng, self.shares = model, rng, shares / shares.sum()
         self.scores = UserScores.draw(rng, self.shares, QUANTITIES)
 
-    def draw_jobs(self, sessions: int) -> Block:
-        """Draw the jobs of a number of *sessions*; the column ``session`` numbers these."""
-        hierarchy, jobs = self.draw(sessions)
-        return jobs | {"session": hierarchy.session_of_job}
-
-    def draw(self, sessions: int) -> tuple[Hierarchy, Block]:
-        """Draw the hierarchy and the jobs of a number of *sessions*, submitted from second 0 of each."""
+    def draw(self, sessions: int) -> Block:
+        """Draw the jobs of a number of *sessions*, submitted from second 0 of each, with session and bag."""
         user = self.rng.choice(self.shares.size, sessions, p=self.shares)
         hierarchy, elapsed = self.model.rhythm.draw(self.rng, self.scores, user)
         jobs: Block = {"submit_time": elapsed} | self.model.contents.draw(self.rng, hierarchy)
         if self.model.users:
             jobs["user_id"] = user[hierarchy.session_of_job] + 1
-        return hierarchy, jobs
-
-
-def _take_first(blocks: Iterator[Floats], n: int) -> Iterator[Floats]:
-    """Yield the first *n* numbers of an endless stream."""
-    while n:
-        block = next(blocks)[:n]
-        n -= block.size
-        yield block
+        return jobs | {"session": hierarchy.session_of_job, "bag": hierarchy.bag_of_job}
 
 
 def _sum_groups(group: Ints, amounts: Floats) -> Floats:

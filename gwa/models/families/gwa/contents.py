@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Annotated, Final, Self, TypeAlias
+from typing import Annotated, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,6 @@ PROCS, RUN_TIME, REQUESTED = 4, 5, 6
 """The indices of the quantities among those in which users differ."""
 
 
-JobIndices: TypeAlias = NDArray[np.intp]
-"""Indices of jobs."""
-
-
 @dataclass(frozen=True)
 class SizeClass(Parameters):
     """The *run_time* and the *requested* time of jobs with *up_to* processors."""
@@ -52,7 +48,9 @@ class SessionClass(Parameters):
     procs: Knots
     times: tuple[SizeClass, ...]
 
-    def split_by_size(self, jobs: JobIndices, procs: Floats | Ints) -> Iterator[tuple[SizeClass, JobIndices]]:
+    def split_by_size(
+        self, jobs: NDArray[np.intp], procs: Floats | Ints
+    ) -> Iterator[tuple[SizeClass, NDArray[np.intp]]]:
         """Yield each class of sizes with those of *jobs*, which have *procs* processors, that are in it."""
         edges = [size_class.up_to for size_class in self.times[:-1]]
         number = np.searchsorted(edges, procs, side="left")
@@ -110,7 +108,9 @@ class Contents(Parameters):
         procs = hierarchy.draw_job_scores(rng, self.procs, PROCS)
         procs = procs[self._draw_origins(rng, hierarchy)]
         run = hierarchy.draw_job_scores(rng, self.run_time, RUN_TIME)
-        run = run[_repeat_in_bags(hierarchy, rng.random(run.size) < self.repeats)]
+        repeats = rng.random(run.size) < self.repeats
+        repeats[hierarchy.first_jobs] = False
+        run = run[_origins(repeats)]
         residuals = hierarchy.draw_job_scores(rng, self.requested, REQUESTED)
         requested = self.follows * run + np.sqrt(1 - self.follows**2) * residuals
         jobs = self._from_quantiles(hierarchy, ndtr(procs), ndtr(run), ndtr(requested))
@@ -190,7 +190,7 @@ class _Scores:
 
 def _split_by_session(
     classes: tuple[SessionClass, ...], session_sizes: Ints
-) -> Iterator[tuple[SessionClass, JobIndices]]:
+) -> Iterator[tuple[SessionClass, NDArray[np.intp]]]:
     """Yield each class with the jobs that are in sessions of its sizes."""
     number = np.searchsorted([each.fewest for each in classes[1:]], session_sizes, side="right")
     for i, session_class in enumerate(classes):
@@ -213,7 +213,7 @@ def _fit_classes(trace: Sessions, session_sizes: Ints) -> Iterator[SessionClass]
         yield SessionClass(edge, Knots.fit(procs), times)
 
 
-def _fit_times(trace: Sessions, inside: JobIndices, procs: Sample) -> Iterator[SizeClass]:
+def _fit_times(trace: Sessions, inside: NDArray[np.intp], procs: Sample) -> Iterator[SizeClass]:
     """Yield run times and requested times of classes of sizes, each with enough jobs."""
     minimum = max(MINIMUM_SHARE * procs.n, MINIMUM_JOBS)
     edges, jobs_in_class = [], 0
@@ -230,12 +230,6 @@ def _fit_times(trace: Sessions, inside: JobIndices, procs: Sample) -> Iterator[S
         requested = requested[~np.isnan(requested)]
         run = Knots.fit(Sample.of(np.minimum(np.rint(trace.run[jobs]), LONGEST)))
         yield SizeClass(up_to, run, Knots.fit(Sample.of(np.rint(requested))) if requested.size else None)
-
-
-def _repeat_in_bags(hierarchy: Hierarchy, repeats: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the index of the job whose run time each job has, given the jobs that repeat the one before."""
-    repeats[hierarchy.first_jobs] = False
-    return _origins(repeats)
 
 
 def _origins(repeats: NDArray[np.bool_]) -> NDArray[np.int64]:
