@@ -19,12 +19,6 @@ def as_json(report: Report) -> str:
     return _text(plain(report))
 
 
-def facts_json(report: Report) -> str:
-    """Return ``{"id": value}`` for every fact of *report*, sorted by id."""
-    found = {fact.id: plain(fact.value) for fact in report.facts()}
-    return _text(dict(sorted(found.items())))
-
-
 def plain(thing: Any) -> Value:  # noqa: ANN401 - that is what it is for
     """
     Return *thing*, a block or a value, as lists, dictionaries and what JSON has words for.

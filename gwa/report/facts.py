@@ -35,13 +35,13 @@ def summary(prefix: str, sample: Sample, unit: Unit, what: str) -> tuple[Fact, .
 
     Quantiles interpolate linearly between order statistics, as NumPy and R do by default (type 7).
     """
-    least, most = ("Fewest", "Most") if unit == "count" else ("Least", "Greatest")
+    lowest, highest = ("Fewest", "Most") if unit == "count" else ("Least", "Greatest")
     return (
-        Fact(f"{prefix}.min", number(sample.min()), f"{least} {what}", unit),
+        Fact(f"{prefix}.min", number(sample.min()), f"{lowest} {what}", unit),
         Fact(f"{prefix}.mean", number(sample.mean()), f"Mean {what}", unit),
         Fact(f"{prefix}.median", number(sample.median()), f"Median {what}", unit),
         Fact(f"{prefix}.p95", number(sample.quantile(0.95)), f"95th percentile of {what}", unit),
-        Fact(f"{prefix}.max", number(sample.max()), f"{most} {what}", unit),
+        Fact(f"{prefix}.max", number(sample.max()), f"{highest} {what}", unit),
     )
 
 

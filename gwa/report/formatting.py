@@ -21,7 +21,7 @@ MISSING: Final = "not recorded"
 WORDS: Final[Mapping[Value, str]] = {True: "yes", False: "no"}
 """What is written for values that are no numbers."""
 
-BRIEF: Final = ((" CPU hours", " h"), (" CPU seconds", " s"), (" per day", ""), (" per hour", ""))
+TABLE_UNITS: Final = ((" CPU hours", " h"), (" CPU seconds", " s"), (" per day", ""), (" per hour", ""))
 """What tables say instead of words that stand in their headings."""
 
 LARGEST: Final = 1e15
@@ -73,7 +73,7 @@ def brief(value: Value, unit: Unit = "", zone: str | None = None) -> str:
         return "–"
     if unit == "timestamp" and text.count(":") > 1:
         return text.rpartition(":")[0]
-    for words, short in BRIEF if unit in {"cpu seconds", "per day", "per hour"} else ():
+    for words, short in TABLE_UNITS if unit in {"cpu seconds", "per day", "per hour"} else ():
         text = text.replace(words, short)
     return text
 
@@ -136,15 +136,15 @@ def seconds(value: float) -> str:
     if value < 0:
         return f"−{seconds(-value)}"
     if value >= YEAR:
-        return _many(value / YEAR, "year")
+        return _plural(value / YEAR, "year")
     if value >= 2 * DAY:
-        return _many(round(value / DAY, 1), "day")
+        return _plural(round(value / DAY, 1), "day")
     if value < MINUTE:
         return f"{number(value if value < 10 else round(value, 1))} s"  # noqa: PLR2004 - one digit
     whole = round(value)
     if whole < HOUR:
-        return _two(whole, MINUTE, "min", 1, "s")
-    return _two(round(whole / MINUTE) * MINUTE, HOUR, "h", MINUTE, "min")
+        return _two_units(whole, MINUTE, "min", 1, "s")
+    return _two_units(round(whole / MINUTE) * MINUTE, HOUR, "h", MINUTE, "min")
 
 
 def timestamp(value: float, zone: str | None = None) -> str:
@@ -254,13 +254,13 @@ def _power(value: float) -> str:
     return f"{_minus(digits).rstrip('0').rstrip('.')} × 10{raised}"
 
 
-def _many(value: float, name: str) -> str:
+def _plural(value: float, name: str) -> str:
     """Return a number of things, with an s where it is not one."""
     text = number(value)
     return f"{text} {name}" if text == "1" else f"{text} {name}s"
 
 
-def _two(value: int, large: int, name: str, small: int, rest: str) -> str:
+def _two_units(value: int, large: int, name: str, small: int, rest: str) -> str:
     """Return *value* in a large unit and a small one, which is left out when it is none."""
     whole, part = divmod(value, large)
     return f"{whole} {name} {part // small} {rest}" if part // small else f"{whole} {name}"

@@ -38,14 +38,14 @@ HEADLINES = (
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""
 
-NARROW = 500
+MIN_WIDE = 500
 """Figures less wide than this stand side by side."""
 
-ENDLESS = 80
+MAX_WORD = 80
 """A longer word is cut on paper."""
 
 CONTROLS = (set(range(32)) - set(b"\t\n\r")) | set(range(127, 160)) | set(range(0xD800, 0xE000))
-"""What a name in a log may hold but a page may not: signals to machines, and halves of letters."""
+"""Characters that a name in a log may have but a page may not: control characters and surrogates."""
 
 PERCENT = re.compile(r"(?<=\d) (?=%)")
 """The space between a number and its percent sign."""
@@ -83,8 +83,8 @@ def html(
 
 def readings(report: Report) -> dict[str, str]:
     """Return for each time series what the page's script reads values with, as JSON."""
-    found = (figure for figure in report.figures() if figure.plot == "series")
-    return {figure.id: json.dumps(plain(reading(figure)), separators=(",", ":")) for figure in found}
+    time_series = (figure for figure in report.figures() if figure.plot == "series")
+    return {figure.id: json.dumps(plain(reading(figure)), separators=(",", ":")) for figure in time_series}
 
 
 def page(
@@ -97,8 +97,8 @@ def page(
     paper: bool = False,
 ) -> str:
     """Return *report* with its figures as *drawings*; on *paper* there is nothing to click."""
-    say = language or Language()
-    environment = _environment(overrides, words(report.zone, say), paper=paper)
+    chosen = language or Language()
+    environment = _environment(overrides, words(report.zone, chosen), paper=paper)
     try:
         script = _source(environment, "static/report.js") + _source(environment, "static/series.js")
         return environment.get_template("report.html").render(
@@ -112,7 +112,7 @@ def page(
             script=script,
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
             above=above,
-            language=say.code,
+            language=chosen.code,
             paper=paper,
         )
     except jinja2.TemplateSyntaxError as error:
@@ -123,11 +123,11 @@ def page(
 
 def summary(report: Report) -> list[Fact]:
     """Return the most important numbers, for the head of the page."""
-    known = {fact.id: fact for fact in report.facts() if _is_number(fact.value)}
+    numbers = {fact.id: fact for fact in report.facts() if _is_number(fact.value)}
     first = report.sections[0].blocks if report.sections else ()
-    others = [fact.id for block in first if isinstance(block, Facts) for fact in block.facts]
-    ids = dict.fromkeys([*HEADLINES, *others])
-    return [known[name] for name in ids if name in known][: len(HEADLINES)]
+    first_ids = [fact.id for block in first if isinstance(block, Facts) for fact in block.facts]
+    ids = dict.fromkeys([*HEADLINES, *first_ids])
+    return [numbers[name] for name in ids if name in numbers][: len(HEADLINES)]
 
 
 def chapters(report: Report) -> list[tuple[str, list[Section]]]:
@@ -151,15 +151,15 @@ def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
 
 
 def _narrow(block: Block, drawings: Mapping[str, str]) -> bool:
-    """Tell whether *block* is a figure that leaves room beside it."""
+    """Return whether *block* is a figure that leaves room beside it."""
     if not isinstance(block, Figure):
         return False
     _, _, rest = drawings[block.id].partition('width="')
-    return float(rest.partition('"')[0] or NARROW) < NARROW
+    return float(rest.partition('"')[0] or MIN_WIDE) < MIN_WIDE
 
 
 def templates(overrides: Path | None) -> jinja2.BaseLoader:
-    """Return what finds a template: in the folder *overrides* first; ours are also called ``gwa/NAME``."""
+    """Return the loader of templates: of the folder *overrides* first; ours are also called ``gwa/NAME``."""
     shipped = str(asset("templates"))
     chain = [str(overrides), shipped] if overrides else [shipped]
     return jinja2.ChoiceLoader(
@@ -167,20 +167,20 @@ def templates(overrides: Path | None) -> jinja2.BaseLoader:
     )
 
 
-def words(zone: str | None, say: Language) -> dict[str, Callable[..., Any]]:
+def words(zone: str | None, language: Language) -> dict[str, Callable[..., Any]]:
     """
-    Return what templates ask for to write something: ``_`` for words of their own, filters for values.
+    Return the functions of templates: ``_`` translates their own words, the others format values.
 
-    Times of day are those of *zone*, and words those of the language that says them.
+    Times of day are those of *zone*, and words those of *language*.
     """
     return {
-        "_": say,
-        "brief": partial(_written, partial(brief, zone=zone), say),
+        "_": language,
+        "brief": partial(_localized, partial(brief, zone=zone), language),
         "exact": exact,
         "numeric": numeric,
         "paragraphs": lambda text: text.split("\n\n"),
         "prose": prose,
-        "show": partial(_written, partial(show, zone=zone), say),
+        "show": partial(_localized, partial(show, zone=zone), language),
     }
 
 
@@ -194,18 +194,18 @@ def prose(text: str) -> str:
     return PERCENT.sub("\N{NO-BREAK SPACE}", text)
 
 
-def _written(write: Callable[[Value, Unit], str], say: Language, value: Value, unit: Unit = "") -> str:
-    """Return *value* as *write* writes it; what is a word of ours there, as the language says it."""
+def _localized(write: Callable[[Value, Unit], str], language: Language, value: Value, unit: Unit = "") -> str:
+    """Return *value* as *write* writes it, with the words in it translated to *language*."""
     text = write(value, unit)
     if value is None or isinstance(value, bool):
-        return say(text)
-    return say.number(text) if _is_number(value) else text
+        return language(text)
+    return language.number(text) if _is_number(value) else text
 
 
 def _environment(
-    overrides: Path | None, known: Mapping[str, Callable[..., Any]], *, paper: bool
+    overrides: Path | None, filters: Mapping[str, Callable[..., Any]], *, paper: bool
 ) -> jinja2.Environment:
-    """Return a Jinja environment that escapes everything and has what is *known* as filters."""
+    """Return a Jinja environment that escapes everything and has these *filters*."""
     environment = jinja2.Environment(
         loader=templates(overrides),
         autoescape=True,
@@ -214,8 +214,8 @@ def _environment(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= known
-    environment.globals |= known
+    environment.filters |= filters
+    environment.globals |= filters
     return environment
 
 
@@ -233,13 +233,13 @@ def numeric(table: Table) -> list[bool]:
     """Return for each column of *table* whether it holds numbers."""
     kinds = []
     for place, column in enumerate(table.columns):
-        known = [row[place] for row in table.rows if row[place] is not None]
-        kinds.append(bool(column.unit) or (bool(known) and all(map(_is_number, known))))
+        values = [row[place] for row in table.rows if row[place] is not None]
+        kinds.append(bool(column.unit) or (bool(values) and all(map(_is_number, values))))
     return kinds
 
 
 def _is_number(value: Value) -> bool:
-    """Tell whether *value* is a number; yes and no are none."""
+    """Return whether *value* is a number; booleans are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -247,16 +247,16 @@ def printable(value: object, *, paper: bool = False) -> object:
     """
     Return text without the characters that no page can show; what is already markup as it is.
 
-    On *paper* an endless word is cut: nobody could copy it, and to set it takes minutes.
+    On *paper* a very long word is cut: it takes minutes to typeset.
     """
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     text = value.translate(UNPRINTABLE)
-    return re.sub(rf"(\S{{{ENDLESS}}})\S+", r"\1…", text) if paper else text
+    return re.sub(rf"(\S{{{MAX_WORD}}})\S+", r"\1…", text) if paper else text
 
 
 def _source(environment: jinja2.Environment, name: str) -> Markup:
-    """Return a style sheet or script as it is: it is ours, and no template."""
+    """Return a style sheet or script unchanged: it is ours, and not a template."""
     if environment.loader is None:  # pragma: no cover - it has one
         raise jinja2.TemplateNotFound(name)
     return Markup(environment.loader.get_source(environment, name)[0])  # noqa: S704 - our own file

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from gwa.errors import DefinitionError
 from gwa.report.document import (
@@ -32,6 +32,11 @@ from gwa.report.document import (
     Verbatim,
 )
 from gwa.util.assets import asset
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 PLACE: Final = re.compile(r"\{(\d*|name)\}")
 """Where a text has something that varies."""
@@ -50,10 +55,10 @@ UNIT: Final = re.compile(rf"(?<=\d )(?:{UNITS})(?!\w)")
 LABELS: Final = {"xlabel", "ylabel", "label", "reference", "rows", "columns", "places"}
 """Where the data of a figure hold words."""
 
-LONGEST: Final = 2000
+MAX_PATTERN_TEXT: Final = 2000
 """Longer texts are some log's, and looked up as a whole only."""
 
-HEAD: Final = """\
+HEADER: Final = """\
 # Every text of a report, with its translation; one that is empty stays English. {} is a number with its unit.
 # Write {name} in place of a name in a sentence, in both, and {1} and {0} where the order is another.
 """
@@ -80,12 +85,12 @@ class Language:
         key = NUMBERS.sub("{}", text)
         if not any(map(str.isalpha, key)):
             return self.number(text)
-        said = self.phrases.get(key, "")
+        translation = self.phrases.get(key, "")
         values = NUMBERS.findall(text)
-        if not said or len(PLACE.findall(key)) != len(values):
-            key, said, values = self._named(text) or (key, "", values)
-        self.asked[key] = said
-        return _filled(said, list(map(self.number, values))) if said else text
+        if not translation or len(PLACE.findall(key)) != len(values):
+            key, translation, values = self._named(text) or (key, "", values)
+        self.asked[key] = translation
+        return _filled(translation, list(map(self.number, values))) if translation else text
 
     def number(self, text: str) -> str:
         """Return a number as it is written, its unit in this language."""
@@ -93,21 +98,21 @@ class Language:
 
     def _named(self, text: str) -> tuple[str, str, list[str]] | None:
         """Return the phrase that *text* is but for names in it, its translation, and what its places hold."""
-        for pattern, key in self._patterns if len(text) < LONGEST else ():
-            if found := pattern.fullmatch(text):
-                return key, self.phrases[key], list(found.groups())
+        for pattern, key in self._patterns if len(text) < MAX_PATTERN_TEXT else ():
+            if match := pattern.fullmatch(text):
+                return key, self.phrases[key], list(match.groups())
         return None
 
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        """What finds each phrase with names, those with most words of their own first."""
+        """The pattern of each phrase with names, the longest phrases first."""
         keys = sorted((key for key in self.phrases if "{name}" in key), key=len, reverse=True)
         return [(_pattern(key), key) for key in keys]
 
     def toml(self) -> str:
         """Return all texts that were asked for, and their translations, as a file of a language."""
-        lines = (f"{_quoted(key)} = {_quoted(said)}\n" for key, said in self.asked.items())
-        return HEAD + "".join(lines)
+        lines = (f"{_quoted(key)} = {_quoted(translation)}\n" for key, translation in self.asked.items())
+        return HEADER + "".join(lines)
 
 
 ENGLISH: Final = "en"
@@ -133,37 +138,37 @@ def read_language(code: str, theme: Path | None = None) -> Language:
 
 
 def _phrases(file: Path) -> dict[str, str]:
-    """Return what a file of a language says, checked."""
+    """Return the translations in a language file; raise `DefinitionError` for a bad one."""
     try:
-        said = tomllib.loads(file.read_text(encoding="utf-8"))
+        phrases = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DefinitionError(f"{file}: {error}") from error
-    for key, text in said.items():
+    for key, text in phrases.items():
         if not isinstance(text, str):
             raise DefinitionError(f"{file}: {key[:60]!r}: expected a text in quotes")
-        here = len(PLACE.findall(key))
-        if any(place >= here for place in _places(text)):
-            raise DefinitionError(f"{file}: {key[:60]!r}: has {here} places, its translation asks for more")
-    return said
+        count = len(PLACE.findall(key))
+        if any(place >= count for place in _places(text)):
+            raise DefinitionError(f"{file}: {key[:60]!r}: has {count} places, its translation asks for more")
+    return phrases
 
 
 def _pattern(key: str) -> re.Pattern[str]:
-    """Return what finds the texts that are *key* with numbers and names in its places."""
+    """Return the pattern of texts that are *key* with numbers and names in its places."""
     parts = PLACE.split(key)
     parts[::2] = map(re.escape, parts[::2])
     parts[1::2] = ["(.+?)" if place == "name" else f"({NUMBERS.pattern})" for place in parts[1::2]]
     return re.compile("".join(parts), re.DOTALL)
 
 
-def _places(said: str) -> list[int]:
+def _places(translation: str) -> list[int]:
     """Return which of the values stands in each place of a translation; one without a number is the next."""
-    return [int(place) if place.isdigit() else n for n, place in enumerate(PLACE.findall(said))]
+    return [int(place) if place.isdigit() else n for n, place in enumerate(PLACE.findall(translation))]
 
 
-def _filled(said: str, values: list[str]) -> str:
+def _filled(translation: str, values: list[str]) -> str:
     """Return a translation with *values* in its places."""
-    order = iter(_places(said))
-    return PLACE.sub(lambda _: values[next(order)], said)
+    order = iter(_places(translation))
+    return PLACE.sub(lambda _: values[next(order)], translation)
 
 
 def _quoted(text: str) -> str:
@@ -172,58 +177,53 @@ def _quoted(text: str) -> str:
     return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def translated(report: Report, say: Callable[[str], str]) -> Report:
-    """Return *report* with all words of its own as *say* says them."""
-    findings = tuple(
-        replace(one, text=say(one.text), rule=say(one.rule), advice=say(one.advice))
-        for one in report.findings
-    )
-    sections = tuple(_section(one, say) for one in report.sections)
-    return replace(
-        report,
-        title=say(report.title),
-        subtitle=say(report.subtitle),
-        sections=sections,
-        findings=findings,
-        overline=say(report.overline),
-    )
+def translated(report: Report, translate: Callable[[str], str]) -> Report:
+    """Return *report* with all words of its own translated."""
+    findings = tuple(_texts(finding, translate, "text", "rule", "advice") for finding in report.findings)
+    sections = tuple(_section(section, translate) for section in report.sections)
+    texts = _texts(report, translate, "title", "subtitle", "overline")
+    return replace(texts, sections=sections, findings=findings)
 
 
-def _section(one: Section, say: Callable[[str], str]) -> Section:
-    told = "\n\n".join(map(say, one.help.split("\n\n")))
-    blocks = tuple(_block(block, say) for block in one.blocks)
-    return replace(one, title=say(one.title), help=told, chapter=say(one.chapter), blocks=blocks)
+def _texts(part: T, translate: Callable[[str], str], *names: str) -> T:
+    """Return a *part* of a report with the texts in the fields *names* translated."""
+    return replace(part, **{name: translate(getattr(part, name)) for name in names})
 
 
-def _block(block: Block, say: Callable[[str], str]) -> Block:
+def _section(section: Section, translate: Callable[[str], str]) -> Section:
+    help_text = "\n\n".join(map(translate, section.help.split("\n\n")))
+    blocks = tuple(_block(block, translate) for block in section.blocks)
+    return replace(_texts(section, translate, "title", "chapter"), help=help_text, blocks=blocks)
+
+
+def _block(block: Block, translate: Callable[[str], str]) -> Block:
     match block:
         case Note():
-            return replace(block, text=say(block.text))
+            return _texts(block, translate, "text")
         case Facts():
-            return replace(block, title=say(block.title), facts=_facts(block.facts, say))
+            return replace(_texts(block, translate, "title"), facts=_facts(block.facts, translate))
         case FactTable():
-            rows = tuple((say(name), _facts(facts, say)) for name, facts in block.rows)
-            columns = tuple(map(say, block.columns))
-            return replace(block, title=say(block.title), columns=columns, rows=rows, note=say(block.note))
+            rows = tuple((translate(name), _facts(facts, translate)) for name, facts in block.rows)
+            columns = tuple(map(translate, block.columns))
+            return replace(_texts(block, translate, "title", "note"), columns=columns, rows=rows)
         case Table():
-            heads = tuple(replace(column, label=say(column.label)) for column in block.columns)
-            return replace(block, title=say(block.title), columns=heads, note=say(block.note))
+            heads = tuple(_texts(column, translate, "label") for column in block.columns)
+            return replace(_texts(block, translate, "title", "note"), columns=heads)
         case Figure():
-            data = {name: _drawn(value, say, name) for name, value in block.data.items()}
-            words = {name: say(getattr(block, name)) for name in ("title", "alt", "note")}
-            return replace(block, data=data, **words)
+            data = {name: _figure_data(value, translate, name) for name, value in block.data.items()}
+            return replace(_texts(block, translate, "title", "alt", "note"), data=data)
 
 
-def _facts(facts: tuple[Fact, ...], say: Callable[[str], str]) -> tuple[Fact, ...]:
-    return tuple(replace(one, label=say(one.label), help=say(one.help), text=say(one.text)) for one in facts)
+def _facts(facts: tuple[Fact, ...], translate: Callable[[str], str]) -> tuple[Fact, ...]:
+    return tuple(_texts(fact, translate, "label", "help", "text") for fact in facts)
 
 
-def _drawn(value: Value, say: Callable[[str], str], name: str) -> Value:
-    """Return a part of the data of a figure called *name*, its labels as *say* says them."""
+def _figure_data(value: Value, translate: Callable[[str], str], name: str) -> Value:
+    """Return the part *name* of the data of a figure with its labels translated."""
     if isinstance(value, str):
-        return say(value) if name in LABELS else value
+        return translate(value) if name in LABELS else value
     if isinstance(value, Mapping):
-        return {key: _drawn(part, say, key) for key, part in value.items()}
+        return {key: _figure_data(part, translate, key) for key, part in value.items()}
     if isinstance(value, list | tuple) and any(isinstance(part, str | Mapping) for part in value):
-        return [_drawn(part, say, name) for part in value]
+        return [_figure_data(part, translate, name) for part in value]
     return value

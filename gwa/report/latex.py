@@ -83,22 +83,23 @@ def latex(
     """
     from gwa.report.pdf import pages
 
-    drawn = report.figures()
+    shown = report.figures()
     environment = _environment(overrides, words(report.zone, language or Language()))
-    place = {figure.id: number for number, figure in enumerate(drawn, 1)}
+    place = {figure.id: number for number, figure in enumerate(shown, 1)}
     try:
-        section = environment.get_template("latex/section.tex")
+        template = environment.get_template("latex/section.tex")
         files: dict[str, str | bytes] = {
-            f"sections/{one.id}.tex": section.render(section=one, page=place) for one in report.sections
+            f"sections/{section.id}.tex": template.render(section=section, page=place)
+            for section in report.sections
         }
         main = environment.get_template("latex/report.tex").render(report=report, summary=summary(report))
     except jinja2.TemplateError as error:
         raise DefinitionError(f"templates: {error.message}") from error
-    svgs = drawings or draw_all(drawn)
-    return files | ({"figures.pdf": pages(drawn, svgs)} if drawn else {}) | {"report.tex": main}
+    svgs = drawings or draw_all(shown)
+    return files | ({"figures.pdf": pages(shown, svgs)} if shown else {}) | {"report.tex": main}
 
 
-def _environment(overrides: Path | None, known: Mapping[str, Callable[..., Any]]) -> jinja2.Environment:
+def _environment(overrides: Path | None, filters: Mapping[str, Callable[..., Any]]) -> jinja2.Environment:
     """Return what fills in the templates; whatever is placed is escaped unless it is LaTeX already."""
     environment = jinja2.Environment(  # noqa: S701 - there is no HTML in it; *finalize* escapes
         loader=templates(overrides),
@@ -113,8 +114,8 @@ def _environment(overrides: Path | None, known: Mapping[str, Callable[..., Any]]
         comment_start_string="<#",
         comment_end_string="#>",
     )
-    environment.filters |= {**known, "tex": Tex}
-    environment.globals |= known
+    environment.filters |= {**filters, "tex": Tex}
+    environment.globals |= filters
     return environment
 
 
@@ -128,4 +129,4 @@ def escaped(value: object) -> str:
     if isinstance(value, Tex):
         return value
     text = str(printable(str(value), paper=True)).replace("\n", " ").replace("\r", " ")
-    return _SPECIAL.sub(lambda found: SPECIAL[found[0]], text)
+    return _SPECIAL.sub(lambda letter: SPECIAL[letter[0]], text)

@@ -59,8 +59,8 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be made: {error.strerror}") from error
-    say = language or Language()
-    edition, written = Edition(translated(report, say), theme, say), []
+    chosen = language or Language()
+    edition, written = Edition(translated(report, chosen), theme, chosen), []
     for kind in kinds:
         content = outputs()[kind].render(edition)
         if isinstance(content, Mapping):
@@ -70,6 +70,6 @@ def write(
             written.append(folder / f"{name}.{kind}")
             write_whole(written[-1], content)
     if strings:
-        write_folder(strings.parent, {strings.name: say.toml()})
+        write_folder(strings.parent, {strings.name: chosen.toml()})
         written.append(strings)
     return written

@@ -51,10 +51,10 @@ def pdf(
     return content
 
 
-def pages(drawn: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
-    """Return the figures *drawn* as *svgs* as a PDF with a page of its own size for each."""
+def pages(shown: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
+    """Return the figures *shown*, drawn as *svgs*, as a PDF with one page of its own size for each."""
     weasyprint = _weasyprint()
-    sizes = [SIZE.search(svgs[figure.id]) for figure in drawn]
+    sizes = [SIZE.search(svgs[figure.id]) for figure in shown]
     rules = "".join(
         f"@page figure-{number} {{ size: {size[1]}px {size[2]}px; margin: 0 }}"
         f" #figure-{number} {{ page: figure-{number}; break-after: page }}"
@@ -63,7 +63,7 @@ def pages(drawn: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
     )
     images = "".join(
         f'<div id="figure-{number}">{_image(figure, svgs[figure.id])}</div>'
-        for number, figure in enumerate(drawn)
+        for number, figure in enumerate(shown)
     )
     style = (
         f"<style>{rules} div {{ line-height: 0 }} div:last-child {{ break-after: auto !important }}</style>"
@@ -76,13 +76,13 @@ def pages(drawn: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
 
 def _lists(_: object, pdf: Any) -> None:  # noqa: ANN401 - as above
     """
-    Tag a term and what is told of it as the label and the body of one item of a list.
+    Tag a term and its description as the label and the body of one list item.
 
     WeasyPrint makes an item of either, and leaves the element around both between the list and its items,
     where PDF/UA-1 (ISO 32000-1, 14.8.4.3.3) has no place for it.
     """
-    objects = {one.reference: one for one in pdf.objects if isinstance(one, dict)}  # type: ignore[attr-defined]
-    elements = {name: one for name, one in objects.items() if one.get("Type") == "/StructElem"}
+    objects = {item.reference: item for item in pdf.objects if isinstance(item, dict)}  # type: ignore[attr-defined]
+    elements = {name: item for name, item in objects.items() if item.get("Type") == "/StructElem"}
     for group in elements.values():
         if group["S"] == "/Div" and elements.get(group["P"], group)["S"] == "/L":
             group["S"] = "/LI"
@@ -93,7 +93,7 @@ def _lists(_: object, pdf: Any) -> None:  # noqa: ANN401 - as above
 
 
 def _weasyprint() -> Any:  # noqa: ANN401 - it has no types
-    """Return WeasyPrint, or say what to install."""
+    """Return WeasyPrint; raise `OutputError` with what to install if it cannot be imported."""
     try:
         import weasyprint
     except (ImportError, OSError) as error:
@@ -105,7 +105,7 @@ def _weasyprint() -> Any:  # noqa: ANN401 - it has no types
 
 
 def _own_only(weasyprint: Any) -> Any:  # noqa: ANN401 - it has no types
-    """Return what fetches for WeasyPrint: nothing that does not stand in the page itself."""
+    """Return a fetcher for WeasyPrint that loads nothing from outside the page."""
     return weasyprint.urls.URLFetcher(allowed_protocols={"data"}, fail_on_errors=False)
 
 
@@ -121,7 +121,7 @@ def _image(figure: Figure, svg: str) -> Markup:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep WeasyPrint from telling the reader of a report about CSS that is meant for screens."""
+    """Silence the warnings of WeasyPrint about CSS that is meant for screens."""
     loggers = [logging.getLogger(name) for name in ("weasyprint", "fontTools")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -10,7 +10,7 @@ prediction, and when nobody waits in the cluster any more, the rows are those of
 
 from numba import njit
 
-from gwa.simulation._heaps import NOBODY
+from gwa.simulation._heaps import NONE
 from gwa.simulation._state import State
 
 
@@ -21,14 +21,14 @@ def expect(state: State, place: int, now: float) -> None:
     cluster.ready = now
     if cluster.seen > 0:
         return
-    if cluster.row == NOBODY or processors[cluster.row].ready < now:
-        cluster.row = NOBODY
+    if cluster.row == NONE or processors[cluster.row].ready < now:
+        cluster.row = NONE
         for number in range(cluster.first, cluster.first + cluster.processors):
             row = processors[number]
-            is_first = cluster.row == NOBODY or row.ready < processors[cluster.row].ready
-            if row.task != NOBODY and row.ready >= now and is_first:
+            is_first = cluster.row == NONE or row.ready < processors[cluster.row].ready
+            if row.task != NONE and row.ready >= now and is_first:
                 cluster.row = number
-    if cluster.row != NOBODY:
+    if cluster.row != NONE:
         cluster.ready = processors[cluster.row].ready
 
 
@@ -36,9 +36,9 @@ def expect(state: State, place: int, now: float) -> None:
 def plan(state: State, number: int, place: int, now: float) -> None:
     """Plan a task that waits in the cluster at *place*, in the row that was found ready first."""
     cluster = state.clusters[place]
-    row = state.processors[cluster.first if cluster.row == NOBODY else cluster.row]
+    row = state.processors[cluster.first if cluster.row == NONE else cluster.row]
     row.ready = max(row.ready, now) + state.tasks[number].believed / cluster.believed
-    cluster.row = NOBODY
+    cluster.row = NONE
 
 
 @njit()
@@ -47,9 +47,9 @@ def show_running(state: State, place: int) -> None:
     cluster = state.clusters[place]
     for number in range(cluster.first, cluster.first + cluster.processors):
         row = state.processors[number]
-        if row.task != NOBODY:
+        if row.task != NONE:
             row.ready = row.since + state.tasks[row.task].believed / cluster.believed
-    cluster.row = NOBODY
+    cluster.row = NONE
 
 
 @njit()
@@ -58,4 +58,4 @@ def learn(state: State, place: int) -> None:
     row = state.processors[place]
     task, cluster = state.tasks[row.task], state.clusters[row.cluster]
     row.ready += (task.run - task.believed) / cluster.believed
-    cluster.row = NOBODY
+    cluster.row = NONE

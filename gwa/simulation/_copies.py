@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from gwa.simulation._chart import learn, plan, show_running
-from gwa.simulation._heaps import NOBODY, put, rest
+from gwa.simulation._heaps import NONE, pop, push
 from gwa.simulation._state import Rules, State
 from gwa.simulation.scheduling import Place
 
@@ -20,26 +20,26 @@ def start(state: State, rules: Rules, number: int, place: int, now: float, event
     task, cluster = state.tasks[number], state.clusters[place]
     chosen = cluster.idle
     processor = state.processors[chosen]
-    cluster.idle = rest(state.processors, chosen)
+    cluster.idle = pop(state.processors, chosen)
     cluster.free -= 1
     cluster.seen = max(cluster.seen - 1, 0)
     processor.task = number
     processor.since = now
     processor.until = now + task.run / cluster.speed
-    processor.beside = task.copy
+    processor.next_copy = task.copy
     heappush(events, (processor.until, chosen))
 
     account = state.accounts[cluster.manager, task.user]
     account.running += 1
     account.began += now
-    if task.copy == NOBODY:
+    if task.copy == NONE:
         task.start, task.cluster, task.processor = now, place, chosen
     task.copy = chosen
     task.copies += 1
     if task.copies <= rules.replicas:
         manager = state.managers[cluster.manager]
         manager.ticket += 1
-        manager.spare = put(state.tasks, manager.spare, number, manager.ticket)
+        manager.spare = push(state.tasks, manager.spare, number, manager.ticket)
 
 
 @njit()
@@ -53,9 +53,9 @@ def end(state: State, rules: Rules, place: int, now: float) -> None:
         cluster.believed = task.run / (now - processor.since)
     if rules.place == Place.EARLIEST:
         learn(state, place)
-    copy, task.copy = task.copy, NOBODY
-    while copy != NOBODY:
-        after = state.processors[copy].beside
+    copy, task.copy = task.copy, NONE
+    while copy != NONE:
+        after = state.processors[copy].next_copy
         _leave(state, copy, now)
         copy = after
 
@@ -71,9 +71,9 @@ def _leave(state: State, place: int, now: float) -> None:
     account.began -= processor.since
     account.running -= 1
 
-    processor.task = NOBODY
+    processor.task = NONE
     processor.until = np.inf
-    cluster.idle = put(state.processors, cluster.idle, place, 0.0)
+    cluster.idle = push(state.processors, cluster.idle, place, 0.0)
     cluster.free += 1
 
 
@@ -81,7 +81,7 @@ def _leave(state: State, place: int, now: float) -> None:
 def charge_the_rest(state: State, horizon: float) -> None:
     """Count what the copies consumed that still run at the *horizon*."""
     for processor in state.processors:
-        if processor.task != NOBODY:
+        if processor.task != NONE:
             state.tasks[processor.task].consumed += horizon - processor.since
 
 
@@ -93,11 +93,11 @@ def send(state: State, rules: Rules, number: int, place: int, now: float, events
         start(state, rules, number, place, now, events)
         if rules.place == Place.EARLIEST:
             state.processors[task.processor].ready = now + task.believed / cluster.believed
-            cluster.row = NOBODY
+            cluster.row = NONE
         return
     manager = state.managers[cluster.manager]
     manager.ticket += 1
-    cluster.sent = put(state.tasks, cluster.sent, number, manager.ticket)
+    cluster.sent = push(state.tasks, cluster.sent, number, manager.ticket)
     plan(state, number, place, now)
 
 
@@ -106,10 +106,10 @@ def start_sent(state: State, rules: Rules, now: float, events: Events) -> None:
     """Start, first come first served, tasks that were sent to clusters with free processors."""
     for place in range(len(state.clusters)):
         cluster = state.clusters[place]
-        if cluster.sent != NOBODY:
-            while cluster.free > 0 and cluster.sent != NOBODY:
+        if cluster.sent != NONE:
+            while cluster.free > 0 and cluster.sent != NONE:
                 number = cluster.sent
-                cluster.sent = rest(state.tasks, number)
+                cluster.sent = pop(state.tasks, number)
                 start(state, rules, number, place, now, events)
-            if cluster.sent == NOBODY:
+            if cluster.sent == NONE:
                 show_running(state, place)

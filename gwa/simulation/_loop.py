@@ -13,20 +13,20 @@ from numba import njit
 
 from gwa.simulation._chart import expect
 from gwa.simulation._copies import Events, end, send, start, start_sent
-from gwa.simulation._heaps import NOBODY, put, rest
+from gwa.simulation._heaps import NONE, pop, push
 from gwa.simulation._state import Rules, State
 from gwa.simulation.scheduling import Place, earliest, fastest, in_turn
 from gwa.simulation.selection import Which, Whose, choose
 
 
 @njit()
-def happen(state: State, rules: Rules, period: float, horizon: float) -> None:
-    """Let all happen up to the *horizon*; free processors are seen each *period*, or at once if it is 0."""
+def run_events(state: State, rules: Rules, period: float, horizon: float) -> None:
+    """Process events up to the *horizon*; managers see free processors each *period*, at once if it is 0."""
     tasks = state.tasks
-    events = [(np.inf, NOBODY)]
-    arrived, look = 0, np.inf
+    events = [(np.inf, NONE)]
+    arrived, next_look = 0, np.inf
     while True:
-        now = min(events[0][0], look)
+        now = min(events[0][0], next_look)
         if arrived < len(tasks):
             now = min(now, tasks[arrived].submit)
         if now > horizon or now == np.inf:
@@ -34,21 +34,21 @@ def happen(state: State, rules: Rules, period: float, horizon: float) -> None:
         _end_due(state, rules, now, events)
         if rules.place == Place.EARLIEST:
             start_sent(state, rules, now, events)
-        look = _look(state, period, look, now)
-        before = arrived
+        next_look = _monitor(state, period, next_look, now)
+        first_new = arrived
         while arrived < len(tasks) and tasks[arrived].submit <= now:
             _arrive(state, rules, arrived)
             arrived += 1
         _serve_all(state, rules, now, events)
         if rules.flocks:
-            _flock(state, before, arrived)
+            _flock(state, first_new, arrived)
         if rules.replicas:
             _replicate(state, rules, now, events)
 
 
 @njit()
 def _end_due(state: State, rules: Rules, now: float, events: Events) -> None:
-    """End the tasks that are done; an event tells of a copy that may have been cancelled meanwhile."""
+    """End the tasks that are done; the copy of an event may have been cancelled meanwhile."""
     while events[0][0] <= now:
         processor = heappop(events)[1]
         if state.processors[processor].until == now:
@@ -56,17 +56,17 @@ def _end_due(state: State, rules: Rules, now: float, events: Events) -> None:
 
 
 @njit()
-def _look(state: State, period: float, look: float, now: float) -> float:
+def _monitor(state: State, period: float, next_look: float, now: float) -> float:
     """Count the free processors if it is time to, and return when to do so next."""
-    if period > 0 and look == np.inf:
+    if period > 0 and next_look == np.inf:
         for cluster in state.clusters:
             if cluster.seen < cluster.free:
-                look = max(now, np.ceil(now / period) * period)
-    if period == 0 or look <= now:
+                next_look = max(now, np.ceil(now / period) * period)
+    if period == 0 or next_look <= now:
         for cluster in state.clusters:
             cluster.seen = cluster.free
         return np.inf
-    return look
+    return next_look
 
 
 @njit()
@@ -74,20 +74,20 @@ def _arrive(state: State, rules: Rules, number: int) -> None:
     """Put a task in the queue of a manager: its site's, or the one to which its user has turned."""
     task = state.tasks[number]
     if rules.flocks:
-        if state.at[task.user] == NOBODY:
+        if state.at[task.user] == NONE:
             state.at[task.user] = task.site
         task.site = state.at[task.user]
     chosen = task.site if len(state.managers) > 1 else 0
     manager = state.managers[chosen]
     if rules.which == Which.EVER:
-        manager.eligible = put(state.tasks, manager.eligible, number, task.order)
+        manager.eligible = push(state.tasks, manager.eligible, number, task.order)
         return
     user = 0 if rules.whose == Whose.ANYBODY else task.user
     account = state.accounts[chosen, user]
-    if account.waiting == NOBODY:
-        state.members[chosen, manager.many] = user
-        manager.many += 1
-    account.waiting = put(state.tasks, account.waiting, number, task.bag if rules.which == Which.BAG else 0)
+    if account.waiting == NONE:
+        state.members[chosen, manager.active_users] = user
+        manager.active_users += 1
+    account.waiting = push(state.tasks, account.waiting, number, task.bag if rules.which == Which.BAG else 0)
 
 
 @njit()
@@ -104,7 +104,7 @@ def _serve_all(state: State, rules: Rules, now: float, events: Events) -> None:
     """Let each manager with a queue give tasks away."""
     for chosen in range(len(state.managers)):
         manager = state.managers[chosen]
-        if manager.many or manager.eligible != NOBODY:
+        if manager.active_users or manager.eligible != NONE:
             _serve(state, rules, chosen, now, events)
 
 
@@ -113,12 +113,12 @@ def _serve(state: State, rules: Rules, chosen: int, now: float, events: Events) 
     """Give eligible tasks away while there are some, and somewhere for them."""
     manager = state.managers[chosen]
     while rules.place == Place.EARLIEST or _sees_idle(state, chosen):
-        if manager.eligible == NOBODY:
+        if manager.eligible == NONE:
             _select(state, rules, chosen, now)
-        if manager.eligible == NOBODY:
+        if manager.eligible == NONE:
             break
         number = manager.eligible
-        manager.eligible = rest(state.tasks, number)
+        manager.eligible = pop(state.tasks, number)
         send(state, rules, number, _place(state, rules, chosen, number, now), now, events)
 
 
@@ -136,9 +136,9 @@ def _sees_idle(state: State, chosen: int) -> bool:
 def _select(state: State, rules: Rules, chosen: int, now: float) -> None:
     """Make tasks of the queue eligible, if there are any."""
     tasks, manager = state.tasks, state.managers[chosen]
-    if not manager.many:
+    if not manager.active_users:
         return
-    waiting = state.members[chosen, : manager.many]
+    waiting = state.members[chosen, : manager.active_users]
     consumed = np.empty(len(waiting))
     for place in range(len(waiting)):
         account = state.accounts[chosen, waiting[place]]
@@ -148,14 +148,14 @@ def _select(state: State, rules: Rules, chosen: int, now: float) -> None:
 
     account = state.accounts[chosen, waiting[turn]]
     bag = tasks[account.waiting].bag
-    while account.waiting != NOBODY and (rules.which != Which.BAG or tasks[account.waiting].bag == bag):
+    while account.waiting != NONE and (rules.which != Which.BAG or tasks[account.waiting].bag == bag):
         number = account.waiting
-        account.waiting = rest(tasks, number)
-        manager.eligible = put(tasks, manager.eligible, number, tasks[number].order)
+        account.waiting = pop(tasks, number)
+        manager.eligible = push(tasks, manager.eligible, number, tasks[number].order)
         if rules.which == Which.ONE:
             break
-    if account.waiting == NOBODY:
-        manager.many -= 1
+    if account.waiting == NONE:
+        manager.active_users -= 1
         waiting[turn] = waiting[-1]
 
 
@@ -179,10 +179,10 @@ def _replicate(state: State, rules: Rules, now: float, events: Events) -> None:
     """Start replicas of tasks that run on processors for which nobody waits."""
     for chosen in range(len(state.managers)):
         manager = state.managers[chosen]
-        while manager.spare != NOBODY and not manager.many and manager.eligible == NOBODY:
+        while manager.spare != NONE and not manager.active_users and manager.eligible == NONE:
             if not _sees_idle(state, chosen):
                 break
             number = manager.spare
-            manager.spare = rest(state.tasks, number)
+            manager.spare = pop(state.tasks, number)
             if np.isnan(state.tasks[number].end):
                 start(state, rules, number, _place(state, rules, chosen, number, now), now, events)

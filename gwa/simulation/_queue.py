@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from gwa.simulation._heaps import NONE
 from gwa.simulation.jobs import Floats, Integers
 
-NOBODY = -1
-FREE, HELD, LAST = 0, 1, 2
+FREE, RUNNING, LAST = 0, 1, 2
 
 
 class Work(NamedTuple):
@@ -21,20 +21,20 @@ class Work(NamedTuple):
     rank: Floats
 
 
-class Books(NamedTuple):
+class QueueState(NamedTuple):
     """
-    What the scheduler writes down.
+    The jobs that wait and the jobs that run.
 
     The queue is a list linked by *behind*, in which the place after the last job stands for its front.
-    The jobs that run are *holders*, in order of their *expected* ends. *tally* has the number of
-    processors that are free, the number of jobs that run, and who is the last in the queue.
+    *running_jobs* are in order of their *expected* ends. *counters* are the number of free processors, the
+    number of running jobs, and the last job in the queue.
     """
 
     start: Floats
-    tally: Integers
+    counters: Integers
     behind: Integers
     expected: Floats
-    holders: Integers
+    running_jobs: Integers
 
 
 @njit(cache=True)
@@ -47,110 +47,110 @@ def from_queue(
     rank: Floats,
     backfills: bool,  # noqa: FBT001 - numba knows no keywords
 ) -> Floats:
-    """Return when each job starts; who has the lowest *rank* stands at the head of the queue."""
+    """Return when each job starts; the job of lowest *rank* is at the head of the queue."""
     n = len(submit)
-    most = min(n, cpus) + 1
+    capacity = min(n, cpus) + 1
     work = Work(run, estimate, procs, rank)
-    books = Books(
+    queue = QueueState(
         np.full(n, np.nan),
         np.array([cpus, 0, n]),
-        np.full(n + 1, NOBODY),
-        np.empty(most),
-        np.empty(most, np.int64),
+        np.full(n + 1, NONE),
+        np.empty(capacity),
+        np.empty(capacity, np.int64),
     )
-    running = [(np.inf, NOBODY)]
+    running = [(np.inf, NONE)]
     arrived = 0
     while arrived < n or len(running) > 1:
         now = running[0][0] if arrived == n else min(submit[arrived], running[0][0])
         while running[0][0] <= now:
             job = heappop(running)[1]
-            books.tally[FREE] += procs[job]
-            _release(books, job, books.start[job] + estimate[job])
+            queue.counters[FREE] += procs[job]
+            _remove_running(queue, job, queue.start[job] + estimate[job])
         while arrived < n and submit[arrived] <= now:
-            _enqueue(books, rank, arrived)
+            _insert(queue, rank, arrived)
             arrived += 1
-        _look(work, books, running, now, backfills)
-    return books.start
+        _schedule(work, queue, running, now, backfills)
+    return queue.start
 
 
 @njit(cache=True)
-def _look(
+def _schedule(
     work: Work,
-    books: Books,
+    queue: QueueState,
     running: list[tuple[float, int]],
     now: float,
     backfills: bool,  # noqa: FBT001
 ) -> None:
-    """Start whom the policy lets start."""
-    tally, front = books.tally, len(books.start)
+    """Start the queued jobs that the policy lets start now."""
+    counters, front = queue.counters, len(queue.start)
     shadow, spare = -np.inf, 0
-    before, job = front, books.behind[front]
-    while job != NOBODY and tally[FREE] > 0:
+    before, job = front, queue.behind[front]
+    while job != NONE and counters[FREE] > 0:
         need, end = work.procs[job], now + work.estimate[job]
-        if need <= tally[FREE] and (before == front or end <= shadow or need <= spare):
+        if need <= counters[FREE] and (before == front or end <= shadow or need <= spare):
             if before != front and end > shadow:
                 spare -= need
-            books.start[job] = now
-            tally[FREE] -= need
+            queue.start[job] = now
+            counters[FREE] -= need
             heappush(running, (now + work.run[job], job))
-            _hold(books, job, end)
-            books.behind[before] = books.behind[job]
-            tally[LAST] = before if job == tally[LAST] else tally[LAST]
+            _add_running(queue, job, end)
+            queue.behind[before] = queue.behind[job]
+            counters[LAST] = before if job == counters[LAST] else counters[LAST]
         elif not backfills:
             break
         else:
             if before == front:
-                shadow, spare = _shadow(books, work.procs, need)
+                shadow, spare = _shadow_time(queue, work.procs, need)
             before = job
-        job = books.behind[before]
+        job = queue.behind[before]
 
 
 @njit(cache=True)
-def _enqueue(books: Books, rank: Floats, job: int) -> None:
+def _insert(queue: QueueState, rank: Floats, job: int) -> None:
     """Put *job* behind all that have no higher rank."""
-    behind, front, last = books.behind, len(rank), books.tally[LAST]
+    behind, front, last = queue.behind, len(rank), queue.counters[LAST]
     before = last if last != front and rank[last] <= rank[job] else front
-    while behind[before] != NOBODY and rank[behind[before]] <= rank[job]:
+    while behind[before] != NONE and rank[behind[before]] <= rank[job]:
         before = behind[before]
     behind[job] = behind[before]
     behind[before] = job
-    if behind[job] == NOBODY:
-        books.tally[LAST] = job
+    if behind[job] == NONE:
+        queue.counters[LAST] = job
 
 
 @njit(cache=True)
-def _hold(books: Books, job: int, end: float) -> None:
-    """Note that *job* runs and is expected to end at *end*."""
-    expected, holders = books.expected, books.holders
-    place = books.tally[HELD]
+def _add_running(queue: QueueState, job: int, end: float) -> None:
+    """Add *job*, which is expected to end at *end*, to the running jobs."""
+    expected, running_jobs = queue.expected, queue.running_jobs
+    place = queue.counters[RUNNING]
     while place > 0 and expected[place - 1] > end:
         expected[place] = expected[place - 1]
-        holders[place] = holders[place - 1]
+        running_jobs[place] = running_jobs[place - 1]
         place -= 1
     expected[place] = end
-    holders[place] = job
-    books.tally[HELD] += 1
+    running_jobs[place] = job
+    queue.counters[RUNNING] += 1
 
 
 @njit(cache=True)
-def _release(books: Books, job: int, end: float) -> None:
-    """Forget a *job* that was expected to end at *end*."""
-    expected, holders, held = books.expected, books.holders, books.tally[HELD]
-    place = np.searchsorted(expected[:held], end)
-    while holders[place] != job:
+def _remove_running(queue: QueueState, job: int, end: float) -> None:
+    """Remove a running *job* that was expected to end at *end*."""
+    expected, running_jobs, count = queue.expected, queue.running_jobs, queue.counters[RUNNING]
+    place = np.searchsorted(expected[:count], end)
+    while running_jobs[place] != job:
         place += 1
-    for later in range(place, held - 1):
+    for later in range(place, count - 1):
         expected[later] = expected[later + 1]
-        holders[later] = holders[later + 1]
-    books.tally[HELD] -= 1
+        running_jobs[later] = running_jobs[later + 1]
+    queue.counters[RUNNING] -= 1
 
 
 @njit(cache=True)
-def _shadow(books: Books, procs: Integers, need: int) -> tuple[float, int]:
+def _shadow_time(queue: QueueState, procs: Integers, need: int) -> tuple[float, int]:
     """Return when *need* processors will be free, by the estimates, and how many are left over then."""
-    expected, free, held = books.expected, books.tally[FREE], books.tally[HELD]
+    expected, free, count = queue.expected, queue.counters[FREE], queue.counters[RUNNING]
     place = 0
-    while free < need or (0 < place < held and expected[place] == expected[place - 1]):
-        free += procs[books.holders[place]]
+    while free < need or (0 < place < count and expected[place] == expected[place - 1]):
+        free += procs[queue.running_jobs[place]]
         place += 1
     return expected[place - 1], free - need

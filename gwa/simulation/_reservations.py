@@ -5,9 +5,8 @@ from heapq import heappop, heappush
 import numpy as np
 from numba import njit
 
+from gwa.simulation._heaps import NONE
 from gwa.simulation.jobs import Floats, Integers
-
-NOBODY = -1
 
 
 @njit(cache=True)
@@ -20,8 +19,8 @@ def from_reservations(submit: Floats, run: Floats, estimate: Floats, procs: Inte
     n = len(submit)
     start = np.full(n, np.nan)
     times, free = [-np.inf], [cpus]
-    running = [(np.inf, NOBODY)]
-    waiting = [NOBODY]
+    running = [(np.inf, NONE)]
+    waiting = [NONE]
     waiting.pop()
     arrived, due = 0, np.inf
     while arrived < n or len(running) > 1 or len(waiting) > 0:
@@ -104,11 +103,11 @@ def _move_up(
 def _first_free(times: list[float], free: list[int], now: float) -> Floats:
     """Return from when on 0, 1, 2, … processors are free for some time."""
     first = np.full(max(free) + 1, now)
-    most = -1
+    highest = -1
     for step in range(len(free)):
-        if free[step] > most:
-            first[most + 1 : free[step] + 1] = max(times[step], now)
-            most = free[step]
+        if free[step] > highest:
+            first[highest + 1 : free[step] + 1] = max(times[step], now)
+            highest = free[step]
     return first
 
 

@@ -1,4 +1,4 @@
-"""What the event loop reads, and what it writes down: tables of records, which numba compiles."""
+"""What the event loop reads and writes: tables of records, which numba compiles."""
 
 from typing import Any, Final, NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
-from gwa.simulation._heaps import NOBODY, Table
+from gwa.simulation._heaps import NONE, Table
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers
 
@@ -39,7 +39,7 @@ PROCESSOR: Final = np.dtype(
         ("task", "i8"),
         ("since", "f8"),
         ("until", "f8"),
-        ("beside", "i8"),  # the next processor with a copy of the task
+        ("next_copy", "i8"),  # the next processor with a copy of the task
         ("ready", "f8"),  # until when it is planned to be busy
         *_LINKS,
     ]
@@ -69,7 +69,7 @@ MANAGER: Final = np.dtype(
         ("high", "i8"),  # up to here
         ("eligible", "i8"),  # heap of tasks
         ("spare", "i8"),  # heap of running tasks that may be replicated
-        ("many", "i8"),  # users with waiting tasks
+        ("active_users", "i8"),  # users with waiting tasks
         ("last_user", "i8"),  # who was served last
         ("last_cluster", "i8"),  # which got the last task, counted from *low*
         ("ticket", "i8"),  # a number that grows
@@ -117,37 +117,37 @@ class State(NamedTuple):
     at: Integers
 
 
-def _uncounted(_: Any, array: Any) -> Any:  # noqa: ANN401 - as numba has it
-    """Say what numba makes of an array that does not count who holds it; its owner must live longer."""
+def _borrow(_: Any, array: Any) -> Any:  # noqa: ANN401 - as numba has it
+    """Tell numba how to make an array without a reference count; its owner must outlive it."""
 
     def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
-        found = context.make_array(signature.args[0])(context, builder, arguments[0])
-        found.meminfo = found.meminfo.type(None)
-        found.parent = found.parent.type(None)
-        return found._getvalue()  # noqa: SLF001
+        result = context.make_array(signature.args[0])(context, builder, arguments[0])
+        result.meminfo = result.meminfo.type(None)
+        result.parent = result.parent.type(None)
+        return result._getvalue()  # noqa: SLF001
 
     return array(array), generated
 
 
-_lent: Final[Any] = intrinsic(_uncounted)
+_borrowed: Final[Any] = intrinsic(_borrow)
 
 
 @njit()
-def lent(state: State) -> State:
+def borrowed(state: State) -> State:
     """
-    Return the tables without counts of who holds them, which doubles the speed of the event loop.
+    Return the tables without reference counts, which doubles the speed of the event loop.
 
-    Each of its functions takes all of them, and numba would count each up and down again, atomically.
+    Each of its functions takes all tables, and numba would count each up and down again, atomically.
     """
     return State(
-        _lent(state.tasks),
-        _lent(state.processors),
-        _lent(state.clusters),
-        _lent(state.managers),
-        _lent(state.accounts),
-        _lent(state.members),
-        _lent(state.priority),
-        _lent(state.at),
+        _borrowed(state.tasks),
+        _borrowed(state.processors),
+        _borrowed(state.clusters),
+        _borrowed(state.managers),
+        _borrowed(state.accounts),
+        _borrowed(state.members),
+        _borrowed(state.priority),
+        _borrowed(state.at),
     )
 
 
@@ -157,26 +157,26 @@ def new_state(tasks: Table, grid: Grid, believed: Floats, priority: Integers, *,
     for name in ("start", "end"):
         tasks[name] = np.nan
     for name in ("cluster", "processor", "copy"):
-        tasks[name] = NOBODY
+        tasks[name] = NONE
 
-    clusters = _table(len(grid), CLUSTER, sent=NOBODY, row=NOBODY, first=grid.first[:-1])
+    clusters = _table(len(grid), CLUSTER, sent=NONE, row=NONE, first=grid.first[:-1])
     clusters.manager = 0 if central else np.arange(len(grid))
     clusters.processors = clusters.free = clusters.seen = grid.processors
     clusters.speed, clusters.believed = grid.speeds, believed
     # Idle processors in order of their numbers are a heap: each is the child of the one before.
     clusters.idle = clusters.first
-    processors = _table(grid.first[-1], PROCESSOR, task=NOBODY, until=np.inf, sibling=NOBODY)
+    processors = _table(grid.first[-1], PROCESSOR, task=NONE, until=np.inf, sibling=NONE)
     processors.cluster = np.repeat(np.arange(len(grid)), grid.processors)
     processors.child = np.arange(1, len(processors) + 1)
-    processors.child[grid.first[1:] - 1] = NOBODY
+    processors.child[grid.first[1:] - 1] = NONE
 
-    heads = _table(managers, MANAGER, eligible=NOBODY, spare=NOBODY, last_user=NOBODY, last_cluster=NOBODY)
+    heads = _table(managers, MANAGER, eligible=NONE, spare=NONE, last_user=NONE, last_cluster=NONE)
     heads.low = np.arange(managers)
     heads.high = len(grid) if central else heads.low + 1
-    accounts = _table((managers, len(priority)), ACCOUNT, waiting=NOBODY)
+    accounts = _table((managers, len(priority)), ACCOUNT, waiting=NONE)
     members = np.empty((managers, len(priority)), np.int64)
-    nowhere = np.full(len(priority), NOBODY)
-    return State(tasks, processors, clusters, heads, accounts, members, priority, nowhere)
+    no_manager = np.full(len(priority), NONE)
+    return State(tasks, processors, clusters, heads, accounts, members, priority, no_manager)
 
 
 def _table(shape: int | tuple[int, int], kind: np.dtype[np.void], **columns: float | Integers) -> Table:

@@ -49,7 +49,7 @@ _ARCHITECTURES: Final = {
     ),
 }
 
-ARCHITECTURES: Final = {name: one.meaning for name, one in _ARCHITECTURES.items()}
+ARCHITECTURES: Final = {name: structure.meaning for name, structure in _ARCHITECTURES.items()}
 """What each architecture is, by name."""
 
 

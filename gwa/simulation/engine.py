@@ -13,8 +13,8 @@ from numba import njit
 from gwa.errors import SimulationError
 from gwa.simulation._copies import charge_the_rest
 from gwa.simulation._heaps import Table
-from gwa.simulation._loop import happen
-from gwa.simulation._state import TASK, Rules, State, lent, new_state
+from gwa.simulation._loop import run_events
+from gwa.simulation._state import TASK, Rules, State, borrowed, new_state
 from gwa.simulation.architectures import architecture as architecture_called
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers
@@ -72,7 +72,7 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
         raise SimulationError("the horizon is no time")
     if len(tasks) and not structure.central and tasks.site.max() >= len(grid):
         raise SimulationError(f"there is no cluster {tasks.site.max()}, where a task is submitted")
-    table, speeds = _table(tasks, policy), _told(policy.resources, grid.speeds, np.zeros(len(grid)), 1.0)
+    table, speeds = _table(tasks, policy), _visible(policy.resources, grid.speeds, np.zeros(len(grid)), 1.0)
     priority = np.random.default_rng(seed).permutation(int(table.user.max(initial=0)) + 1)
     rules = Rules(
         structure.flocks,
@@ -92,7 +92,7 @@ def _table(tasks: Tasks, policy: Scheduler) -> Table:
     table = np.zeros(len(tasks), TASK).view(np.recarray)
     table.submit, table.run, table.site = tasks.submit, tasks.run, tasks.site
     table.bag, table.user = tasks.bags.first[tasks.bags.of], tasks.users.of
-    table.believed = _told(policy.tasks, tasks.run, tasks.predicted, 0.0)
+    table.believed = _visible(policy.tasks, tasks.run, tasks.predicted, 0.0)
     table.order = policy.order(table.believed.copy())
     return table
 
@@ -108,8 +108,8 @@ def _compiled(sources: str) -> Callable[[State, Rules, float, float], None]:
     @njit(cache=True)
     def simulated(state: State, rules: Rules, period: float, horizon: float) -> None:
         sources  # noqa: B018
-        tables = lent(state)
-        happen(tables, rules, period, horizon)
+        tables = borrowed(state)
+        run_events(tables, rules, period, horizon)
         charge_the_rest(tables, horizon)
 
     return simulated
@@ -119,7 +119,7 @@ _HERE: Final = Path(__file__).parent
 _simulate = _compiled(sha256(b"".join(path.read_bytes() for path in sorted(_HERE.glob("*.py")))).hexdigest())
 
 
-def _told(information: Information, truth: Floats, history: Floats, nothing: float) -> Floats:
-    """Return what a policy with some *information* is told."""
-    told = {Information.KNOWN: truth, Information.HISTORICAL: history}
-    return told.get(information, np.full(len(truth), nothing)).copy()
+def _visible(information: Information, truth: Floats, history: Floats, unknown: float) -> Floats:
+    """Return what a policy with some *information* sees."""
+    visible = {Information.KNOWN: truth, Information.HISTORICAL: history}
+    return visible.get(information, np.full(len(truth), unknown)).copy()

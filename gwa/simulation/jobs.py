@@ -37,18 +37,18 @@ class Jobs:
         job was not killed. Raise `SimulationError` for what is no job.
         """
         columns = [np.asarray(column, np.float64) for column in (submit, run, procs)]
-        known = columns[1] if estimate is None else np.asarray(estimate, np.float64)
-        if len({column.shape for column in (*columns, known)}) > 1 or known.ndim != 1:
+        estimates = columns[1] if estimate is None else np.asarray(estimate, np.float64)
+        if len({column.shape for column in (*columns, estimates)}) > 1 or estimates.ndim != 1:
             message = "the columns of the jobs differ in their length"
             raise SimulationError(message)
-        for name, column, least in zip(("submit", "run", "procs"), columns, (-np.inf, 0, 1), strict=True):
-            bad = ~(np.isfinite(column) & (column >= least))
+        for name, column, minimum in zip(("submit", "run", "procs"), columns, (-np.inf, 0, 1), strict=True):
+            bad = ~(np.isfinite(column) & (column >= minimum))
             if bad.any():
                 row = int(np.argmax(bad))
                 raise SimulationError(f"job {row}: its {name} is {column[row]:g}")
         order = np.argsort(columns[0], kind="stable")
         times, runs, sizes = (column[order] for column in columns)
-        return cls(times, runs, sizes.astype(np.int64), np.maximum(np.fmax(known[order], runs), 1.0))
+        return cls(times, runs, sizes.astype(np.int64), np.maximum(np.fmax(estimates[order], runs), 1.0))
 
     def __len__(self) -> int:
         """Return the number of jobs."""

@@ -25,25 +25,15 @@ def response(tasks: Tasks, run: Run) -> Floats:
 
 def slowdown(tasks: Tasks, run: Run) -> Floats:
     """Return response time over the run time on a processor of speed 1; NaN for a task that takes no time."""
-    without: Floats = np.full(len(tasks), np.nan)
-    np.divide(response(tasks, run), tasks.run, out=without, where=tasks.run > 0)
-    return without
+    slowdowns: Floats = np.full(len(tasks), np.nan)
+    np.divide(response(tasks, run), tasks.run, out=slowdowns, where=tasks.run > 0)
+    return slowdowns
 
 
 def bounded_slowdown(tasks: Tasks, run: Run, tau: float = TAU) -> Floats:
     """Return response time over run time, of at least *tau* seconds; never below 1 (Feitelson 2001)."""
     bounded: Floats = np.maximum(response(tasks, run) / np.maximum(tasks.run, tau), 1.0)
     return bounded
-
-
-def finished(run: Run) -> float:
-    """Return the fraction of tasks that ended; NaN without tasks."""
-    return float(np.isfinite(run.end).mean()) if len(run.end) else np.nan
-
-
-def goodput(tasks: Tasks, run: Run) -> float:
-    """Return the work of tasks that ended, in seconds on a processor of speed 1."""
-    return float(tasks.run[np.isfinite(run.end)].sum())
 
 
 def span(tasks: Tasks, run: Run, horizon: float = np.inf) -> float:
@@ -58,12 +48,6 @@ def utilization(tasks: Tasks, run: Run, grid: Grid, horizon: float = np.inf) -> 
     """Return the fraction of processor time spent on tasks, replicas included; 0 where there is no time."""
     time = span(tasks, run, horizon) * float(grid.processors.sum())
     return float(run.consumed.sum()) / time if time > 0 else 0.0
-
-
-def useful_utilization(tasks: Tasks, run: Run, grid: Grid, horizon: float = np.inf) -> float:
-    """Return goodput over what all processors could have done at their speeds; 0 where there is no time."""
-    work = span(tasks, run, horizon) * grid.capacity
-    return goodput(tasks, run) / work if work > 0 else 0.0
 
 
 def jain(values: Floats) -> float:

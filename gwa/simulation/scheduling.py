@@ -93,16 +93,16 @@ _SCHEDULERS: Final = {
 }
 
 SCHEDULERS: Final = {
-    name: f"{one.meaning} (resources {one.resources.value}, tasks {one.tasks.value})"
-    for name, one in _SCHEDULERS.items()
+    name: f"{policy.meaning} (resources {policy.resources.value}, tasks {policy.tasks.value})"
+    for name, policy in _SCHEDULERS.items()
 }
 """What each policy does, by name, and what it knows; for WQR-x, write a number for x."""
 
 
 def scheduler(name: str) -> Scheduler:
     """Return a policy, such as FPLT or WQR-4; raise `SimulationError` for an unknown *name*."""
-    if found := re.fullmatch(r"WQR-([1-9]\d{0,3})", name):
-        return replace(_SCHEDULERS["WQR-x"], replicas=int(found[1]))
+    if replicating := re.fullmatch(r"WQR-([1-9]\d{0,3})", name):
+        return replace(_SCHEDULERS["WQR-x"], replicas=int(replicating[1]))
     if name not in _SCHEDULERS or name == "WQR-x":
         raise SimulationError(f"'{name}' is no task scheduling, expected one of {', '.join(SCHEDULERS)}")
     return _SCHEDULERS[name]

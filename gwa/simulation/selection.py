@@ -58,7 +58,7 @@ _SELECTIONS: Final = {
     "S-U-RR": Selection("one task of the next user, in turn", Whose.NEXT, Which.ONE),
 }
 
-SELECTIONS: Final = {name: one.meaning for name, one in _SELECTIONS.items()}
+SELECTIONS: Final = {name: policy.meaning for name, policy in _SELECTIONS.items()}
 """What each policy selects, by name."""
 
 

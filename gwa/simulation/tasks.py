@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from gwa.errors import SimulationError
 from gwa.simulation.jobs import Floats, Integers
 
-NOTHING_KNOWN: Final = 1.0
+DEFAULT_PREDICTION: Final = 1.0
 """Seconds predicted before any task has ended."""
 
 
@@ -59,23 +59,23 @@ class Tasks:
         ended, or else as a second: Tsafrir, Etsion and Feitelson (2007), except that who has ended is
         judged without a schedule, by *submit* + *run*. Raise `SimulationError` for what is no task.
         """
-        times, runs = _column("submit", submit), _column("run", run, least=0)
+        times, runs = _column("submit", submit), _column("run", run, minimum=0)
         count = len(times)
-        nobody = np.zeros(count, np.int64)
+        zeros = np.zeros(count, np.int64)
         numbers = (
             np.arange(count) if bag is None else _numbers("bag", bag),
-            nobody if user is None else _numbers("user", user),
-            nobody if site is None else _numbers("site", site),
+            zeros if user is None else _numbers("user", user),
+            zeros if site is None else _numbers("site", site),
         )
-        known = None if predicted is None else _column("predicted", predicted, least=0)
-        others = (runs, *numbers, times if known is None else known)
-        if any(len(column) != count for column in others):
+        given = None if predicted is None else _column("predicted", predicted, minimum=0)
+        columns = (runs, *numbers, times if given is None else given)
+        if any(len(column) != count for column in columns):
             raise SimulationError("the columns of the tasks differ in their length")
         order = np.argsort(times, kind="stable")
         times, runs = times[order], runs[order]
         bags, users, sites = (column[order] for column in numbers)
-        foreseen = predictions(times, runs, users) if known is None else known[order]
-        return cls(times, runs, bags, users, sites, foreseen)
+        expected = predictions(times, runs, users) if given is None else given[order]
+        return cls(times, runs, bags, users, sites, expected)
 
     def __len__(self) -> int:
         """Return the number of tasks."""
@@ -92,12 +92,12 @@ class Tasks:
         return Groups(*np.unique(self.user, return_index=True, return_inverse=True))
 
 
-def _column(name: str, values: ArrayLike, *, least: float = -np.inf, whole: bool = False) -> Floats:
-    """Return a column of numbers, which must be finite and at least *least*."""
+def _column(name: str, values: ArrayLike, *, minimum: float = -np.inf, whole: bool = False) -> Floats:
+    """Return a column of numbers, which must be finite and at least *minimum*."""
     column = np.asarray(values, np.float64)
     if column.ndim != 1:
         raise SimulationError(f"the tasks' {name} is no column")
-    bad = ~(np.isfinite(column) & (column >= least) & (not whole or column == np.floor(column)))
+    bad = ~(np.isfinite(column) & (column >= minimum) & (not whole or column == np.floor(column)))
     if bad.any():
         row = int(np.argmax(bad))
         raise SimulationError(f"task {row}: its {name} is {column[row]:g}")
@@ -106,34 +106,34 @@ def _column(name: str, values: ArrayLike, *, least: float = -np.inf, whole: bool
 
 def _numbers(name: str, values: ArrayLike) -> Integers:
     """Return a column of whole numbers from 0 on."""
-    return _column(name, values, least=0, whole=True).astype(np.int64)
+    return _column(name, values, minimum=0, whole=True).astype(np.int64)
 
 
 def predictions(submit: Floats, run: Floats, user: Integers) -> Floats:
-    """Return the run time that history foretells of each task, as `Tasks.of` says."""
+    """Return the run time that history predicts for each task, as `Tasks.of` says."""
     end = submit + run
     _, users = np.unique(user, return_inverse=True)
-    foreseen: Floats = _foretell(submit, run, users.astype(np.int64), end, np.argsort(end, kind="stable"))
-    return foreseen
+    predicted: Floats = _predict(submit, run, users.astype(np.int64), end, np.argsort(end, kind="stable"))
+    return predicted
 
 
 @njit(cache=True)
-def _foretell(submit: Floats, run: Floats, user: Integers, end: Floats, ended: Integers) -> Floats:
-    """Walk through submissions, and through ends in the order *ended*, side by side."""
-    foreseen = np.empty(len(submit))
+def _predict(submit: Floats, run: Floats, user: Integers, end: Floats, ended: Integers) -> Floats:
+    """Merge submissions with ends, which come in the order *ended*."""
+    predicted = np.empty(len(submit))
     latest = np.full((len(submit) + 1, 2), np.nan)
-    total, past = 0.0, 0
+    total, count = 0.0, 0
     for task in range(len(submit)):
-        while past < len(end) and end[ended[past]] <= submit[task] and ended[past] < task:
-            other = ended[past]
-            latest[user[other], 0], latest[user[other], 1] = latest[user[other], 1], run[other]
-            total += run[other]
-            past += 1
+        while count < len(end) and end[ended[count]] <= submit[task] and ended[count] < task:
+            finished = ended[count]
+            latest[user[finished], 0], latest[user[finished], 1] = latest[user[finished], 1], run[finished]
+            total += run[finished]
+            count += 1
         before, last = latest[user[task]]
         if not np.isnan(before):
-            foreseen[task] = (before + last) / 2
+            predicted[task] = (before + last) / 2
         elif not np.isnan(last):
-            foreseen[task] = last
+            predicted[task] = last
         else:
-            foreseen[task] = total / past if past else NOTHING_KNOWN
-    return foreseen
+            predicted[task] = total / count if count else DEFAULT_PREDICTION
+    return predicted

@@ -1,5 +1,5 @@
 """
-How observations depend on each other: correlation, autocorrelation, dispersion and entropy.
+How observations depend on each other: correlation, autocorrelation and entropy.
 
 The entropies are those of Minh and Wolters (2010): Shannon entropy over its greatest possible value, 1
 for an even spread and near 0 for one burst. Where the paper leaves a definition open, the one that
@@ -7,7 +7,6 @@ gives its tables V and VI is taken (see ``reference/model-fidelity.md``, section
 """
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +15,7 @@ from scipy.special import gammaln, xlogy
 from gwa.statistics.numeric import floats
 from gwa.statistics.sample import Floats, Sample
 
-_WIDTH = 12
+_MAX_DEVIATIONS = 12
 """Standard deviations of a binomial beyond which nothing is left to sum."""
 
 
@@ -41,19 +40,6 @@ def aggregated(counts: ArrayLike, scale: int, *, whole: bool = True) -> Floats:
         raise ValueError(f"a scale is at least 1 bin, not {scale}")
     x = x[: x.size - x.size % scale] if whole else x
     return np.add.reduceat(x, np.arange(0, x.size, scale)) if x.size else x
-
-
-def index_of_dispersion(counts: ArrayLike, scales: Iterable[int]) -> dict[int, float]:
-    """
-    Return the variance over the mean of the counts at several *scales* (in bins).
-
-    1 at every scale for a Poisson process; growth with the scale is burstiness. nan for fewer than two bins.
-    """
-    found = {}
-    for scale in scales:
-        x = aggregated(counts, scale)
-        found[scale] = float(x.var(ddof=1) / x.mean()) if x.size > 1 and x.any() else math.nan
-    return found
 
 
 def entropy(amounts: ArrayLike, possible: int | None = None) -> float:
@@ -104,7 +90,7 @@ def poisson_entropy(arrivals: int, bins: int) -> float:
     if bins <= 1 or arrivals < 1:
         raise ValueError(f"a reference entropy needs arrivals and two bins, not {arrivals} in {bins}")
     mean = arrivals / bins
-    reach = _WIDTH * math.sqrt(mean) + 3 * _WIDTH
+    reach = _MAX_DEVIATIONS * math.sqrt(mean) + 3 * _MAX_DEVIATIONS
     k = np.arange(max(math.floor(mean - reach), 1), min(math.ceil(mean + reach), arrivals) + 1)
     log_choose = gammaln(arrivals + 1) - gammaln(k + 1) - gammaln(arrivals - k + 1)
     log_share = log_choose - k * math.log(bins) + (arrivals - k) * math.log1p(-1 / bins)

@@ -24,7 +24,7 @@ from gwa.statistics.numeric import bisect, dot, floats, pieces
 from gwa.statistics.sample import Floats, Sample
 from gwa.util import plugins
 
-_HUGE = 1e300
+_MAX_FINITE = 1e300
 
 
 class FitError(ValueError):
@@ -109,11 +109,11 @@ class Distribution(ABC):
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles, the smallest x with cdf(x) >= *q*."""
         share = floats(q)
-        high = np.full(share.shape, max(min(self.mean(), _HUGE), 1 / _HUGE))
-        while np.any(short := (self.cdf(high) < share) & (high < _HUGE)):
+        high = np.full(share.shape, max(min(self.mean(), _MAX_FINITE), 1 / _MAX_FINITE))
+        while np.any(short := (self.cdf(high) < share) & (high < _MAX_FINITE)):
             high = np.where(short, high * 2, high)
-        found = bisect(self.cdf, share, np.zeros_like(high), high)
-        return np.where(share >= 1, math.inf, np.where(share <= 0, 0.0, found))
+        quantiles = bisect(self.cdf, share, np.zeros_like(high), high)
+        return np.where(share >= 1, math.inf, np.where(share <= 0, 0.0, quantiles))
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
         """Return *n* independent draws."""
@@ -174,10 +174,10 @@ class Batched(Distribution):
         """Return the distribution of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
         with np.errstate(all="ignore"):
-            found = [float(column[0]) for column in cls.estimate(sample.values, floats(sample.counts))]
-        if not all(map(math.isfinite, found)):
+            estimates = [float(column[0]) for column in cls.estimate(sample.values, floats(sample.counts))]
+        if not all(map(math.isfinite, estimates)):
             raise FitError(f"no {cls.title} distribution fits best: the likelihood grows without end")
-        return cls(*found)
+        return cls(*estimates)
 
     @classmethod
     def fit_rows(cls, x: Floats, weight: Floats) -> Self:

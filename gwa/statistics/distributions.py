@@ -48,8 +48,8 @@ class Exponential(Batched):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        left: Floats = np.exp(-self.rate * at_least_zero(x))
-        return left
+        survival: Floats = np.exp(-self.rate * at_least_zero(x))
+        return survival
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -59,8 +59,8 @@ class Exponential(Batched):
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
         with np.errstate(divide="ignore"):
-            found: Floats = -np.log1p(-floats(q)) / self.rate
-        return found
+            quantiles: Floats = -np.log1p(-floats(q)) / self.rate
+        return quantiles
 
     def mean(self) -> float:
         """Return the expectation."""
@@ -124,8 +124,8 @@ class Lognormal(Batched):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        found: Floats = np.exp(self.mu + self.sigma * ndtri(floats(q)))
-        return found
+        quantiles: Floats = np.exp(self.mu + self.sigma * ndtri(floats(q)))
+        return quantiles
 
     def mean(self) -> float:
         """Return the expectation."""

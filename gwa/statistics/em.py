@@ -33,12 +33,12 @@ Result: TypeAlias = tuple[Floats, float]
 
 _BINS = 1500
 _CUTS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)
-_PATIENCE = 5
+_MAX_IDLE_ROUNDS = 5
 _SHIFT = 1e-5
-_NEAR = 0.1
+_MAX_MOVE = 0.1
 """No parameter of the binned sample is off by a tenth of itself."""
 
-_SHARPEST = 1e4
+_MAX_SHAPE = 1e4
 """The largest shape of a phase: without a bound one phase shrinks onto a single repeated value."""
 
 
@@ -120,14 +120,14 @@ def accelerate(
     Stops when a plain step moves no parameter by more than *tolerance* (parameters are logarithms, so
     this is relative), when five rounds in a row gain less than *gain*, or after *rounds* of them.
     """
-    theta, known, idle = start, -math.inf, 0
+    theta, previous, idle = start, -math.inf, 0
     for _ in range(rounds):
         once, likelihood = step(theta)
         move = once - theta
-        idle = idle + 1 if likelihood - known < gain else 0
-        if idle == _PATIENCE or not np.abs(move).max() > tolerance:
+        idle = idle + 1 if likelihood - previous < gain else 0
+        if idle == _MAX_IDLE_ROUNDS or not np.abs(move).max() > tolerance:
             break
-        known = likelihood
+        previous = likelihood
         twice, reached = step(once)
         bend = twice - once - move
         stretch = max(1.0, math.sqrt(float(move @ move) / max(float(bend @ bend), 1e-300)))
@@ -141,20 +141,20 @@ def polish(step: Step, rough: Step, start: Floats, tolerance: float = 1e-6, roun
     """
     Return the fixed point of *step* and its log-likelihood, from *start*, the fixed point of *rough*.
 
-    A *rough* step, of the same sample in few bins, tells how a step answers to its parameters. So each dear
+    A *rough* step, of the same sample in few bins, shows how a step depends on its parameters. So each costly
     one can be extended to where all steps after it would lead (Newton's method with a derivative that is
     nearly right). Where that leads away, as it does where phases coincide, plain steps take over.
     """
-    theta, known = start, -math.inf
+    theta, previous = start, -math.inf
     slope = np.eye(start.size) - _derivative(rough, start)
     for _ in range(rounds):
         once, likelihood = step(theta)
         move = np.linalg.lstsq(slope, once - theta)[0]
-        if not likelihood >= known or not np.abs(move).max() < _NEAR:
+        if not likelihood >= previous or not np.abs(move).max() < _MAX_MOVE:
             break
-        theta, known = theta + move, likelihood
+        theta, previous = theta + move, likelihood
         if np.abs(move).max() <= tolerance:
-            return theta, known
+            return theta, previous
     return accelerate(step, start, tolerance=1e-7)
 
 
@@ -179,13 +179,13 @@ def phase_step(sample: Sample, shapes: Floats | None) -> Step:
 
     def step(theta: Floats) -> tuple[Floats, float]:
         phases = Phases.unpacked(theta)
-        found = [_expected(phases, *part) for part in parts]
-        sizes, totals, logs = np.sum([sums for sums, _ in found], axis=0)
+        expected = [_expected(phases, *part) for part in parts]
+        sizes, totals, logs = np.sum([sums for sums, _ in expected], axis=0)
         sizes = np.maximum(sizes, 1e-300)
         means = np.maximum(totals / sizes, nearest)
         best = shapes if shapes is not None else _shapes(means, logs / sizes)
         better = Phases(sizes / sizes.sum(), best, best / means)
-        return better.packed(), math.fsum(likelihood for _, likelihood in found)
+        return better.packed(), math.fsum(likelihood for _, likelihood in expected)
 
     return step
 
@@ -217,22 +217,22 @@ def log_total(rows: Floats) -> Floats:
 
 def _shapes(means: Floats, mean_logs: Floats) -> Floats:
     """Return the shapes of greatest likelihood, bounded."""
-    found = gamma_shape(np.log(means) - mean_logs)
-    return np.where(np.isnan(found), _SHARPEST, np.minimum(found, _SHARPEST))
+    shapes = gamma_shape(np.log(means) - mean_logs)
+    return np.where(np.isnan(shapes), _MAX_SHAPE, np.minimum(shapes, _MAX_SHAPE))
 
 
-def fit_phases(sample: Sample, shapes: Floats | None, start: Start, others: Sequence[Phases] = ()) -> Phases:
+def fit_phases(sample: Sample, shapes: Floats | None, start: Start, extra: Sequence[Phases] = ()) -> Phases:
     """
     Return the mixture of greatest likelihood that EM finds from several starts.
 
-    They are those that *start* makes of the sample cut in two, and *others*. They race on the sample in at
+    They are those that *start* makes of the sample cut in two, and *extra*. They race on the sample in at
     most 1500 bins; the winner runs to convergence there and then on the sample itself. Nothing is random.
     Raises `FitError` if no start leads anywhere.
     """
     rough = coarse(sample, _BINS)
     step = phase_step(rough, shapes)
-    starts = [*starts_of(rough, start), *others]
-    races = [accelerate(step, one.packed(), tolerance=1e-4, rounds=30) for one in starts]
+    starts = [*starts_of(rough, start), *extra]
+    races = [accelerate(step, phases.packed(), tolerance=1e-4, rounds=30) for phases in starts]
     races = [race for race in races if math.isfinite(race[1])]
     if not races:
         raise FitError("no start of the expectation-maximisation leads to a mixture")

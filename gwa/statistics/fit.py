@@ -21,13 +21,13 @@ from gwa.statistics.sample import Sample
 SIX = ("normal", "lognormal", "exponential", "hyperexponential", "weibull", "gamma")
 """The candidates of the thesis (2009, section 4.2)."""
 
-GOOD, ROUGH = 0.05, 0.10
+GOOD_KS, ROUGH_KS = 0.05, 0.10
 """KS distances up to which a fit is called good, and rough."""
 
-FEW = 185
-"""Of fewer values the distance to their own distribution exceeds `ROUGH` in one sample of 20 (Kolmogorov)."""
+MIN_OBSERVATIONS = 185
+"""Of fewer values, one sample in 20 is farther than `ROUGH_KS` from its own distribution (Kolmogorov)."""
 
-CHANCE = 0.05
+SIGNIFICANCE = 0.05
 """What chance alone exceeds more often than this is no sign of a difference."""
 
 Policy: TypeAlias = Literal["common", "thesis"]
@@ -141,23 +141,23 @@ class Fits:
 
     def verdict(self) -> str:
         """Return one sentence: which distribution describes the sample, and how well, or that none does."""
-        near, likely = self.best_ks, self.best_bic
-        if near is None or likely is None:
+        nearest, likeliest = self.best_ks, self.best_bic
+        if nearest is None or likeliest is None:
             return "No distribution could be fitted."
-        off = f"off by at most {f'{100 * near.ks:.1f}'.removesuffix('.0')} % of the observations"
-        if near.measured_on.n < FEW and near.chance >= CHANCE:
+        distance = f"off by at most {f'{100 * nearest.ks:.1f}'.removesuffix('.0')} % of the observations"
+        if nearest.measured_on.n < MIN_OBSERVATIONS and nearest.chance >= SIGNIFICANCE:
             return (
-                f"{near.measured_on.n} values cannot tell distributions apart: the nearest, "
-                f"{near.title}, is {off}, and chance alone is often as far (p {near.chance:.2f})."
+                f"{nearest.measured_on.n} values cannot tell distributions apart: the nearest, "
+                f"{nearest.title}, is {distance}, and chance alone is often as far (p {nearest.chance:.2f})."
             )
-        if near.ks > ROUGH:
+        if nearest.ks > ROUGH_KS:
             return (
-                f"None of the candidates describes these values: the nearest, {near.title}, is "
-                f"{off}. Use the observed values themselves, or a mixture."
+                f"None of the candidates describes these values: the nearest, {nearest.title}, is "
+                f"{distance}. Use the observed values themselves, or a mixture."
             )
-        how = "describes these values well" if near.ks <= GOOD else "describes these values roughly"
-        agree = "BIC agrees" if likely is near else f"BIC prefers {likely.title}"
-        return f"A {near.title} distribution {how}, {off} (KS); {agree}."
+        quality = "describes these values well" if nearest.ks <= GOOD_KS else "describes these values roughly"
+        agreement = "BIC agrees" if likeliest is nearest else f"BIC prefers {likeliest.title}"
+        return f"A {nearest.title} distribution {quality}, {distance} (KS); {agreement}."
 
 
 def fit_all(
@@ -231,13 +231,13 @@ def measured(
 ) -> Fit:
     """Return the fit with its likelihood and distances; *measured_on* and *total* are of *fitted_on*, too."""
     measured_on = measured_on or fitted_on
-    far = ks(measured_on, distribution)
+    distance = ks(measured_on, distribution)
     return Fit(
         distribution=distribution,
         n=fitted_on.n,
         outside=1 - fitted_on.n / (total or fitted_on.n),
         loglik=distribution.loglik(fitted_on),
-        ks=far,
-        naive=naive_p_value(far, measured_on.n),
+        ks=distance,
+        naive=naive_p_value(distance, measured_on.n),
         measured_on=measured_on,
     )

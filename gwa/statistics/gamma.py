@@ -13,7 +13,7 @@ from gwa.statistics.numeric import at_least_zero, average, floats
 from gwa.statistics.sample import Floats
 
 _STEPS = 50
-_EXACT = 1e-13
+_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class Gamma(Batched):
         """Return P(X <= x) and P(X > x)."""
         z = at_least_zero(x) / self.scale
         reached = floats(gammainc(self.shape, z))
-        left = np.asarray(1 - reached, dtype=np.float64)
+        survival = np.asarray(1 - reached, dtype=np.float64)
         # The complement is several times slower, and needed only where 1 - cdf loses digits. By indices,
         # not by where=, with which scipy 1.17's own ufuncs overwrite memory (scipy pull request 25127).
-        far = left < 0.01
-        left[far] = gammaincc(np.broadcast_to(self.shape, z.shape)[far], z[far])
-        return reached, left
+        far = survival < 0.01
+        survival[far] = gammaincc(np.broadcast_to(self.shape, z.shape)[far], z[far])
+        return reached, survival
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density; a shape below 1 has none at 0."""
@@ -110,7 +110,7 @@ def gamma_shape(gap: Floats) -> Floats:
     for _ in range(_STEPS):
         slope = shape - shape**2 * zeta(2, shape)
         better = 1 / (1 / shape + (np.log(shape) - digamma(shape) - safe) / slope)
-        done = np.all(np.abs(better - shape) <= _EXACT * shape)
+        done = np.all(np.abs(better - shape) <= _TOLERANCE * shape)
         shape = better
         if done:
             break

@@ -23,7 +23,7 @@ from gwa.statistics.sample import Floats, Sample
 _ATTEMPTS = 1000
 _SLACK = 1e-12
 _STRETCH = 64
-_AT_ONCE = 2_000_000
+_MAX_SIMULATED = 2_000_000
 """How many simulated observations are held at once."""
 
 
@@ -49,15 +49,15 @@ def distances(sample: Sample, distribution: Distribution) -> Distances:
         return Distances(math.nan, math.nan, math.nan)
     if distribution.support.whole:
         return Distances(ks(sample, distribution), math.nan, math.nan)
-    done, n = sample.cumulative.astype(np.float64), sample.n
-    before = done - sample.counts
-    at, left = distribution.cdf(sample.values), distribution.sf(sample.values)
-    share, probability = np.append(0.0, done / n), np.concatenate(([0.0], at, [1.0]))
+    upto, n = sample.cumulative.astype(np.float64), sample.n
+    before = upto - sample.counts
+    cdf, survival = distribution.cdf(sample.values), distribution.sf(sample.values)
+    share, probability = np.append(0.0, upto / n), np.concatenate(([0.0], cdf, [1.0]))
     after, start = probability[1:] - share, probability[:-1] - share
     cubes = (after - start) * (after * after + after * start + start * start)
-    low, high = done * done - before * before, (n - before) ** 2 - (n - done) ** 2
-    logs = dot(low, log(at)) + dot(high, log(left))
-    return Distances(_gap(done / n, before / n, at, at), float(-n - logs / n), float(n * cubes.sum() / 3))
+    low, high = upto * upto - before * before, (n - before) ** 2 - (n - upto) ** 2
+    logs = dot(low, log(cdf)) + dot(high, log(survival))
+    return Distances(_gap(upto / n, before / n, cdf, cdf), float(-n - logs / n), float(n * cubes.sum() / 3))
 
 
 def ks(sample: Sample, distribution: Distribution) -> float:
@@ -71,9 +71,9 @@ def ks(sample: Sample, distribution: Distribution) -> float:
         return math.nan
     last = sample.values.size - 1
     edges = np.append(np.arange(0, last, _STRETCH), last)
-    at, done = distribution.cdf(sample.values[edges]), sample.cumulative[edges] / sample.n
+    cdf, upto = distribution.cdf(sample.values[edges]), sample.cumulative[edges] / sample.n
     largest = _gap_at(sample, distribution, edges)
-    bound = np.maximum(done[1:] - at[:-1], at[1:] - done[:-1])
+    bound = np.maximum(upto[1:] - cdf[:-1], cdf[1:] - upto[:-1])
     inside = edges[:-1][bound > largest - _SLACK, np.newaxis] + np.arange(1, _STRETCH)
     inside = inside[inside < last]
     return max(largest, _gap_at(sample, distribution, inside)) if inside.size else largest
@@ -81,15 +81,15 @@ def ks(sample: Sample, distribution: Distribution) -> float:
 
 def _gap_at(sample: Sample, distribution: Distribution, places: NDArray[np.int64]) -> float:
     """Return the largest gap at or just below the values in some *places*."""
-    x, done = sample.values[places], sample.cumulative[places]
-    at = distribution.cdf(x)
-    below = distribution.cdf_below(x) if distribution.support.whole else at
-    return _gap(done / sample.n, (done - sample.counts[places]) / sample.n, at, below)
+    x, upto = sample.values[places], sample.cumulative[places]
+    cdf = distribution.cdf(x)
+    below = distribution.cdf_below(x) if distribution.support.whole else cdf
+    return _gap(upto / sample.n, (upto - sample.counts[places]) / sample.n, cdf, below)
 
 
-def _gap(done: Floats, before: Floats, at: Floats, below: Floats) -> float:
-    """Return the largest gap to the distribution function *at* the values, or just *below* them."""
-    return float(max((done - at).max(), (below - before).max()))
+def _gap(upto: Floats, before: Floats, cdf: Floats, below: Floats) -> float:
+    """Return the largest gap to the *cdf* at the values, or just *below* them."""
+    return float(max((upto - cdf).max(), (below - before).max()))
 
 
 def naive_p_value(distance: float, n: int) -> float:
@@ -170,12 +170,12 @@ def p_values(
     drawn = sample.subsample(plan.n, rng)
     cuts = plan.cuts(kind)
     fitted = fit_rounded(kind, drawn, plan.grid, cuts) if plan.grid else kind.fit(drawn)
-    seen = _distances(drawn.expand()[np.newaxis], fitted, plan)[0]
-    rows = max(_AT_ONCE // drawn.n, 1)
+    observed = _distances(drawn.expand()[np.newaxis], fitted, plan)[0]
+    rows = max(_MAX_SIMULATED // drawn.n, 1)
     sizes = [min(rows, plan.replicates - start) for start in range(0, plan.replicates, rows)]
     simulated = np.concatenate([_simulated(fitted, rng, plan, (size, drawn.n)) for size in sizes])
-    farther = (simulated >= seen * (1 - _SLACK)).sum(axis=0)
-    shares = np.where(np.isfinite(seen), (1 + farther) / (1 + plan.replicates), math.nan)
+    farther = (simulated >= observed * (1 - _SLACK)).sum(axis=0)
+    shares = np.where(np.isfinite(observed), (1 + farther) / (1 + plan.replicates), math.nan)
     return PValues(float(shares[0]), float(shares[1]), float(shares[2]), drawn.n, plan.replicates)
 
 

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, zeta
 
-from gwa.statistics.numeric import floats, least
+from gwa.statistics.numeric import floats, minimize
 from gwa.statistics.sample import Floats
 
-_SHORTEST = 128
-_BLOCKS = 10
-_SMALLEST_BLOCK = 8
-_QUANTILE = 1.959963984540054
+_MIN_BINS = 128
+_MIN_BLOCKS = 10
+_MIN_BLOCK_SIZE = 8
+_NORMAL_QUANTILE = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 
 
@@ -54,7 +54,7 @@ def variance_time(counts: ArrayLike, shortest: int = 10) -> Hurst:
     the mean of a finite series is itself uncertain (Beran 1994, section 4.4; Leland et al. 1994).
     """
     x = _series(counts)
-    sizes = _sizes(min(shortest, x.size // 50), x.size // _BLOCKS)
+    sizes = _sizes(min(shortest, x.size // 50), x.size // _MIN_BLOCKS)
     variances = floats([_blocks(x, size).mean(axis=1).var() for size in sizes])
     return _line(sizes, variances, lambda slope: 1 + slope / 2)
 
@@ -98,7 +98,7 @@ def local_whittle(counts: ArrayLike, exponent: float = 0.65) -> Hurst:
     def loss(h: float) -> float:
         return math.log(float((power * frequency ** (2 * h - 1)).mean())) - (2 * h - 1) * mean_log
 
-    h = least(loss, 0.01, 1.5, 1e-8)
+    h = minimize(loss, 0.01, 1.5, 1e-8)
     return _estimate(h, 0.5 / math.sqrt(frequency.size), np.log2(frequency), np.log2(power))
 
 
@@ -157,8 +157,8 @@ def without_cycles(counts: ArrayLike, periods: Iterable[int]) -> Floats:
 def _series(counts: ArrayLike) -> Floats:
     """Return the series as doubles, refusing one that is too short or constant."""
     x = floats(counts).ravel()
-    if x.size < _SHORTEST:
-        raise ValueError(f"a Hurst estimate needs {_SHORTEST} bins, not {x.size}")
+    if x.size < _MIN_BINS:
+        raise ValueError(f"a Hurst estimate needs {_MIN_BINS} bins, not {x.size}")
     if not np.all(np.isfinite(x)) or x.min() == x.max():
         raise ValueError("a Hurst estimate needs finite counts that vary")
     return x
@@ -195,13 +195,13 @@ def _spectrum(x: Floats, share: float) -> tuple[Floats, Floats]:
 
 def _octaves(x: Floats) -> list[tuple[int, float]]:
     """Return the number of Haar coefficients of each octave and the mean of their squares."""
-    found = []
-    while x.size >= 2 * _SMALLEST_BLOCK:
+    octaves = []
+    while x.size >= 2 * _MIN_BLOCK_SIZE:
         pairs = _blocks(x, 2)
         energy = float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2) / 2)
-        found.append((pairs.shape[0], max(energy, 1e-300)))
+        octaves.append((pairs.shape[0], max(energy, 1e-300)))
         x = pairs.sum(axis=1) / math.sqrt(2)
-    return found
+    return octaves
 
 
 def _line(sizes: Floats, energies: Floats, to_h: Callable[[float], float]) -> Hurst:
@@ -214,5 +214,5 @@ def _line(sizes: Floats, energies: Floats, to_h: Callable[[float], float]) -> Hu
 
 def _estimate(h: float, error: float, scales: Floats, energies: Floats) -> Hurst:
     """Return the estimate with its confidence interval from a standard error."""
-    margin = _QUANTILE * error
+    margin = _NORMAL_QUANTILE * error
     return Hurst(h, h - margin, h + margin, tuple(map(float, scales)), tuple(map(float, energies)))

@@ -20,8 +20,8 @@ from gwa.statistics.em import (
 from gwa.statistics.numeric import coarse
 from gwa.statistics.sample import Sample
 
-_HIGHEST = 256
-_FEW = 2
+_MAX_ORDER = 256
+_MIN_INTERVAL = 2
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class HyperErlang(PhaseMixture):
         """Return the distribution of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
         order = _best_order(coarse(sample, 500))
-        found = fit_phases(sample, column(order, order), erlangs(order))
-        fast, slow = np.argsort(-found.rates.ravel(), kind="stable")
-        weight, rates = found.weights.ravel(), found.rates.ravel()
+        phases = fit_phases(sample, column(order, order), erlangs(order))
+        fast, slow = np.argsort(-phases.rates.ravel(), kind="stable")
+        weight, rates = phases.weights.ravel(), phases.rates.ravel()
         return cls(order, float(weight[fast]), float(rates[fast]), float(rates[slow]))
 
     def phases(self) -> Phases:
@@ -80,10 +80,10 @@ def _best_order(sample: Sample) -> int:
         return max(accelerate(step, start.packed(), 1e-3, 20)[1] for start in starts)
 
     top = 1
-    while top < _HIGHEST and likelihood(2 * top) > likelihood(top):
+    while top < _MAX_ORDER and likelihood(2 * top) > likelihood(top):
         top *= 2
     low, high = max(top // 2, 1), 2 * top
-    while high - low > _FEW:
+    while high - low > _MIN_INTERVAL:
         third = (high - low) // 3
         left, right = low + third, high - third
         low, high = (left, high) if likelihood(left) < likelihood(right) else (low, right)

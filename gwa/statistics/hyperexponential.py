@@ -47,10 +47,10 @@ class HyperExponential(PhaseMixture):
         """Return the distribution of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
         ones, mean = column(1, 1), sample.mean()
-        other = Phases(column(0.5, 0.5), ones, column(2 / mean, 0.5 / mean))
-        found = fit_phases(sample, ones, erlangs(1), [other])
-        fast, slow = np.argsort(-found.rates.ravel(), kind="stable")
-        weight, rates = found.weights.ravel(), found.rates.ravel()
+        start = Phases(column(0.5, 0.5), ones, column(2 / mean, 0.5 / mean))
+        phases = fit_phases(sample, ones, erlangs(1), [start])
+        fast, slow = np.argsort(-phases.rates.ravel(), kind="stable")
+        weight, rates = phases.weights.ravel(), phases.rates.ravel()
         return cls(float(weight[fast]), float(rates[fast]), float(rates[slow]))
 
     def phases(self) -> Phases:

@@ -47,10 +47,10 @@ class HyperGamma(PhaseMixture):
     def fit(cls, sample: Sample) -> Self:
         """Return the distribution of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
-        found = fit_phases(sample, None, _start)
-        weight, shape, rate = (part.ravel() for part in (found.weights, found.shapes, found.rates))
-        one, two = np.argsort(shape / rate, kind="stable")
-        return cls(*map(float, (weight[one], shape[one], 1 / rate[one], shape[two], 1 / rate[two])))
+        phases = fit_phases(sample, None, _start)
+        weight, shape, rate = (part.ravel() for part in (phases.weights, phases.shapes, phases.rates))
+        small, large = np.argsort(shape / rate, kind="stable")
+        return cls(*map(float, (weight[small], shape[small], 1 / rate[small], shape[large], 1 / rate[large])))
 
     def phases(self) -> Phases:
         """Return the two gammas."""

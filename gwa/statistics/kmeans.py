@@ -17,7 +17,7 @@ from gwa.statistics.sample import Floats
 
 _STARTS = 16
 _ROUNDS = 300
-_MOST_POINTS = 2000
+_MAX_POINTS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,12 @@ def kmeans(points: ArrayLike, k: int, weights: ArrayLike = 1) -> Clusters:
     if not 1 <= k <= x.shape[0]:
         raise ValueError(f"{x.shape[0]} points make between 1 and {x.shape[0]} clusters, not {k}")
     rng = np.random.default_rng(0)
-    found = min(
-        (_lloyd(x, weight, _start(x, weight, k, rng)) for _ in range(_STARTS)), key=lambda run: run[1]
-    )
-    labels = np.argmin(_squares(x, found[0]), axis=1)
+    best = min((_lloyd(x, weight, _start(x, weight, k, rng)) for _ in range(_STARTS)), key=lambda run: run[1])
+    labels = np.argmin(_squares(x, best[0]), axis=1)
     sizes = floats(np.bincount(labels, weights=weight, minlength=k))
     order = np.argsort(-sizes, kind="stable")
     place = np.argsort(order)
-    return Clusters(found[0][order], place[labels], sizes[order], found[1])
+    return Clusters(best[0][order], place[labels], sizes[order], best[1])
 
 
 def silhouette(points: ArrayLike, labels: ArrayLike, weights: ArrayLike = 1) -> float:
@@ -61,10 +59,10 @@ def silhouette(points: ArrayLike, labels: ArrayLike, weights: ArrayLike = 1) -> 
     """
     x, weight = _table(points, weights)
     label = np.asarray(labels)
-    if x.shape[0] > _MOST_POINTS:
+    if x.shape[0] > _MAX_POINTS:
         rng = np.random.default_rng(0)
-        drawn = rng.choice(x.shape[0], _MOST_POINTS, p=weight / weight.sum())
-        x, label, weight = x[drawn], label[drawn], np.ones(_MOST_POINTS)
+        drawn = rng.choice(x.shape[0], _MAX_POINTS, p=weight / weight.sum())
+        x, label, weight = x[drawn], label[drawn], np.ones(_MAX_POINTS)
     names, place = np.unique(label, return_inverse=True)
     if names.size == 1:
         return math.nan
@@ -75,8 +73,10 @@ def silhouette(points: ArrayLike, labels: ArrayLike, weights: ArrayLike = 1) -> 
     within = totals[own] / np.maximum(size[place] - 1, 1e-300)
     means = totals / size
     means[own] = np.inf
-    other = means.min(axis=1)
-    scores = np.where(size[place] > 1, (other - within) / np.maximum(np.maximum(within, other), 1e-300), 0.0)
+    across = means.min(axis=1)
+    scores = np.where(
+        size[place] > 1, (across - within) / np.maximum(np.maximum(within, across), 1e-300), 0.0
+    )
     return float(weight @ scores / weight.sum())
 
 

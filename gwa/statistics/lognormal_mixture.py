@@ -41,15 +41,15 @@ class LognormalMixture(Distribution):
     def fit(cls, sample: Sample, components: int = 2) -> Self:
         """Return the mixture of that many *components* of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
-        found = GaussianMixture.fit(sample.map(np.log), components)
-        return cls(found.weights, found.means, found.sigmas)
+        mixture = GaussianMixture.fit(sample.map(np.log), components)
+        return cls(mixture.weights, mixture.means, mixture.sigmas)
 
     @classmethod
-    def selected(cls, sample: Sample, most: int = 20) -> Self:
-        """Return the mixture whose number of components, up to *most*, BIC prefers."""
+    def selected(cls, sample: Sample, max_components: int = 20) -> Self:
+        """Return the mixture whose number of components, up to *max_components*, BIC prefers."""
         cls.refuse(sample)
-        found = select(sample.map(np.log), range(1, most + 1)).best
-        return cls(found.weights, found.means, found.sigmas)
+        mixture = select(sample.map(np.log), range(1, max_components + 1)).best
+        return cls(mixture.weights, mixture.means, mixture.sigmas)
 
     def logs(self) -> GaussianMixture:
         """Return the distribution of ln x."""
@@ -72,8 +72,8 @@ class LognormalMixture(Distribution):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        found: Floats = np.exp(self.logs().ppf(q))
-        return found
+        quantiles: Floats = np.exp(self.logs().ppf(q))
+        return quantiles
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
         """Return *n* independent draws."""

@@ -31,11 +31,11 @@ Floor: TypeAlias = Callable[[Floats], Floats]
 """The least variance of a component, by its mean."""
 
 _BINS = 2000
-_FLOOR = 1e-3
+_MIN_VARIANCE = 1e-3
 _SLACK = 1e-6
 _TINY = 1e-300
-_APART, _NARROWER = 0.8, 0.6
-_ALIKE = 0.01
+_SPLIT_SHIFT, _SPLIT_SIGMA = 0.8, 0.6
+_MERGE_TOLERANCE = 0.01
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 _GAIN = 0.05
 """A round of EM that gains less in log-likelihood does not change which number of components BIC prefers."""
@@ -68,8 +68,8 @@ class GaussianMixture(Distribution):
     @classmethod
     def fit(cls, sample: Sample, components: int = 2) -> Self:
         """Return the mixture of that many *components* of greatest likelihood, see `Distribution.fit`."""
-        found = select(sample, range(1, components + 1)).every[-1]
-        return cls(found.weights, found.means, found.sigmas)
+        mixture = select(sample, range(1, components + 1)).every[-1]
+        return cls(mixture.weights, mixture.means, mixture.sigmas)
 
     def joint(self, x: ArrayLike) -> Floats:
         """Return the log of weight times density, a row per component."""
@@ -105,8 +105,8 @@ class GaussianMixture(Distribution):
         """Return the quantiles, by bisection."""
         share, means, reach = floats(q), floats(self.means), 40 * max(self.sigmas)
         low, high = np.full(share.shape, means.min() - reach), np.full(share.shape, means.max() + reach)
-        found = bisect(self.cdf, share, low, high)
-        return np.where(share >= 1, math.inf, np.where(share <= 0, -math.inf, found))
+        quantiles = bisect(self.cdf, share, low, high)
+        return np.where(share >= 1, math.inf, np.where(share <= 0, -math.inf, quantiles))
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
         """Return *n* independent draws."""
@@ -143,7 +143,7 @@ class ComponentSelection:
 def select(
     sample: Sample,
     components: Iterable[int] = range(1, 21),
-    floor: float = _FLOOR,
+    floor: float = _MIN_VARIANCE,
     width: Width | None = None,
 ) -> ComponentSelection:
     """
@@ -160,21 +160,21 @@ def select(
     centre, scale = sample.mean(), sample.std()
     rough = coarse(sample, _BINS).map(lambda x: (x - centre) / scale)
 
-    def least(means: Floats) -> Floats:
+    def min_variance(means: Floats) -> Floats:
         rounded = width(centre + scale * means) / scale if width else np.zeros_like(means)
         return np.maximum(rounded**2 / 12, floor)
 
     sizes = [k for k in components if k <= rough.values.size]
-    found: dict[int, GaussianMixture] = {}
+    mixtures: dict[int, GaussianMixture] = {}
     for k in range(1, max(sizes) + 1):
-        found[k] = _best(rough, k, found.get(k - 1), least)
+        mixtures[k] = _best(rough, k, mixtures.get(k - 1), min_variance)
         # Two components of one place are as good as one, and BIC must see that they are.
-        merged = _merged(found[k])
+        merged = _merged(mixtures[k])
         fewer = len(merged.weights)
-        if fewer < k and merged.loglik(rough) > found[fewer].loglik(rough):
-            found[fewer] = merged
-    bics = tuple(found[k].bic(rough) + 2 * sample.n * math.log(scale) for k in sizes)
-    every = tuple(_restored(found[k], centre, scale) for k in sizes)
+        if fewer < k and merged.loglik(rough) > mixtures[fewer].loglik(rough):
+            mixtures[fewer] = merged
+    bics = tuple(mixtures[k].bic(rough) + 2 * sample.n * math.log(scale) for k in sizes)
+    every = tuple(_restored(mixtures[k], centre, scale) for k in sizes)
     return ComponentSelection(every, bics, every[int(np.argmin(bics))])
 
 
@@ -197,7 +197,7 @@ def _merged(mixture: GaussianMixture) -> GaussianMixture:
     parts: list[tuple[float, float, float]] = []
     for weight, mean, sigma in zip(mixture.weights, mixture.means, mixture.sigmas, strict=True):
         before = parts[-1] if parts else (0.0, -math.inf, sigma)
-        if mean - before[1] < _ALIKE * sigma and abs(sigma - before[2]) < _ALIKE * sigma:
+        if mean - before[1] < _MERGE_TOLERANCE * sigma and abs(sigma - before[2]) < _MERGE_TOLERANCE * sigma:
             parts[-1] = (before[0] + weight, before[1], before[2])
         else:
             parts.append((weight, mean, sigma))
@@ -285,7 +285,7 @@ def _split(weights: Floats, means: Floats, sigmas: Floats, part: int) -> Floats:
     """Return the parameters with component *part* cut into two halves, 0.8 sigmas to either side."""
     heavier, moved, narrower = weights.copy(), means.copy(), sigmas.copy()
     heavier[part] /= 2
-    moved[part] -= _APART * sigmas[part]
-    narrower[part] *= _NARROWER
-    grown = (np.append(heavier, heavier[part]), np.append(moved, means[part] + _APART * sigmas[part]))
+    moved[part] -= _SPLIT_SHIFT * sigmas[part]
+    narrower[part] *= _SPLIT_SIGMA
+    grown = (np.append(heavier, heavier[part]), np.append(moved, means[part] + _SPLIT_SHIFT * sigmas[part]))
     return np.concatenate((np.log(grown[0]), grown[1], np.log(np.append(narrower, narrower[part]))))

@@ -52,13 +52,13 @@ def bisect(cdf: Callable[[Floats], Floats], share: Floats, low: Floats, high: Fl
     return high
 
 
-def least(loss: Callable[[float], float], low: float, high: float, exact: float) -> float:
-    """Return where *loss* is least between *low* and *high*, to within *exact*, by scipy's bounded Brent."""
+def minimize(loss: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """Return where *loss* is least between *low* and *high*, to a *tolerance*, by scipy's bounded Brent."""
     # Imported here, because scipy.optimize takes a quarter of a second, and few fits need it.
     from scipy.optimize import minimize_scalar
 
-    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": exact})
-    return float(found.x)
+    result = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": tolerance})
+    return float(result.x)
 
 
 def pieces(*columns: Floats) -> Iterator[tuple[Floats, ...]]:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gwa.statistics.distribution import NONNEGATIVE, Batched, Distribution, FitError, require, unshifted
-from gwa.statistics.numeric import at_least_zero, average, floats, least, log
+from gwa.statistics.numeric import at_least_zero, average, floats, log, minimize
 from gwa.statistics.sample import Floats, Sample
 
 _NEARLY_EXPONENTIAL = 1e-9
-_LEAST_SHAPE = -0.5
-_FORBIDDEN = 1e3
+_MIN_SHAPE = -0.5
+_PENALTY = 1e3
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,20 @@ class GeneralizedPareto(Distribution):
         def loss(ratio: float) -> float:
             if abs(ratio) < _NEARLY_EXPONENTIAL:
                 return 1.0
-            found = shape(ratio)
-            return math.log(found / ratio) + found + 1 if found >= _LEAST_SHAPE else _FORBIDDEN - found
+            fitted = shape(ratio)
+            return math.log(fitted / ratio) + fitted + 1 if fitted >= _MIN_SHAPE else _PENALTY - fitted
 
-        ratio = _least(loss, float(x[-1]))
-        found = shape(ratio) if abs(ratio) >= _NEARLY_EXPONENTIAL else 0.0
-        return cls(found, mean * found / ratio if found else mean)
+        ratio = _best_ratio(loss, float(x[-1]))
+        fitted = shape(ratio) if abs(ratio) >= _NEARLY_EXPONENTIAL else 0.0
+        return cls(fitted, mean * fitted / ratio if fitted else mean)
 
     def _log_sf(self, x: ArrayLike) -> Floats:
         z = at_least_zero(x) / self.scale
         if abs(self.shape) < _NEARLY_EXPONENTIAL:
             return -z
         with np.errstate(divide="ignore"):
-            left: Floats = np.log1p(np.maximum(self.shape * z, -1)) / -self.shape
-        return left
+            log_survival: Floats = np.log1p(np.maximum(self.shape * z, -1)) / -self.shape
+        return log_survival
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
@@ -74,8 +74,8 @@ class GeneralizedPareto(Distribution):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        left: Floats = np.exp(self._log_sf(x))
-        return left
+        log_survival: Floats = np.exp(self._log_sf(x))
+        return log_survival
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -85,10 +85,10 @@ class GeneralizedPareto(Distribution):
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
         with np.errstate(divide="ignore"):
-            left = np.log1p(-floats(q))
+            log_survival = np.log1p(-floats(q))
         if abs(self.shape) < _NEARLY_EXPONENTIAL:
-            return -self.scale * left
-        return self.scale * np.expm1(-self.shape * left) / self.shape
+            return -self.scale * log_survival
+        return self.scale * np.expm1(-self.shape * log_survival) / self.shape
 
     def mean(self) -> float:
         """Return the expectation, infinite from a shape of 1 on."""
@@ -105,13 +105,13 @@ class GeneralizedPareto(Distribution):
         return cls(parameters["c"], parameters.get("scale", 1.0))
 
 
-def _least(loss: Callable[[float], float], largest: float) -> float:
+def _best_ratio(loss: Callable[[float], float], largest: float) -> float:
     """Return the ratio shape / scale of least *loss*: the best of a grid, refined between its neighbours."""
     below = -np.linspace(0.9999, 0.02, 50) / largest
     grid = np.concatenate((below, [0.0], np.logspace(-6, 9, 121)))
     best = int(np.argmin([loss(float(ratio)) for ratio in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
-    return least(loss, low, high, 1e-12)
+    return minimize(loss, low, high, 1e-12)
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ class Pareto(Batched):
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
         """Return tail exponent and least value of each row."""
-        least = np.where(weight > 0, x, np.inf).min(axis=-1, keepdims=True)
-        return 1 / average(np.log(x / least), weight), least
+        minimum = np.where(weight > 0, x, np.inf).min(axis=-1, keepdims=True)
+        return 1 / average(np.log(x / minimum), weight), minimum
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""

@@ -2,7 +2,7 @@
 Rounded data: run times are whole seconds, and that is not a detail where jobs last seconds.
 
 A `RoundingGrid` says how data were rounded. `fit_rounded` fits a distribution to what a rounded value really
-says, that the true one lies in an interval (grouped-data maximum likelihood), where the ordinary fit
+means, that the true one lies in an interval (grouped-data maximum likelihood), where the ordinary fit
 of rounded-up seconds takes each interval's end for the value.
 """
 
@@ -18,12 +18,12 @@ from gwa.statistics.distribution import Batched, Distribution, FitError, Support
 from gwa.statistics.numeric import log
 from gwa.statistics.sample import Floats, Sample
 
-_LOWEST = 10
-_NUDGE = 1e-3
+_MAX_LOWEST = 10
+_SHIFT = 1e-3
 _STEPS = 15
-_EXACT = 1e-4
+_TOLERANCE = 1e-4
 """A Newton step this small leaves an error of its square."""
-_FAR = -1e6
+_MIN_LOG = -1e6
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class RoundingGrid:
         raw = self._raw(x)
         return self._scaled(np.where(raw >= 0, np.maximum(raw + shift, self.resolution / 4), raw + shift))
 
-    def least(self, supports: tuple[Support, ...]) -> float:
+    def lowest(self, supports: tuple[Support, ...]) -> float:
         """Return the lowest end of an interval whose rounded value is in all of the *supports*."""
         if self.base is None and all(math.isinf(support.low) for support in supports):
             return -math.inf
-        grid = self._scaled(np.arange(0, _LOWEST + 1 / self.resolution) * self.resolution)
+        grid = self._scaled(np.arange(0, _MAX_LOWEST + 1 / self.resolution) * self.resolution)
         inside = np.logical_and.reduce([support.inside(grid) for support in supports])
         return float(self.cells(grid[inside][:1])[0][0])
 
@@ -87,15 +87,15 @@ class Rounded:
     def tails(self, x: Floats) -> tuple[Floats, Floats]:
         """Return P(rounded >= x) and P(rounded > x), given that the value counts."""
         low, high = self.grid.cells(x)
-        whole = self.distribution.sf(np.array([self.grid.least(self.supports)]))
-        return self.distribution.sf(low) / whole, self.distribution.sf(high) / whole
+        mass = self.distribution.sf(np.array([self.grid.lowest(self.supports)]))
+        return self.distribution.sf(low) / mass, self.distribution.sf(high) / mass
 
     def logpmf(self, x: Floats) -> Floats:
         """Return the log of the probability of each interval, exact in both tails."""
         low, high = self.grid.cells(x)
-        whole = self.distribution.sf(np.array([self.grid.least(self.supports)]))
+        mass = self.distribution.sf(np.array([self.grid.lowest(self.supports)]))
         (below, above), (upto, beyond) = self.distribution.halves(low), self.distribution.halves(high)
-        return log(np.where(below < above, upto - below, above - beyond)) - np.log(whole)
+        return log(np.where(below < above, upto - below, above - beyond)) - np.log(mass)
 
 
 def fit_rounded(
@@ -110,8 +110,8 @@ def fit_rounded(
     start = kind.fit(sample.map(grid.middles))
     if not isinstance(start, Batched):
         return start
-    found = fit_rounded_rows(start, sample.values[np.newaxis], grid, supports, sample.weights[np.newaxis])
-    values = [float(getattr(found, field.name).item()) for field in fields(found)]  # type: ignore[arg-type]
+    fitted = fit_rounded_rows(start, sample.values[np.newaxis], grid, supports, sample.weights[np.newaxis])
+    values = [float(getattr(fitted, field.name).item()) for field in fields(fitted)]  # type: ignore[arg-type]
     if not all(map(math.isfinite, values)):
         raise FitError(f"no {kind.title} distribution makes the intervals most likely")
     return kind(*values)
@@ -135,7 +135,7 @@ def fit_rounded_rows(
         return kind(*(values[:, i, np.newaxis] for i in range(len(names))))  # columns stand for rows
 
     def likelihood(theta: Floats) -> Floats:
-        mean: Floats = np.vecdot(np.maximum(Rounded(make(theta), grid, supports).logpmf(x), _FAR), shares)
+        mean: Floats = np.vecdot(np.maximum(Rounded(make(theta), grid, supports).logpmf(x), _MIN_LOG), shares)
         return mean
 
     with np.errstate(all="ignore"):
@@ -156,20 +156,20 @@ def _tabulated(x: Floats) -> tuple[Floats, Floats]:
 def _climb(function: Callable[[Floats], Floats], theta: Floats) -> Floats:
     """Return where *function* of each row of *theta* is greatest, by Newton's method from nearby."""
     size = theta.shape[1]
-    unit = np.eye(size) * _NUDGE
+    unit = np.eye(size) * _SHIFT
     for _ in range(_STEPS):
-        here = function(theta)
+        value = function(theta)
         up, down = ([function(theta + sign * unit[i]) for i in range(size)] for sign in (1, -1))
-        slope = np.stack([(a - b) / (2 * _NUDGE) for a, b in zip(up, down, strict=True)], axis=1)
+        slope = np.stack([(a - b) / (2 * _SHIFT) for a, b in zip(up, down, strict=True)], axis=1)
         bend = np.zeros((theta.shape[0], size, size))
         for i in range(size):
-            bend[:, i, i] = (up[i] - 2 * here + down[i]) / _NUDGE**2
+            bend[:, i, i] = (up[i] - 2 * value + down[i]) / _SHIFT**2
         for i, j in itertools.combinations(range(size), 2):
             both = function(theta + unit[i] + unit[j])
-            bend[:, i, j] = bend[:, j, i] = (both - up[i] - up[j] + here) / _NUDGE**2
+            bend[:, i, j] = bend[:, j, i] = (both - up[i] - up[j] + value) / _SHIFT**2
         step = _newton(slope, bend)
         theta = theta + step
-        if not np.abs(step).max() > _EXACT:
+        if not np.abs(step).max() > _TOLERANCE:
             break
     return theta
 
@@ -178,7 +178,7 @@ def _newton(slope: Floats, bend: Floats) -> Floats:
     """Return uphill steps of at most a half: Newton's where the function curves down, else the gradient's."""
     values, vectors = np.linalg.eigh(np.nan_to_num(bend))
     along = np.einsum("rij,ri->rj", vectors, np.nan_to_num(slope))
-    step = np.einsum("rij,rj->ri", vectors, along / np.maximum(np.abs(values), _NUDGE))
+    step = np.einsum("rij,rj->ri", vectors, along / np.maximum(np.abs(values), _SHIFT))
     length = np.abs(step).max(axis=1, keepdims=True)
-    shortened: Floats = step * np.minimum(1, 0.5 / np.maximum(length, _NUDGE))
+    shortened: Floats = step * np.minimum(1, 0.5 / np.maximum(length, _SHIFT))
     return shortened

@@ -164,8 +164,8 @@ class Sample:
 
     def _ranked(self, rank: Ints) -> Floats:
         """Return the observations at zero-based positions of the sorted data."""
-        found: Floats = self.values[np.searchsorted(self.cumulative, rank, side="right")]
-        return found
+        ranked: Floats = self.values[np.searchsorted(self.cumulative, rank, side="right")]
+        return ranked
 
     # --- distribution --------------------------------------------------------------------------
 

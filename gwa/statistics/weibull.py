@@ -13,7 +13,7 @@ from gwa.statistics.numeric import at_least_zero, average, floats, log
 from gwa.statistics.sample import Floats
 
 _STEPS = 100
-_EXACT = 1e-13
+_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Weibull(Batched):
             slope = shape * (second - first**2) + 1 / shape
             step = np.clip((first - 1 / shape - centre) / slope, -1, 1)
             shape = shape * np.exp(-step)
-            if np.all(np.abs(step) < _EXACT):
+            if np.all(np.abs(step) < _TOLERANCE):
                 break
         return shape, np.exp(top + np.log(average(np.exp(shape * y), weight)) / shape)
 
@@ -67,8 +67,8 @@ class Weibull(Batched):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        left: Floats = np.exp(-self._power(x))
-        return left
+        survival: Floats = np.exp(-self._power(x))
+        return survival
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -82,8 +82,8 @@ class Weibull(Batched):
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
         with np.errstate(divide="ignore"):
-            found: Floats = self.scale * (-np.log1p(-floats(q))) ** (1 / self.shape)
-        return found
+            quantiles: Floats = self.scale * (-np.log1p(-floats(q))) ** (1 / self.shape)
+        return quantiles
 
     def mean(self) -> float:
         """Return the expectation, scale * Gamma(1 + 1 / shape)."""

@@ -11,11 +11,11 @@ from scipy.special import zeta
 
 from gwa.statistics.distribution import COUNTING, Distribution, FitError, require
 from gwa.statistics.goodness import ks
-from gwa.statistics.numeric import dot, floats, least, log
+from gwa.statistics.numeric import dot, floats, log, minimize
 from gwa.statistics.sample import Floats, Sample
 
-_STEEPEST = 50.0
-_NEAR = 1e-6
+_MAX_EXPONENT = 50.0
+_TOLERANCE = 1e-6
 _SLACK = 1e-12
 
 
@@ -55,8 +55,8 @@ class Zipf(Distribution):
         cls.refuse(sample)
         last = cls._last(sample, ranks)
         mean_log = float(sample.weights @ np.log(sample.values))
-        low = 1 + 1e-6 if math.isinf(last) else -_STEEPEST
-        return cls(_least(lambda a: a * mean_log + math.log(_total(a, last)), low), last)
+        low = 1 + 1e-6 if math.isinf(last) else -_MAX_EXPONENT
+        return cls(_best_exponent(lambda a: a * mean_log + math.log(_total(a, last)), low), last)
 
     @classmethod
     def least_squares(cls, sample: Sample, ranks: float | None = None) -> Self:
@@ -71,7 +71,7 @@ class Zipf(Distribution):
             power = k**-exponent
             return float(((observed - power / power.sum()) ** 2).sum())
 
-        return cls(_least(loss, 0.0), last)
+        return cls(_best_exponent(loss, 0.0), last)
 
     @classmethod
     def log_least_squares(cls, sample: Sample, ranks: float | None = None) -> Self:
@@ -160,22 +160,22 @@ def rank_p_value(ranks: Sample, rng: np.random.Generator, n: int = 1000, replica
     """
     fitted = Zipf.fit(ranks)
     shares = fitted.pdf(np.arange(1, fitted.ranks + 1))
-    seen = _distance(ranks.subsample(n, rng), fitted)
+    observed = _distance(ranks.subsample(n, rng), fitted)
     farther = 0
     for _ in range(replicates):
-        made = by_rank(rng.multinomial(ranks.n, shares / shares.sum()))
-        farther += _distance(made.subsample(n, rng), fitted) >= seen * (1 - _SLACK)
+        drawn = by_rank(rng.multinomial(ranks.n, shares / shares.sum()))
+        farther += _distance(drawn.subsample(n, rng), fitted) >= observed * (1 - _SLACK)
     return (1 + farther) / (1 + replicates)
 
 
-def _distance(sample: Sample, near: Zipf) -> float:
-    """Return the KS distance of *sample* from its fit, whose exponent is not far from another."""
+def _distance(sample: Sample, fit: Zipf) -> float:
+    """Return the KS distance of *sample* from its own fit, whose exponent is near that of *fit*."""
     mean_log = dot(sample.weights, np.log(sample.values))
 
     def loss(exponent: float) -> float:
-        return exponent * mean_log + math.log(_total(exponent, near.ranks))
+        return exponent * mean_log + math.log(_total(exponent, fit.ranks))
 
-    return ks(sample, Zipf(least(loss, near.exponent - 1, near.exponent + 1, _NEAR), near.ranks))
+    return ks(sample, Zipf(minimize(loss, fit.exponent - 1, fit.exponent + 1, _TOLERANCE), fit.ranks))
 
 
 def _total(exponent: float, ranks: float) -> float:
@@ -186,10 +186,10 @@ def _total(exponent: float, ranks: float) -> float:
         return float((np.arange(1, ranks + 1) ** -exponent).sum())
 
 
-def _least(loss: Callable[[float], float], low: float) -> float:
+def _best_exponent(loss: Callable[[float], float], low: float) -> float:
     """Return the exponent of least *loss*, the best of a grid refined between its neighbours."""
     rising = np.linspace(low, 0, 11)[:-1] if low < 0 else np.zeros(0)
-    grid = np.concatenate((rising, np.linspace(max(low, 0), 6, 61), [10, 20, _STEEPEST]))
+    grid = np.concatenate((rising, np.linspace(max(low, 0), 6, 61), [10, 20, _MAX_EXPONENT]))
     losses = [loss(float(a)) for a in grid]
     best = int(np.argmin(losses))
-    return least(loss, grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], 1e-11)
+    return minimize(loss, grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], 1e-11)

@@ -16,8 +16,8 @@ def asset(*parts: str) -> Traversable:
     """
     package = files("gwa")
     for home in (package / "_data", Path(str(package)).parent):
-        found = home.joinpath(*parts)
-        if found.is_file() or found.is_dir():
-            return found
+        path = home.joinpath(*parts)
+        if path.is_file() or path.is_dir():
+            return path
     message = f"gwa was installed without its {'/'.join(parts)}"
     raise MissingAsset(message)

@@ -1,21 +1,21 @@
-"""What long work says of its progress; the command line draws it, the default is silence."""
+"""Report the progress of long work; the command line draws it, the default is silent."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class Progress:
-    """A listener that ignores what it is told; subclasses draw."""
+    """A listener that ignores all progress; subclasses draw it."""
 
     @contextmanager
     def step(self, label: str, total: float | None = None) -> Iterator["Progress"]:
-        """Begin a piece of work that will `advance` up to *total*, or nobody knows how far."""
+        """Begin a piece of work that will `advance` up to *total*; None if the total is unknown."""
         del label, total
         yield self
 
     def advance(self, amount: float = 1) -> None:
-        """Say that *amount* more of the current step is done."""
+        """Record that *amount* more of the current step is done."""
 
 
 SILENT = Progress()
-"""Progress that nobody watches."""
+"""Progress that is not shown."""

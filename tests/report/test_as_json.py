@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gwa.report.as_json import as_json, facts_json
+from gwa.report.as_json import as_json
 from gwa.report.document import Fact, Facts, Report, Section
 from tests.made_report import make_report
 
@@ -29,14 +29,6 @@ def test_json_has_everything_and_no_word_that_json_lacks(report):
     assert [one["kind"] for one in data["sections"][0]["blocks"]] == ["facts", "table", "figure", "figure"]
     assert as_json(report) == as_json(make_report())
     assert as_json(report).encode()
-
-
-def test_facts_are_sorted_by_id(report):
-    data = json.loads(facts_json(report))
-
-    assert list(data) == sorted(data)
-    assert data["jobs.memory.mean"] is None
-    assert data["trace.cpu_seconds"] == 2.0213e9
 
 
 def test_what_json_cannot_hold_is_refused():

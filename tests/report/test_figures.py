@@ -224,7 +224,7 @@ def test_the_greatest_are_those_that_sorting_puts_first(values, data):
     count = data.draw(st.integers(1, len(values) - 1))
     steps = np.array(values, float)
 
-    assert sorted(_thin.greatest(steps, count)) == sorted(np.argsort(-steps, kind="stable")[:count])
+    assert sorted(_thin.largest(steps, count)) == sorted(np.argsort(-steps, kind="stable")[:count])
 
 
 def test_a_thinned_series_keeps_its_extremes():

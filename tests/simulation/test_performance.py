@@ -36,11 +36,8 @@ def test_metrics_of_tasks():
 
 
 def test_metrics_of_the_grid():
-    assert performance.finished(RUN) == 3 / 4
-    assert performance.goodput(TASKS, RUN) == 60
     assert performance.span(TASKS, RUN) == 50
     assert performance.utilization(TASKS, RUN, GRID) == 70 / (50 * 4)
-    assert performance.useful_utilization(TASKS, RUN, GRID) == 60 / (50 * 5)
     assert performance.utilization(TASKS, RUN, GRID, horizon=100) == 70 / (100 * 4)
     assert performance.fairness(TASKS, RUN) == pytest.approx((1 + 2) ** 2 / (2 * (1 + 4)))
 
@@ -66,9 +63,8 @@ def test_bags_are_in_the_classes_of_the_thesis():
 def test_nothing_is_divided_by_nothing():
     tasks = Tasks.of([], [])
     run = simulate(tasks, GRID)
-    assert np.isnan(performance.finished(run))
     assert np.isnan(performance.fairness(tasks, run))
-    assert performance.utilization(tasks, run, GRID) == performance.useful_utilization(tasks, run, GRID) == 0
+    assert performance.utilization(tasks, run, GRID) == 0
     assert Bags.of(tasks, run).size.tolist() == []
 
 

@@ -18,15 +18,6 @@ def test_autocorrelation_is_the_sum_it_says():
     assert np.isnan(d.autocorrelation([2, 2, 2], 1)).all()
 
 
-def test_dispersion_of_a_poisson_process_is_one_at_every_scale():
-    counts = np.random.default_rng(1).poisson(3, 100_000)
-    for index in d.index_of_dispersion(counts, (1, 10, 100)).values():
-        assert index == pytest.approx(1, abs=0.15)
-    bursty = np.repeat(np.random.default_rng(1).poisson(3, 1000), 100)
-    assert d.index_of_dispersion(bursty, (100,))[100] == pytest.approx(100, rel=0.15)
-    assert math.isnan(d.index_of_dispersion([1, 2], (2,))[2])
-
-
 def test_aggregation_adds_up_bins():
     assert d.aggregated([1, 2, 3, 4, 5], 2).tolist() == [3, 7]
     assert d.aggregated([1, 2, 3, 4, 5], 2, whole=False).tolist() == [3, 7, 5]

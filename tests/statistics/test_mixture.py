@@ -112,6 +112,6 @@ def test_few_values_make_few_components():
 
 def test_selected_lognormal_mixture_is_nearer_than_one_lognormal():
     true = LognormalMixture((0.3, 0.5, 0.2), (1, 5, 9), (0.5, 0.6, 0.7))
-    found = LognormalMixture.selected(Sample.of(true.rvs(np.random.default_rng(8), 8000)), most=6)
+    found = LognormalMixture.selected(Sample.of(true.rvs(np.random.default_rng(8), 8000)), max_components=6)
     assert len(found.weights) == 3
     assert found.values()["mu2"] == pytest.approx(5, abs=0.1)

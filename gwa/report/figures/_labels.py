@@ -16,13 +16,13 @@ HEIGHT = 13.0
 CHARACTER = 6.4
 """About how wide a character is; names are not measured, so that no font changes a figure."""
 
-BETWEEN = 12.0
+NAME_GAP = 12.0
 """How far names keep from each other in a row, or two would read as one: "2 to 4", "1"."""
 
-LONGEST = 28
+MAX_NAME = 28
 """Longer names are cut."""
 
-BESIDE = 6.0
+DISTANCE = 6.0
 """How far a name stands from its line."""
 
 MARGIN = 3.0
@@ -34,7 +34,7 @@ PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88, 0.95)
 OFFSETS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1), (1, 1), (-1, -1))
 """To which side of its line a name is tried, best first."""
 
-FARTHER = ((0, 2), (0, -2))
+FAR_OFFSETS = ((0, 2), (0, -2))
 """Where it is tried when there is no room so near: one line of text farther away."""
 
 
@@ -71,10 +71,10 @@ class Box(NamedTuple):
         across = (points[:, 0] > self.left) & (points[:, 0] < self.right)
         return not bool(np.any(across & (points[:, 1] > self.bottom) & (points[:, 1] < self.top)))
 
-    def apart(self, other: "Box") -> bool:
-        """Tell whether nothing is shared with *other*."""
-        sideways = self.right + BETWEEN < other.left or other.right + BETWEEN < self.left
-        return sideways or self.top < other.bottom or other.top < self.bottom
+    def apart(self, box: "Box") -> bool:
+        """Tell whether nothing is shared with *box*."""
+        sideways = self.right + NAME_GAP < box.left or box.right + NAME_GAP < self.left
+        return sideways or self.top < box.bottom or box.top < self.bottom
 
 
 def steps(x: Sequence[float], y: Sequence[float]) -> tuple[Array, Array]:
@@ -108,7 +108,7 @@ def _corner(axes: "Axes", lines: Sequence[LabelledLine], points: Array) -> list[
     for side in ("left", "right"):
         for top in (frame.y1 - 2, frame.y0 + 4 + row * len(lines)):
             left = frame.x0 + 8 if side == "left" else frame.x1 - 4 - widest
-            if not Box(left, top - row * len(lines), left + widest, top).wider(BESIDE).clear(points):
+            if not Box(left, top - row * len(lines), left + widest, top).wider(DISTANCE).clear(points):
                 continue
             return [
                 Box(left, top - row * (place + 1), left + widest, top - row * place, side)
@@ -119,7 +119,7 @@ def _corner(axes: "Axes", lines: Sequence[LabelledLine], points: Array) -> list[
 
 def _short(name: str) -> str:
     """Return *name*, cut where it is too long."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
 
 
 def _path(axes: "Axes", line: LabelledLine) -> Array:
@@ -150,14 +150,14 @@ def _arrange(
 def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequence[Box]) -> Box | None:
     """Return the first box beside *path* that no line and no other name crosses."""
     frame: Any = axes.bbox
-    for offsets, place in product((OFFSETS, FARTHER), PLACES if len(path) else ()):
+    for offsets, place in product((OFFSETS, FAR_OFFSETS), PLACES if len(path) else ()):
         x, y = path[int(place * (len(path) - 1))]
         for right, up in offsets:
-            middle, level = x + right * (width / 2 + BESIDE), y + up * (HEIGHT / 2 + 4)
+            middle, level = x + right * (width / 2 + DISTANCE), y + up * (HEIGHT / 2 + 4)
             box = Box(middle - width / 2, level - HEIGHT / 2, middle + width / 2, level + HEIGHT / 2)
             inside = box.left > frame.x0 and box.right < frame.x1 + 8
             inside = inside and box.bottom > frame.y0 and box.top < frame.y1 + 2
-            if inside and box.wider(MARGIN).clear(points) and all(box.apart(other) for other in taken):
+            if inside and box.wider(MARGIN).clear(points) and all(box.apart(name_box) for name_box in taken):
                 return box
     return None
 
@@ -165,7 +165,7 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
 def above(axes: "Axes", lines: Sequence[LabelledLine]) -> None:
     """Write the names in a row over the right end of the drawing, each in its line's colour."""
     room = axes.bbox.width / CHARACTER - 4 * len(lines) - 12
-    length = LONGEST if sum(len(line.name) for line in lines) <= room else max(3, int(room / len(lines)))
+    length = MAX_NAME if sum(len(line.name) for line in lines) <= room else max(3, int(room / len(lines)))
     right = 0.0
     for line in reversed(lines):
         name = line.name if len(line.name) <= length else f"{line.name[: length - 1]}…"

@@ -12,16 +12,16 @@ from gwa.report.document import Value
 Array = NDArray[np.float64]
 """What the makers compute with."""
 
-POINTS = 440
+MAX_POINTS = 440
 """How many points a curve keeps: more than a figure of this width can show."""
 
-COLUMNS = 450
+MAX_COLUMNS = 450
 """How many columns a time series keeps, each with its least and its greatest value."""
 
-LONG = 1e15
+MAX_WHOLE = 1e15
 """Whole numbers from here on are written with an exponent."""
 
-JUMPS = 10
+KEPT_JUMPS = 10
 """How many of the greatest steps of a curve keep both their ends."""
 
 
@@ -39,12 +39,12 @@ def rounded(values: Array, digits: int = 6) -> list[Value]:
     """
     short = (float(f"{value:.{digits}g}") if isfinite(value) else None for value in values.tolist())
     return [
-        int(value) if value is not None and value.is_integer() and abs(value) < LONG else value
+        int(value) if value is not None and value.is_integer() and abs(value) < MAX_WHOLE else value
         for value in short
     ]
 
 
-def monotone(x: Array, y: Array, points: int = POINTS) -> NDArray[np.intp]:
+def monotone(x: Array, y: Array, points: int = MAX_POINTS) -> NDArray[np.intp]:
     """
     Return which points of a rising curve to keep, so that it looks the same.
 
@@ -55,20 +55,20 @@ def monotone(x: Array, y: Array, points: int = POINTS) -> NDArray[np.intp]:
         return np.arange(len(x))
     sideways, up = np.diff(x, prepend=x[0]), np.diff(y, prepend=y[0])
     way = np.cumsum(sideways / ((x[-1] - x[0]) or 1.0) + up / ((y[-1] - y[0]) or 1.0))
-    even = np.searchsorted(way, np.linspace(0.0, way[-1], points - 2 * JUMPS))
-    steep = greatest(up, JUMPS)
+    even = np.searchsorted(way, np.linspace(0.0, way[-1], points - 2 * KEPT_JUMPS))
+    steep = largest(up, KEPT_JUMPS)
     keep = np.concatenate([[0, len(x) - 1], np.minimum(even, len(x) - 1), steep, np.maximum(steep - 1, 0)])
     return np.unique(keep)
 
 
-def greatest(values: Array, count: int) -> NDArray[np.intp]:
+def largest(values: Array, count: int) -> NDArray[np.intp]:
     """Return where the *count* greatest of more *values* stand, of equal ones the first."""
-    least = np.partition(values, -count)[-count]
-    above = np.flatnonzero(values > least)
-    return np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])
+    threshold = np.partition(values, -count)[-count]
+    above = np.flatnonzero(values > threshold)
+    return np.concatenate([above, np.flatnonzero(values == threshold)[: count - len(above)]])
 
 
-def columns(x: Array, count: int = COLUMNS) -> NDArray[np.intp]:
+def columns(x: Array, count: int = MAX_COLUMNS) -> NDArray[np.intp]:
     """Return where each of *count* equally wide columns of rising *x* begins; empty ones are left out."""
     edges = np.linspace(x[0], x[-1], count, endpoint=False)
     return np.unique(np.searchsorted(x, edges))
@@ -80,7 +80,7 @@ def envelope(x: Array, y: Array, *, log: bool = False) -> tuple[Array, Array]:
 
     With *log* columns are equally wide on a logarithmic axis, where all x are positive.
     """
-    if len(x) <= 2 * COLUMNS:
+    if len(x) <= 2 * MAX_COLUMNS:
         return x, y
     keep: list[int] = []
     starts = columns(np.log(x) if log else x)
@@ -97,7 +97,7 @@ def envelope(x: Array, y: Array, *, log: bool = False) -> tuple[Array, Array]:
 
 def band(x: Array, mean: Array, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
     """Return a band by columns: mean of the means, least low and greatest high."""
-    if len(x) <= 2 * COLUMNS:
+    if len(x) <= 2 * MAX_COLUMNS:
         return x, mean, low, high
     starts = columns(x)
     known = np.isfinite(mean)

@@ -77,14 +77,14 @@ def logarithmic(low: float, high: float, unit: str, width: float) -> list[Tick]:
 def _candidates(low: float, high: float, unit: str) -> list[Tick]:
     """Return every tick that could stand between *low* and *high*, those that matter most first."""
     if unit == "seconds":
-        every = [Tick(place, label) for place, label in TIMES]
+        candidates = [Tick(place, label) for place, label in TIMES]
     elif unit == "kilobytes":
         powers = [(1024.0**power * digit) for digit in (1, 32) for power in range(5)]
-        every = [Tick(place, compact(place, unit)) for place in powers]
+        candidates = [Tick(place, compact(place, unit)) for place in powers]
     else:
         exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
         stride = 1 if len(exponents) <= 7 else 2 if len(exponents) <= 13 else 4  # noqa: PLR2004 - by eye
         powers = [10.0**power for power in exponents if not power % stride]
         powers += [power * 3 for power in powers if len(exponents) <= 4]  # noqa: PLR2004 - there is room
-        every = [Tick(place, compact(place, unit)) for place in powers]
-    return [tick for tick in every if low * 0.999 <= tick.place <= high * 1.001]
+        candidates = [Tick(place, compact(place, unit)) for place in powers]
+    return [tick for tick in candidates if low * 0.999 <= tick.place <= high * 1.001]

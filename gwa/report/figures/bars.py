@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-LONGEST = 22
+MAX_LABEL = 22
 """Longer names are cut: the table beside a figure has them whole."""
 
-UPRIGHT = 26
+MAX_UPRIGHT = 26
 """Up to so many short names stand side by side."""
 
 
@@ -41,8 +41,8 @@ def bars(  # noqa: PLR0913 - what a figure says
     """
     names = [str(label) for label in labels]
     if horizontal is None:
-        horizontal = len(names) > UPRIGHT or sum(map(len, names)) > 2 * UPRIGHT
-    short = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
+        horizontal = len(names) > MAX_UPRIGHT or sum(map(len, names)) > 2 * MAX_UPRIGHT
+    short = [name if len(name) <= MAX_LABEL else f"{name[: MAX_LABEL - 1]}…" for name in names]
     data: dict[str, Value] = {
         "labels": short, "values": _thin.rounded(_thin.array(values)), "xlabel": xlabel, "ylabel": ylabel,
         "unit": unit, "horizontal": horizontal,
@@ -52,11 +52,11 @@ def bars(  # noqa: PLR0913 - what a figure says
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bars, lying or upright."""
-    known = [value or 0.0 for value in data["values"]]
+    values = [value or 0.0 for value in data["values"]]
     if data["horizontal"]:
-        _lying(canvas, data, known)
+        _lying(canvas, data, values)
     else:
-        _upright(canvas, data, known)
+        _upright(canvas, data, values)
 
 
 def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> None:

@@ -47,8 +47,8 @@ def _curve(values: Any, cumulative: Any, *, log: bool) -> dict[str, Any]:  # noq
     if len(y) and y[-1] > 0:
         y = y / y[-1]
     # Near zero the logarithm of 1 + x looks like the axis that is drawn.
-    seen = np.sign(x) * np.log1p(np.abs(x)) if log else x
-    keep = _thin.monotone(seen, y)
+    visible = np.sign(x) * np.log1p(np.abs(x)) if log else x
+    keep = _thin.monotone(visible, y)
     return {"x": _thin.rounded(x[keep]), "y": _thin.rounded(y[keep], 5)}
 
 

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Canvas
 
-TENTHS = 4
+CELLS_PER_DECADE = 4
 """Cells for each power of ten of x."""
 
-TWOS = 1
+CELLS_PER_DOUBLING = 1
 """Cells for each power of two of y."""
 
-DECADES = 40
+MAX_DECADES = 40
 """Values are taken to be at most so many powers of ten above 1."""
 
-ROW, HIGHEST = 36, 182
+ROW_HEIGHT, MAX_HEIGHT = 36, 182
 """How high a row of cells is, and all of them at most."""
 
 MARGINS = {"left": 48, "bottom": 44, "top": 44}
@@ -48,15 +48,15 @@ def density(  # noqa: PLR0913 - what a figure says
     A cell is as high as a factor of two. Values below 1 stand with those of 1, which on a logarithmic axis
     have no other place; what is not known is left out. The *unit* is that of x.
     """
-    across, up, much = (_thin.array(np.asarray(part)) for part in (x, y, weights))
-    keep = np.isfinite(across) & np.isfinite(up) & np.isfinite(much) & (much > 0)
-    top = 10.0**DECADES
-    column = np.floor(TENTHS * np.log10(np.clip(across[keep], 1, top)) + 1e-12).astype(np.int64)
-    row = np.floor(TWOS * np.log2(np.clip(up[keep], 1, top)) + 1e-12).astype(np.int64)
+    across, up, amounts = (_thin.array(np.asarray(part)) for part in (x, y, weights))
+    keep = np.isfinite(across) & np.isfinite(up) & np.isfinite(amounts) & (amounts > 0)
+    top = 10.0**MAX_DECADES
+    column = np.floor(CELLS_PER_DECADE * np.log10(np.clip(across[keep], 1, top)) + 1e-12).astype(np.int64)
+    row = np.floor(CELLS_PER_DOUBLING * np.log2(np.clip(up[keep], 1, top)) + 1e-12).astype(np.int64)
     places, inverse = np.unique(np.column_stack([column, row]), axis=0, return_inverse=True)
-    held = np.bincount(inverse.ravel(), much[keep], len(places)).astype(np.float64)
+    totals = np.bincount(inverse.ravel(), amounts[keep], len(places)).astype(np.float64)
     cells: list[Value] = [
-        [*map(int, place), value] for place, value in zip(places, _thin.rounded(held, 4), strict=True)
+        [*map(int, place), value] for place, value in zip(places, _thin.rounded(totals, 4), strict=True)
     ]
     data: dict[str, Value] = {"cells": cells, "xlabel": xlabel, "ylabel": ylabel, "unit": unit}
     return Figure(id=id, title=title, plot="density", data=data, alt=alt, note=note)
@@ -68,23 +68,23 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
     cells = data["cells"]
     columns, rows = [cell[0] for cell in cells] or [0], [cell[1] for cell in cells] or [0]
-    inside = min(HIGHEST, ROW * (max(rows) - min(rows) + 1))
+    inside = min(MAX_HEIGHT, ROW_HEIGHT * (max(rows) - min(rows) + 1))
     axes = _style.axes(canvas, height=MARGINS["top"] + inside + MARGINS["bottom"], right=14, **MARGINS)
-    most = max([1.0, *(cell[2] for cell in cells)])
-    for column, row, held in cells:
-        strength = np.log(max(held, 1.0)) / np.log(most) if most > 1 else 1.0
+    maximum = max([1.0, *(cell[2] for cell in cells)])
+    for column, row, total in cells:
+        strength = np.log(max(total, 1.0)) / np.log(maximum) if maximum > 1 else 1.0
         _cells.cell(axes, (column, row), float(strength))
     _span(axes, columns, rows)
     axes.grid(visible=False)
-    _log_ticks(axes.xaxis, columns, 10.0 ** (1 / TENTHS), data["unit"], axes.bbox.width)
-    _log_ticks(axes.yaxis, rows, 2.0 ** (1 / TWOS), "", 2 * axes.bbox.height)
+    _log_ticks(axes.xaxis, columns, 10.0 ** (1 / CELLS_PER_DECADE), data["unit"], axes.bbox.width)
+    _log_ticks(axes.yaxis, rows, 2.0 ** (1 / CELLS_PER_DOUBLING), "", 2 * axes.bbox.height)
     _style.words(axes, data["xlabel"], data["ylabel"], lift=12)
-    _cells.scale(axes, 1.0, most, "count")
+    _cells.scale(axes, 1.0, maximum, "count")
 
 
 def _span(axes: "Axes", columns: list[int], rows: list[int]) -> None:
     """Let the axes hold all cells, and a single one not be as wide as they are."""
-    axes.set_xlim(min(columns), max(*columns, min(columns) + TENTHS) + 1)
+    axes.set_xlim(min(columns), max(*columns, min(columns) + CELLS_PER_DECADE) + 1)
     axes.set_ylim(min(rows), max(rows) + 1)
 
 
@@ -93,5 +93,5 @@ def _log_ticks(axis: "Axis", places: list[int], base: float, unit: str, room: fl
     from gwa.report.figures import _style, _ticks
 
     low, high = base ** min(places), base ** (max(places) + 1)
-    found = _ticks.logarithmic(low, high, unit, room)
-    _style.set_ticks(axis, [(float(np.log(tick.place) / np.log(base)), tick.label) for tick in found])
+    ticks = _ticks.logarithmic(low, high, unit, room)
+    _style.set_ticks(axis, [(float(np.log(tick.place) / np.log(base)), tick.label) for tick in ticks])

@@ -16,7 +16,7 @@ Bar = tuple[float, float, int, int, str]
 Job = tuple[float, float, int, str | None]
 """From when to when, on how many processors, and whose it is."""
 
-NAMED = 4
+MAX_NAMED = 4
 """So many owners, those with most bars, have a colour and a name; the others share one."""
 
 OTHERS = "others"
@@ -43,13 +43,13 @@ def gantt(  # noqa: PLR0913 - what a figure says
     """
     owners = [bar[4] for bar in bars]
     common = sorted(set(owners), key=lambda owner: (-owners.count(owner), owner))
-    named = common if len(common) <= NAMED + 1 else common[:NAMED]
+    named = common if len(common) <= MAX_NAMED + 1 else common[:MAX_NAMED]
     first, last = period
     drawn: dict[str, list[Value]] = {}
     for begin, end, low, high, owner in bars:
         if end > first and begin < last:
-            kept = owner if owner in named else OTHERS
-            drawn.setdefault(kept, []).append([max(begin, first), min(end, last), low, high])
+            label = owner if owner in named else OTHERS
+            drawn.setdefault(label, []).append([max(begin, first), min(end, last), low, high])
     groups: list[Value] = [
         {"label": Verbatim(name), "bars": drawn[name]} for name in [*named, OTHERS] if name in drawn
     ]
@@ -93,8 +93,8 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _style.linear_ticks(axes.yaxis, 0, high, "count")
     named = []
     for place, group in enumerate(data["groups"]):
-        others = group["label"] == OTHERS
-        colour = _style.MUTED if others else _style.COLOURS[place % len(_style.COLOURS)]
+        is_others = group["label"] == OTHERS
+        colour = _style.MUTED if is_others else _style.COLOURS[place % len(_style.COLOURS)]
         _bars(axes, group["bars"], colour)
         named.append(_labels.LabelledLine(group["label"], colour, np.empty(0), np.empty(0)))
     words = _style.time_axis(axes, data["zone"])

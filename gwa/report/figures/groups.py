@@ -16,13 +16,13 @@ Point = tuple[float | None, float | None]
 HEIGHT = 300
 MARGINS = {"left": 58, "bottom": 48, "top": 30, "right": 20}
 
-DODGE = 0.5
+GROUP_WIDTH = 0.5
 """How wide the series of one group stand apart, as a share of the distance to the next."""
 
 WIDE_RANGE = 20
 """Values that differ by such a factor are drawn on a logarithmic axis."""
 
-MARKS = "os^Dv"
+MARKERS = "os^Dv"
 
 
 def groups(  # noqa: PLR0913 - what a figure says
@@ -70,13 +70,13 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     middle = np.arange(len(data["places"]), dtype=float)
     count = len(data["series"])
     named = []
-    for place, one in enumerate(data["series"]):
-        y, half = _thin.array(one["y"]), np.nan_to_num(_thin.array(one["half"]))
-        x = middle + DODGE * ((place + 0.5) / count - 0.5)
+    for place, line in enumerate(data["series"]):
+        y, half = _thin.array(line["y"]), np.nan_to_num(_thin.array(line["half"]))
+        x = middle + GROUP_WIDTH * ((place + 0.5) / count - 0.5)
         look = _style.line(place, width=1.0)
-        axes.plot(x, y, marker=MARKS[place % len(MARKS)], markersize=4.5, **look)
+        axes.plot(x, y, marker=MARKERS[place % len(MARKERS)], markersize=4.5, **look)
         axes.vlines(x, y - half, y + half, color=look["color"], linewidth=1.2)
-        named.append(_labels.LabelledLine(one["label"], look["color"], x, y))
+        named.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     _heights(axes, data["series"], data["unit"])
     axes.set_xlim(-0.6, len(data["places"]) - 0.4)
     _style.set_ticks(axes.xaxis, list(enumerate(data["places"])))
@@ -89,7 +89,7 @@ def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> No
     """Let the y axis hold all values; from zero, or logarithmic."""
     from gwa.report.figures import _style, _ticks
 
-    values = [value for one in series for value in one["y"] if value is not None]
+    values = [value for row in series for value in row["y"] if value is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)
     if 0 < low * WIDE_RANGE < high:
         axes.set_yscale("log")
@@ -97,7 +97,7 @@ def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> No
         # A label is as high as two characters are wide; ticks of an upright axis may stand closer.
         _style.set_ticks(axes.yaxis, _ticks.logarithmic(low, high, unit, 2 * axes.bbox.height))
         return
-    tops = [y + (half or 0.0) for one in series for y, half in zip(one["y"], one["half"], strict=True) if y]
+    tops = [y + (half or 0.0) for row in series for y, half in zip(row["y"], row["half"], strict=True) if y]
     high = max([high, *tops]) or 1.0
     axes.set_ylim(min(low, 0.0), high * 1.05)
     _style.linear_ticks(axes.yaxis, min(low, 0.0), high, unit)

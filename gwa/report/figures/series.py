@@ -23,10 +23,10 @@ Line = Numbers | tuple[Numbers, Numbers, Numbers]
 
 HEIGHT = 210
 MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 20}
-ABOVE = 0.08
+HEADROOM = 0.08
 """How much room is left above the greatest value."""
 
-FAR = 4.0
+MAX_REFERENCE = 4.0
 """A level so many times as high as all that is drawn would leave nothing else to see: it is written only."""
 
 
@@ -86,16 +86,16 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         if "low" in line:
             low, high = _thin.array(line["low"]), _thin.array(line["high"])
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
-        alone = len(x) == 1 and bool(np.isfinite(y[0]))  # there is no line to be seen
-        axes.plot(x, y, **look, marker="o" if alone else "")
+        is_single = len(x) == 1 and bool(np.isfinite(y[0]))  # there is no line to be seen
+        axes.plot(x, y, **look, marker="o" if is_single else "")
         drawn.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     bottom, top = _heights(data)
-    axes.set_ylim(bottom, top + (top - bottom) * ABOVE)
+    axes.set_ylim(bottom, top + (top - bottom) * HEADROOM)
     _style.linear_ticks(axes.yaxis, bottom, top, data["unit"])
     words = _style.time_axis(axes, data["zone"])
     _style.words(axes, data["xlabel"] or words, data["ylabel"])
     if data["reference"]:
-        _level(axes, *data["reference"], unit=data["unit"], seen=_seen(data))
+        _level(axes, *data["reference"], unit=data["unit"], inside=_shows_reference(data))
     _labels.label(axes, drawn)
 
 
@@ -115,43 +115,43 @@ def reading(figure: Figure) -> Value:
     return {
         "frame": [left, top, across, up],
         "low": low,
-        "high": high + (high - low) * ABOVE,
+        "high": high + (high - low) * HEADROOM,
         "levels": [tick.place for tick in _ticks.linear(low, high, str(unit))],
         **{name: figure.data[name] for name in ("lines", "unit", "zone")},
-        "reference": figure.data["reference"] if _seen(figure.data) else None,
+        "reference": figure.data["reference"] if _shows_reference(figure.data) else None,
     }
 
 
 def _heights(data: Mapping[str, Any]) -> tuple[float, float]:
     """Return the least and greatest of everything drawn; zero is always between them."""
     known = _values(data)
-    known += data["reference"][:1] if _seen(data) else []
+    known += data["reference"][:1] if _shows_reference(data) else []
     low, high = min([0.0, *known]), max([0.0, *known])
     return low, high if high > low else low + 1.0
 
 
 def _values(data: Mapping[str, Any]) -> list[float]:
     """Return all values that are drawn."""
-    kept = ("y", "low", "high")
-    everything = [value for line in data["lines"] for key in kept for value in line.get(key, ())]
+    keys = ("y", "low", "high")
+    everything = [value for line in data["lines"] for key in keys for value in line.get(key, ())]
     return [value for value in everything if value is not None]
 
 
-def _seen(data: Mapping[str, Any]) -> bool:
+def _shows_reference(data: Mapping[str, Any]) -> bool:
     """Tell whether there is a level that is drawn, not one so far up that it is only written."""
     highest = max(_values(data), default=0.0)
-    return bool(data["reference"]) and not 0 < highest * FAR < data["reference"][0]
+    return bool(data["reference"]) and not 0 < highest * MAX_REFERENCE < data["reference"][0]
 
 
-def _level(axes: "Axes", value: float, name: str, *, unit: Unit, seen: bool) -> None:
+def _level(axes: "Axes", value: float, name: str, *, unit: Unit, inside: bool) -> None:
     """Draw a dashed line at *value*, its name at the right end; or only say there how high it is."""
     from gwa.report.figures import _style
 
-    if seen:
+    if inside:
         axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
     axes.annotate(
-        name if seen else f"↑ {name}: {compact(value, unit)}",
-        (1, value if seen else axes.get_ylim()[1]), (0, 3),
+        name if inside else f"↑ {name}: {compact(value, unit)}",
+        (1, value if inside else axes.get_ylim()[1]), (0, 3),
         xycoords=("axes fraction", "data"), textcoords="offset points",
         ha="right", va="bottom", color=_style.INK, annotation_clip=False,
     )  # fmt: skip
