@@ -762,8 +762,8 @@ def test_processes_that_fail_cost_nothing(tmp_path, monkeypatch):
     path.write_text("".join(many()))
     with open_trace([path]) as store:
         expected = table(store)[2].jobs
-    monkeypatch.setattr(split, "BLOCK", 20_000)
-    monkeypatch.setattr(lines, "CHUNK", 20_000)
+    monkeypatch.setattr(split, "BLOCK_SIZE", 20_000)
+    monkeypatch.setattr(lines, "CHUNK_SIZE", 20_000)
     ask, count = Worker.ask, []
 
     def killed(self, block):

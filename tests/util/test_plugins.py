@@ -44,7 +44,7 @@ from gwa.analysis.finding import rules
 from gwa.cli import gwa
 from gwa.evaluation.measure import measures
 from gwa.formats.registry import converters
-from gwa.ingest.batch import reader
+from gwa.ingest.batch import find_reader
 from gwa.models.arrival_process import processes
 from gwa.models.base import models
 from gwa.report.drawing import kinds
@@ -58,7 +58,7 @@ print(json.dumps({
     "gwa/models/families": list(models()),
     "gwa/models/arrivals": list(processes()),
     "gwa/evaluation/measures": [one.id for one in measures()],
-    "gwa/ingest/readers": [reader(name).__module__ and name for name in ("columns", "ours")],
+    "gwa/ingest/readers": [find_reader(name).__module__ and name for name in ("columns", "ours")],
     "gwa/statistics": list(distributions()),
     "gwa/cli": list(gwa.list_commands(None)),
     "converters": [one.name for one in converters()],
