@@ -69,7 +69,7 @@ class Trace:
 
     def filter(
         self,
-        subset: Subset | None = None,
+        condition: Subset | str | None = None,
         *,
         period: str | None = None,
         queue: Names = (),
@@ -86,15 +86,15 @@ class Trace:
 
         Parameters
         ----------
-        subset
-            Conditions that were made before.
+        condition
+            An SQL condition on the fields of a job, such as ``n_procs > 1``, or a `Subset` made before.
         period
             When the jobs were submitted: ``2007``, ``2007-03``, ``2007-03-05T14:30`` or
             ``2007-03..2007-05``; ``3..10`` are days where times count from an unknown start.
         queue, group, user
             A name, or several of which the job's must be one.
         where
-            An SQL condition on the fields of a job, such as ``n_procs > 1``.
+            An SQL condition, as *condition*; jobs must meet both.
 
         Returns
         -------
@@ -112,14 +112,15 @@ class Trace:
         --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
-        ...     parallel = trace.filter(where="n_procs > 1")
+        ...     parallel = trace.filter("n_procs > 1")
         ...     long = parallel.filter(where="run_time > 600", user=["U1", "U2"])
         ...     len(trace), len(parallel), len(long)
         (1200, 529, 193)
 
         """
         given = Subset(period, _several(queue), _several(group), _several(user), where)
-        subsets = [conditions for conditions in (subset, given) if conditions]
+        first = Subset(where=condition) if isinstance(condition, str) else condition
+        subsets = [conditions for conditions in (first, given) if conditions]
         store = self.store if subsets else self.store.filtered("true")
         for conditions in subsets:
             store = select(store, conditions)

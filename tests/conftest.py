@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from hypothesis import HealthCheck, settings
 
 from gwa.store.account import Account
 from gwa.store.store import Store
+
+# What a shell starts in the background ignores Ctrl-C, and so would the programs that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test never times: what takes long on a busy machine is not wrong. The same code passes each time: new
 # examples are looked for by `make slow`.

@@ -21,6 +21,10 @@ ORDER = (
 """The order in which commands are listed; those that are not named follow."""
 
 
+INTERRUPTED = "Query interrupted"
+"""What DuckDB says, in a plain RuntimeError, when Ctrl-C stops its query."""
+
+
 class Commands(click.Group):
     """The modules of this package as commands."""
 
@@ -71,8 +75,9 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        click.echo(f"gwa: {_explain(error)}", err=True)
-        status = 1
+        stopped = str(error) == INTERRUPTED
+        click.echo("gwa: stopped" if stopped else f"gwa: {_explain(error)}", err=True)
+        status = 130 if stopped else 1
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
-from gwa.ingest.readers.classads import _resolved
+from gwa.ingest.readers.classads import resolve
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
@@ -134,7 +134,7 @@ def test_the_last_assignment_holds_and_names_have_no_case(jobs):
     ],
 )  # fmt: skip
 def test_values(value, meaning):
-    assert _resolved({"x": value, "y": "5", "z": "Y", "loop": "loop"}, "x") == meaning
+    assert resolve({"x": value, "y": "5", "z": "Y", "loop": "loop"}, "x") == meaning
 
 
 STORIES: list[tuple[dict[str, Any], tuple[int | None, ...]]] = [

@@ -46,7 +46,7 @@ tasks = TASKS
 
 
 @pytest.fixture
-def stated(tmp_path):
+def setup(tmp_path):
     path = tmp_path / "test.toml"
     path.write_text(TEXT.replace("TASKS", "400"))
     return read_experiment(path)
@@ -70,15 +70,15 @@ def gwa(monkeypatch, capsys):
     return run
 
 
-def test_a_row_is_what_a_schedule_says(stated, tmp_path):
+def test_a_row_is_what_a_schedule_says(setup, tmp_path):
     """The reference is a loop over the tasks of the schedule that was kept."""
-    plan = Plan(stated)
-    shelf = RunCache(tmp_path / "out", schedules=True)
-    assert run_all(plan, shelf, 1) == len(plan.runs) == 16
+    plan = Plan(setup)
+    cache = RunCache(tmp_path / "out", schedules=True)
+    assert run_all(plan, cache, 1) == len(plan.runs) == 16
     speeds = {0: 1.0, 1: 2.0}
     for run in plan.runs:
-        tasks = parquet.read_table(shelf.schedule_of(run)).to_pylist()
-        rows = {row["class"]: row for row in shelf.rows(run) or []}
+        tasks = parquet.read_table(cache.schedule_of(run)).to_pylist()
+        rows = {row["class"]: row for row in cache.rows(run) or []}
         bags: dict[int, list[dict[str, float]]] = {}
         for task in tasks:
             bags.setdefault(task["bag"], []).append(task)
@@ -98,8 +98,8 @@ def test_a_row_is_what_a_schedule_says(stated, tmp_path):
         assert rows["5-9"]["makespan"] == pytest.approx(sum(medium) / len(medium))
 
 
-def test_a_horizon_leaves_tasks_unfinished(stated, tmp_path):
-    plan = Plan(replace(stated, experiment=replace(stated.experiment, horizon=1.0, repetitions=1)))
+def test_a_horizon_leaves_tasks_unfinished(setup, tmp_path):
+    plan = Plan(replace(setup, experiment=replace(setup.experiment, horizon=1.0, repetitions=1)))
     run_all(plan, RunCache(tmp_path / "out"), 1)
     rows = [
         row for row in ExperimentResults.of(plan, RunCache(tmp_path / "out")).rows if row["class"] == "bags"
@@ -109,13 +109,13 @@ def test_a_horizon_leaves_tasks_unfinished(stated, tmp_path):
     assert all(0 < float(row["finished"] or 0) < 1 for row in rows if row["load"] == 0.9)
 
 
-def test_a_run_is_known_by_all_that_it_depends_on_and_by_nothing_else(stated):
-    keys = [run.key for run in Plan(stated).runs]
-    said = stated.experiment
+def test_a_run_is_known_by_all_that_it_depends_on_and_by_nothing_else(setup):
+    keys = [run.key for run in Plan(setup).runs]
+    said = setup.experiment
     (workload,) = said.workloads
 
     def changed(**what):
-        return [run.key for run in Plan(replace(stated, experiment=replace(said, **what))).runs]
+        return [run.key for run in Plan(replace(setup, experiment=replace(said, **what))).runs]
 
     assert len(set(keys)) == len(keys)
     assert changed(title="Other", about="Other", workloads=(replace(workload, name="other"),)) == keys
@@ -124,8 +124,8 @@ def test_a_run_is_known_by_all_that_it_depends_on_and_by_nothing_else(stated):
     assert not {*changed(workloads=(replace(workload, tasks=401),))} & set(keys)
 
 
-def test_one_process_or_several_write_the_same_bytes(stated, tmp_path):
-    plan = Plan(stated)
+def test_one_process_or_several_write_the_same_bytes(setup, tmp_path):
+    plan = Plan(setup)
     folders = [tmp_path / "one", tmp_path / "two"]
     for jobs, folder in enumerate(folders, 1):
         assert run_all(plan, RunCache(folder, schedules=True), jobs) == 16
@@ -152,12 +152,12 @@ main()
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
-def test_who_stops_it_loses_nothing_that_was_done(stated, tmp_path, how):
+def test_who_stops_it_loses_nothing_that_was_done(setup, tmp_path, how):
     """Also, processes end with the one that started them."""
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    stated.path.write_text(TEXT.replace("TASKS", "1000"))
+    setup.path.write_text(TEXT.replace("TASKS", "1000"))
     process = subprocess.Popen(
-        [sys.executable, "-c", STOPPED, str(how.value), str(stated.path), str(stopped)],
+        [sys.executable, "-c", STOPPED, str(how.value), str(setup.path), str(stopped)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     _, said = process.communicate()
@@ -168,7 +168,7 @@ def test_who_stops_it_loses_nothing_that_was_done(stated, tmp_path, how):
     while any_process_of(process.pid):
         time.sleep(0.01)
     done = {path: path.stat().st_mtime_ns for path in stopped.glob("runs/*.json")}
-    plan = Plan(read_experiment(stated.path))
+    plan = Plan(read_experiment(setup.path))
     for folder in (stopped, whole):
         run_all(plan, RunCache(folder), 1)
         ExperimentResults.of(plan, RunCache(folder)).write(folder)
@@ -195,15 +195,15 @@ def any_process_of(group):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"key": "other", "rows": []}', "\xff"])
-def test_a_result_that_is_not_whole_is_done_again(stated, tmp_path, content):
-    plan = Plan(replace(stated, experiment=replace(stated.experiment, repetitions=1, loads=(0.4,))))
-    shelf = RunCache(tmp_path / "out")
-    run_all(plan, shelf, 1)
+def test_a_result_that_is_not_whole_is_done_again(setup, tmp_path, content):
+    plan = Plan(replace(setup, experiment=replace(setup.experiment, repetitions=1, loads=(0.4,))))
+    cache = RunCache(tmp_path / "out")
+    run_all(plan, cache, 1)
     file = tmp_path / "out" / "runs" / f"{plan.runs[1].name}.json"
     before = file.read_bytes()
     file.write_text(content, encoding="latin-1")
 
-    assert run_all(plan, shelf, 1) == 1
+    assert run_all(plan, cache, 1) == 1
     assert file.read_bytes() == before
 
 
@@ -223,11 +223,11 @@ def test_a_run_that_cannot_be_done_is_said_in_a_line(tmp_path, gwa):
 
 
 @pytest.mark.slow
-def test_a_process_says_what_cannot_be_done(stated, tmp_path):
-    text = stated.path.read_text().replace("tasks = 400", "days = 0.0001")
-    stated.path.write_text(text)
+def test_a_process_says_what_cannot_be_done(setup, tmp_path):
+    text = setup.path.read_text().replace("tasks = 400", "days = 0.0001")
+    setup.path.write_text(text)
     with pytest.raises(SimulationError, match="workload w: "):
-        run_all(Plan(read_experiment(stated.path)), RunCache(tmp_path / "out"), 2)
+        run_all(Plan(read_experiment(setup.path)), RunCache(tmp_path / "out"), 2)
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,8 @@ def test_a_bad_file_is_said_in_a_line(tmp_path, gwa, text, says):
     assert not (tmp_path / "out").exists()
 
 
-def test_pieces_are_all_runs_once_and_of_one_workload(stated):
-    runs = Plan(stated).runs
+def test_pieces_are_all_runs_once_and_of_one_workload(setup):
+    runs = Plan(setup).runs
     for jobs in (1, 2, 3, 8, 50):
         parts = list(pieces(runs, jobs))
         assert [run for part in parts for run in part] == runs
@@ -270,8 +270,8 @@ def test_one_repetition_tells_no_interval():
     assert Estimate.of([]) is None
 
 
-def test_the_page_shows_what_varies(stated, tmp_path):
-    plan = Plan(stated)
+def test_the_page_shows_what_varies(setup, tmp_path):
+    plan = Plan(setup)
     run_all(plan, RunCache(tmp_path / "out"), 1)
     results = ExperimentResults.of(plan, RunCache(tmp_path / "out"))
     page = report(results, gantts(plan, plan.runs[0].name[:12]))
@@ -293,13 +293,13 @@ def test_the_page_shows_what_varies(stated, tmp_path):
     assert estimate.mean == pytest.approx(np.mean(mine))
 
 
-def test_a_gantt_of_an_unknown_run_is_said(stated):
+def test_a_gantt_of_an_unknown_run_is_said(setup):
     with pytest.raises(
         SimulationError, match="0 runs have a name that begins with 'zz', expected one, such as"
     ):
-        gantts(Plan(stated), "zz")
+        gantts(Plan(setup), "zz")
     with pytest.raises(SimulationError, match="16 runs"):
-        gantts(Plan(stated), "")
+        gantts(Plan(setup), "")
 
 
 @pytest.mark.parametrize("name", ["example", "parallel-jobs"])

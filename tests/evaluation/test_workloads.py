@@ -25,7 +25,7 @@ def made(tmp_path, body, head=HEAD):
     path = tmp_path / "test.toml"
     path.write_text(head + body)
     plan = Plan(read_experiment(path))
-    return {variant: generate_workload(plan.stated, variant) for variant in plan.variants}, plan
+    return {variant: generate_workload(plan.setup, variant) for variant in plan.variants}, plan
 
 
 def test_a_load_is_work_over_capacity_and_time(tmp_path):

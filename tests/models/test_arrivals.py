@@ -14,14 +14,14 @@ from scipy import stats
 
 from gwa.errors import ModelError
 from gwa.models.arrival_process import processes
-from gwa.models.arrivals._cascade import fit_shapes, halve, scatter
 from gwa.models.arrivals.bursts import Bursts
 from gwa.models.arrivals.modulated import Modulated
 from gwa.models.arrivals.poisson import Poisson
 from gwa.models.arrivals.renewal import Renewal
 from gwa.models.arrivals.slots import SLOT, Day, Slots
-from gwa.models.arrivals.spectral import Spectral, _bands
+from gwa.models.arrivals.spectral import Spectral, frequency_bands
 from gwa.models.arrivals.wavelet import Wavelet
+from gwa.models.cascade import fit_shapes, halve, scatter
 from gwa.models.draws import Scaled
 from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.distributions import Lognormal, Normal
@@ -45,7 +45,7 @@ EXAMPLES: dict[str, Any] = {
         arrivals=(0, 1, 2, 5, 20),
         often=(70, 40, 30, 20, 8),
         cycle=tuple((-np.cos(np.arange(24) * np.pi / 12)).tolist()),
-        power=tuple((0.1 / _bands(168)).tolist()),
+        power=tuple((0.1 / frequency_bands(168)).tolist()),
         shapes=tuple(np.geomspace(5.0, 0.4, 12).tolist()),
     ),
 }
@@ -280,7 +280,7 @@ def test_the_spectral_copula_gives_its_parameters_back(make_store):
     n = 8760
     counts = (0, 1, 2, 3, 5, 8, 13, 21)
     often = (2760, 2000, 1500, 1000, 700, 500, 200, 100)
-    bands = _bands(n)
+    bands = frequency_bands(n)
     widths = np.diff(np.append(bands, n // 2 + 1))
     power = 1.0 / widths
     cycle = np.sqrt(1.2) * np.cos(np.arange(168) * np.pi / 84)

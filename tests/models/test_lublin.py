@@ -10,7 +10,7 @@ from scipy import stats
 
 from gwa.errors import ModelError
 from gwa.models.base import presets
-from gwa.models.families.lublin import BINS, Lublin, RunTimes, Sizes, _fit_by_em, _size_probabilities
+from gwa.models.families.lublin import BINS, Lublin, RunTimes, Sizes, fit_by_em, size_probabilities
 from gwa.models.generate import GenerationRequest
 from gwa.models.streams import Extent
 
@@ -25,7 +25,7 @@ def made(one, jobs, seed=1):
 def test_sizes_are_drawn_as_their_probabilities_say():
     sizes = Sizes(0.3, 0.4, 0.8, 4.5, 7.0, 0.8)
     found, counts = np.unique(sizes.draw(np.random.default_rng(1), 400_000), return_counts=True)
-    expected = _size_probabilities(found[1:].astype(float), 7.0, 0.4 / 0.7, 0.8, 4.5, 0.8)
+    expected = size_probabilities(found[1:].astype(float), 7.0, 0.4 / 0.7, 0.8, 4.5, 0.8)
 
     assert counts[0] / 400_000 == pytest.approx(0.3, abs=0.003)
     assert expected.sum() == pytest.approx(1.0, abs=1e-9)
@@ -79,7 +79,7 @@ def test_many_jobs_of_one_second_draw_no_gamma_into_a_point():
     rng = np.random.default_rng(1)
     x = np.append(np.full(1000, math.log(1.5)), rng.gamma(9.0, 0.8, 3000))
     bins, counts = np.unique((np.floor(x * BINS) + 0.5) / BINS, return_counts=True)
-    found = _fit_by_em(bins, np.ones(bins.size), counts / counts.sum())
+    found = fit_by_em(bins, np.ones(bins.size), counts / counts.sum())
 
     assert found.shape2 * found.scale2 == pytest.approx(7.2, rel=0.03)
     assert found.shape1 * found.scale1 == pytest.approx(math.log(1.5), abs=1 / BINS)

@@ -13,17 +13,17 @@ import gwa
 from gwa.errors import ModelError
 from gwa.metrics.papers import minh2010
 from gwa.models.base import presets
-from gwa.models.families._size_cells import CellSampler, EvenPairs, SizeCell
-from gwa.models.families._temporal_locality import (
+from gwa.models.families.mbc import MbcLs, fit_rows
+from gwa.models.families.minh2009 import Minh2009, Minh2009Printed
+from gwa.models.generate import GenerationRequest
+from gwa.models.size_cells import CellSampler, EvenPairs, SizeCell
+from gwa.models.streams import Extent
+from gwa.models.temporal_locality import (
     LabelRuns,
     permute_clusters,
     positions_in_rows,
     truncate_lengths,
 )
-from gwa.models.families.mbc import MbcLs, fit_rows
-from gwa.models.families.minh2009 import Minh2009, Minh2009Printed
-from gwa.models.generate import GenerationRequest
-from gwa.models.streams import Extent
 from gwa.statistics.dependence import autocorrelation, pearson
 from gwa.statistics.sample import Sample
 

@@ -14,7 +14,9 @@ import gwa
 from gwa.errors import ModelError
 from gwa.metrics.papers import minh2010
 from gwa.models.base import presets
-from gwa.models.families._similar_bags import (
+from gwa.models.families.minh2010 import Minh2010, Minh2010Printed
+from gwa.models.generate import GenerationRequest, generate_store
+from gwa.models.similar_bags import (
     GAP_CLASSES,
     SIZE_CLASSES,
     Joins,
@@ -24,11 +26,9 @@ from gwa.models.families._similar_bags import (
     draw_bag_starts,
     growth_odds,
 )
-from gwa.models.families._size_cells import EvenPairs, SizeCell
-from gwa.models.families._temporal_locality import LabelRuns
-from gwa.models.families.minh2010 import Minh2010, Minh2010Printed
-from gwa.models.generate import GenerationRequest, generate_store
+from gwa.models.size_cells import EvenPairs, SizeCell
 from gwa.models.streams import Extent
+from gwa.models.temporal_locality import LabelRuns
 from gwa.statistics.dependence import pearson, spatial_entropy
 
 IMPROVED = cast("Minh2010", presets()["minh2010-nasa"].model)

@@ -15,10 +15,10 @@ import pytest
 from scipy import stats
 
 from gwa.models.arrivals.slots import SLOT, SLOTS
-from gwa.models.arrivals.spectral import _bands
+from gwa.models.arrivals.spectral import frequency_bands
 from gwa.models.base import models, presets
-from gwa.models.families._similar_bags import bag_sizes, draw_bag_starts
 from gwa.models.generate import GenerationRequest, generate_store
+from gwa.models.similar_bags import bag_sizes, draw_bag_starts
 from gwa.models.streams import Extent
 from gwa.util.units import DAY
 
@@ -214,7 +214,7 @@ def spectrum(one, other):
     curves = []
     for often, power in (one, other):
         period = sum(often)
-        bands = _bands(period)
+        bands = frequency_bands(period)
         below = np.cumsum(np.array(power) * np.diff(np.append(bands, period // 2 + 1)))
         hours = 1 / np.array([336, 168, 48, 24, 12, 6])
         curves.append(np.interp(hours, bands / period, below) / below[-1])

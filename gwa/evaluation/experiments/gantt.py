@@ -40,8 +40,8 @@ def gantts(plan: Plan, name: str | None) -> list[Section]:
 
 def _blocks(plan: Plan, run: PlannedRun) -> Iterator[Block]:
     """Yield the Gantt chart of a run."""
-    workload = generate_workload(plan.stated, run.variant)
-    _, schedule = simulate(plan.stated, workload, run.policies)
+    workload = generate_workload(plan.setup, run.variant)
+    _, schedule = simulate(plan.setup, workload, run.policies)
     bars, note = _job_bars(schedule) if run.policies.architecture is None else _task_bars(schedule)
     if not bars:
         yield Note("No task of this run has ended.")

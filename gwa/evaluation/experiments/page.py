@@ -143,7 +143,7 @@ def panels(results: ExperimentResults) -> list[Panel]:
 
 def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     """Return the report on an experiment, with *more* sections at its end."""
-    experiment, machines = results.plan.stated.experiment, results.plan.stated.machines
+    experiment, machines = results.plan.setup.experiment, results.plan.setup.machines
     about = Section("experiment", "The experiment", experiment.about, tuple(_about(results)), "Experiment")
     sections = [about]
     for number, panel in enumerate(panels(results), 1):
@@ -156,7 +156,7 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
 def _about(results: ExperimentResults) -> Iterator[Block]:
     """Yield the numbers of runs and tasks, and the system."""
     plan = results.plan
-    machines = plan.stated.machines
+    machines = plan.setup.machines
     tasks = sum(row["tasks"] or 0 for row in results.rows if row["class"] in {BAGS, SINGLE_TASKS, JOBS})  # type: ignore[misc]
     yield Facts(
         (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import DefinitionError
-from gwa.evaluation.experiments.spec import MAXIMUM_RUNS, Stated, WorkloadSpec
+from gwa.evaluation.experiments.spec import MAXIMUM_RUNS, ExperimentSetup, WorkloadSpec
 from gwa.util import fingerprint
 
 NAME_DIGITS: Final = 20
@@ -56,16 +56,16 @@ class PlannedRun:
 class Plan:
     """All runs of an experiment, those of one variant together."""
 
-    stated: Stated
+    setup: ExperimentSetup
 
     @cached_property
     def variants(self) -> list[Variant]:
         """All variants of all workloads."""
-        workloads = self.stated.experiment.workloads
+        workloads = self.setup.experiment.workloads
         return [variant for workload in workloads for variant in self._variants_of(workload)]
 
     def _variants_of(self, workload: WorkloadSpec) -> Iterator[Variant]:
-        experiment = self.stated.experiment
+        experiment = self.setup.experiment
         # A trace has no randomness to repeat.
         repetitions = range(1, 1 + (experiment.repetitions if workload.models else 1))
         for arrivals, size, time, load, repetition in product(
@@ -80,7 +80,7 @@ class Plan:
     @cached_property
     def policies(self) -> list[Policies]:
         """All combinations of policies."""
-        experiment = self.stated.experiment
+        experiment = self.setup.experiment
         if experiment.policies:
             return [Policies(None, None, policy) for policy in experiment.policies]
         axes = experiment.architectures, experiment.selections, experiment.schedulers
@@ -92,7 +92,7 @@ class Plan:
         count = len(self.variants) * len(self.policies)
         if count > MAXIMUM_RUNS:
             raise DefinitionError(
-                f"{self.stated.path}:1: has {count:,} runs, expected at most {MAXIMUM_RUNS:,}"
+                f"{self.setup.path}:1: has {count:,} runs, expected at most {MAXIMUM_RUNS:,}"
             )
         runs = []
         for variant in self.variants:
@@ -104,15 +104,15 @@ class Plan:
 
     def _dependencies(self, variant: Variant) -> dict[str, Any]:
         """Return what results depend on besides policies, which excludes names and paths of files."""
-        experiment = self.stated.experiment
+        experiment = self.setup.experiment
         (workload,) = (each for each in experiment.workloads if each.name == variant.workload)
         return {
             "program": fingerprint.program(),
-            "models": [self.stated.models[name].plain() for name in workload.models],
-            "trace": workload.trace and _hash_file(self.stated.traces[workload.trace]),
+            "models": [self.setup.models[name].plain() for name in workload.models],
+            "trace": workload.trace and _hash_file(self.setup.traces[workload.trace]),
             "days": workload.days,
             "tasks": workload.tasks,
-            "clusters": [cluster.plain() for cluster in self.stated.machines.clusters],
+            "clusters": [cluster.plain() for cluster in self.setup.machines.clusters],
             "seed": experiment.seed,
             "horizon": experiment.horizon,
             "period": experiment.period,

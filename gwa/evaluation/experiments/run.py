@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.evaluation.experiments.plan import Policies
-from gwa.evaluation.experiments.spec import Machines, Stated
+from gwa.evaluation.experiments.spec import ExperimentSetup, Machines
 from gwa.evaluation.experiments.workloads import GeneratedWorkload
 from gwa.report.document import Column
 from gwa.simulation import bags, engine, metrics, performance
@@ -55,12 +55,14 @@ HELP: Final = (
 )
 
 
-def simulate(stated: Stated, workload: GeneratedWorkload, policies: Policies) -> tuple[list[Row], Schedule]:
+def simulate(
+    setup: ExperimentSetup, workload: GeneratedWorkload, policies: Policies
+) -> tuple[list[Row], Schedule]:
     """Simulate a run; return a row for each class of bag sizes, and the schedule of each task."""
     if policies.architecture is None:
-        return _simulate_jobs(stated.machines, workload, policies.scheduler)
-    experiment = stated.experiment
-    tasks, system = workload.tasks, to_grid(stated.machines)
+        return _simulate_jobs(setup.machines, workload, policies.scheduler)
+    experiment = setup.experiment
+    tasks, system = workload.tasks, to_grid(setup.machines)
     horizon = inf if experiment.horizon is None else experiment.horizon * workload.length
     run = engine.simulate(
         tasks,

@@ -15,7 +15,7 @@ from gwa.errors import GwaError, ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Plan, PlannedRun, Variant
 from gwa.evaluation.experiments.run import simulate
 from gwa.evaluation.experiments.run_cache import RunCache
-from gwa.evaluation.experiments.spec import Stated
+from gwa.evaluation.experiments.spec import ExperimentSetup
 from gwa.evaluation.experiments.workloads import GeneratedWorkload, generate_workload
 from gwa.util.processes import Pool, Worker, WorkerError
 from gwa.util.progress import SILENT, Progress
@@ -32,18 +32,18 @@ Reasons: TypeAlias = "SimpleQueue[str]"
 class Simulator:
     """What does the runs of an experiment and keeps their results; runs of one workload in a row share it."""
 
-    stated: Stated
-    shelf: RunCache
+    setup: ExperimentSetup
+    cache: RunCache
     made: tuple[Variant, GeneratedWorkload] | None = None
 
     def perform(self, run: PlannedRun) -> None:
         """Do *run*; raise `SimulationError` where it cannot be done."""
         try:
             if self.made is None or self.made[0] != run.variant:
-                self.made = run.variant, generate_workload(self.stated, run.variant)
-            self.shelf.save(run, *simulate(self.stated, self.made[1], run.policies))
+                self.made = run.variant, generate_workload(self.setup, run.variant)
+            self.cache.save(run, *simulate(self.setup, self.made[1], run.policies))
         except (ModelError, SimulationError) as error:
-            message = f"{self.stated.path}: workload {run.variant.workload}: {error}"
+            message = f"{self.setup.path}: workload {run.variant.workload}: {error}"
             raise SimulationError(message) from error
 
     def reason(self, run: PlannedRun) -> str:
@@ -57,15 +57,15 @@ class Simulator:
         return ""
 
 
-def run_all(plan: Plan, shelf: RunCache, jobs: int, progress: Progress = SILENT) -> int:
+def run_all(plan: Plan, cache: RunCache, jobs: int, progress: Progress = SILENT) -> int:
     """
-    Do all runs of *plan* that *shelf* lacks, in so many processes as *jobs*; return how many there were.
+    Do all runs of *plan* that *cache* lacks, in so many processes as *jobs*; return how many there were.
 
     Raise `SimulationError` for the first that cannot be done; what is done by then is kept.
     """
-    shelf.create_folders()
-    left = [run for run in plan.runs if shelf.rows(run) is None]
-    simulator = Simulator(plan.stated, shelf)
+    cache.create_folders()
+    left = [run for run in plan.runs if cache.rows(run) is None]
+    simulator = Simulator(plan.setup, cache)
     with progress.step("simulating", len(plan.runs)) as bar:
         bar.advance(len(plan.runs) - len(left))
         for _ in spread(simulator, left, jobs) if min(jobs, len(left)) > 1 else map(simulator.perform, left):

@@ -22,7 +22,7 @@ from gwa.util.toml import TomlFile
 
 P = TypeVar("P", bound=Parameters)
 
-MODELLED, AT_ONCE, EVENLY = "as modelled", "all at once", "evenly spread"
+AT_ONCE, EVENLY = "all at once", "evenly spread"
 
 Pattern = Literal["as modelled", "all at once", "evenly spread"]
 """When bags arrive: as the model or the trace has it, all at time 0, or at equal distances."""
@@ -182,7 +182,7 @@ KNOWN: Final[Mapping[str, Callable[[str], object]]] = {
 
 
 @dataclass(frozen=True)
-class Stated:
+class ExperimentSetup:
     """An *experiment* with all that its file refers to: the *machines*, and *models* and *traces* by name."""
 
     path: Path
@@ -191,12 +191,12 @@ class Stated:
     models: Mapping[str, Model] = field(default_factory=dict)
     traces: Mapping[str, Path] = field(default_factory=dict)
 
-    def with_repetitions(self, repetitions: int) -> "Stated":
+    def with_repetitions(self, repetitions: int) -> "ExperimentSetup":
         """Return the experiment with another number of repetitions."""
         return replace(self, experiment=replace(self.experiment, repetitions=repetitions))
 
 
-def read_experiment(path: Path) -> Stated:
+def read_experiment(path: Path) -> ExperimentSetup:
     """
     Return the experiment in a TOML file; the files that it names stand beside it.
 
@@ -218,7 +218,7 @@ def read_experiment(path: Path) -> Stated:
             traces[workload.trace] = path.parent / workload.trace
             with file.located(f"workloads[{place}].trace"):
                 _check_file(traces[workload.trace])
-    return Stated(path, experiment, machines, models, traces)
+    return ExperimentSetup(path, experiment, machines, models, traces)
 
 
 def _parsed(file: TomlFile, kind: type[P]) -> P:

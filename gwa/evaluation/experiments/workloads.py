@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from gwa.errors import ModelError, SimulationError
 from gwa.evaluation.experiments.plan import Variant
-from gwa.evaluation.experiments.spec import AT_ONCE, EVENLY, Stated, WorkloadSpec
+from gwa.evaluation.experiments.spec import AT_ONCE, EVENLY, ExperimentSetup, WorkloadSpec
 from gwa.formats.open import open_trace
 from gwa.metrics.bags import bagged
 from gwa.models.base import Model
@@ -86,13 +86,13 @@ class GeneratedWorkload:
         return replace(self, **{**columns, "submit": submit[order]})
 
 
-def generate_workload(stated: Stated, variant: Variant) -> GeneratedWorkload:
+def generate_workload(setup: ExperimentSetup, variant: Variant) -> GeneratedWorkload:
     """
     Generate or read the tasks, or the parallel jobs, of a variant.
 
     Raise `SimulationError` or `ModelError` if that is impossible, or if the load cannot be reached.
     """
-    experiment, capacity = stated.experiment, stated.machines.capacity
+    experiment, capacity = setup.experiment, setup.machines.capacity
     (spec,) = (spec for spec in experiment.workloads if spec.name == variant.workload)
 
     def shape(workload: GeneratedWorkload) -> GeneratedWorkload:
@@ -100,23 +100,23 @@ def generate_workload(stated: Stated, variant: Variant) -> GeneratedWorkload:
         return workload if experiment.policies else replace(workload, procs=np.ones_like(workload.procs))
 
     def generate(pace: float) -> GeneratedWorkload:
-        models = [_with_median_bag_size(model, variant.bag_size) for model in _models(stated, spec)]
+        models = [_with_median_bag_size(model, variant.bag_size) for model in _models(setup, spec)]
         return shape(_generate(models, spec, pace, (experiment.seed, variant.repetition)))
 
     if spec.trace is None:
         workload = _pace_to_load(generate, variant.load, capacity)
     else:
-        recorded = _read_trace(stated.traces[spec.trace], len(stated.machines.clusters))
+        recorded = _read_trace(setup.traces[spec.trace], len(setup.machines.clusters))
         workload = _stretch_to_load(shape(recorded), variant.load, capacity)
     return workload.with_arrivals(variant.arrivals)
 
 
-def _models(stated: Stated, spec: WorkloadSpec) -> list[Model]:
+def _models(setup: ExperimentSetup, spec: WorkloadSpec) -> list[Model]:
     """Return the model of each stream: one for each cluster, or those of parallel jobs on one cluster."""
-    models = [stated.models[name] for name in spec.models]
-    if stated.experiment.policies:
-        return [model.limit_processors(stated.machines.processors) for model in models]
-    return [models[cluster % len(models)] for cluster in range(len(stated.machines.clusters))]
+    models = [setup.models[name] for name in spec.models]
+    if setup.experiment.policies:
+        return [model.limit_processors(setup.machines.processors) for model in models]
+    return [models[cluster % len(models)] for cluster in range(len(setup.machines.clusters))]
 
 
 @dataclass(frozen=True)

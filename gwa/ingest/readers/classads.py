@@ -107,7 +107,7 @@ class _Ads:
                 self.attributes = {name.lower(): _classad(value) for name, value in values.items()}
         if self.begin:
             columns = self.batch.table_spec.columns
-            self.batch.add(self.begin, {name: _resolved(self.attributes, name) for name in columns})
+            self.batch.add(self.begin, {name: resolve(self.attributes, name) for name in columns})
         self.begin, self.attributes, self.lines, self.size = 0, {}, [], 0
 
 
@@ -127,11 +127,11 @@ def _classad(value: Any) -> str:  # noqa: ANN401 - JSON is of any type
     return "undefined"
 
 
-def _resolved(attributes: Mapping[str, str], name: str) -> str | None:
+def resolve(attributes: Mapping[str, str], name: str) -> str | None:
     """
     Return the value of the attribute *name* as text, None if it is undefined or an expression.
 
-    >>> _resolved({"requestdisk": "DiskUsage", "diskusage": "75", "cmd": '"/bin/a"'}, "requestdisk")
+    >>> resolve({"requestdisk": "DiskUsage", "diskusage": "75", "cmd": '"/bin/a"'}, "requestdisk")
     '75'
     """
     for _ in range(MAXIMUM_REFERENCES):

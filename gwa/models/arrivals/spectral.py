@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from gwa.errors import ModelError
 from gwa.models.arrival_process import Arrivals, sample_gaps
-from gwa.models.arrivals._cascade import fit_shapes, regroup, scatter
+from gwa.models.cascade import fit_shapes, regroup, scatter
 from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
@@ -63,8 +63,8 @@ class Spectral(Arrivals):
             raise ModelError("arrivals are all 0, expected an hour with some")
         if not self.cycle:
             raise ModelError("cycle is empty, expected an hour at least")
-        if len(self.power) != _bands(sum(self.often)).size:
-            bands = _bands(sum(self.often)).size
+        if len(self.power) != frequency_bands(sum(self.often)).size:
+            bands = frequency_bands(sum(self.often)).size
             raise ModelError(f"power has {len(self.power)} numbers, expected {bands} for so many hours")
 
     @classmethod
@@ -136,7 +136,7 @@ def _cycle(scores: Floats, first: int) -> Floats:
     return np.zeros(1)
 
 
-def _bands(hours: int) -> Ints:
+def frequency_bands(hours: int) -> Ints:
     """Return the first frequency of each band, in cycles over all *hours*."""
     highest = hours // 2
     if not highest:
@@ -147,7 +147,7 @@ def _bands(hours: int) -> Ints:
 
 def _power(scores: Floats) -> tuple[float, ...]:
     """Return the mean variance of a frequency in each band."""
-    bands = _bands(scores.size)
+    bands = frequency_bands(scores.size)
     if not bands.size:
         return ()
     lines = 2 * np.abs(np.fft.rfft(scores)[1:]) ** 2 / scores.size**2
@@ -159,7 +159,7 @@ def _draw_noise(rng: np.random.Generator, hours: int, power: tuple[float, ...]) 
     """Draw Gaussian noise of *hours* with the *power* of each band of frequencies."""
     lines = np.zeros(hours // 2 + 1, np.complex128)
     if hours > 1:
-        bands = _bands(hours)
+        bands = frequency_bands(hours)
         widths = np.diff(np.append(bands, lines.size))
         draws = rng.standard_normal((2, lines.size - 1))
         lines[1:] = (draws[0] + 1j * draws[1]) * np.sqrt(np.repeat(power, widths)) * (hours / 2)

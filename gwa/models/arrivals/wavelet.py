@@ -8,7 +8,7 @@ from typing import Annotated, Self
 import numpy as np
 
 from gwa.models.arrival_process import Arrivals, sample_gaps
-from gwa.models.arrivals._cascade import fit_shapes, halve, regroup, scatter
+from gwa.models.cascade import fit_shapes, halve, regroup, scatter
 from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store

@@ -258,7 +258,7 @@ def _fit_sizes(store: Store, table: str) -> Sizes:
 
     def loss(x: Floats) -> float:
         with np.errstate(divide="ignore"):
-            likely = np.log(_size_probabilities(parallel.values, high, *_to_parameters(x, high)))
+            likely = np.log(size_probabilities(parallel.values, high, *_to_parameters(x, high)))
         return -dot(parallel.weights, likely) if np.isfinite(likely).all() else math.inf
 
     grid = [np.log(np.array(point) / (1 - np.array(point))) for point in product(GRID, repeat=4)]
@@ -281,7 +281,7 @@ def _to_parameters(x: Floats, high: float) -> tuple[float, float, float, float]:
     return powers, low, low + middle * (high - low), first
 
 
-def _size_probabilities(
+def size_probabilities(
     sizes: Floats, high: float, powers: float, low: float, middle: float, first: float
 ) -> Floats:
     """Return the probability of each size above 1 among parallel jobs."""
@@ -316,10 +316,10 @@ def _fit_run_times(store: Store, table: str) -> RunTimes:
     procs, jobs = (np.asarray(columns[name], np.float64) for name in ("n", "jobs"))
     if np.unique(x).size < 3:
         raise ModelError("run_time: fewer than 3 different ones from 1 s to 45 hours, expected more")
-    return _fit_by_em(x, procs, jobs / jobs.sum())
+    return fit_by_em(x, procs, jobs / jobs.sum())
 
 
-def _fit_by_em(x: Floats, procs: Floats, weight: Floats) -> RunTimes:
+def fit_by_em(x: Floats, procs: Floats, weight: Floats) -> RunTimes:
     """
     Fit the parameters by EM, starting from a split at the median.
 

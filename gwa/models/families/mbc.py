@@ -13,11 +13,11 @@ from gwa.models.arrivals.spectral import Spectral
 from gwa.models.arrivals.wavelet import Wavelet
 from gwa.models.bag_streams import split_blocks
 from gwa.models.base import Model
-from gwa.models.families._clustered import Clustered, LabelledJobs
-from gwa.models.families._size_cells import CellSampler, EvenPairs, SizeCell, fit_cells
-from gwa.models.families._temporal_locality import LabelRuns, permute_clusters, truncate_lengths
+from gwa.models.clustered import Clustered, LabelledJobs
 from gwa.models.parameters import Quantity
+from gwa.models.size_cells import CellSampler, EvenPairs, SizeCell, fit_cells
 from gwa.models.streams import Block
+from gwa.models.temporal_locality import LabelRuns, permute_clusters, truncate_lengths
 from gwa.statistics.sample import Ints
 from gwa.store.store import Store
 

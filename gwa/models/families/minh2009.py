@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import numpy as np
 
 from gwa.errors import ModelError
-from gwa.models.families._clustered import LabelledJobs
-from gwa.models.families._size_cells import EvenPairs
-from gwa.models.families._temporal_locality import LabelRuns, positions_in_rows
+from gwa.models.clustered import LabelledJobs
 from gwa.models.families.mbc import MbcLs, MbcLsPrinted
 from gwa.models.parameters import share
+from gwa.models.size_cells import EvenPairs
 from gwa.models.streams import Block
+from gwa.models.temporal_locality import LabelRuns, positions_in_rows
 from gwa.statistics.sample import Ints
 from gwa.store.store import Store
 

@@ -19,8 +19,10 @@ from gwa.models.arrivals.spectral import Spectral
 from gwa.models.arrivals.wavelet import Wavelet
 from gwa.models.bag_streams import split_blocks
 from gwa.models.base import Model
-from gwa.models.families._clustered import Clustered, LabelledJobs
-from gwa.models.families._similar_bags import (
+from gwa.models.clustered import Clustered, LabelledJobs
+from gwa.models.families.thesis import RECORDED
+from gwa.models.parameters import Quantity, positive
+from gwa.models.similar_bags import (
     LABELS_PER_CLASS,
     SIMILAR,
     SIZE_CLASSES,
@@ -33,7 +35,7 @@ from gwa.models.families._similar_bags import (
     fit_likeness,
     label_jobs,
 )
-from gwa.models.families._size_cells import (
+from gwa.models.size_cells import (
     CellSampler,
     EvenPairs,
     SizeCell,
@@ -41,10 +43,8 @@ from gwa.models.families._size_cells import (
     fit_cells,
     locate,
 )
-from gwa.models.families._temporal_locality import LabelRuns
-from gwa.models.families.thesis import RECORDED
-from gwa.models.parameters import Quantity, positive
 from gwa.models.streams import Block
+from gwa.models.temporal_locality import LabelRuns
 from gwa.statistics.distribution import FitError
 from gwa.statistics.sample import Floats, Ints
 from gwa.statistics.zipf import Zipf

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from matplotlib import dates, ticker
 
-from gwa.report.figures import _ticks
+from gwa.report import ticks
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -105,7 +105,7 @@ def set_ticks(axis: "Axis", places: Iterable[tuple[float, str]]) -> None:
 
 def linear_ticks(axis: "Axis", low: float, high: float, unit: str) -> None:
     """Let round ticks stand on *axis*."""
-    set_ticks(axis, _ticks.linear(low, high, unit))
+    set_ticks(axis, ticks.linear(low, high, unit))
 
 
 def value_axis(axes: "Axes", values: Sequence[float], unit: str, *, log: bool) -> None:
@@ -122,13 +122,13 @@ def value_axis(axes: "Axes", values: Sequence[float], unit: str, *, log: bool) -
     if low > 0:
         axes.set_xscale("log")
         axes.set_xlim(start, _beyond(start, high))
-        set_ticks(axes.xaxis, _ticks.logarithmic(start, high, unit, width))
+        set_ticks(axes.xaxis, ticks.logarithmic(start, high, unit, width))
         return
     axes.set_xscale("symlog", linthresh=start, linscale=0.5)
     axes.set_xlim(min(low, -0.08 * start), _beyond(start, high))
     decades = max(log10(high) - log10(start), 0.3)
     share = decades / (decades + 0.6)
-    set_ticks(axes.xaxis, [(0, "0"), *_ticks.logarithmic(start, high, unit, width * share)])
+    set_ticks(axes.xaxis, [(0, "0"), *ticks.logarithmic(start, high, unit, width * share)])
 
 
 def _beyond(low: float, high: float) -> float:
@@ -145,8 +145,8 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
     if zone is None:
         hours = high - low < FEW_DAYS
         scale = 24 if hours else 1
-        ticks = _ticks.linear(low * scale, high * scale, "count", 8)
-        set_ticks(axes.xaxis, [(tick.place / scale, tick.label) for tick in ticks])
+        places = ticks.linear(low * scale, high * scale, "count", 8)
+        set_ticks(axes.xaxis, [(tick.place / scale, tick.label) for tick in places])
         return f"{'hours' if hours else 'days'} since the start"
     clock = ZoneInfo(zone)
     locator = dates.AutoDateLocator(tz=clock, minticks=4, maxticks=9)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from gwa.report import thinning
 from gwa.report.document import Figure, Unit, Value
-from gwa.report.figures import _thin
 from gwa.report.formatting import compact
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def bars(  # noqa: PLR0913 - what a figure says
         horizontal = len(names) > MAX_UPRIGHT or sum(map(len, names)) > 2 * MAX_UPRIGHT
     short = [name if len(name) <= MAX_LABEL else f"{name[: MAX_LABEL - 1]}…" for name in names]
     data: dict[str, Value] = {
-        "labels": short, "values": _thin.rounded(_thin.array(values)), "xlabel": xlabel, "ylabel": ylabel,
-        "unit": unit, "horizontal": horizontal,
+        "labels": short, "values": thinning.rounded(thinning.array(values)),
+        "xlabel": xlabel, "ylabel": ylabel, "unit": unit, "horizontal": horizontal,
     }  # fmt: skip
     return Figure(id=id, title=title, plot="bars", data=data, alt=alt, note=note)
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gwa.report import thinning
 from gwa.report.document import Figure, Unit, Value
-from gwa.report.figures import _thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,37 +57,39 @@ def groups(  # noqa: PLR0913 - what a figure says
 
 
 def _rounded(values: Sequence[float | None]) -> list[Value]:
-    return _thin.rounded(_thin.array([float("nan") if value is None else value for value in values]), 5)
+    return thinning.rounded(thinning.array([float("nan") if value is None else value for value in values]), 5)
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw a thin line through the points of each series, and a whisker through each point."""
     import numpy as np
 
-    from gwa.report.figures import _labels, _style
+    from gwa.report import labels
+    from gwa.report.figures import _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     middle = np.arange(len(data["places"]), dtype=float)
     count = len(data["series"])
     named = []
     for place, line in enumerate(data["series"]):
-        y, half = _thin.array(line["y"]), np.nan_to_num(_thin.array(line["half"]))
+        y, half = thinning.array(line["y"]), np.nan_to_num(thinning.array(line["half"]))
         x = middle + GROUP_WIDTH * ((place + 0.5) / count - 0.5)
         look = _style.line(place, width=1.0)
         axes.plot(x, y, marker=MARKERS[place % len(MARKERS)], markersize=4.5, **look)
         axes.vlines(x, y - half, y + half, color=look["color"], linewidth=1.2)
-        named.append(_labels.LabelledLine(line["label"], look["color"], x, y))
+        named.append(labels.LabelledLine(line["label"], look["color"], x, y))
     _heights(axes, data["series"], data["unit"])
     axes.set_xlim(-0.6, len(data["places"]) - 0.4)
     _style.set_ticks(axes.xaxis, list(enumerate(data["places"])))
     _style.words(axes, data["xlabel"], data["ylabel"])
     if count > 1:
-        _labels.above(axes, named)
+        labels.above(axes, named)
 
 
 def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> None:
     """Let the y axis hold all values; from zero, or logarithmic."""
-    from gwa.report.figures import _style, _ticks
+    from gwa.report import ticks
+    from gwa.report.figures import _style
 
     values = [value for row in series for value in row["y"] if value is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)
@@ -95,7 +97,7 @@ def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> No
         axes.set_yscale("log")
         axes.set_ylim(low / 1.3, high * 1.3)
         # A label is as high as two characters are wide; ticks of an upright axis may stand closer.
-        _style.set_ticks(axes.yaxis, _ticks.logarithmic(low, high, unit, 2 * axes.bbox.height))
+        _style.set_ticks(axes.yaxis, ticks.logarithmic(low, high, unit, 2 * axes.bbox.height))
         return
     tops = [y + (half or 0.0) for row in series for y, half in zip(row["y"], row["half"], strict=True) if y]
     high = max([high, *tops]) or 1.0

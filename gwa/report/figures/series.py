@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.report import thinning
 from gwa.report.document import Figure, Unit, Value
-from gwa.report.figures import _thin
 from gwa.report.formatting import compact
 from gwa.util.units import DAY
 
@@ -51,7 +51,7 @@ def series(  # noqa: PLR0913 - what a figure says
     the values; *reference* draws a level, such as the number of processors, and its name. A level that
     is far above all values is written over the drawing.
     """
-    moments = _thin.array(x)
+    moments = thinning.array(x)
     data: dict[str, Value] = {
         "lines": [{"label": label, **_line(moments, line)} for label, line in lines.items()],
         "xlabel": xlabel,
@@ -66,29 +66,30 @@ def series(  # noqa: PLR0913 - what a figure says
 def _line(x: NDArray[np.float64], line: Line) -> dict[str, Value]:
     """Return one line, with a band if it has one, thinned to what can be seen."""
     if isinstance(line, tuple) and len(line) == 3 and not np.isscalar(line[0]):  # noqa: PLR2004 - see Line
-        mean, low, high = (_thin.array(part) for part in line)  # type: ignore[arg-type]
-        x, mean, low, high = _thin.band(x, mean, low, high)
-        edges: dict[str, Value] = {"low": _thin.rounded(low, 5), "high": _thin.rounded(high, 5)}
-        return {"x": _thin.rounded(x, 12), "y": _thin.rounded(mean, 5), **edges}
-    x, y = _thin.envelope(x, _thin.array(line))
-    return {"x": _thin.rounded(x, 12), "y": _thin.rounded(y, 5)}
+        mean, low, high = (thinning.array(part) for part in line)  # type: ignore[arg-type]
+        x, mean, low, high = thinning.band(x, mean, low, high)
+        edges: dict[str, Value] = {"low": thinning.rounded(low, 5), "high": thinning.rounded(high, 5)}
+        return {"x": thinning.rounded(x, 12), "y": thinning.rounded(mean, 5), **edges}
+    x, y = thinning.envelope(x, thinning.array(line))
+    return {"x": thinning.rounded(x, 12), "y": thinning.rounded(y, 5)}
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bands, the lines over them, the level, and dates below."""
-    from gwa.report.figures import _labels, _style
+    from gwa.report import labels
+    from gwa.report.figures import _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     drawn = []
     for place, line in enumerate(data["lines"]):
-        x, y = _thin.array(line["x"]) / DAY, _thin.array(line["y"])
+        x, y = thinning.array(line["x"]) / DAY, thinning.array(line["y"])
         look = _style.line(place, width=1.2, dashed=False)
         if "low" in line:
-            low, high = _thin.array(line["low"]), _thin.array(line["high"])
+            low, high = thinning.array(line["low"]), thinning.array(line["high"])
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         is_single = len(x) == 1 and bool(np.isfinite(y[0]))  # there is no line to be seen
         axes.plot(x, y, **look, marker="o" if is_single else "")
-        drawn.append(_labels.LabelledLine(line["label"], look["color"], x, y))
+        drawn.append(labels.LabelledLine(line["label"], look["color"], x, y))
     bottom, top = _heights(data)
     axes.set_ylim(bottom, top + (top - bottom) * HEADROOM)
     _style.linear_ticks(axes.yaxis, bottom, top, data["unit"])
@@ -96,7 +97,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _style.words(axes, data["xlabel"] or words, data["ylabel"])
     if data["reference"]:
         _level(axes, *data["reference"], unit=data["unit"], inside=_shows_reference(data))
-    _labels.label(axes, drawn)
+    labels.label(axes, drawn)
 
 
 def reading(figure: Figure) -> Value:
@@ -106,7 +107,8 @@ def reading(figure: Figure) -> Value:
     *frame* is where the drawing has its axes: left, top, width and height; *low* and *high* are the values
     at their lower and upper end, *levels* those of the horizontal lines.
     """
-    from gwa.report.figures import _style, _ticks
+    from gwa.report import ticks
+    from gwa.report.figures import _style
 
     low, high = _heights(figure.data)
     unit = figure.data["unit"]
@@ -116,7 +118,7 @@ def reading(figure: Figure) -> Value:
         "frame": [left, top, across, up],
         "low": low,
         "high": high + (high - low) * HEADROOM,
-        "levels": [tick.place for tick in _ticks.linear(low, high, str(unit))],
+        "levels": [tick.place for tick in ticks.linear(low, high, str(unit))],
         **{name: figure.data[name] for name in ("lines", "unit", "zone")},
         "reference": figure.data["reference"] if _shows_reference(figure.data) else None,
     }
