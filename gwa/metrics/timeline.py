@@ -142,15 +142,17 @@ def level(
     """
     Return the sum of *weight* over the rows of *table* that are between the two moments of *span*.
 
-    It is exact: a job that begins within an interval counts for the part after its begin. *period* is the
-    first and the last second. A level that several sections need is summed once.
+    It is exact: a job that begins within an interval counts for the part after its begin, and one that began
+    before the *period*, the first and the last second, counts from its first on. A level that several
+    sections need is summed once.
     """
     origin, end = period
+    inside = f"where {span[0]} < {end!r} and {span[1]} > {origin!r}"
     query = f"""
         with edge as (
-            select {span[0]} - {origin!r} as t, {weight} as d from {table} as begun
+            select greatest({span[0]} - {origin!r}, 0.0) as t, {weight} as d from {table} as begun {inside}
             union all
-            select {span[1]} - {origin!r} as t, -({weight}) as d from {table} as ended
+            select {span[1]} - {origin!r} as t, -({weight}) as d from {table} as ended {inside}
         ), placed as (
             select cast(floor(t / {width!r}) as bigint) as bin, t, d from edge where t is not null
         )
@@ -165,8 +167,10 @@ def level(
 
 
 def _runs(bins: Ints, changes: Floats, area: Floats, *, width: float, origin: float, end: float) -> Level:
-    """Turn changes per interval into runs of equal level."""
+    """Turn changes per interval into runs of equal level, from the origin on."""
     total = max(1, int(np.ceil((end - origin) / width)))
+    if not len(bins) or bins[0] > 0:  # nothing happens at first: that is observed, too
+        bins, changes, area = (np.append(0, part) for part in (bins, changes, area))
     inside = bins < total
     base = np.concatenate(([0.0], np.cumsum(changes)))[:-1]
     begins, values = bins[inside], (base + area / width)[inside]

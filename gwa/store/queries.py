@@ -13,7 +13,7 @@ import numpy as np
 
 from gwa.statistics.sample import Sample
 from gwa.store.engines.base import Database, Parameters
-from gwa.store.schema import NAMES, RAN
+from gwa.store.schema import NAMES, ran
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 
 
 class Queries:
-    """The jobs of a trace behind an engine: the views ``jobs`` and ``ran``, and what is asked of them."""
+    """
+    The jobs of a trace behind an engine, and what is asked of them.
+
+    There are four views. ``jobs`` are those of the trace or, of a period, those submitted in it; ``ran`` are
+    those of them that ran. ``all_jobs`` and ``all_ran`` are the same without the period: levels, such as
+    busy processors, need the jobs that ran in the period though they were submitted before.
+    """
 
     def __init__(self, database: Database) -> None:
         """Ask *database*, which may have no jobs yet."""
         self.database = database
         self._temporary: set[str] = set()
-        self._jobs = ""
+        self._jobs = self._all_jobs = ""
 
     def rows(self, sql: str, parameters: Parameters = None) -> list[tuple[Any, ...]]:
         """Return the rows that *sql* yields."""
@@ -83,8 +89,10 @@ class Queries:
         """Whether any job records *field*."""
         return self.known[field] > 0
 
-    def show(self, jobs: str) -> None:
-        """Let the view ``jobs`` be what the query *jobs* yields, until the store is closed."""
-        self._jobs = jobs
+    def show(self, jobs: str, all_jobs: str = "") -> None:
+        """Let the views be of what the queries yield, until the store is closed; *all_jobs* of any period."""
+        self._jobs, self._all_jobs = jobs, all_jobs or jobs
         self.database.view("jobs", jobs)
-        self.database.view("ran", RAN)
+        self.database.view("ran", ran("jobs"))
+        self.database.view("all_jobs", self._all_jobs)
+        self.database.view("all_ran", ran("all_jobs"))

@@ -118,14 +118,21 @@ select
     submit_time + coalesce(wait_time, 0) as start_time,
     submit_time + coalesce(wait_time, 0) + run_time as end_time,
     cast(run_time * n_procs as decimal(38, 6)) as cpu_seconds
-from jobs
+from {jobs}
 where run_time >= 0 and n_procs >= 1
 """
-"""
-The view ``ran``: the jobs that ran. A missing wait means that a job started when it was submitted.
-CPU seconds are processors times run time, as decimals, so that sums do not depend on the order of rows.
-Utilization, run times and processors are computed over these jobs.
-"""
+
+
+def ran(jobs: str) -> str:
+    """
+    Return the query for the view ``ran``: those of *jobs* that ran.
+
+    A missing wait means that a job started when it was submitted. CPU seconds are processors times run time,
+    as decimals, so that sums do not depend on the order of rows. Utilization, run times and processors are
+    computed over these jobs.
+    """
+    return RAN.format(jobs=jobs)
+
 
 PEAK: Final = """
 with edge as (

@@ -20,7 +20,7 @@ from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import Duck, connect, literal
 from gwa.store.queries import Queries
-from gwa.store.schema import FIELDS, NAMES, PEAK, RAN
+from gwa.store.schema import FIELDS, NAMES, PEAK, ran
 from gwa.store.system import Header, System, from_header, with_inferred
 
 TABLES: Final = {
@@ -36,6 +36,9 @@ TABLES: Final = {
 
 SQL: Final = {field.name: field.sql for field in FIELDS}
 """The type of each field."""
+
+Period = tuple[float, float]
+"""A first second, and the first one after it."""
 
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
@@ -63,6 +66,8 @@ class Store(Queries):
         self._folder = folder
         self._whole = whole
         self._is_closed = False
+        self.period: Period | None = None
+        """The first second of the period that the trace is filtered by, and the first one after it."""
         self._parquet: tuple[Sequence[str], Engine] | None = None
 
     @classmethod
@@ -117,10 +122,16 @@ class Store(Queries):
         constants = {key.removeprefix("constant."): value for key, value in self.provenance.items()}
         self.show(f"select {_all_fields(list(recorded), constants)} from recorded")
 
-    def filtered(self, condition: str) -> "Store":
+    @property
+    def whole(self) -> "Store":
+        """The trace that this one is filtered from, or itself."""
+        return self._whole.whole if self._whole is not None else self
+
+    def filtered(self, condition: str, period: Period | None = None) -> "Store":
         """
         Return a store of the jobs for which the SQL *condition* holds: a view, valid while this one is open.
 
+        Its ``jobs`` are those submitted in *period*, its ``all_jobs`` those of any time.
         Its cursor has views and temporary tables of its own, so that both stores may be asked in any order.
         Header, system, sources and account are those of the whole.
         """
@@ -131,7 +142,12 @@ class Store(Queries):
         part.set_header(self.header)
         if self._parquet:
             part.over(*self._parquet)
-        part.show(f"select * from ({self._jobs}) as whole where ({condition}\n)")
+        part.period = overlap(self.period, period)
+        within = submitted_in(period)
+        part.show(
+            f"select * from ({self._jobs}) as whole where ({condition}\n){within}",
+            f"select * from ({self._all_jobs}) as whole where ({condition}\n)",
+        )
         return part
 
     @property
@@ -244,9 +260,28 @@ class Store(Queries):
 
     def view(self, jobs: str) -> None:
         """Make ``jobs`` the view of all 29 fields that the query *jobs* yields, wherever they are kept."""
-        self._jobs = jobs
+        self._jobs = self._all_jobs = jobs
         self.connection.execute(f"create view jobs as {jobs}")
-        self.connection.execute(f"create temp view ran as {RAN}")
+        self.connection.execute("create temp view all_jobs as from jobs")
+        for name, table in (("ran", "jobs"), ("all_ran", "all_jobs")):
+            self.connection.execute(f"create temp view {name} as {ran(table)}")
+
+
+def submitted_in(period: Period | None) -> str:
+    """Return what a condition in SQL ends with, so that jobs were submitted in *period*."""
+    return f" and submit_time >= {period[0]!r} and submit_time < {period[1]!r}" if period else ""
+
+
+def overlap(one: Period | None, other: Period | None) -> Period | None:
+    """
+    Return the time that two periods share, where None is all time.
+
+    >>> overlap((0, 10), (5, 20)), overlap(None, (5, 20))
+    ((5, 10), (5, 20))
+    """
+    if one is None or other is None:
+        return one or other
+    return max(one[0], other[0]), min(one[1], other[1])
 
 
 def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ import duckdb
 
 from gwa.errors import DefinitionError, EngineError, TraceError
 from gwa.store.engines.duckdb import literal
-from gwa.store.store import Store
+from gwa.store.store import Store, submitted_in
 from gwa.store.system import System
 from gwa.util.units import DAY
 
@@ -79,8 +79,9 @@ def select(store: Store, subset: Subset) -> Store:
     """
     for name, values in _names(subset).items():
         _check_names(store, f"{name}_id", values)
-    condition = _condition(subset, store.system)
-    query = f"select count(*) from jobs where {condition}"
+    condition = _condition(subset)
+    period = bounds(subset.period, store.system) if subset.period else None
+    query = f"select count(*) from jobs where {condition}{submitted_in(period)}"
     try:
         is_condition = len(store.connection.extract_statements(query)) == 1
         jobs = store.row(query)[0] if is_condition else None
@@ -90,7 +91,7 @@ def select(store: Store, subset: Subset) -> Store:
         raise TraceError(f"'{subset.where}' is no condition on jobs, expected one such as run_time > 3600")
     if not jobs:
         raise TraceError(f"the trace has no jobs {subset}{_extent(store)}")
-    return store.filtered(condition)
+    return store.filtered(condition, period)
 
 
 def _names(subset: Subset) -> dict[str, tuple[str, ...]]:
@@ -98,15 +99,12 @@ def _names(subset: Subset) -> dict[str, tuple[str, ...]]:
     return {"queue": subset.queues, "group": subset.groups, "user": subset.users}
 
 
-def _condition(subset: Subset, system: System) -> str:
-    """Return the conditions on a trace of *system* as one in SQL."""
+def _condition(subset: Subset) -> str:
+    """Return the conditions but the period as one in SQL."""
     conditions = [f"({subset.where}\n)"] if subset.where else []
     for name, values in _names(subset).items():
         if values:
             conditions.append(f"{name}_id in ({', '.join(map(literal, values))})")
-    if subset.period:
-        first, end = bounds(subset.period, system)
-        conditions.append(f"submit_time >= {first!r} and submit_time < {end!r}")
     return " and ".join(conditions) or "true"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.outcomes import cpu_seconds_by_status, jobs_by_status
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
@@ -16,11 +17,12 @@ from gwa.store.store import Store
     order=5,
 )
 def outcomes(store: Store) -> Iterator[Block]:
-    """How jobs ended, and the CPU time that went into each ending."""
-    jobs: dict[int | None, int] = dict(store.rows("select status, count(*) from jobs group by status"))
-    seconds: dict[int | None, float] = dict(
-        store.rows("select status, cast(sum(cpu_seconds) as double) from ran group by status")
-    )
+    """
+    How jobs ended, and the CPU time that went into each ending.
+
+    Of a period, these are the jobs that ended in it; those that never ran ended when they stopped waiting.
+    """
+    jobs, seconds = jobs_by_status(store), cpu_seconds_by_status(store)
     names: list[tuple[int | None, str]] = [*STATUS.items(), (None, "unknown")]
     yield Facts(
         tuple(

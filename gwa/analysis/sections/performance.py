@@ -5,12 +5,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import QUARTER, Calendar, Floats, Level, article, counts, level
+from gwa.metrics.timeline import QUARTER, Calendar, Counts, Floats, Level, article, counts, level
+from gwa.metrics.window import present, recorded, window
 from gwa.report.document import Block, Note
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+
+RUNNING = ("start_time", "end_time")
+WAITING = ("submit_time", "submit_time + wait_time")
+"""From when to when a job runs or waits; it may wait in vain."""
 
 Intervals = tuple[str, Floats]
 """The name of the intervals of a figure, such as day, and their edges."""
@@ -27,17 +32,21 @@ def performance(store: Store) -> Iterator[Block]:
     """
     Running and waiting jobs, as averages over each day; jobs that end in a day, and that complete.
 
-    Days are those of the calendar in the trace's own time zone, from the first submission to the
-    last end; the first and the last day may be incomplete. Throughput counts every job that ran, on
+    Days are those of the calendar in the trace's own time zone, within the window in which the log knows the
+    load; the first and the last day may be incomplete. All jobs count that run or wait in the window,
+    whenever they were submitted, and also those that wait in vain. Throughput counts every job that ran, on
     the day of its end; completions count those with status 1. Figures are of hours where the days are few.
     """
-    first, last = store.row("select min(submit_time), max(end_time) from ran")
-    if first is None or last <= first:
+    period = window(store).period or recorded(store)
+    if period is None or period[1] <= period[0] or not store.row("select count(*) from all_ran")[0]:
         yield Note("No job ran for any time.")
         return
+    if window(store).period is None:
+        yield Note("Nowhere does the log know all of the load: jobs running and waiting are lower bounds.")
+    first, last = period
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
     intervals = days.shown(first, last)
-    yield from _queue_blocks(store, (first, last), days, intervals)
+    yield from _queue_blocks(store, period, days, intervals)
     yield from _throughput_blocks(store, days, intervals)
 
 
@@ -45,14 +54,11 @@ def _queue_blocks(
     store: Store, period: tuple[float, float], days: Calendar, intervals: Intervals
 ) -> Iterator[Block]:
     """Yield the running and the waiting jobs."""
-    spans = {"running": ("start_time", "end_time")}
+    levels = {"running": level(store, "1", RUNNING, present(store), width=QUARTER, period=period)}
     if store.has("wait_time"):
-        spans["waiting"] = ("submit_time", "start_time")
+        levels["waiting"] = level(store, "1", WAITING, "all_jobs", width=QUARTER, period=period)
     else:
         yield Note("This trace records no waits: jobs are taken to start when they are submitted.")
-    levels = {
-        name: level(store, "1", span, "ran", width=QUARTER, period=period) for name, span in spans.items()
-    }
     rows = {
         name: spread(f"perf.{name}", Sample.of(_averages(jobs, days.edges)), "count", f"{name} jobs")
         for name, jobs in levels.items()
@@ -72,9 +78,9 @@ def _averages(jobs: Level, edges: Floats) -> Floats:
 
 def _throughput_blocks(store: Store, days: Calendar, intervals: Intervals) -> Iterator[Block]:
     """Yield the jobs that ended, and those that completed."""
-    throughput = {"ended": ("perf.throughput_per_day", counts(store, "end_time", QUARTER, "ran"))}
+    throughput = {"ended": ("perf.throughput_per_day", _ends(store, "all_ran", days))}
     if store.has("status"):
-        completed = counts(store, "end_time", QUARTER, "(from ran where status = 1)")
+        completed = _ends(store, "(from all_ran where status = 1)", days)
         throughput["completed"] = ("perf.completed_per_day", completed)
     else:
         yield Note("This trace does not record how jobs ended, so completions are not known.")
@@ -87,6 +93,13 @@ def _throughput_blocks(store: Store, days: Calendar, intervals: Intervals) -> It
     lines = {name: jobs.per(edges).astype(np.float64) for name, (_, jobs) in throughput.items()}
     title = f"Jobs {' and '.join(lines)} in {article(interval)}"
     yield _figure(store, "throughput", title, intervals, lines, f"Jobs in {article(interval)}")
+
+
+def _ends(store: Store, table: str, days: Calendar) -> Counts:
+    """Return how many jobs of *table* end in each quarter of an hour of the *days*."""
+    ends = counts(store, "end_time", QUARTER, table)
+    inside = (ends.times >= days.edges[0]) & (ends.times < days.edges[-1])
+    return Counts(ends.width, ends.bins[inside], ends.counts[inside])
 
 
 def _figure(

@@ -1,56 +1,144 @@
 """How busy the system was."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import Level, level
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.metrics.window import Window, extremes, present, recorded, unfinished, window
+from gwa.report.document import Block, Fact, Facts, Note, Unit
 from gwa.report.figures.series import series
-from gwa.store.store import Store
+from gwa.report.formatting import fraction
+from gwa.store.store import Period, Store
 
 BIN = 600.0
 """Ten minutes: the archive's interval for utilisation."""
 
 
-@analysis("Utilisation", Chapter.USAGE, facts=("utilization",), needs=("run_time", "n_procs", "submit_time"))
+@analysis(
+    "Utilisation",
+    Chapter.USAGE,
+    facts=("utilization", "window"),
+    needs=("run_time", "n_procs", "submit_time"),
+)
 def utilization(store: Store) -> Iterator[Block]:
     """
-    Busy processors as a fraction of all, in intervals of ten minutes from the first submission.
+    Busy processors as a fraction of all, over the time in which the log knows the load.
 
-    The mean is the CPU seconds of jobs that ran, divided by processors times span. Minimum, maximum
-    and the mean over intervals that were not idle are of the ten-minute averages, which are exact:
-    a job counts for the part of an interval in which it ran.
+    A log of jobs submitted between two dates misses, early, those that ran already; one of jobs that ended
+    between two dates misses, late, those that had not ended. The window of observation is the time in which
+    at least 98 % of the load are expected to be known: it follows from the run times and waits of the jobs
+    and from where the log is cut, which its first and last submissions and ends show. Mean, minimum, maximum
+    and the mean over intervals that were not idle are of the window, the last three of averages over ten
+    minutes. All jobs that ran in the window count, for the part that lies in it, whenever they were
+    submitted; those that had not ended at the end of the log are taken to run until then.
+
+    The mean over the span is that of the archives: CPU seconds of jobs that ran, divided by processors times
+    the time from the first submission to the last end. Of a log that is cut it is too low.
     """
-    first = store.row("select min(submit_time) from jobs")[0]
-    last, seconds = store.row("select max(end_time), cast(sum(cpu_seconds) as double) from ran")
-    cpus = store.system.cpus
-    if first is None or last is None or last <= first or not cpus:
+    span, cpus = recorded(store), store.system.cpus
+    observed = window(store)
+    yield _window_facts(observed)
+    if span is None or span[1] <= span[0] or not cpus:
         yield Note("Utilisation needs a first submission, a later end and a number of processors.")
         return
-    busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=BIN, period=(first, last))
-    yield Facts(
+    yield Facts(tuple(_utilization_facts(store, observed, cpus)))
+    yield from _remarks(store, observed, span)
+    yield _figure(store, _busy(store, span), cpus, observed)
+
+
+def _window_facts(observed: Window) -> Facts:
+    return Facts(
         (
-            Fact("utilization.mean", seconds / (cpus * (last - first)), "Mean utilisation", "fraction"),
-            Fact("utilization.min", float(busy.values.min()) / cpus, "Least utilisation", "fraction"),
-            Fact("utilization.max", float(busy.values.max()) / cpus, "Greatest utilisation", "fraction"),
-            Fact(
-                "utilization.mean_nonzero",
-                busy.mean_nonzero() / cpus,
-                "Mean utilisation, where not idle",
-                "fraction",
-            ),
+            Fact("window.first", observed.first, "Load known from", "timestamp"),
+            Fact("window.last", observed.last, "Load known to", "timestamp"),
+            Fact("window.cut", observed.cut, "Where the log lacks jobs"),
         )
     )
-    if busy.values.max() > cpus:
+
+
+LEVELS: Mapping[str, tuple[str, Unit]] = {
+    "mean": ("Mean utilisation", "fraction"),
+    "min": ("Least utilisation", "fraction"),
+    "max": ("Greatest utilisation", "fraction"),
+    "mean_nonzero": ("Mean utilisation, where not idle", "fraction"),
+    "peak": ("Most processors busy at once", "count"),
+    "above_capacity": ("Time with more busy processors than there are", "fraction"),
+}
+"""Labels and units of what is of the window."""
+
+
+def _utilization_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
+    """Yield the levels over the window, a lower bound where there is none, and the mean over the span."""
+    values = _levels(store, cpus, observed.period) if observed.period else {}
+    for name, (label, unit) in LEVELS.items():
+        yield Fact(f"utilization.{name}", values.get(name), label, unit, text="" if values else "unknown")
+    if observed.borders and not observed.period:
+        least = _busy(store, observed.borders).mean() / cpus
+        yield Fact("utilization.at_least", least, "Mean utilisation, at least", "fraction")
+    yield Fact("utilization.span_mean", _span_mean(store, cpus), "Mean utilisation over the span", "fraction")
+    yield Fact("utilization.unfinished", unfinished(store), "Jobs that had not ended", "count")
+
+
+def _levels(store: Store, cpus: int, period: Period) -> dict[str, float]:
+    busy = _busy(store, period)
+    peak, seconds = extremes(store, cpus, period)
+    return {
+        "mean": busy.mean() / cpus,
+        "min": float(busy.values.min()) / cpus,
+        "max": float(busy.values.max()) / cpus,
+        "mean_nonzero": busy.mean_nonzero() / cpus,
+        "peak": peak,
+        "above_capacity": seconds / (period[1] - period[0]),
+    }
+
+
+def _busy(store: Store, period: Period) -> Level:
+    """Return the busy processors in *period*."""
+    return level(store, "n_procs", ("start_time", "end_time"), present(store), width=BIN, period=period)
+
+
+def _span_mean(store: Store, cpus: int) -> float | None:
+    """Return CPU seconds divided by processors times the time from first submission to last end."""
+    first = store.row("select min(submit_time) from jobs")[0]
+    last, seconds = store.row("select max(end_time), cast(sum(cpu_seconds) as double) from ran")
+    if first is None or last is None or last <= first:
+        return None
+    return float(seconds / (cpus * (last - first)))
+
+
+MISSING = {
+    "start": "The log lacks jobs that ran already when it begins: it looks like one of the jobs submitted"
+    " between two dates.",
+    "end": "The log lacks jobs that had not ended when it does: it looks like one of the jobs that ended"
+    " between two dates.",
+    "both": "The log may lack jobs that ran already when it begins, and such as had not ended when it does.",
+}
+"""What is missing, by where the log is cut."""
+
+
+def _remarks(store: Store, observed: Window, span: Period) -> Iterator[Note]:
+    """Yield what a reader must know about the window."""
+    if observed.period is None:
+        what = "the log is short against the run times of its jobs" if observed.borders else "it has few jobs"
         yield Note(
-            "At times more processors were busy than the system is said to have: the number of processors or"
-            " some times in the log are wrong, or processors were shared.",
+            f"{MISSING.get(observed.cut, '')} Nowhere are 98 % of the load expected to be known: {what}. What"
+            " is said of levels are lower bounds.".lstrip(),
             "warning",
         )
-    yield _figure(store, busy, cpus)
+    elif observed.cut in MISSING:
+        share = (observed.period[1] - observed.period[0]) / (span[1] - span[0])
+        yield Note(
+            f"{MISSING[observed.cut]} Levels are over the {fraction(share)} of its time in which 98 % of the"
+            " load are expected to be known; figures show the rest in grey."
+        )
+    if store.period:
+        yield Note(
+            "Levels are of all jobs that ran in the period, also those submitted before it. Numbers of jobs,"
+            " sizes, run times and waits are of jobs submitted in it; outcomes of jobs that ended in it."
+        )
 
 
-def _figure(store: Store, busy: Level, cpus: int) -> Block:
+def _figure(store: Store, busy: Level, cpus: int, observed: Window) -> Block:
     times, mean, low, high = busy.points()
     return series(
         "utilization",
@@ -63,4 +151,5 @@ def _figure(store: Store, busy: Level, cpus: int) -> Block:
         zone=None if store.system.relative else store.system.timezone.key,
         reference=(cpus, "all processors"),
         note="The line is the mean, the band goes from the least to the greatest ten-minute average.",
+        window=observed.period,
     )

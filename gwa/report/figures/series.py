@@ -43,13 +43,15 @@ def series(  # noqa: PLR0913 - what a figure says
     zone: str | None = None,
     reference: tuple[float, str] | None = None,
     note: str = "",
+    window: tuple[float, float] | None = None,
 ) -> Figure:
     """
     Return *lines* over time, where *x* are rising seconds since 1970 in *zone*, such as Europe/Madrid.
 
     Without a zone *x* are seconds since the start, which need not be known. The *unit* is that of
     the values; *reference* draws a level, such as the number of processors, and its name. A level that
-    is far above all values is written over the drawing.
+    is far above all values is written over the drawing. What lies outside of *window*, the first and the last
+    moment in which the log knows all, is grey.
     """
     moments = thinning.array(x)
     data: dict[str, Value] = {
@@ -59,6 +61,7 @@ def series(  # noqa: PLR0913 - what a figure says
         "unit": unit,
         "zone": zone,
         "reference": list(reference) if reference else None,
+        **({"window": list(window)} if window else {}),
     }
     return Figure(id=id, title=title, plot="series", data=data, alt=alt, note=note)
 
@@ -90,6 +93,8 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         is_single = len(x) == 1 and bool(np.isfinite(y[0]))  # there is no line to be seen
         axes.plot(x, y, **look, marker="o" if is_single else "")
         drawn.append(labels.LabelledLine(line["label"], look["color"], x, y))
+    if "window" in data:
+        _grey_outside(axes, *data["window"])
     bottom, top = _heights(data)
     axes.set_ylim(bottom, top + (top - bottom) * HEADROOM)
     _style.linear_ticks(axes.yaxis, bottom, top, data["unit"])
@@ -143,6 +148,16 @@ def _shows_reference(data: Mapping[str, Any]) -> bool:
     """Tell whether there is a level that is drawn, not one so far up that it is only written."""
     highest = max(_values(data), default=0.0)
     return bool(data["reference"]) and not 0 < highest * MAX_REFERENCE < data["reference"][0]
+
+
+def _grey_outside(axes: "Axes", first: float, last: float) -> None:
+    """Let what lies outside of the window from *first* to *last* be grey, without showing more time."""
+    from gwa.report.figures import _style
+
+    low, high = axes.dataLim.intervalx
+    for left, right in ((low, first / DAY), (last / DAY, high)):
+        if right > left:
+            axes.axvspan(left, right, color=_style.MUTED, alpha=0.15, linewidth=0, zorder=0)
 
 
 def _level(axes: "Axes", value: float, name: str, *, unit: Unit, inside: bool) -> None:

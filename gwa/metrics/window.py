@@ -1,0 +1,259 @@
+"""
+The window of observation: the time in which a log is expected to know at least 98 % of the load.
+
+A log of jobs *submitted* between two dates misses, early, the jobs that ran already. A log of jobs that
+*ended* between two dates, as most accounting dumps are, misses, late, those that had not ended. Where a log
+is cut shows in it: at a border that is not cut, jobs are in the system, and the log knows them.
+"""
+
+from dataclasses import dataclass
+from math import ceil, floor, log
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.metrics.timeline import exact_sum
+from gwa.store.store import Period, Store, overlap
+from gwa.util.units import MINUTE
+
+Cut = Literal["none", "start", "end", "both", "unknown"]
+"""Which borders of the log lack jobs."""
+
+Floats = NDArray[np.float64]
+
+KNOWN: Final = 0.98
+"""The minimum share of the load that is known within the window."""
+
+MINIMUM_SHARE: Final = 0.2
+"""A window that would be a smaller part of the log is none: the log is short against its own jobs."""
+
+MINIMUM_JOBS: Final = 50
+"""Fewer jobs do not tell where their log was cut."""
+
+COMPLETE: Final = -1.3
+"""The minimum evidence (`_evidence`) of a border that is not cut."""
+
+UNDECIDED: Final = 0.6
+"""By how much the evidence of two complete borders may differ, so that neither is taken for cut."""
+
+AGE_WEIGHT: Final = 2 / 3
+"""The weight of ages against that of counts in the evidence."""
+
+UNFINISHED: Final = "run_time is null and status is null and wait_time >= 0 and n_procs >= 1"
+"""The condition on jobs that had started, and not ended, at the end of the log."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """
+    The window of observation of a trace: its *first* and *last* second, and where the log is *cut*.
+
+    Both are None where nowhere 98 % of the load are expected to be known. Between the *borders* of the log
+    what it says of the load is a lower bound; they are None where it has too few jobs.
+    """
+
+    first: float | None
+    last: float | None
+    cut: Cut
+    borders: Period | None = None
+
+    @property
+    def period(self) -> Period | None:
+        """The first and the last second, if there is a window."""
+        return None if self.first is None or self.last is None else (self.first, self.last)
+
+
+def window(store: Store) -> Window:
+    """
+    Return the window of observation of *store*: that of the whole log, within the period asked for.
+
+    A period in the midst of the log is cut nowhere.
+    """
+    whole = _log_window(store.whole)
+    if store.period is None or whole.period is None:
+        return whole
+    first, last = overlap(whole.period, store.period) or whole.period
+    if last <= first:
+        return Window(None, None, whole.cut)
+    cut_early, cut_late = first > store.period[0], last < store.period[1]
+    cut: Cut = ("both" if cut_late else "start") if cut_early else ("end" if cut_late else "none")
+    return Window(first, last, cut, (first, last))
+
+
+def recorded(store: Store) -> Period | None:
+    """Return the first and the last second that the log tells of, within the period asked for."""
+    bounds = _bounds(store)
+    return overlap(bounds, store.period) if bounds else None
+
+
+def _bounds(store: Store) -> Period | None:
+    """Return the first submission and the last submission or end of jobs in the system at any time."""
+    first, submitted, ended = store.row(
+        "select min(submit_time), max(submit_time), max(submit_time + coalesce(wait_time, 0)"
+        " + coalesce(run_time, 0)) from all_jobs"
+    )
+    return (first, max(submitted, ended)) if first is not None else None
+
+
+def unfinished(store: Store) -> int:
+    """Return how many jobs had started, and not ended, when the log ended."""
+    return int(store.row(f"select count(*) as jobs from all_jobs where {UNFINISHED}")[0])
+
+
+def present(store: Store) -> str:
+    """
+    Return the table of the jobs that ran at any time, with submit_time, start_time, end_time and n_procs.
+
+    Jobs that had not ended when the log did are taken to run until then.
+    """
+    if not unfinished(store):
+        return "all_ran"
+    _, last = _bounds(store.whole) or (0.0, 0.0)
+    columns = "submit_time, start_time, end_time, n_procs"
+    return (
+        f"(select {columns} from all_ran union all select submit_time, submit_time + wait_time as start_time,"
+        f" {float(last)!r} as end_time, n_procs from all_jobs where {UNFINISHED})"
+    )
+
+
+def _log_window(store: Store) -> Window:
+    """
+    Return the window of a whole log.
+
+    Where ends are cut at b, it closes at b − x: the load known there is that of jobs with a residual run
+    time of x at most. Where submissions are cut at a, it opens at a + x: the load known there is that of
+    jobs submitted x before at most.
+    """
+    jobs = f"{present(store)} as present where submit_time is not null and end_time > start_time"
+    count, opened, submitted, ended, closed = store.row(
+        "select count(*) as jobs, min(submit_time), max(submit_time), min(end_time), max(end_time)"
+        f" from {jobs}"
+    )
+    if count < MINIMUM_JOBS:
+        return Window(None, None, "unknown")
+    inside, beyond = store.row(
+        f"select count(*) filter (where submit_time < {ended!r}) as inside,"
+        f" count(*) filter (where end_time > {submitted!r}) as beyond from {jobs}"
+    )
+    sojourns = _weights(store, jobs, "end_time - submit_time", "1")
+    early = _evidence(sojourns, inside, ended - opened, closed - opened)
+    late = _evidence(sojourns, beyond, closed - submitted, closed - opened)
+    cut = _cut(early, late)
+    first = opened + _oldest_age(store, jobs) if cut in {"start", "both"} else ended
+    last = closed - _longest_residual(store, jobs) if cut in {"end", "both"} else submitted
+    borders = (
+        opened if cut in {"start", "both"} else ended,
+        closed if cut in {"end", "both"} else submitted,
+    )
+    first, last = float(ceil(first)), float(floor(last))
+    if last - first < max(MINIMUM_SHARE * (borders[1] - borders[0]), 1.0):
+        return Window(None, None, cut, borders if borders[1] > borders[0] else None)
+    return Window(first, last, cut, borders)
+
+
+def _cut(early: float, late: float) -> Cut:
+    """
+    Return where a log is cut, by the evidence that its borders are not.
+
+    >>> _cut(0.5, -4), _cut(-4, 0.5), _cut(-3, -4), _cut(0.5, 0.3)
+    ('end', 'start', 'both', 'none')
+    """
+    if max(early, late) < COMPLETE:
+        return "both"
+    if min(early, late) > COMPLETE and abs(early - late) < UNDECIDED:
+        return "none"
+    return "end" if early > late else "start"
+
+
+class _Weights(NamedTuple):
+    """Distinct *values* in seconds, ascending, and what each weighs."""
+
+    values: Floats
+    weights: Floats
+
+    def capped(self, limits: Floats) -> Floats:
+        """Return the weighted sum of the lesser of value and limit, for each of *limits*."""
+        below = np.searchsorted(self.values, limits, side="right")
+        weights = np.concatenate(([0.0], np.cumsum(self.weights)))
+        sums = np.concatenate(([0.0], np.cumsum(self.weights * self.values)))
+        total: Floats = sums[below] + limits * (weights[-1] - weights[below])
+        return total
+
+
+def _weights(store: Store, jobs: str, value: str, weight: str) -> _Weights:
+    """Return the whole seconds of *value* over *jobs*, each with the sum of *weight*: always small."""
+    columns = store.arrays(
+        f"select cast(floor({value}) as double) as seconds, cast(sum({weight}) as double) as weight"
+        f" from {jobs} group by cast(floor({value}) as double) order by seconds"
+    )
+    return _Weights(np.asarray(columns["seconds"], np.float64), np.asarray(columns["weight"], np.float64))
+
+
+def _evidence(sojourns: _Weights, jobs: int, age: float, span: float) -> float:
+    """
+    Return the evidence that a border of a log is not cut: log ratios, about 0 where nothing is missing.
+
+    At such a border as many *jobs* are in the system as at any time, by Little's law their sojourns over
+    the *span*, and the oldest *age* of them, or residual, is not small against the mean residual sojourn,
+    E[s²] / 2 E[s].
+    """
+    work = float(sojourns.values @ sojourns.weights)
+    if not work or not span:
+        return 0.0
+    residual = float(sojourns.values**2 @ sojourns.weights) / (2 * work)
+    return (1 - AGE_WEIGHT) * log(max(jobs, 0.5) * span / work) + AGE_WEIGHT * log(
+        (age + MINUTE) / (residual + MINUTE)
+    )
+
+
+def _longest_residual(store: Store, jobs: str) -> float:
+    """
+    Return the residual run time that 98 % of the load do not exceed.
+
+    It is x where G(x) = Σ n·min(r, x) / Σ n·r, the distribution of residuals of renewal theory weighted by
+    processors, is 0.98.
+    """
+    run_times = _weights(store, jobs, "end_time - start_time", "n_procs")
+    return _where_known(run_times.values, run_times.capped(run_times.values))
+
+
+def _oldest_age(store: Store, jobs: str) -> float:
+    """
+    Return the age since submission that 98 % of the load do not exceed.
+
+    It is x where A(x) = Σ n·(min(w + r, x) − min(w, x)) / Σ n·r, the share of running work of at most that
+    age, is 0.98.
+    """
+    waits = _weights(store, jobs, "start_time - submit_time", "n_procs")
+    sojourns = _weights(store, jobs, "end_time - submit_time", "n_procs")
+    ages = np.union1d(waits.values, sojourns.values)
+    return _where_known(ages, sojourns.capped(ages) - waits.capped(ages))
+
+
+def _where_known(seconds: Floats, work: Floats) -> float:
+    """Return where the rising *work* reaches the share that must be known."""
+    return float(np.interp(KNOWN * work[-1], np.append(0.0, work), np.append(0.0, seconds)))
+
+
+class Extremes(NamedTuple):
+    """The most processors *busy* at one moment, and the seconds in which more than all were."""
+
+    busy: int
+    above: float
+
+
+def extremes(store: Store, cpus: int, period: Period) -> Extremes:
+    """Return how far the busy processors of *period* went, exactly, and for how long beyond *cpus*."""
+    first, last = period
+    table = f"{present(store)} as present where start_time < {last!r} and end_time > {first!r}"
+    above = exact_sum(f"case when busy > {cpus} then seconds end")
+    busy, seconds = store.row(
+        f"with edge as (select greatest(start_time, {first!r}) as t, n_procs as d from {table}"
+        f" union all select least(end_time, {last!r}) as t, -n_procs as d from {table}),"
+        " net as (select t, sum(d) as d from edge group by t),"
+        " level as (select cast(sum(d) over (order by t) as double) as busy,"
+        " lead(t) over (order by t) - t as seconds from net)"
+        f" select max(busy) as busy, {above} as seconds from level"
+    )
+    return Extremes(int(busy or 0), float(seconds or 0.0))
