@@ -152,7 +152,7 @@ def level(
         with edge as (
             select greatest({span[0]} - {origin!r}, 0.0) as t, {weight} as d from {table} as begun {inside}
             union all
-            select {span[1]} - {origin!r} as t, -({weight}) as d from {table} as ended {inside}
+            select least({span[1]}, {end!r}) - {origin!r} as t, -({weight}) as d from {table} as ended {inside}
         ), placed as (
             select cast(floor(t / {width!r}) as bigint) as bin, t, d from edge where t is not null
         )

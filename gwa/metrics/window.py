@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.timeline import exact_sum
+from gwa.store.schema import UNFINISHED
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import MINUTE
 
@@ -37,11 +38,11 @@ COMPLETE: Final = -1.3
 UNDECIDED: Final = 0.6
 """By how much the evidence of two complete borders may differ, so that neither is taken for cut."""
 
+LISTED_SHARE: Final = 0.5
+"""The minimum share of the jobs in the system at any time that a log lists at a border which is not cut."""
+
 AGE_WEIGHT: Final = 2 / 3
 """The weight of ages against that of counts in the evidence."""
-
-UNFINISHED: Final = "run_time is null and status is null and wait_time >= 0 and n_procs >= 1"
-"""The condition on jobs that had started, and not ended, at the end of the log."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def _bounds(store: Store) -> Period | None:
 
 
 def unfinished(store: Store) -> int:
-    """Return how many jobs had started, and not ended, when the log ended."""
+    """Return how many jobs had started, and not ended, when the log did; none where it has no statuses."""
+    if not store.whole.has("status"):
+        return 0
     return int(store.row(f"select count(*) as jobs from all_jobs where {UNFINISHED}")[0])
 
 
@@ -132,14 +135,17 @@ def _log_window(store: Store) -> Window:
     )
     if count < MINIMUM_JOBS:
         return Window(None, None, "unknown")
-    inside, beyond = store.row(
+    inside, beyond, listed = store.row(
         f"select count(*) filter (where submit_time < {ended!r}) as inside,"
-        f" count(*) filter (where end_time > {submitted!r}) as beyond from {jobs}"
+        f" count(*) filter (where end_time > {submitted!r}) as beyond,"
+        f" count(*) filter (where submit_time = {opened!r}) as listed from {jobs}"
     )
     sojourns = _weights(store, jobs, "end_time - submit_time", "1")
-    early = _evidence(sojourns, inside, ended - opened, closed - opened)
-    late = _evidence(sojourns, beyond, closed - submitted, closed - opened)
-    cut = _cut(early, late)
+    span = closed - opened
+    cut = _cut(
+        _evidence(sojourns, span, inside, ended - opened, listed),
+        _evidence(sojourns, span, beyond, closed - submitted, unfinished(store)),
+    )
     first = opened + _oldest_age(store, jobs) if cut in {"start", "both"} else ended
     last = closed - _longest_residual(store, jobs) if cut in {"end", "both"} else submitted
     borders = (
@@ -190,16 +196,17 @@ def _weights(store: Store, jobs: str, value: str, weight: str) -> _Weights:
     return _Weights(np.asarray(columns["seconds"], np.float64), np.asarray(columns["weight"], np.float64))
 
 
-def _evidence(sojourns: _Weights, jobs: int, age: float, span: float) -> float:
+def _evidence(sojourns: _Weights, span: float, jobs: int, age: float, listed: int) -> float:
     """
     Return the evidence that a border of a log is not cut: log ratios, about 0 where nothing is missing.
 
     At such a border as many *jobs* are in the system as at any time, by Little's law their sojourns over
     the *span*, and the oldest *age* of them, or residual, is not small against the mean residual sojourn,
-    E[s²] / 2 E[s].
+    E[s²] / 2 E[s]. A log that has many *listed* as present at its border, submitted in its first second or
+    not ended in its last, is not cut there.
     """
     work = float(sojourns.values @ sojourns.weights)
-    if not work or not span:
+    if not work or not span or listed * span >= LISTED_SHARE * work:
         return 0.0
     residual = float(sojourns.values**2 @ sojourns.weights) / (2 * work)
     return (1 - AGE_WEIGHT) * log(max(jobs, 0.5) * span / work) + AGE_WEIGHT * log(

@@ -134,8 +134,14 @@ def ran(jobs: str) -> str:
     return RAN.format(jobs=jobs)
 
 
-PEAK: Final = """
+UNFINISHED: Final = "run_time is null and status is null and wait_time >= 0 and n_procs >= 1"
+"""The condition on jobs that had started, and not ended, when the log did, if it records statuses at all."""
+
+PEAK: Final = f"""
 with edge as (
+    select submit_time + wait_time as t, n_procs as d from jobs
+    where {UNFINISHED} and exists (select 1 from jobs as other where status is not null)
+    union all
     select start_time as t, n_procs as d from ran where submit_time is not null
     union all
     select end_time as t, -n_procs as d from ran where submit_time is not null
