@@ -147,12 +147,13 @@ def level(
     sections need is summed once.
     """
     origin, end = period
-    inside = f"where {span[0]} < {end!r} and {span[1]} > {origin!r}"
+    begin, finish = span
+    inside = f"where {begin} < {end!r} and {finish} > {origin!r}"
     query = f"""
         with edge as (
-            select greatest({span[0]} - {origin!r}, 0.0) as t, {weight} as d from {table} as begun {inside}
+            select greatest({begin} - {origin!r}, 0.0) as t, {weight} as d from {table} as begun {inside}
             union all
-            select least({span[1]}, {end!r}) - {origin!r} as t, -({weight}) as d from {table} as ended {inside}
+            select least({finish}, {end!r}) - {origin!r} as t, -({weight}) as d from {table} as ended {inside}
         ), placed as (
             select cast(floor(t / {width!r}) as bigint) as bin, t, d from edge where t is not null
         )
