@@ -89,7 +89,7 @@ class Trace:
         condition
             An SQL condition on the fields of a job, such as ``n_procs > 1``, or a `Subset` made before.
         period
-            When the jobs were submitted: ``2007``, ``2007-03``, ``2007-03-05T14:30`` or
+            The time that is looked at: ``2007``, ``2007-03``, ``2007-03-05T14:30`` or
             ``2007-03..2007-05``; ``3..10`` are days where times count from an unknown start.
         queue, group, user
             A name, or several of which the job's must be one.

@@ -15,9 +15,16 @@ from gwa.store.subset import Subset
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
 
-PARTIAL: Final = (
-    "This is a report on a part of the trace: {}. Jobs outside of it count nowhere, not even where they ran"
-    " beside those of the part; only the size of the system and the account of the rows are of the whole."
+PARTIAL: Final = "This is a report on a part of the trace: {}."
+
+OF_A_PERIOD: Final = (
+    " Numbers of jobs, sizes, run times and waits are of jobs submitted in the period, outcomes of jobs that"
+    " ended in it; busy processors, running and waiting jobs are of all that overlap it."
+)
+
+OF_SOME: Final = (
+    " Other jobs count nowhere, not even where they ran beside those of the part; only the size of the system"
+    " and the account of the rows are of the whole."
 )
 
 VAGUE: Final = {"various", "unknown", "none", "n/a", "-"}
@@ -54,12 +61,19 @@ def build(
     zone = None if store.system.relative else store.system.timezone.key
     inputs, part = reproduction(store), "; ".join(map(str, filters))
     if part and sections:
-        sections[0] = replace(sections[0], blocks=(Note(PARTIAL.format(part)), *sections[0].blocks))
+        sections[0] = replace(sections[0], blocks=(Note(_partial(part, filters)), *sections[0].blocks))
         inputs["part"] = part
     report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
     whole = not any(subset.is_selective for subset in filters)
     remarkable = findings({fact.id: fact.value for fact in report.facts()}, whole=whole)
     return replace(report, findings=remarkable, overline="Workload report")
+
+
+def _partial(part: str, filters: Sequence[Subset]) -> str:
+    """Return what a report on a *part* of a trace must say of the jobs that it counts."""
+    of_period = OF_A_PERIOD if any(subset.period for subset in filters) else ""
+    of_some = OF_SOME if any(subset.is_selective for subset in filters) else ""
+    return PARTIAL.format(part) + of_period + of_some
 
 
 def _section(analysis: Analysis, store: Store, *, strict: bool) -> Section:

@@ -79,9 +79,7 @@ def parts(command: F) -> F:
     """Add the options that filter a trace."""
     return _with(
         command,
-        click.option(
-            "--period", metavar="WHEN", help="Only jobs submitted then: 2007, 2007-03..2007-05, day 3..10."
-        ),
+        click.option("--period", metavar="WHEN", help="Only this time: 2007, 2007-03..2007-05, day 3..10."),
         click.option(
             "--queue", "queues", multiple=True, metavar="NAME", help="Only jobs of this queue (repeatable)."
         ),

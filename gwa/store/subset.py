@@ -2,7 +2,8 @@
 A subset of a trace: the jobs of a period, of some queues, groups or users, or any that SQL can name.
 
 A report on a subset is a report on a trace that holds nothing else; only the size of the system and
-the account of the conversion stay those of the whole.
+the account of the conversion stay those of the whole. Of a period, it counts the jobs submitted in it, but
+levels such as busy processors are of all jobs that overlap it.
 """
 
 import re
@@ -32,7 +33,7 @@ class Subset:
     Parameters
     ----------
     period
-        When the jobs were submitted: a year, month, day or minute such as ``2007``, ``2007-03``,
+        The time that is looked at: a year, month, day or minute such as ``2007``, ``2007-03``,
         ``2007-03-05`` or ``2007-03-05T14:30``, in the time zone of the trace, or two of them as
         ``2007-03..2007-05``, of which the last is included. Where times count from an unknown start
         it is the number of a day, or two: ``3`` or ``3..10``.
@@ -44,7 +45,7 @@ class Subset:
     Examples
     --------
     >>> print(Subset(period="2007-03", queues=("short", "long"), where="n_procs > 1"))
-    submitted in 2007-03; queue short, long; where n_procs > 1
+    period 2007-03; queue short, long; where n_procs > 1
 
     """
 
@@ -65,7 +66,7 @@ class Subset:
 
     def __str__(self) -> str:
         """Return the conditions in words, for the head of a report."""
-        conditions = [f"submitted in {self.period}"] if self.period else []
+        conditions = [f"period {self.period}"] if self.period else []
         conditions += [f"{name} {', '.join(values)}" for name, values in _names(self).items() if values]
         return "; ".join(conditions + ([f"where {self.where}"] if self.where else []))
 
@@ -90,7 +91,7 @@ def select(store: Store, subset: Subset) -> Store:
     if jobs is None:
         raise TraceError(f"'{subset.where}' is no condition on jobs, expected one such as run_time > 3600")
     if not jobs:
-        raise TraceError(f"the trace has no jobs {subset}{_extent(store)}")
+        raise TraceError(f"the trace has no jobs that fit: {subset}{_extent(store)}")
     return store.filtered(condition, period)
 
 

@@ -68,6 +68,15 @@ function curves(data, view, across, up, parent) {
   });
 }
 
+// What lies outside the time in which the log knows all is grey.
+function unknown(known, view, across, high, parent) {
+  for (const [from, to] of [[view[0], known[0]], [known[1], view[1]]]) {
+    const [x, end] = [across(Math.max(from, view[0])), across(Math.min(to, view[1]))];
+    const look = { y: 0, height: high, fill: "var(--chart-muted)", "fill-opacity": 0.15 };
+    if (end > x) shape("rect", { x, width: end - x, ...look }, parent);
+  }
+}
+
 function exploring(figure, first) {
   const data = JSON.parse(figure.dataset.series);
   const known = data.lines.flatMap((line) => line.x.filter((_, n) => line.y[n] !== null));
@@ -140,6 +149,7 @@ function exploring(figure, first) {
         shape("text", label, part).textContent = told(time).replace(/ 00:00$/, "");
       }
       const frame = { x: left, y: top, width: wide, height: high, overflow: "hidden" };
+      if (data.window) unknown(data.window, view, across, high, shape("svg", frame, part));
       curves(data, view, across, up, shape("svg", frame, part));
     }
     read(cursor);

@@ -61,7 +61,7 @@ def test_a_report_says_that_it_is_on_a_part(trace):
     [
         (Subset(queues=("nowhere",)), "no job has the queue_id 'nowhere'"),
         (Subset(groups=(HOSTILE,)), "no job has the group_id"),
-        (Subset(where="n_procs > 10000"), "the trace has no jobs where"),
+        (Subset(where="n_procs > 10000"), "the trace has no jobs that fit: where"),
         (Subset(where="nonsense > 1"), "is no condition on jobs"),
         (Subset(where="true); drop table recorded; select (1"), "is no condition on jobs"),
         (Subset(where="n_procs"), None),

@@ -42,7 +42,7 @@ def utilization(store: Store) -> Iterator[Block]:
         yield Note("Utilisation needs a first submission, a later end and a number of processors.")
         return
     yield Facts(tuple(_utilization_facts(store, observed, cpus)))
-    yield from _remarks(store, observed, span)
+    yield from _remarks(observed, span)
     yield _figure(store, _busy(store, span), cpus, observed)
 
 
@@ -116,7 +116,7 @@ MISSING = {
 """What is missing, by where the log is cut."""
 
 
-def _remarks(store: Store, observed: Window, span: Period) -> Iterator[Note]:
+def _remarks(observed: Window, span: Period) -> Iterator[Note]:
     """Yield what a reader must know about the window."""
     if observed.period is None:
         what = "the log is short against the run times of its jobs" if observed.borders else "it has few jobs"
@@ -130,11 +130,6 @@ def _remarks(store: Store, observed: Window, span: Period) -> Iterator[Note]:
         yield Note(
             f"{MISSING[observed.cut]} Levels are over the {fraction(share)} of its time in which 98 % of the"
             " load are expected to be known; figures show the rest in grey."
-        )
-    if store.period:
-        yield Note(
-            "Levels are of all jobs that ran in the period, also those submitted before it. Numbers of jobs,"
-            " sizes, run times and waits are of jobs submitted in it; outcomes of jobs that ended in it."
         )
 
 

@@ -126,6 +126,7 @@ def reading(figure: Figure) -> Value:
         "levels": [tick.place for tick in ticks.linear(low, high, str(unit))],
         **{name: figure.data[name] for name in ("lines", "unit", "zone")},
         "reference": figure.data["reference"] if _shows_reference(figure.data) else None,
+        **({"window": figure.data["window"]} if "window" in figure.data else {}),
     }
 
 
