@@ -26,8 +26,8 @@ MAXIMUM_ROWS: Final = 10
 SIZE_CLASSES: Final = ("1", "2 to 4", "5 to 16", "17 to 64", "65 and more")
 
 SIZE_CLASS: Final = (  # jobs that never had a processor are of none
-    "case when n_procs is null or n_procs < 1 then -1 when n_procs = 1 then 0 when n_procs <= 4 then 1 when n_procs <= 16 then 2"
-    " when n_procs <= 64 then 3 else 4 end"
+    "case when n_procs is null or n_procs < 1 then -1 when n_procs = 1 then 0 when n_procs <= 4 then 1"
+    " when n_procs <= 16 then 2 when n_procs <= 64 then 3 else 4 end"
 )
 
 VALUES: Final = {
