@@ -8,7 +8,7 @@ from gwa.analysis.base import analyses
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import Statistics
 from gwa.evaluation.scorecard import Floor, Reference
-from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS
+from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
 from gwa.report.document import Fact, Figure, Report, Verbatim
 from gwa.report.facts import number
 from gwa.store.store import Store
@@ -59,7 +59,7 @@ def _normal_fits(store: Store) -> Iterator[Fact]:
             x = characteristic.measure(store, PRESETS["thesis"]).x
             for name, value in (("mu", x.mean()), ("sigma", x.std())) if x.n > 1 else ():
                 id_, label = (
-                    f"fit.{characteristic.name}.normal.{name}",
+                    f"fit.{fact_name(characteristic.name)}.normal.{name}",
                     f"{characteristic.title}, normal: {name}",
                 )
                 yield Fact(id_, number(value), label)
