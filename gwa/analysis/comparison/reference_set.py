@@ -220,9 +220,9 @@ def _rank_table(
     columns = (
         Column("fact", "Fact"),
         Column("own", summary.name),
-        Column("least", "Least"),
-        Column("middle", "Middle"),
-        Column("most", "Most"),
+        Column("least", "Minimum"),
+        Column("middle", "Median"),
+        Column("most", "Maximum"),
         Column("percentile", "Greater than", "fraction"),
         Column("traces", "Traces", "count"),
     )
