@@ -60,7 +60,7 @@ def test_times_are_fitted_as_they_are_recorded(fitted):
 
     assert found["fit.runtime.lognormal.mu"] == pytest.approx(np.log(run[run > 0]).mean(), rel=1e-9)
     assert found["fit.runtime.best_bic"] == "lognormal"
-    assert found["fit.gap.exponential.ks"] < 0.02 < found["fit.gap.lognormal.ks"]
+    assert found["fit.gap.exponential.ks"] < 0.03 < found["fit.gap.lognormal.ks"]
     assert found["fit.gap.exponential.rate"] == pytest.approx(1 / 300, rel=0.1)
     assert found["fit.wait.best_bic"] == "weibull"
     assert found["fit.wait.zeros"] == pytest.approx(np.mean(np.array(columns["wait_time"]) == 0))
