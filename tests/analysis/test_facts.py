@@ -100,7 +100,7 @@ def test_numbers_are_finite_and_their_words_are_those_of_their_unit(found):
 
 
 def test_summaries_are_in_order(found):
-    families = defaultdict(dict)
+    families: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for name, value in numbers(found, *get_args(Unit)).items():
         family, _, last = name.rpartition(".")
         families[family][last] = value
