@@ -16,6 +16,7 @@ from gwa.statistics.goodness import Bootstrap, ks
 from gwa.statistics.hypererlang import HyperErlang
 from gwa.statistics.hyperexponential import HyperExponential
 from gwa.statistics.hypergamma import HyperGamma
+from gwa.statistics.lognormal_mixture import LognormalMixture
 from gwa.statistics.pareto import GeneralizedPareto
 from gwa.statistics.rounding import RoundingGrid
 from gwa.statistics.sample import Sample
@@ -205,6 +206,11 @@ def test_what_collapses_or_stands_on_a_bound_is_marked_and_never_the_best():
         (HyperExponential(0.999, 1, 0.001), HyperExponential(1, 1, 0.001)),  # one in a thousand, far out
         (HyperErlang(3, 0.9, 1, 0.1), HyperErlang(3, 0.3, 1, 1)),
         (HyperGamma(0.5, 2, 5, 9, 30), HyperGamma(0.5, 2, 5, 1e4, 0.03)),
+        (
+            LognormalMixture((0.5, 0.5), (1, 3), (1, 0.2)),
+            LognormalMixture((0.5, 0.5), (2, 2.001), (1, 1.001)),
+        ),
+        (LognormalMixture((0.9, 0.1), (1, 3), (1, 0.2)), LognormalMixture((1 - 1e-9, 1e-9), (1, 3), (1, 1))),
         (GeneralizedPareto(-0.49, 1), GeneralizedPareto(-0.4999, 1)),
         (GeneralizedPareto(0.5, 1), GeneralizedPareto(-0.5, 1)),
     ],
