@@ -12,9 +12,17 @@ from gwa.errors import TraceError
 TEST_COLUMNS = ("p_value", "p_ad", "p_cvm")
 """What only --test adds."""
 
-COLUMNS = ("distribution", "parameters", "ks", "ad", "cvm", "aic", "bic", "p_naive", *TEST_COLUMNS, "best")
+NAIVE = "p_naive"
+"""What only --naive adds."""
+
+COLUMNS = (
+    "distribution", "parameters", "ks", "ad", "cvm", "aic", "bic", NAIVE, *TEST_COLUMNS, "best", "remark",
+)  # fmt: skip
 
 USERS = "user_rank"
+
+MINIMA = 500
+"""How many beginnings of a power law are tried."""
 
 
 @click.command(name="fit")
@@ -33,6 +41,11 @@ USERS = "user_rank"
 )
 @click.option("--every", is_flag=True, help="Fit every distribution there is, not only the thesis' six.")
 @click.option("--test", is_flag=True, help="Add p-values by parametric bootstrap; takes seconds to minutes.")
+@click.option(
+    "--naive",
+    is_flag=True,
+    help="Add the textbook p-values of KS, which are too large for fitted parameters.",
+)
 @click.option("--seed", type=int, default=2009, show_default=True, help="Seed of the bootstrap.")
 @JSON
 @parts
@@ -43,26 +56,28 @@ def command(
     """
     Fit distributions to a characteristic of a trace: a table on a terminal, CSV when piped.
 
-    Values are fitted on the scale of Anoep's thesis (2009), mostly logarithms. KS is the greatest
-    distance of the distribution functions; the best by KS comes first. The distances of Anderson and
-    Darling (ad), which weighs the tails, and of Cramér and von Mises (cvm) grow with the number of values;
-    like AIC and BIC they are over those that all candidates can produce. With --test each has a p-value.
+    Times and memory are fitted as they are recorded, those above 0; characteristics called log_… are the
+    logarithms that Anoep's thesis (2009) models. KS is the greatest distance of the distribution functions;
+    the best by KS comes first, and fits with a remark come last. The distances of Anderson and Darling (ad),
+    which weighs the tails, and of Cramér and von Mises (cvm) grow with the number of values; like AIC and BIC
+    they are over those that all candidates can produce. With --test each has a p-value.
 
     \b
     Examples:
       gwa fit --list
       gwa fit sample_traces/swf/tiny.swf runtime
+      gwa fit sample_traces/swf/tiny.swf log_runtime --preset text
     """
     from gwa.cli._terminal import table
-    from gwa.metrics.papers.anoep2009 import CHARACTERISTICS
+    from gwa.metrics.characteristics import FITTED
 
     if as_list:
-        rows = [(item.name, item.title, item.unit, item.tables) for item in CHARACTERISTICS.values()]
+        rows = [(item.name, item.title, item.unit, item.tables) for item in FITTED.values()]
         rows.append((USERS, "Users by number of jobs", "count", "4.19, 4.20"))
         table(("characteristic", "title", "unit", "tables of the thesis"), rows, as_json=as_json)
         return
-    if not (trace and characteristic) or characteristic not in (*CHARACTERISTICS, USERS):
-        known = ", ".join((*CHARACTERISTICS, USERS))
+    if not (trace and characteristic) or characteristic not in (*FITTED, USERS):
+        known = ", ".join((*FITTED, USERS))
         given = "a trace and a characteristic" if characteristic is None else f"'{characteristic}'"
         raise click.UsageError(f"{given}: expected TRACE and one of {known}")
     with opened(trace, params) as opened_trace:
@@ -70,8 +85,9 @@ def command(
         fits, about = (_ranking if characteristic == USERS else _fits)(store, characteristic, params)
     if not len(fits):
         raise TraceError(f"{characteristic}: too few different values for a fit")
-    names = COLUMNS if params["test"] else tuple(name for name in COLUMNS if name not in TEST_COLUMNS)
-    lines = [_row(fit, fits) for fit in sorted(fits, key=lambda fit: fit.ks)]
+    omitted = (*(() if params["test"] else TEST_COLUMNS), *(() if params["naive"] else (NAIVE,)))
+    names = tuple(name for name in COLUMNS if name not in omitted)
+    lines = [_row(fit, fits) for fit in sorted(fits, key=lambda fit: (bool(fit.degenerate), fit.ks))]
     table(names, [tuple(line[name] for name in names) for line in lines], as_json=as_json)
     if not params["quiet"]:
         click.echo(about, err=True)
@@ -102,27 +118,55 @@ def _fits(store: Any, name: str, params: dict[str, Any]) -> tuple[Any, str]:
     """Return the fits of a characteristic, and what to say about them."""
     from dataclasses import replace
 
-    from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fitted
+    from gwa.metrics.characteristics import FITTED, bootstrap
+    from gwa.metrics.papers.anoep2009 import PRESETS
     from gwa.report.formatting import fraction
-    from gwa.statistics.distribution import NONNEGATIVE, POSITIVE, distributions
+    from gwa.statistics.distribution import distributions
     from gwa.statistics.fit import SIX, with_p_values
-    from gwa.statistics.goodness import Bootstrap
 
-    missing = [field for field in CHARACTERISTICS[name].needs if not store.has(field)]
+    characteristic = FITTED[name]
+    missing = [field for field in characteristic.needs if not store.has(field)]
     if missing:
         raise TraceError(f"the trace does not record {', '.join(missing)}, which {name} needs")
-    measured = CHARACTERISTICS[name].measure(store, replace(PRESETS[params["preset"]], shift=params["shift"]))
+    measured = characteristic.measure(store, replace(PRESETS[params["preset"]], shift=params["shift"]))
     kinds = [distribution.name for distribution in distributions().values() if not distribution.support.whole]
-    fits = fitted(measured, kinds if params["every"] else SIX)
+    fits = characteristic.fit(measured, kinds if params["every"] else SIX)
     if params["test"]:
         import numpy as np
 
-        bootstrap = Bootstrap(grid=measured.grid, supports=(POSITIVE, NONNEGATIVE))
         rng = np.random.default_rng(params["seed"])
-        fits = with_p_values(fits, measured.x.restrict(above=0.0), rng, bootstrap)
+        fits = with_p_values(fits, measured.x.restrict(above=0.0), rng, bootstrap(measured))
+    zeros, dropped = fraction(measured.zeros), fraction(measured.dropped)
+    if characteristic.natural:
+        about = f"{measured.x.n:,} values, {zeros} zeros, which are not fitted"
+        return fits, f"{about}. {fits.verdict()}{_power_law(measured, params)}"
     scale = f"log base {measured.base}" if measured.base else "no logarithm"
-    summary = f"{measured.x.n:,} values ({scale}); {fraction(measured.dropped)} below 1 dropped"
-    return fits, f"{summary}, {fraction(measured.zeros)} zeros. {fits.verdict()}"
+    about = f"{measured.x.n:,} values ({scale}); {dropped} below 1 dropped, {zeros} zeros"
+    return fits, f"{about}. {fits.verdict()}"
+
+
+def _power_law(measured: Any, params: dict[str, Any]) -> str:
+    """Return a sentence on the power law of the largest values; nothing where there are too few."""
+    import numpy as np
+
+    from gwa.report.formatting import number
+    from gwa.statistics.distribution import FitError
+    from gwa.statistics.fit import SIGNIFICANCE
+    from gwa.statistics.power_law import power_law, power_law_p_value
+
+    x, step = measured.x.restrict(above=0.0), measured.grid.resolution if measured.grid else 0.0
+    try:
+        law = power_law(x, step, MINIMA)
+    except FitError:
+        return ""
+    about = (
+        f" The nearest power law: exponent {number(law.exponent)} from {number(law.minimum)} on"
+        f" ({law.above:,} values, KS {number(law.ks)})"
+    )
+    if not params["test"]:
+        return f"{about}; --test tells whether it is refuted."
+    p = power_law_p_value(x, np.random.default_rng(params["seed"]), step)
+    return f"{about}; {'refuted' if p <= SIGNIFICANCE else 'not refuted'}, p {number(p)}."
 
 
 def _row(fit: Any, fits: Any) -> dict[str, object]:
@@ -144,4 +188,5 @@ def _row(fit: Any, fits: Any) -> dict[str, object]:
         "parameters": " ".join(f"{name}={value:.6g}" for name, value in fit.parameters.items()),
         **{name: round(value, d) if math.isfinite(value) else None for name, (value, d) in numbers.items()},
         "best": " ".join(rule for rule, best in best_fits if best is fit),
+        "remark": f"not ranked: {fit.degenerate}" if fit.degenerate else "",
     }

@@ -24,7 +24,16 @@ Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Va
 """What a fact or a table cell may hold: anything that JSON can say."""
 
 Unit: TypeAlias = Literal[
-    "", "count", "fraction", "seconds", "timestamp", "kilobytes", "cpu seconds", "per day", "per hour"
+    "",
+    "count",
+    "fraction",
+    "seconds",
+    "seconds squared",
+    "timestamp",
+    "kilobytes",
+    "cpu seconds",
+    "per day",
+    "per hour",
 ]
 """How a number is printed. Values are always in SI base units; only the printing differs."""
 

@@ -1,7 +1,7 @@
 """From a sample to the handful of facts that sum it up."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gwa.report.document import Fact, FactTable, Unit
 from gwa.statistics.sample import Sample
@@ -35,13 +35,23 @@ def summary(prefix: str, sample: Sample, unit: Unit, what: str) -> tuple[Fact, .
 
     Quantiles interpolate linearly between order statistics, as NumPy and R do by default (type 7).
     """
+    values = (sample.min(), sample.mean(), sample.median(), sample.quantile(0.95), sample.max())
+    return summary_of(prefix, values, unit, what)
+
+
+def summary_of(prefix: str, values: Sequence[float], unit: Unit, what: str) -> tuple[Fact, ...]:
+    """Return minimum, mean, median, 95th percentile and maximum, given in this order, as facts."""
     lowest, highest = ("Fewest", "Most") if unit == "count" else ("Least", "Greatest")
-    return (
-        Fact(f"{prefix}.min", number(sample.min()), f"{lowest} {what}", unit),
-        Fact(f"{prefix}.mean", number(sample.mean()), f"Mean {what}", unit),
-        Fact(f"{prefix}.median", number(sample.median()), f"Median {what}", unit),
-        Fact(f"{prefix}.p95", number(sample.quantile(0.95)), f"95th percentile of {what}", unit),
-        Fact(f"{prefix}.max", number(sample.max()), f"{highest} {what}", unit),
+    labels = {
+        "min": f"{lowest} {what}",
+        "mean": f"Mean {what}",
+        "median": f"Median {what}",
+        "p95": f"95th percentile of {what}",
+        "max": f"{highest} {what}",
+    }
+    return tuple(
+        Fact(f"{prefix}.{name}", number(value), label, unit)
+        for (name, label), value in zip(labels.items(), values, strict=True)
     )
 
 

@@ -271,6 +271,7 @@ FORMATS: Final[Mapping[Unit, Callable[[float], str]]] = {
     "count": number,
     "fraction": fraction,
     "seconds": seconds,
+    "seconds squared": lambda value: f"{number(value)} s²",
     "kilobytes": kilobytes,
     "cpu seconds": cpu_seconds,
     "per day": lambda value: f"{number(value)} per day",

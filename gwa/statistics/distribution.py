@@ -136,6 +136,15 @@ class Distribution(ABC):
         """Return the number of parameters that the data determined, for AIC and BIC."""
         return len(self.parameters)
 
+    def degenerate(self) -> str:
+        """
+        Say in a few words how the parameters are no maximum of the likelihood that means anything.
+
+        Empty for most. A parameter on the bound of what is searched, or a mixture whose parts coincide, is
+        the sign of a distribution that does not suit the data; it stands in tables but is never the best.
+        """
+        return ""
+
     def to_scipy(self) -> dict[str, float]:
         """Return the keyword arguments of this distribution's namesake in ``scipy.stats``."""
         raise NotImplementedError(f"scipy.stats has no {self.title} distribution")

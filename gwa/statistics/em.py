@@ -38,6 +38,11 @@ _SHIFT = 1e-5
 _MAX_MOVE = 0.1
 """No parameter of the binned sample is off by a tenth of itself."""
 
+_GRID = 400
+_EXTREME = 1e-4
+_SAME = 0.02
+"""A mixture is its largest phase if the tails of both, down to `_EXTREME`, differ by less than this share."""
+
 _MAX_SHAPE = 1e4
 """The largest shape of a phase: without a bound one phase shrinks onto a single repeated value."""
 
@@ -109,6 +114,21 @@ class PhaseMixture(Distribution):
         """Return the expectation."""
         p = self.phases()
         return float((p.weights * p.shapes / p.rates).sum())
+
+    def degenerate(self) -> str:
+        """Say when the phases coincide, when one has all the weight, or when one is a single value."""
+        p = self.phases()
+        if p.shapes.max() >= _MAX_SHAPE * (1 - _SHIFT) and p.weights[np.argmax(p.shapes)] > 0:
+            return "one phase is a single value"
+        main = np.argmax(p.weights)
+        means = (p.shapes / p.rates).ravel()
+        x = np.geomspace(means.min() * _EXTREME, means.max() / _EXTREME, _GRID)
+        for part, whole in ((gammainc, self.cdf(x)), (gammaincc, self.sf(x))):
+            alone = part(p.shapes[main], p.rates[main] * x)
+            seen = alone >= _EXTREME
+            if np.any(np.abs(whole[seen] / alone[seen] - 1) > _SAME):
+                return ""
+        return "its phases are one"
 
 
 def accelerate(

@@ -15,7 +15,7 @@ import numpy as np
 
 from gwa.statistics.distribution import NONNEGATIVE, REAL, Distribution, FitError, Support, distributions
 from gwa.statistics.goodness import Bootstrap, Distances, PValues, distances, ks, naive_p_value, p_values
-from gwa.statistics.rounding import RoundingGrid
+from gwa.statistics.rounding import DIRECTIONS, RoundingGrid
 from gwa.statistics.sample import Sample
 
 SIX = ("normal", "lognormal", "exponential", "hyperexponential", "weibull", "gamma")
@@ -62,6 +62,11 @@ class Fit:
     compared_on: Sample | None = field(default=None, repr=False)
 
     @cached_property
+    def degenerate(self) -> str:
+        """Why the fit is not ranked, in a few words; empty if it is, see `Distribution.degenerate`."""
+        return self.distribution.degenerate()
+
+    @cached_property
     def _distances(self) -> Distances:
         """Measured when they are asked for: they take more time than the fit."""
         return distances(self.compared_on or self.measured_on, self.distribution)
@@ -93,7 +98,7 @@ class Fit:
 
     @property
     def chance(self) -> float:
-        """How often chance alone is as far off: the bootstrap's p, or the naive one."""
+        """How often chance alone is as far off: the bootstrap's p, or the naive one, an upper bound."""
         return self.p.ks if self.p else self.naive
 
     @property
@@ -130,25 +135,31 @@ class Fits:
         raise KeyError(name)
 
     @property
+    def ranked(self) -> tuple[Fit, ...]:
+        """The fits but the degenerate ones."""
+        return tuple(fit for fit in self.fits if not fit.degenerate)
+
+    @property
     def best_ks(self) -> Fit | None:
-        """The nearest by KS distance, the thesis' rule."""
-        return min(self.fits, key=lambda fit: fit.ks, default=None)
+        """The nearest by KS distance, the thesis' rule; never a degenerate one."""
+        return min(self.ranked, key=lambda fit: fit.ks, default=None)
 
     @property
     def best_bic(self) -> Fit | None:
-        """The one of least BIC."""
-        return min(self.fits, key=lambda fit: fit.bic, default=None)
+        """The one of least BIC; never a degenerate one."""
+        return min(self.ranked, key=lambda fit: fit.bic, default=None)
 
     def verdict(self) -> str:
         """Return one sentence: which distribution describes the sample, and how well, or that none does."""
         nearest, likeliest = self.best_ks, self.best_bic
         if nearest is None or likeliest is None:
-            return "No distribution could be fitted."
+            return "No candidate suits these values." if self.fits else "No distribution could be fitted."
         distance = f"off by at most {f'{100 * nearest.ks:.1f}'.removesuffix('.0')} % of the observations"
         if nearest.measured_on.n < MIN_OBSERVATIONS and nearest.chance >= SIGNIFICANCE:
+            p = f" (p {nearest.p.ks:.2f})" if nearest.p else ""
             return (
                 f"{nearest.measured_on.n} values cannot tell distributions apart: the nearest, "
-                f"{nearest.title}, is {distance}, and chance alone is often as far (p {nearest.chance:.2f})."
+                f"{nearest.title}, is {distance}, and chance alone is often as far{p}."
             )
         if nearest.ks > ROUGH_KS:
             return (
@@ -186,11 +197,11 @@ def with_p_values(
     Return *fits* with bootstrap p-values, see `gwa.statistics.goodness.p_values`.
 
     The observations are those that all the fitted distributions can produce. Without a *plan*, whole
-    numbers are taken for rounded ones.
+    numbers are taken for rounded ones, in whatever direction.
     """
     kinds = [type(fit.distribution) for fit in fits]
     common = _within(sample, kinds)
-    plan = plan or Bootstrap(grid=RoundingGrid.of(common), supports=_supports(kinds))
+    plan = plan or Bootstrap(grid=RoundingGrid.of(common), supports=_supports(kinds), directions=DIRECTIONS)
 
     def tested(fit: Fit) -> Fit:
         try:

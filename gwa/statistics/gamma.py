@@ -14,6 +14,9 @@ from gwa.statistics.sample import Floats
 
 _STEPS = 50
 _TOLERANCE = 1e-13
+_SMALL_GAP = 1e-3
+_LARGE = 1e4
+"""From this shape on, series are exact to the last digits where differences of functions lose them."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,12 @@ class Gamma(Batched):
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
         """Solve the likelihood equation of each row."""
         mean = average(x, weight)
-        shape = gamma_shape(np.log(mean) - average(np.log(x), weight))
+        # Both are ln mean - mean ln x. The first loses all digits where values are nearly constant, the
+        # second some where they are far apart.
+        gap = np.log(mean) - average(np.log(x), weight)
+        off = x / mean - 1
+        near = average(off - np.log1p(off), weight)
+        shape = gamma_shape(np.where(gap < _SMALL_GAP, np.where(near > 0, near, math.nan), gap))
         return shape, mean / shape
 
     def cdf(self, x: ArrayLike) -> Floats:
@@ -108,10 +116,25 @@ def gamma_shape(gap: Floats) -> Floats:
     safe = np.where(gap > 0, gap, math.nan)
     shape = (3 - safe + np.sqrt((safe - 3) ** 2 + 24 * safe)) / (12 * safe)
     for _ in range(_STEPS):
-        slope = shape - shape**2 * zeta(2, shape)
-        better = 1 / (1 / shape + (np.log(shape) - digamma(shape) - safe) / slope)
+        value, slope = _log_less_digamma(shape)
+        better = 1 / (1 / shape + (value - safe) / slope)
         done = np.all(np.abs(better - shape) <= _TOLERANCE * shape)
         shape = better
         if done:
             break
     return floats(shape)
+
+
+def _log_less_digamma(shape: Floats) -> tuple[Floats, Floats]:
+    """
+    Return ln a - digamma(a), and its derivative by 1/a times -1.
+
+    From `_LARGE` on by the asymptotic series (Abramowitz & Stegun 1964, 6.3.18 and 6.4.12): rounding errors
+    of the differences would lead Newton's steps to negative shapes, of which scipy's zeta never ends.
+    """
+    small = np.where(shape < _LARGE, shape, 1.0)
+    large = np.where(shape < _LARGE, _LARGE, shape)
+    value = np.where(shape < _LARGE, np.log(small) - digamma(small), 1 / (2 * large) + 1 / (12 * large**2))
+    slope = np.where(shape < _LARGE, small - small**2 * zeta(2, small), -0.5 - 1 / (6 * large))
+    nothing = np.isnan(shape)
+    return np.where(nothing, math.nan, value), np.where(nothing, math.nan, slope)

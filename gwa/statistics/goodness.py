@@ -9,7 +9,7 @@ samples drawn from the fitted distribution are rounded as the data are, and fitt
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,14 @@ from scipy.special import kolmogorov
 
 from gwa.statistics.distribution import REAL, Batched, Distribution, FitError, Support
 from gwa.statistics.numeric import dot, log
-from gwa.statistics.rounding import Rounded, RoundingGrid, fit_rounded, fit_rounded_rows
+from gwa.statistics.rounding import (
+    Direction,
+    Rounded,
+    RoundingGrid,
+    fit_rounded,
+    fit_rounded_rows,
+    likeliest_rounding,
+)
 from gwa.statistics.sample import Floats, Sample
 
 _ATTEMPTS = 1000
@@ -124,6 +131,9 @@ class Bootstrap:
     """
     How to test: on at most *n* observations, with *replicates* simulated samples, rounded to *grid*.
 
+    With *directions* the direction of rounding is not known: it is the one of them that makes the best fit
+    most likely, chosen once for each kind and not again for simulated samples: the test is conservative.
+
     *supports* are those within which the sample was cut; a simulated value that falls outside is drawn
     again, except for distributions on all numbers.
     """
@@ -132,6 +142,7 @@ class Bootstrap:
     replicates: int = 200
     grid: RoundingGrid | None = None
     supports: tuple[Support, ...] = ()
+    directions: tuple[Direction, ...] = ()
 
     def cuts(self, kind: type[Distribution] | Distribution) -> tuple[Support, ...]:
         """Return the supports within which simulated values of *kind* count."""
@@ -169,6 +180,8 @@ def p_values(
     """
     drawn = sample.subsample(plan.n, rng)
     cuts = plan.cuts(kind)
+    if plan.grid and plan.directions:
+        plan = replace(plan, grid=likeliest_rounding(kind, drawn, plan.grid, cuts, plan.directions))
     fitted = fit_rounded(kind, drawn, plan.grid, cuts) if plan.grid else kind.fit(drawn)
     observed = _distances(drawn.expand()[np.newaxis], fitted, plan)[0]
     rows = max(_MAX_SIMULATED // drawn.n, 1)

@@ -12,6 +12,12 @@ from gwa.statistics.mixture import GaussianMixture, Vector, select
 from gwa.statistics.numeric import floats, log
 from gwa.statistics.sample import Floats, Sample
 
+_SAME = 0.01
+"""Components are one if their means of ln x and their widths differ by less than this share of the width."""
+
+_NOTHING = 1e-6
+"""A component of so little weight is none."""
+
 
 @dataclass(frozen=True)
 class LognormalMixture(Distribution):
@@ -79,6 +85,14 @@ class LognormalMixture(Distribution):
         """Return *n* independent draws."""
         draws: Floats = np.exp(self.logs().rvs(rng, n))
         return draws
+
+    def degenerate(self) -> str:
+        """Say when two components are one, or one has no weight."""
+        weights, mus, sigmas = floats(self.weights), floats(self.mus), floats(self.sigmas)
+        order = np.argsort(mus)
+        steps, spread = np.diff(mus[order]), sigmas[order]
+        close = (steps < _SAME * spread[:-1]) & (np.abs(np.diff(spread)) < _SAME * spread[:-1])
+        return "two components are one" if close.any() or weights.min() <= _NOTHING else ""
 
     def mean(self) -> float:
         """Return the expectation, the weighted mean of exp(mu + sigma**2 / 2)."""

@@ -14,6 +14,7 @@ from gwa.statistics.sample import Floats, Sample
 
 _NEARLY_EXPONENTIAL = 1e-9
 _MIN_SHAPE = -0.5
+_ON_BOUND = 1e-3
 _PENALTY = 1e3
 
 
@@ -93,6 +94,10 @@ class GeneralizedPareto(Distribution):
     def mean(self) -> float:
         """Return the expectation, infinite from a shape of 1 on."""
         return self.scale / (1 - self.shape) if self.shape < 1 else math.inf
+
+    def degenerate(self) -> str:
+        """Say when the shape is the least that is searched."""
+        return f"its shape is on the bound of {_MIN_SHAPE}" if self.shape < _MIN_SHAPE + _ON_BOUND else ""
 
     def to_scipy(self) -> dict[str, float]:
         """Return the arguments of ``scipy.stats.genpareto``."""

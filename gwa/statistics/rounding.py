@@ -9,14 +9,18 @@ of rounded-up seconds takes each interval's end for the value.
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from gwa.statistics.distribution import Batched, Distribution, FitError, Support
 from gwa.statistics.numeric import log
 from gwa.statistics.sample import Floats, Sample
+
+Direction: TypeAlias = Literal["nearest", "up", "down"]
+
+DIRECTIONS: tuple[Direction, ...] = ("nearest", "up", "down")
 
 _MAX_LOWEST = 10
 _SHIFT = 1e-3
@@ -36,7 +40,7 @@ class RoundingGrid:
 
     resolution: float = 1.0
     base: float | None = None
-    rounding: Literal["nearest", "up", "down"] = "nearest"
+    rounding: Direction = "nearest"
 
     @classmethod
     def of(cls, sample: Sample) -> "RoundingGrid | None":
@@ -115,6 +119,34 @@ def fit_rounded(
     if not all(map(math.isfinite, values)):
         raise FitError(f"no {kind.title} distribution makes the intervals most likely")
     return kind(*values)
+
+
+def likeliest_rounding(
+    kind: type[Distribution],
+    sample: Sample,
+    grid: RoundingGrid,
+    supports: tuple[Support, ...],
+    directions: tuple[Direction, ...] = DIRECTIONS,
+) -> RoundingGrid:
+    """
+    Return *grid* with that of the *directions* under which the best fit of *kind* is most likely.
+
+    It makes the test of a fit fair where nobody says how a log was rounded. It is no finding about the log:
+    under a wrong kind the likeliest direction is wrong, too. Raises `FitError` if no direction has a fit.
+    """
+    likelihoods: dict[RoundingGrid, float] = {}
+    for direction in directions:
+        rounded = replace(grid, rounding=direction)
+        try:
+            fitted = fit_rounded(kind, sample, rounded, supports)
+        except FitError:
+            continue
+        with np.errstate(all="ignore"):
+            logs = np.maximum(Rounded(fitted, rounded, supports).logpmf(sample.values), _MIN_LOG)
+        likelihoods[rounded] = float(np.nan_to_num(logs, nan=_MIN_LOG) @ sample.weights)
+    if not likelihoods:
+        raise FitError(f"no {kind.title} distribution makes the intervals most likely")
+    return max(likelihoods, key=lambda rounded: likelihoods[rounded])
 
 
 def fit_rounded_rows(

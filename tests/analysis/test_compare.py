@@ -13,6 +13,7 @@ from gwa.analysis.comparison.align import same_load, same_period
 from gwa.analysis.comparison.compare import COMPARED_FACTS, compare, with_distinct_names
 from gwa.analysis.comparison.differences import rank_differences
 from gwa.analysis.comparison.reference_set import rank_among_references, read_references, thesis_facts
+from gwa.analysis.comparison.shared_users import beyond_chance
 from gwa.analysis.comparison.trace_summary import summarize
 from gwa.errors import TraceError
 from gwa.report.as_json import as_json
@@ -109,11 +110,12 @@ def test_hostile_names_are_text_and_the_same_traces_give_the_same_bytes(make_sto
 
 
 def test_users_who_moved_are_those_whose_share_changed(make_store):
+    site = (("Installation", "KTH"),)
     one = make_store(
-        run_time=[10.0] * 4, n_procs=[1] * 4, user_id=["a", "a", "a", "b"], submit_time=[0.0, 1, 2, 3]
+        site, run_time=[10.0] * 4, n_procs=[1] * 4, user_id=["a", "a", "a", "b"], submit_time=[0.0, 1, 2, 3]
     )
     other = make_store(
-        run_time=[10.0] * 4, n_procs=[1] * 4, user_id=["b", "b", "b", "c"], submit_time=[0.0, 1, 2, 3]
+        site, run_time=[10.0] * 4, n_procs=[1] * 4, user_id=["b", "b", "b", "c"], submit_time=[0.0, 1, 2, 3]
     )
     (row,) = cells(compare([("before", one), ("after", other)]), "users-moved")
     assert (row["user"], row["trace_1"], row["trace_2"], row["change"]) == ("b", 0.25, 0.75, 0.5)
@@ -215,7 +217,100 @@ def test_what_is_compared_of_fits_is_what_a_report_says_of_them(sample):
         said = {
             name: value
             for name, value in trace.facts("fit.").items()
-            if name.split(".", 2)[-1] in {"normal.mu", "normal.sigma"}
+            if name.startswith(("fit.log_", "fit.daily."))
+            and name.split(".", 2)[-1] in {"normal.mu", "normal.sigma"}
         }
     assert said
     assert {name: facts[name].value for name in said} == pytest.approx(said)
+
+
+def test_a_variance_is_no_duration(sample):
+    with gwa.open(sample / "swf" / "tiny.swf") as trace:
+        summary = summarize("x", trace.store, COMPARED_FACTS)
+    rows = cells_of(rank_among_references([summary], thesis_facts()), "standing-1")
+    (variance,) = (row for row in rows if row["fact"] == "Typical variance of run times in a bag")
+
+    assert all(variance[key].endswith(" s²") for key in ("own", "least", "middle", "most"))
+    (run_time,) = (row for row in rows if row["fact"] == "Typical run time")
+    assert run_time["own"].endswith(("min", "h", "s"))
+    assert "²" not in run_time["own"]
+
+
+def cells_of(blocks, name):
+    (found,) = (block for block in blocks if isinstance(block, Table) and block.id == name)
+    return [dict(zip([column.key for column in found.columns], row, strict=True)) for row in found.rows]
+
+
+def numbered(rng, users, most, prefix="u"):
+    """Users whom a system numbers, of which *users* were active."""
+    return {f"{prefix}{number}" for number in rng.choice(most, users, replace=False)}
+
+
+def people(rng, users, pool=3000):
+    """Users called by names, some of which are common."""
+    weights = 1 / (np.arange(pool) + 20)
+    chosen = rng.choice(pool, users, replace=False, p=weights / weights.sum())
+    return {"".join(chr(97 + int(digit)) for digit in f"{number:04d}") for number in chosen}
+
+
+UNRELATED = {
+    "first to last": lambda rng: numbered(rng, int(rng.integers(20, 300)), 300),
+    "all of them": lambda rng: {f"U{n}" for n in range(int(rng.integers(20, 300)))},
+    "user ids": lambda rng: {
+        *numbered(rng, 120, 200, "10"), *numbered(rng, 60, 60_000, ""), "65534", "0", "root",
+    },
+    "names": lambda rng: people(rng, int(rng.integers(30, 300))),
+    "few": lambda rng: people(rng, 8) | {"root", "admin"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("world", UNRELATED)
+def test_users_of_unrelated_systems_are_not_taken_for_the_same(world):
+    draw = UNRELATED[world]
+    found = [
+        beyond_chance(draw(np.random.default_rng((seed, 1))), draw(np.random.default_rng((seed, 2))))
+        for seed in range(200)
+    ]
+
+    assert np.mean(found) <= 0.05
+
+
+@pytest.mark.parametrize(
+    "everybody",
+    [
+        lambda rng: numbered(rng, 300, 20_000, ""),
+        lambda rng: numbered(rng, 300, 10**12),
+        people,
+    ],
+    ids=["user ids", "pseudonyms of one key", "names"],
+)
+def test_users_of_two_periods_of_a_system_are_found_to_be_the_same(everybody):
+    found = []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        names = sorted(everybody(rng) if everybody is not people else people(rng, 300))
+        periods = [set(rng.choice(names, 150, replace=False).tolist()) for _ in range(2)]
+        found.append(beyond_chance(*periods))
+
+    assert np.mean(found) >= 0.95
+
+
+def test_users_of_other_sites_are_not_compared(make_store):
+    def trace(seed, *header):
+        rng = np.random.default_rng(seed)
+        users = [f"u{user}" for user in rng.integers(0, 40, 200)]
+        return make_store(
+            header, run_time=[10.0] * 200, n_procs=[1] * 200, user_id=users,
+            submit_time=[60.0 * n for n in range(200)],
+        )  # fmt: skip
+
+    kth, ctc = ("Installation", "KTH"), ("Installation", "CTC")
+    unknown = html(compare([("one", trace(1)), ("two", trace(2))]))
+    other = html(compare([("one", trace(1, kth)), ("two", trace(2, ctc))]))
+    report = compare([("one", trace(1, kth)), ("two", trace(2, ctc)), ("three", trace(3, kth))])
+
+    assert "Users are not compared" in unknown
+    assert "Users are not compared" in other
+    rows = cells(report, "users-moved")
+    assert len(rows) == 20
+    assert set(rows[0]) == {"user", "trace_1", "trace_2", "change"}  # one and three

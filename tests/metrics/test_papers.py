@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from gwa.cli import gwa
+from gwa.metrics.characteristics import FITTED
 from gwa.metrics.papers import minh2010
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fitted, shares
 from gwa.metrics.papers.anoep2009_users import ranked_users
@@ -160,21 +161,24 @@ def run(*words):
 def test_fit_lists_the_characteristics():
     found = run("--list", "--json")
 
-    assert [row["characteristic"] for row in json.loads(found.stdout)] == [*CHARACTERISTICS, "user_rank"]
+    assert [row["characteristic"] for row in json.loads(found.stdout)] == [*FITTED, "user_rank"]
 
 
 def test_fit_prints_the_best_first(sample):
-    found = run(str(sample / "swf" / "tiny.swf"), "runtime", "--json", "--quiet")
+    found = run(str(sample / "swf" / "tiny.swf"), "log_runtime", "--json", "--quiet")
     rows = json.loads(found.stdout)
 
     assert rows[0]["distribution"] == "weibull"
     assert rows[0]["best"] == "KS BIC"
-    assert sorted(rows, key=lambda row: row["ks"]) == rows
+    assert sorted(rows, key=lambda row: (bool(row["remark"]), row["ks"])) == rows
+    (collapsed,) = (row for row in rows if row["remark"])
+    assert collapsed["distribution"] == "hyperexponential"
+    assert "p_naive" not in rows[0]
 
 
-@pytest.mark.parametrize("name", [*CHARACTERISTICS, "user_rank"])
+@pytest.mark.parametrize("name", [*FITTED, "user_rank"])
 def test_fit_of_each_characteristic_measures_three_distances(name, sample):
-    found = run(str(sample / "swf" / "tiny.swf"), name, "--json")
+    found = run(str(sample / "swf" / "tiny.swf"), name, "--json", "--naive")
     rows = json.loads(found.stdout)
 
     assert {"ks", "ad", "cvm", "aic", "bic", "p_naive"} <= rows[0].keys()

@@ -1,6 +1,7 @@
 """Candidates are compared on equal terms, and a bad best is called bad."""
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -10,9 +11,13 @@ from gwa.statistics.distribution import distributions
 from gwa.statistics.distributions import Lognormal, Normal
 from gwa.statistics.em import PhaseMixture
 from gwa.statistics.fit import SIX, Fits, fit_all, with_p_values
-from gwa.statistics.gamma import Gamma
+from gwa.statistics.gamma import Gamma, gamma_shape
 from gwa.statistics.goodness import Bootstrap, ks
+from gwa.statistics.hypererlang import HyperErlang
 from gwa.statistics.hyperexponential import HyperExponential
+from gwa.statistics.hypergamma import HyperGamma
+from gwa.statistics.lognormal_mixture import LognormalMixture
+from gwa.statistics.pareto import GeneralizedPareto
 from gwa.statistics.rounding import RoundingGrid
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull
@@ -178,3 +183,83 @@ def test_no_small_step_from_the_fit_of_many_values_is_likelier(true):
         assert max(higher, lower) < best
         # The slope is 0 at the top: what is left of it is less than a thousandth of the bend.
         assert abs(higher - lower) / 2 < 1e-3 * (best - (higher + lower) / 2)
+
+
+def test_what_collapses_or_stands_on_a_bound_is_marked_and_never_the_best():
+    rng = np.random.default_rng(6)
+    even = Sample.of(rng.uniform(0, 100, 3000))
+    fits = fit_all(even, ("generalizedpareto", "exponential"))
+
+    assert fits["generalizedpareto"].ks < fits["exponential"].ks
+    assert fits["generalizedpareto"].degenerate == "its shape is on the bound of -0.5"
+    assert fits.best_ks is fits.best_bic is fits["exponential"]
+    less_varied = fit_all(Sample.of(rng.gamma(3, 100, 3000)), ("hyperexponential", "exponential"))
+    assert less_varied["hyperexponential"].degenerate == "its phases are one"
+    assert less_varied.best_ks is less_varied["exponential"]
+    assert fit_all(even, ("generalizedpareto",)).verdict() == "No candidate suits these values."
+
+
+@pytest.mark.parametrize(
+    ("sound", "degenerate"),
+    [
+        (HyperExponential(0.5, 1, 0.5), HyperExponential(0.5, 1.0001, 1)),
+        (HyperExponential(0.999, 1, 0.001), HyperExponential(1, 1, 0.001)),  # one in a thousand, far out
+        (HyperErlang(3, 0.9, 1, 0.1), HyperErlang(3, 0.3, 1, 1)),
+        (HyperGamma(0.5, 2, 5, 9, 30), HyperGamma(0.5, 2, 5, 1e4, 0.03)),
+        (
+            LognormalMixture((0.5, 0.5), (1, 3), (1, 0.2)),
+            LognormalMixture((0.5, 0.5), (2, 2.001), (1, 1.001)),
+        ),
+        (LognormalMixture((0.9, 0.1), (1, 3), (1, 0.2)), LognormalMixture((1 - 1e-9, 1e-9), (1, 3), (1, 1))),
+        (GeneralizedPareto(-0.49, 1), GeneralizedPareto(-0.4999, 1)),
+        (GeneralizedPareto(0.5, 1), GeneralizedPareto(-0.5, 1)),
+    ],
+)
+def test_only_what_is_degenerate_is_called_so(sound, degenerate):
+    assert sound.degenerate() == ""
+    assert degenerate.degenerate()
+
+
+@pytest.mark.parametrize("true", [HyperExponential(0.6, 0.1, 0.001), HyperErlang(2, 0.5, 0.1, 0.01)])
+def test_fits_to_what_a_mixture_made_are_not_degenerate(true):
+    for seed in range(5):
+        sample = Sample.of(true.rvs(np.random.default_rng(seed), 2000))
+        assert type(true).fit(sample).degenerate() == ""
+
+
+@pytest.mark.parametrize("spread", [1e-3, 2e-6, 1e-9, 1e-12])
+def test_the_gamma_of_nearly_constant_values_is_found_at_once(spread):
+    rng = np.random.default_rng(0)
+    data = 3600 * (1 + spread * rng.standard_normal(500))
+    found = Gamma.fit(Sample.of(data))
+
+    assert found.mean() == pytest.approx(data.mean())
+    # A narrow gamma is nearly normal: 1 / sqrt(shape) is its coefficient of variation.
+    assert found.shape**-0.5 == pytest.approx(Sample.of(data).cv(), rel=0.01)
+
+
+def test_gamma_shapes_solve_their_equation_at_every_size():
+    shapes = np.geomspace(1e-3, 1e12, 46)
+    exact = [float(log_less_digamma(shape)) for shape in shapes]
+
+    assert gamma_shape(np.array(exact)) == pytest.approx(shapes, rel=1e-9)
+
+
+def log_less_digamma(shape):
+    """Return ln a - digamma(a): by recurrence up to a large argument, then by its series."""
+    total, at = 0.0, Fraction(shape)
+    while at < 50:
+        total += float(1 / at)
+        at += 1
+    a = float(at)
+    series = 1 / (2 * a) + 1 / (12 * a**2) - 1 / (120 * a**4) + 1 / (252 * a**6)
+    return total + series + math.log(shape / a) if total else series
+
+
+def test_a_p_value_is_printed_only_if_it_is_the_bootstraps():
+    few = Sample.of(np.random.default_rng(0).weibull(0.7, 60))
+    bare = fit_all(few, ["weibull", "exponential"])
+    tested = with_p_values(bare, few, np.random.default_rng(1), Bootstrap(n=60, replicates=39))
+
+    assert "(p " not in bare.verdict()
+    assert "(p 0" in tested.verdict()

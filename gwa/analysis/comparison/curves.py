@@ -8,6 +8,7 @@ from gwa.analysis.comparison.differences import UNITS, compared_measures
 from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Note
 from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import show
 from gwa.statistics.sample import Sample
 
 CURVES_PER_FIGURE: Final = 6
@@ -26,14 +27,15 @@ def curves(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
         ]
         for start in range(0, len(samples) if len(samples) > 1 else 0, CURVES_PER_FIGURE):
             shown = dict(samples[start : start + CURVES_PER_FIGURE])
-            medians = ", ".join(f"{sample.median():.4g} in {name}" for name, sample in shown.items())
+            unit = UNITS.get(measure.id, "count")
+            medians = ", ".join(f"{show(sample.median(), unit)} in {name}" for name, sample in shown.items())
             yield cdf(
                 f"compare-{measure.id}-{start // CURVES_PER_FIGURE + 1}",
                 measure.title,
                 {name: sample.ecdf() for name, sample in shown.items()},
                 measure.title,
                 f"{measure.title}, cumulative, of {len(shown)} traces: the median is {medians}.",
-                unit=UNITS.get(measure.id, "count"),
+                unit=unit,
                 ylabel="Fraction",
             )
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.errors import TraceError
-from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, NUMBERS, PRESETS, Characteristic
+from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, NUMBERS, PRESETS, Characteristic, fact_name
 from gwa.metrics.papers.published import printed
-from gwa.report.document import Block, Column, Note, Table, Value
+from gwa.report.document import Block, Column, Note, Table, Unit, Value
 from gwa.report.facts import number
 from gwa.report.formatting import show
 
@@ -47,9 +47,15 @@ REFERENCE_FACTS: Final = (
 
 RANKED_FACTS: Final = (
     *REFERENCE_FACTS,
-    *(f"fit.{name}.normal.{what}" for name in CHARACTERISTICS for what in ("mu", "sigma")),
+    *(f"fit.{fact_name(name)}.normal.{what}" for name in CHARACTERISTICS for what in ("mu", "sigma")),
 )
 """The facts by which a trace is ranked, where it and others have them."""
+
+
+BY_FACT_NAME: Final = {fact_name(name): item for name, item in CHARACTERISTICS.items()}
+
+UNITS: Final[Mapping[str, Unit]] = {"seconds": "seconds", "seconds squared": "seconds squared"}
+"""Units of characteristics that are printed; numbers of things have none."""
 
 
 def thesis_facts() -> dict[str, dict[str, Value]]:
@@ -58,7 +64,7 @@ def thesis_facts() -> dict[str, dict[str, Value]]:
 
     Means and deviations of logarithms are those to the bases in which gwa states them.
 
-    >>> thesis_facts()["LCG"]["trace.jobs"], thesis_facts()["LCG"]["fit.runtime.normal.mu"]
+    >>> thesis_facts()["LCG"]["trace.jobs"], thesis_facts()["LCG"]["fit.log_runtime.normal.mu"]
     (188041, 6.51)
     """
     traces: dict[str, dict[str, Value]] = {}
@@ -73,8 +79,8 @@ def thesis_facts() -> dict[str, dict[str, Value]]:
             normal = trace.get(name, {}).get("normal")
             if normal:
                 scale = _logarithm(trace[name]["base"]) / _logarithm(bases[name])
-                facts[f"fit.{name}.normal.mu"] = float(normal["mean"]) * scale
-                facts[f"fit.{name}.normal.sigma"] = float(normal["sd"]) * scale
+                facts[f"fit.{fact_name(name)}.normal.mu"] = float(normal["mean"]) * scale
+                facts[f"fit.{fact_name(name)}.normal.sigma"] = float(normal["sd"]) * scale
         traces[trace["name"]] = facts
     return traces
 
@@ -185,7 +191,7 @@ def _fact_title(summary: TraceSummary, name: str) -> str:
 def _fitted_characteristic(name: str) -> Characteristic | None:
     """Return the characteristic that a fact of a fit is about."""
     _, _, rest = name.partition("fit.")
-    return CHARACTERISTICS.get(rest.partition(".")[0])
+    return BY_FACT_NAME.get(rest.partition(".")[0])
 
 
 def _format_value(name: str, value: float, summary: TraceSummary) -> str:
@@ -197,7 +203,7 @@ def _format_value(name: str, value: float, summary: TraceSummary) -> str:
     raw = NUMBERS[base] ** value if base in NUMBERS else value
     if name.endswith("sigma") and base in NUMBERS:
         return f"× {show(round(raw, 1))}"
-    return show(round(raw, 1), "seconds" if characteristic.unit == "seconds" else "")
+    return show(round(raw, 1), UNITS.get(characteristic.unit, ""))
 
 
 def _rank_table(
@@ -214,9 +220,9 @@ def _rank_table(
     columns = (
         Column("fact", "Fact"),
         Column("own", summary.name),
-        Column("least", "Least"),
-        Column("middle", "Middle"),
-        Column("most", "Most"),
+        Column("least", "Minimum"),
+        Column("middle", "Median"),
+        Column("most", "Maximum"),
         Column("percentile", "Greater than", "fraction"),
         Column("traces", "Traces", "count"),
     )

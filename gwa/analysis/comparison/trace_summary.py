@@ -8,7 +8,7 @@ from gwa.analysis.base import analyses
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import Statistics
 from gwa.evaluation.scorecard import Floor, Reference
-from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS
+from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
 from gwa.report.document import Fact, Figure, Report, Verbatim
 from gwa.report.facts import number
 from gwa.store.store import Store
@@ -29,7 +29,7 @@ class TraceSummary:
     What is compared of a trace called *name*.
 
     Its *facts* and *figures* by id, the *statistics* and noise *floors* of the measures of
-    `gwa.evaluation.measure`, and the share of jobs and of CPU time by user.
+    `gwa.evaluation.measure`, the share of jobs and of CPU time by user, and the *site* if it is known.
     """
 
     name: Verbatim
@@ -38,6 +38,7 @@ class TraceSummary:
     statistics: Statistics
     floors: Mapping[str, Floor]
     users: Mapping[str, tuple[float, float]]
+    site: str | None = None
 
 
 def summarize(name: str, store: Store, facts: Collection[str]) -> TraceSummary:
@@ -49,7 +50,8 @@ def summarize(name: str, store: Store, facts: Collection[str]) -> TraceSummary:
     figures = {block.id: block for block in blocks if isinstance(block, Figure)}
     jobs = Reference.of(JobArrays.of(store))
     by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
-    return TraceSummary(Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, _user_shares(store))
+    users, site = _user_shares(store), store.system.site
+    return TraceSummary(Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, users, site)
 
 
 def _normal_fits(store: Store) -> Iterator[Fact]:
@@ -59,7 +61,7 @@ def _normal_fits(store: Store) -> Iterator[Fact]:
             x = characteristic.measure(store, PRESETS["thesis"]).x
             for name, value in (("mu", x.mean()), ("sigma", x.std())) if x.n > 1 else ():
                 id_, label = (
-                    f"fit.{characteristic.name}.normal.{name}",
+                    f"fit.{fact_name(characteristic.name)}.normal.{name}",
                     f"{characteristic.title}, normal: {name}",
                 )
                 yield Fact(id_, number(value), label)

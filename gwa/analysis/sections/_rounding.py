@@ -1,7 +1,16 @@
-"""Round quotients in the engine, so that only a few thousand value counts leave it."""
+"""
+Round quotients in the engine, so that only a few thousand value counts leave it.
 
-from typing import Final
+Rounded values are drawn. What is stated of them is exact: `exact_summary` takes minimum, mean and maximum
+from the engine, and the quantiles from the values that share a rounded one with them.
+"""
 
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gwa.metrics.timeline import exact_sum
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
 
@@ -9,6 +18,28 @@ POWERS_OF_TEN: Final = 14
 """Values may be greater than the finest step by this many powers of ten."""
 
 ROUNDED: Final = "(select {rounded} as value from (select {expression} as value from {table}) as exact)"
+
+EXACT: Final = "(select cast({expression} as double) as value from {table}) as exact"
+EXTREMES: Final = "select min(value), {mean}, max(value) from {values}"
+CELL: Final = "(select value from {values} where {within}) as cell"
+
+SCALE: Final = 1e9
+"""Sums of ratios are made of billionths: an exact sum keeps six decimals."""
+
+NEAR: Final = 1e-9
+"""Rounded values that differ by less, relatively, are the same one."""
+
+QUANTILES: Final = (0.5, 0.95)
+
+
+class ExactSummary(NamedTuple):
+    """What facts state of values; all nan where there are none."""
+
+    min: float
+    mean: float
+    median: float
+    p95: float
+    max: float
 
 
 def three_digits(value: str, finest: float) -> str:
@@ -35,6 +66,36 @@ def rounded_sample(store: Store, expression: str, table: str, finest: float) -> 
     rounded = three_digits("value", finest)
     sample = store.sample("value", ROUNDED.format(rounded=rounded, expression=expression, table=table))
     return merge_equal(sample.values, sample.counts)
+
+
+def exact_summary(store: Store, expression: str, table: str, rounded: Sample, finest: float) -> ExactSummary:
+    """
+    Return minimum, mean, median, 95th percentile and maximum of *expression* over *table*, unrounded.
+
+    *rounded* is what `rounded_sample` counted. Rounding keeps the order, so it tells which rounded ones
+    hold the observations on both sides of a quantile; only the exact values behind those leave the engine.
+    """
+    if not rounded.n:
+        return ExactSummary(*[math.nan] * 5)
+    values = EXACT.format(expression=expression, table=table)
+    mean_of = f"{exact_sum(f'value * {SCALE!r}')} / {SCALE!r} / count(value)"
+    low, mean, high = store.row(EXTREMES.format(mean=mean_of, values=values))
+    median, p95 = (_exact_quantile(store, values, rounded, finest, share) for share in QUANTILES)
+    return ExactSummary(low, mean, median, p95, high)
+
+
+def _exact_quantile(store: Store, values: str, rounded: Sample, finest: float, share: float) -> float:
+    """Return the quantile by linear interpolation (type 7) of the unrounded *values*."""
+    place = (rounded.n - 1) * share
+    ranks = np.array([math.floor(place), math.ceil(place)])
+    held = np.searchsorted(rounded.cumulative, ranks, side="right")
+    cells = rounded.values[held].tolist()
+    lowest, highest = cells[0] * (1 - NEAR), cells[1] * (1 + NEAR)
+    within = f"{three_digits('value', finest)} between {lowest!r} and {highest!r}"
+    exact = store.sample("value", CELL.format(values=values, within=within))
+    before = int(rounded.cumulative[held[0]] - rounded.counts[held[0]])
+    low, high = exact.values[np.searchsorted(exact.cumulative, ranks - before, side="right")]
+    return float(low + (high - low) * (place - ranks[0]))
 
 
 def merge_equal(values: Floats, counts: Ints) -> Sample:

@@ -62,7 +62,7 @@ def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
         edges[:-1],
         {"jobs": arrived.astype(np.float64)},
         f"Jobs in {article(name)}",
-        f"Jobs submitted in each {name} of {len(arrived)}: {arrived.mean():.0f} on average, most"
+        f"Jobs submitted in each {name} of {len(arrived)}: {show(float(arrived.mean()))} on average, most"
         f" ({arrived[busiest]:,}) from {show(float(edges[busiest]), 'timestamp', zone)} on.",
         unit="count",
         zone=zone,

@@ -1,15 +1,15 @@
 """What jobs ask for, and what they use of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._rounding import rounded_sample
+from gwa.analysis.sections._rounding import ExactSummary, exact_summary, rounded_sample
 from gwa.metrics.timeline import exact_sum
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.facts import number, summary, table
+from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import counted
+from gwa.report.formatting import counted, fraction
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
@@ -18,7 +18,8 @@ MODES: Final = 10
 MAXIMUM_RATIO: Final = 1e6
 """Greater ratios are errors of a log and count as this."""
 
-FINEST: Final = 0.001
+FINEST: Final = 0.00001
+"""The resolution of the ratios that are drawn, below 0.01."""
 
 MAXIMUM_DRAWN: Final = 1.5
 """Greater ratios are drawn as this."""
@@ -45,6 +46,15 @@ RATIOS: Final = {
 }
 """By name: label of a ratio, its SQL, the jobs that have it, and the fields that it needs."""
 
+KINDS: Final = {
+    "limit": ("run_time * 100 >= req_time * 99", "Jobs that ran to their limit (99 % of it or more)"),
+    "overrun": ("run_time * 100 >= req_time * 101", "Jobs that overran it (by 1 % or more)"),
+    "below_tenth": ("run_time * 10 < req_time", "Jobs that used less than a tenth of it"),
+}
+"""Shares of jobs by their exact times: products of whole seconds are exact where quotients are not."""
+
+OVER_CAPACITY: Final = "average_cpu_time * 100 > run_time * 105"
+
 REQUESTED_TIMES: Final = """
 select req_time, count(*) as jobs from jobs where req_time > 0
 group by req_time order by jobs desc, req_time
@@ -59,7 +69,7 @@ def estimates(store: Store) -> Iterator[Block]:
     Accuracy is run time over requested time (Mu'alem and Feitelson 2001), of jobs that ran and asked for
     a time: 100 % used all of it, more than 100 % overran. Memory is that used over that requested, both
     for each processor and above 0. CPU efficiency is the CPU time used by each processor over the run time.
-    Ratios are counted to a tenth of a percent, above 100 % to three digits; means and quantiles are of those.
+    All numbers are of the exact ratios; the figure has them to three significant digits.
     """
     shares: dict[str, Sample] = {}
     for name, (_, ratio, jobs, needs) in RATIOS.items():
@@ -71,26 +81,28 @@ def estimates(store: Store) -> Iterator[Block]:
         yield Note(f"Not known of any job of this trace: {', '.join(map(_within_sentence, missing))}.")
     if not shares:
         return
+    exact = {name: _exact(store, name, sample) for name, sample in shares.items()}
     rows = {
-        RATIOS[name][0]: summary(f"estimates.{name}", sample, "fraction", RATIOS[name][0].lower())
-        for name, sample in shares.items()
+        RATIOS[name][0]: summary_of(f"estimates.{name}", values, "fraction", RATIOS[name][0].lower())
+        for name, values in exact.items()
     }
-    yield table(
-        "estimates",
-        "Used of what was asked for",
-        rows,
-        "Ratios are counted to a tenth of a percent, greater ones to three digits.",
-    )
-    yield _figure(shares)
+    yield table("estimates", "Used of what was asked for", rows)
+    yield _figure(shares, {name: values.median for name, values in exact.items()})
     yield Facts(_overall_facts(store, shares))
     if "cpu" in shares:
-        yield from _over_capacity(shares["cpu"])
+        yield from _over_capacity(store)
     if store.has("req_time"):
         yield from _modal(store)
 
 
-def _figure(shares: dict[str, Sample]) -> Block:
-    medians = "; ".join(f"{RATIOS[name][0].lower()}: median {x.median():.0%}" for name, x in shares.items())
+def _exact(store: Store, name: str, rounded: Sample) -> ExactSummary:
+    """Return what is stated of a ratio, of the exact values behind the *rounded* ones."""
+    _, ratio, jobs, _ = RATIOS[name]
+    return exact_summary(store, f"least({ratio}, {MAXIMUM_RATIO!r})", jobs, rounded, FINEST)
+
+
+def _figure(shares: dict[str, Sample], medians: Mapping[str, float]) -> Block:
+    texts = "; ".join(f"{RATIOS[name][0].lower()}: median {fraction(x)}" for name, x in medians.items())
     labels = {"time": "time", "memory": "memory", "cpu": "CPU"}
     capped = {name: sample.map(lambda x: x.clip(max=MAXIMUM_DRAWN)) for name, sample in shares.items()}
     return cdf(
@@ -98,7 +110,7 @@ def _figure(shares: dict[str, Sample]) -> Block:
         "Used of what was asked for",
         {labels[name]: sample.ecdf() for name, sample in capped.items()},
         f"Used of requested; more stands at {MAXIMUM_DRAWN * 100:.0f} %",
-        f"Cumulative fraction of jobs by what they used of what they asked for. {medians.capitalize()}.",
+        f"Cumulative fraction of jobs by what they used of what they asked for. {texts.capitalize()}.",
         log=False,
         unit="fraction",
     )
@@ -108,15 +120,11 @@ def _overall_facts(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
     """Return the shares of jobs at the limit, and the ratios of totals, which weigh jobs by their size."""
     facts: list[Fact] = []
     if "time" in shares:
-        used = shares["time"]
-        kinds = {
-            "limit": (used.restrict(low=0.99), "Jobs that ran to their limit (99 % of it or more)"),
-            "overrun": (used.restrict(low=1.01), "Jobs that overran it (by 1 % or more)"),
-            "below_tenth": (used.restrict(below=0.1), "Jobs that used less than a tenth of it"),
-        }
+        conditions = ", ".join(f"count(*) filter (where {condition})" for condition, _ in KINDS.values())
+        counts = store.row(f"select {conditions}, count(*) from {RATIOS['time'][2]} as t")  # noqa: S608 - fields of the schema
         facts += [
-            Fact(f"estimates.time.{name}", selected.n / used.n, label, "fraction")
-            for name, (selected, label) in kinds.items()
+            Fact(f"estimates.time.{name}", count / counts[-1], label, "fraction")
+            for count, (name, (_, label)) in zip(counts[:-1], KINDS.items(), strict=True)
         ]
     totals = {
         "time": ("run_time * n_procs", "req_time * n_procs", "CPU time used of requested, all jobs together"),
@@ -139,13 +147,13 @@ def _quotient(store: Store, upper: str, lower: str, jobs: str) -> float | None:
     return number(used / given) if given else None
 
 
-def _over_capacity(efficiency: Sample) -> Iterator[Block]:
+def _over_capacity(store: Store) -> Iterator[Block]:
     """Yield a note where jobs used more CPU time than their processors had."""
-    over = efficiency.restrict(low=1.05)
-    if over.n:
+    over = store.row(f"select count(*) filter (where {OVER_CAPACITY}) from {RATIOS['cpu'][2]} as t")[0]  # noqa: S608 - fields of the schema
+    if over:
         yield Note(
-            f"{over.n:,} jobs used over 5 % more CPU time than their processors had: the log may give the"
-            " CPU time of all processors, or jobs ran on more than they were given."
+            f"{counted(over, 'job')} used over 5 % more CPU time than their processors had: the log may give"
+            " the CPU time of all processors, or jobs ran on more than they were given."
         )
 
 

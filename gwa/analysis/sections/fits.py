@@ -1,24 +1,24 @@
 """Which distributions describe the workload."""
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.papers.anoep2009 import BINARY, CHARACTERISTICS, PRESETS, Characteristic, Measured, fitted
+from gwa.metrics.characteristics import FITTED, FittedCharacteristic, bootstrap
+from gwa.metrics.papers.anoep2009 import BINARY, PRESETS, Measured
 from gwa.metrics.papers.published import cells
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.lines import lines
-from gwa.report.formatting import counted, fraction
-from gwa.statistics.distribution import NONNEGATIVE, POSITIVE
-from gwa.statistics.fit import Fit, Fits, with_p_values
-from gwa.statistics.goodness import Bootstrap
-from gwa.statistics.sample import Sample
+from gwa.report.formatting import counted, fraction, show
+from gwa.statistics.distribution import FitError
+from gwa.statistics.fit import SIGNIFICANCE, SIX, Fit, Fits, with_p_values
+from gwa.statistics.power_law import power_law, power_law_p_value
+from gwa.statistics.sample import Floats, Sample
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 
@@ -31,7 +31,10 @@ UNTESTED: Final = ("hyperexponential",)
 
 CURVE_POINTS: Final = 200
 
-MINIMUM_P_VALUE: Final = 0.001
+MINIMA: Final = 30
+"""How many beginnings of a power law are tried."""
+
+UNITS: Final[Mapping[str, Unit]] = {"seconds": "seconds", "kilobytes": "kilobytes"}
 
 COLUMNS: Final = (
     Column("distribution", "Distribution"),
@@ -41,80 +44,143 @@ COLUMNS: Final = (
     Column("cramer_von_mises", "CvM"),
     Column("aic", "AIC"),
     Column("bic", "BIC"),
-    Column("naive", "p, naive"),
     Column("p_value", "p, bootstrap"),
+    Column("remark", "Remark"),
+)
+
+LAW_COLUMNS: Final = (
+    Column("characteristic", "Characteristic"),
+    Column("exponent", "Exponent"),
+    Column("minimum", "From"),
+    Column("values", "Values from there on", "count"),
+    Column("share", "Share of values", "fraction"),
+    Column("ks", "KS"),
+    Column("p_value", "p, bootstrap"),
+    Column("verdict", "Verdict"),
+)
+
+LAW_NOTE: Final = (
+    "The fraction of greater values falls as x to the power of 1 less the exponent. A power law that is not"
+    " refuted need not be one: other heavy tails may be as near."
 )
 
 
-@analysis("Fitted distributions", Chapter.MODELS, facts=tuple(f"fit.{name}" for name in CHARACTERISTICS))
+@analysis(
+    "Fitted distributions",
+    Chapter.MODELS,
+    facts=(*(f"fit.{name}" for name in FITTED), *(f"tail.{name}" for name in FITTED)),
+)
 def fits(store: Store) -> Iterator[Block]:
     """
-    The characteristics that Anoep's thesis (2009) models, and six distributions fitted to each.
+    Six distributions fitted to times and memory as recorded, and to the logarithms of Anoep's thesis.
 
-    What is fitted is the logarithm of the values, natural or to base 2 as its tables have it. KS is the
-    greatest distance between the two distribution functions, over all values. AD (Anderson and Darling, which
-    weighs the tails) and CvM (Cramér and von Mises) are their mean squared distance times the number of
-    values; these, AIC and BIC, less of which is better, are over those that every candidate can produce.
+    Fits of recorded values are to those above 0. What the thesis (2009) models are logarithms, natural or to
+    base 2 as its tables have it, and are called so here. KS is the greatest distance between the two
+    distribution functions. AD (Anderson and Darling, which weighs the tails) and CvM (Cramér and von Mises)
+    are their mean squared distance times the number of values; these, AIC and BIC, less of which is better,
+    are over those that every candidate can produce. A fit with a remark is not ranked.
 
-    The naive p is the textbook's, for parameters known beforehand; it is too large. The other is that of a
-    parametric bootstrap for the two best, on 1,000 values drawn at random (seed 2009): how often chance alone
-    is as far off as they are.
+    The p is that of a parametric bootstrap for the two best, on 1,000 values drawn at random (seed 2009): how
+    often chance alone is as far off as they are, if values are rounded in the direction that suits the
+    distribution best. Fits of logarithms are tested by 'gwa fit --test' only.
+
+    A power law is fitted to the largest values, from the minimum at which both are nearest (Clauset, Shalizi
+    and Newman 2009).
     """
-    for characteristic in CHARACTERISTICS.values():
+    laws: list[tuple[Value, ...]] = []
+    for characteristic in FITTED.values():
         missing = [BY_NAME[name].meaning for name in characteristic.needs if not store.has(name)]
         if missing:
             yield Note(f"{characteristic.title}: this trace does not record {' and '.join(missing)}.")
             continue
         measured = characteristic.measure(store, PRESETS["thesis"])
-        candidates = with_tests(measured, fitted(measured)) if measured.x.values.size > 1 else None
+        candidates = with_tests(characteristic, measured) if measured.x.values.size > 1 else None
         if candidates is None or candidates.best_ks is None:
             yield Note(f"{characteristic.title}: too few different values for a fit.")
             continue
         yield from _blocks(characteristic, measured, candidates)
+        if characteristic.natural:
+            facts, row = _power_law(characteristic, measured)
+            yield Facts(facts, listed=False)
+            laws += row
+    if laws:
+        yield Table("power-laws", "Power laws of the largest values", LAW_COLUMNS, tuple(laws), LAW_NOTE)
     yield from _published_numbers(store)
 
 
-def with_tests(measured: Measured, candidates: Fits) -> Fits:
-    """Return *candidates* with bootstrap p-values for the best by KS and by BIC."""
+def with_tests(characteristic: FittedCharacteristic, measured: Measured) -> Fits:
+    """Return the six fits and, of a natural characteristic, bootstrap p-values of the best by KS and BIC."""
+    candidates = characteristic.fit(measured, SIX)
     best = {fit.name for fit in (candidates.best_ks, candidates.best_bic) if fit} - set(UNTESTED)
-    bootstrap = Bootstrap(TESTED_VALUES, REPLICATES, measured.grid, (POSITIVE, NONNEGATIVE))
     positive = measured.x.restrict(above=0.0)
     to_test = Fits(tuple(fit for fit in candidates if fit.name in best))
-    if positive.values.size < 2:  # noqa: PLR2004 - one value fits anything
+    if not characteristic.natural or positive.values.size < 2:  # noqa: PLR2004 - one value fits anything
         return candidates
-    tested = with_p_values(to_test, positive, np.random.default_rng(SEED), bootstrap)
+    plan = bootstrap(measured, TESTED_VALUES, REPLICATES)
+    tested = with_p_values(to_test, positive, np.random.default_rng(SEED), plan)
     by_name = {fit.name: fit for fit in tested}
     return Fits(tuple(by_name.get(fit.name, fit) for fit in candidates), candidates.refused)
 
 
-def _blocks(characteristic: Characteristic, measured: Measured, candidates: Fits) -> Iterator[Block]:
-    """Yield facts, table, verdict and figure of one characteristic."""
+def _blocks(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> Iterator[Block]:
+    """Yield facts, table, verdict and, unless of a logarithm, figures of one characteristic."""
     yield Facts(_facts(characteristic, measured, candidates), listed=False)
-    scale = {"": "", BINARY: ", logarithm to base 2"}.get(measured.base, ", natural logarithm")
+    base = {"": "", BINARY: ", to base 2"}.get(measured.base, ", natural")
     yield Table(
         f"fit-{characteristic.name.replace('_', '-')}",
-        f"{characteristic.title}{scale}",
+        f"{characteristic.title}{base}",
         COLUMNS,
         tuple(_row(fit) for fit in candidates),
-        _table_note(measured, candidates),
+        _table_note(characteristic, measured, candidates),
     )
     yield Note(f"{characteristic.title}: {candidates.verdict()}")
-    yield _figure(characteristic, measured, candidates)
-    yield _tail(characteristic, measured, candidates)
+    if not measured.base:
+        yield _figure(characteristic, measured, candidates)
+        yield _tail(characteristic, measured, candidates)
 
 
-def _table_note(measured: Measured, candidates: Fits) -> str:
+def _power_law(
+    characteristic: FittedCharacteristic, measured: Measured
+) -> tuple[tuple[Fact, ...], list[tuple[Value, ...]]]:
+    """Return the facts of the power law, and its row if there is one."""
+    resolution = measured.grid.resolution if measured.grid else 0.0
+    x = measured.x.restrict(above=0.0)
+    try:
+        law = power_law(x, resolution, MINIMA)
+        p = power_law_p_value(x, np.random.default_rng(SEED), resolution, TESTED_VALUES, REPLICATES, MINIMA)
+    except FitError:
+        return (), []
+    unit = UNITS.get(characteristic.unit, "")
+    prefix, title = f"tail.{characteristic.name}", f"{characteristic.title}, power law"
+    facts = (
+        Fact(f"{prefix}.exponent", number(law.exponent), f"{title}: exponent"),
+        Fact(f"{prefix}.minimum", number(law.minimum), f"{title}: minimum", unit),
+        Fact(f"{prefix}.values", law.above, f"{title}: values from the minimum on", "count"),
+        Fact(f"{prefix}.share", law.share, f"{title}: share of the values", "fraction"),
+        Fact(f"{prefix}.ks", law.ks, f"{title}: KS"),
+        Fact(f"{prefix}.p_value", p, f"{title}: p, bootstrap"),
+    )
+    row = (characteristic.title, law.exponent, show(law.minimum, unit), law.above, law.share, law.ks, p)
+    return facts, [(*row, power_law_verdict(p))]
+
+
+def power_law_verdict(p: float) -> str:
+    """Return what a bootstrap p says of a power law."""
+    return "refuted" if p <= SIGNIFICANCE else "not refuted"
+
+
+def _table_note(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> str:
     """Return the note of a table: the number of values, those excluded, and what could not be fitted."""
     excluded = (
         (measured.dropped, "of the raw ones are below 1 and dropped"),
-        (measured.zeros, "are 0 on this scale"),
+        (measured.zeros, "are 0 and not fitted" if characteristic.natural else "are 0 on this scale"),
     )
     shares = (f"{fraction(share)} {meaning}" for share, meaning in excluded if share)
     refused = "".join(f" Not fitted: {reason}." for reason in candidates.refused.values())
     return "; ".join((counted(measured.x.n, "value"), *shares)) + "." + refused
 
 
-def _facts(characteristic: Characteristic, measured: Measured, candidates: Fits) -> tuple[Fact, ...]:
+def _facts(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> tuple[Fact, ...]:
     """Return all facts on the fits of a characteristic."""
     prefix, title = f"fit.{characteristic.name}", characteristic.title
     best_ks, best_bic = candidates.best_ks, candidates.best_bic
@@ -130,12 +196,15 @@ def _facts(characteristic: Characteristic, measured: Measured, candidates: Fits)
         values = {
             **fit.parameters, "ks": fit.ks, "anderson_darling": fit.anderson_darling,
             "cramer_von_mises": fit.cramer_von_mises, "aic": fit.aic, "bic": fit.bic,
-            "naive_p_value": fit.naive, "p_value": fit.p.ks if fit.p else math.nan,
+            "p_value": fit.p.ks if fit.p else None,
         }  # fmt: skip
         facts += [
             Fact(f"{prefix}.{fit.name}.{name}", number(value), f"{title}, {fit.title}: {name}")
             for name, value in values.items()
         ]
+        if fit.degenerate:
+            label = f"{title}, {fit.title}: why it is not ranked"
+            facts.append(Fact(f"{prefix}.{fit.name}.degenerate", fit.degenerate, label))
     return tuple(facts)
 
 
@@ -145,39 +214,31 @@ def _row(fit: Fit) -> tuple[Value, ...]:
     p = number(fit.p.ks) if fit.p else None
     return (
         fit.title[0].upper() + fit.title[1:], parameters, number(fit.ks), number(fit.anderson_darling),
-        number(fit.cramer_von_mises), number(fit.aic), number(fit.bic), _p_value(fit.naive), p,
+        number(fit.cramer_von_mises), number(fit.aic), number(fit.bic), p,
+        f"not ranked: {fit.degenerate}" if fit.degenerate else "",
     )  # fmt: skip
 
 
-def _p_value(p: float) -> Value:
-    """Return a p-value, or the minimum that is printed after a sign."""
-    return number(p) if p >= MINIMUM_P_VALUE else f"<\N{NO-BREAK SPACE}{MINIMUM_P_VALUE}"
-
-
-def _figure(characteristic: Characteristic, measured: Measured, candidates: Fits) -> Figure:
+def _figure(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> Figure:
     """Return the figure of the distribution with the two best fits, in the unit of the values."""
-    x = measured.x
-    grid = np.linspace(x.min(), x.max(), CURVE_POINTS)
+    x = _drawn(characteristic, measured)
+    grid = _grid(characteristic, x)
     best = _best(candidates)
     figure = cdf(
         f"fit-{characteristic.name.replace('_', '-')}-cdf",
         f"{characteristic.title} and the best fits",
-        {"data": _curve(measured, x)},
+        {"data": x.ecdf()},
         characteristic.title,
-        f"Cumulative fraction of {x.n:,} values, and the best by KS and by BIC: "
-        + ", ".join(f"{fit.title} (KS {fit.ks:.3f})" for fit in best.values())
+        f"Cumulative fraction of {counted(x.n, 'value')}, and the best by KS and by BIC: "
+        + ", ".join(f"{fit.title} (KS {show(fit.ks)})" for fit in best.values())
         + ".",
-        unit=_unit(characteristic),
+        unit=UNITS.get(characteristic.unit, ""),
         ylabel="Fraction of values",
-        log=bool(measured.base),
+        log=characteristic.natural,
     )
     # The curve of a fit need not reach 1 within the data, where that of a distribution of data ends.
     drawn = [
-        {
-            "label": fit.title,
-            "x": measured.raw(grid).tolist(),
-            "y": fit.distribution.cdf(grid).round(5).tolist(),
-        }
+        {"label": fit.title, "x": grid.tolist(), "y": fit.distribution.cdf(grid).round(5).tolist()}
         for fit in best.values()
     ]
     curves = figure.data["curves"]
@@ -185,41 +246,44 @@ def _figure(characteristic: Characteristic, measured: Measured, candidates: Fits
     return replace(figure, data=data)
 
 
-def _tail(characteristic: Characteristic, measured: Measured, candidates: Fits) -> Figure:
+def _tail(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> Figure:
     """Return the figure of the tail: the fraction of greater values on a logarithmic axis."""
-    x = measured.x
-    values, shares = _curve(measured, x)
-    grid = np.linspace(x.min(), x.max(), CURVE_POINTS)
+    x = _drawn(characteristic, measured)
+    values, shares = x.ecdf()
+    grid = _grid(characteristic, x)
     curves = {"data": (values[:-1], 1 - shares[:-1])}
     for fit in _best(candidates).values():
         survival = fit.distribution.sf(grid)
         visible = survival > 1 / (2 * x.n)
-        curves[fit.title] = (measured.raw(grid)[visible], survival[visible])
+        curves[fit.title] = (grid[visible], survival[visible])
+    unit = UNITS.get(characteristic.unit, "")
     return lines(
         f"fit-{characteristic.name.replace('_', '-')}-ccdf",
         f"The tail of {characteristic.title[0].lower()}{characteristic.title[1:]}",
         curves,
         characteristic.title,
         "Fraction of values greater",
-        f"The fraction of {x.n:,} values that is greater, of the data and of the best fits;"
-        f" one in a hundred is above {measured.raw(x.quantiles([0.99]))[0]:.4g}.",
-        log=(bool(measured.base), True),
-        unit=_unit(characteristic),
+        f"The fraction of {counted(x.n, 'value')} that is greater, of the data and of the best fits;"
+        f" one in a hundred is above {show(x.quantile(0.99), unit)}.",
+        log=(characteristic.natural, True),
+        unit=unit,
     )
+
+
+def _drawn(characteristic: FittedCharacteristic, measured: Measured) -> Sample:
+    """Return the values that the fits are of."""
+    return measured.x.restrict(above=0.0) if characteristic.natural else measured.x
+
+
+def _grid(characteristic: FittedCharacteristic, x: Sample) -> Floats:
+    """Return where the curves of fits are drawn."""
+    space = np.geomspace if characteristic.natural else np.linspace
+    return space(x.min(), x.max(), CURVE_POINTS)
 
 
 def _best(candidates: Fits) -> dict[str, Fit]:
     """Return the best fits by KS and by BIC, which may be the same."""
     return {fit.name: fit for fit in (candidates.best_ks, candidates.best_bic) if fit}
-
-
-def _unit(characteristic: Characteristic) -> Unit:
-    return "seconds" if characteristic.unit == "seconds" and characteristic.name != "variance" else ""
-
-
-def _curve(measured: Measured, x: Sample) -> "tuple[np.ndarray, np.ndarray]":
-    values, shares = x.ecdf()
-    return measured.raw(values), shares
 
 
 def _published_numbers(store: Store) -> Iterator[Block]:

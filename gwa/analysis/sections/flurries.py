@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.timeline import QUARTER, Calendar, counts
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
 from gwa.report.facts import number
+from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
 
@@ -67,7 +69,7 @@ COMPARED_FIGURES: Final[Mapping[str, tuple[str, Unit]]] = {
     "jobs": ("Jobs", "count"),
     "users": ("Users", "count"),
     "jobs_per_day": ("Jobs on a day that has any", "count"),
-    "busiest_day": ("Jobs on the busiest day (UTC)", "count"),
+    "busiest_day": ("Jobs on the busiest day", "count"),
     "cpu_seconds": ("CPU time", "cpu seconds"),
     "utilization": ("Utilisation", "fraction"),
     "runtime_mean": ("Mean run time", "seconds"),
@@ -191,7 +193,7 @@ def _figures(store: Store, jobs: str, ran: str) -> dict[str, float | int | None]
     start, end = store.row("select min(submit_time), max(end_time) from ran")
     capacity = (store.system.cpus or 0) * ((end or 0.0) - (start or 0.0))
     run_times = store.sample("run_time", ran)
-    days = store.sample("value", f"({JOBS_PER_DAY.format(day=float(DAY), table=jobs)})")
+    days = _jobs_per_day(store, jobs)
     return {
         "jobs": submitted,
         "users": users,
@@ -204,6 +206,16 @@ def _figures(store: Store, jobs: str, ran: str) -> dict[str, float | int | None]
         "procs_mean": processors / ran_jobs if ran_jobs else None,
         "sequential": sequential / ran_jobs if ran_jobs else None,
     }
+
+
+def _jobs_per_day(store: Store, jobs: str) -> Sample:
+    """Return the jobs of each day that has any, by the calendar of the section on arrivals."""
+    quarters = counts(store, "submit_time", QUARTER, jobs)
+    if not len(quarters.bins):
+        return Sample.of([])
+    first, last = float(quarters.times[0]), float(quarters.times[-1])
+    days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
+    return Sample.of(quarters.per(days.edges)).restrict(above=0.0)
 
 
 def _change(before: float | None, after: float | None) -> float | None:

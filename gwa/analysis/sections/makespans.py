@@ -34,7 +34,7 @@ MINIMUM_JOBS: Final = 30
 COLUMNS: Final = ("Jobs", "Share", "Mean", "Median", "Mean over median")
 
 SHOWN_CLUSTERS: Final = (2, 4)
-"""The numbers of clusters that the paper shows."""
+"""The numbers of clusters that the paper shows; those at the elbow are shown, too."""
 
 
 @analysis(
@@ -133,7 +133,7 @@ def _priority_groups(store: Store, priorities: dict[int, float]) -> Iterator[Blo
 
 
 def _clusters(clustering: Clustering) -> Iterator[Block]:
-    """Yield the fit by number of clusters, and the clusters for the numbers that the paper shows."""
+    """Yield the fit by number of clusters, and the clusters for the paper's numbers and at the elbow."""
     sizes = range(1, len(clustering.inertias) + 1)
     if len(sizes) < 2:  # noqa: PLR2004 - all jobs are alike
         return
@@ -147,7 +147,7 @@ def _clusters(clustering: Clustering) -> Iterator[Block]:
             ),
         )
     )
-    for k in SHOWN_CLUSTERS:
+    for k in sorted({*SHOWN_CLUSTERS, clustering.elbow}):
         if k <= len(sizes):
             rows = tuple(
                 (f"{rank}", _cluster_facts(f"clusters.{k}.{rank}", cluster, clustering.columns))

@@ -31,8 +31,8 @@ def run_times(store: Store) -> Iterator[Block]:
         "Run time of a job",
         {name: sample.ecdf() for name, sample in curves.items()},
         "Run time",
-        f"Cumulative fraction of jobs by run time: half run at most {times.median():.0f} s,"
-        f" 95 % at most {times.quantile(0.95):.0f} s.",
+        f"Cumulative fraction of jobs by run time: half run at most {seconds(times.median())},"
+        f" 95 % at most {seconds(times.quantile(0.95))}.",
         unit="seconds",
     )
 

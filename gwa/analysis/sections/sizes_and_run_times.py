@@ -8,6 +8,7 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Note
 from gwa.report.figures.density import density
+from gwa.report.formatting import seconds
 from gwa.store.store import Store
 
 BY_SIZE: Final = """
@@ -41,7 +42,7 @@ def sizes_and_run_times(store: Store) -> Iterator[Block]:
         sizes,
         jobs,
         f"Number of jobs by processors, from {sizes.min():.0f} to {sizes.max():.0f}, and run time; the most,"
-        f" {jobs[fullest]:,.0f}, ran on {sizes[fullest]:.0f} for about {times[fullest]:.0f} s.",
+        f" {jobs[fullest]:,.0f}, ran on {sizes[fullest]:.0f} for about {seconds(times[fullest])}.",
         xlabel="Run time",
         ylabel="Processors",
         unit="seconds",

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._rounding import merge_equal, three_digits
+from gwa.analysis.sections._rounding import ExactSummary, exact_summary, merge_equal, three_digits
 from gwa.report.document import Block, Column, Facts, Note, Table, Value
-from gwa.report.facts import number, summary
+from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import number as show
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
@@ -24,26 +25,29 @@ MAXIMUM_ROWS: Final = 10
 
 SIZE_CLASSES: Final = ("1", "2 to 4", "5 to 16", "17 to 64", "65 and more")
 
-SIZE_CLASS: Final = (
-    "case when n_procs = 1 then 0 when n_procs <= 4 then 1 when n_procs <= 16 then 2"
-    " when n_procs <= 64 then 3 else 4 end"
+SIZE_CLASS: Final = (  # jobs that never had a processor are of none
+    "case when n_procs is null or n_procs < 1 then -1 when n_procs = 1 then 0 when n_procs <= 4 then 1"
+    " when n_procs <= 16 then 2 when n_procs <= 64 then 3 else 4 end"
 )
 
 VALUES: Final = {
-    "wait": "wait_time",
-    "slowdown": f"greatest((wait_time + run_time) / greatest(run_time, {BOUND!r}), 1.0)",
+    "wait": ("wait_time", "jobs"),
+    "slowdown": (f"greatest((wait_time + run_time) / greatest(run_time, {BOUND!r}), 1.0)", "ran"),
 }
+"""What is measured, and of which jobs: those that never ran waited, too, but have no slowdown."""
+
+ALL: Final = "all"
 
 LARGEST_GROUPS: Final = """
 select {field} as name, row_number() over (order by count(*) desc, {field}) as place
-from ran where wait_time >= 0 and {field} is not null group by {field} order by place limit {top}
+from jobs where wait_time >= 0 and {field} is not null group by {field} order by place limit {top}
 """
 
 VALUE_COUNTS: Final = """
 with of_queue as ({queues}), of_user as ({users}), measured as (
     select {value} as value, {size} as size, of_queue.place as queue, of_user.place as who
-    from ran left join of_queue on ran.queue_id = of_queue.name
-    left join of_user on ran.user_id = of_user.name
+    from {jobs} as j left join of_queue on j.queue_id = of_queue.name
+    left join of_user on j.user_id = of_user.name
     where wait_time >= 0
 )
 select value, size, queue, who, count(*) as n from (
@@ -62,6 +66,8 @@ COLUMNS: Final = (
     Column("slowdown_p95", "95 % slowdown"),
 )
 
+NOTE: Final = "Of jobs whose wait is known; slowdowns of those that ran. Values are within 0.5 %, or 0.005."
+
 Samples = Mapping[str, Sample]
 
 
@@ -72,25 +78,31 @@ def slowdown(store: Store) -> Iterator[Block]:
 
     The bounded slowdown of a job is (wait + run time) / max(run time, 10 s), and at least 1: how many
     times longer it took than it would have on an empty system; the bound keeps very short jobs from
-    ruling the mean (Feitelson et al. 1997). Of jobs that ran and whose wait is known. Waits and slowdowns
-    are counted to three significant digits, means and quantiles are of those.
+    ruling the mean (Feitelson et al. 1997). Waits are of all jobs whose wait is known, as in the section on
+    them; slowdowns are of those that ran. The numbers of all jobs are exact; by processors, queue and user,
+    values are counted to three significant digits, so that means and quantiles are within half a percent.
     """
     largest = {
         name: LARGEST_GROUPS.format(field=field, top=MAXIMUM_ROWS)
         for name, field in (("queues", "queue_id"), ("users", "user_id"))
     }
-    counted = {name: _value_counts(store, value, largest) for name, value in VALUES.items()}
+    counted = {name: _value_counts(store, *value, largest) for name, value in VALUES.items()}
     overall = {name: _sample(columns, None, 0) for name, columns in counted.items()}
-    if not overall["wait"].n:
+    if not overall["slowdown"].n:
         yield Note("No job that ran has a known wait.")
         return
-    yield Facts(summary("slowdown.bounded", overall["slowdown"], "", "bounded slowdown"))
+    exact = {
+        name: exact_summary(store, value, f"(from {jobs} where wait_time >= 0)", overall[name], FINEST)
+        for name, (value, jobs) in VALUES.items()
+    }
+    yield Facts(summary_of("slowdown.bounded", exact["slowdown"], "", "bounded slowdown"))
     sizes = {
         label: {name: _sample(columns, "size", place) for name, columns in counted.items()}
         for place, label in enumerate(SIZE_CLASSES)
     }
     sizes = {label: parts for label, parts in sizes.items() if parts["wait"].n}
-    yield _table("slowdown-sizes", "Processors", {**sizes, "all": overall})
+    total = (ALL, overall["wait"].n, *(number(x) for values in exact.values() for x in values[1:4]))
+    yield _table("slowdown-sizes", "Processors", sizes, (total,))
     for key, name, title in (("queue", "queues", "Queue"), ("who", "users", "User")):
         groups = {
             label: {part: _sample(values, key, place) for part, values in counted.items()}
@@ -98,13 +110,13 @@ def slowdown(store: Store) -> Iterator[Block]:
         }
         if groups:
             yield _table(f"slowdown-{name}", title, groups)
-    yield _figure(overall, sizes)
+    yield _figure(overall, sizes, exact["slowdown"])
 
 
-def _value_counts(store: Store, value: str, largest: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    columns = store.arrays(
-        VALUE_COUNTS.format(value=value, rounded=three_digits("value", FINEST), size=SIZE_CLASS, **largest)
-    )
+def _value_counts(store: Store, value: str, jobs: str, largest: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    rounded = three_digits("value", FINEST)
+    query = VALUE_COUNTS.format(value=value, jobs=jobs, rounded=rounded, size=SIZE_CLASS, **largest)
+    columns = store.arrays(query)
     counted = {name: np.asarray(column) for name, column in columns.items()}
     counted["distinct"], counted["place"] = np.unique(counted["value"], return_inverse=True)
     return counted
@@ -118,14 +130,16 @@ def _sample(columns: Mapping[str, NDArray[Any]], key: str | None, place: int) ->
     return merge_equal(values, counts.astype(np.int64))
 
 
-def _table(name: str, title: str, groups: Mapping[str, Samples]) -> Table:
+def _table(
+    name: str, title: str, groups: Mapping[str, Samples], totals: tuple[tuple[Value, ...], ...] = ()
+) -> Table:
+    shown = f" The {MAXIMUM_ROWS} with most jobs." if len(groups) == MAXIMUM_ROWS else ""
     return Table(
         name,
         f"Wait and bounded slowdown by {title.lower()}",
         (Column("name", title), *COLUMNS),
-        tuple(_row(label, parts) for label, parts in groups.items()),
-        note="Exact to three significant digits."
-        + (f" The {MAXIMUM_ROWS} with most jobs." if len(groups) == MAXIMUM_ROWS else ""),
+        (*(_row(label, parts) for label, parts in groups.items()), *totals),
+        note=NOTE + (" The last row is exact." if totals else "") + shown,
     )
 
 
@@ -138,14 +152,13 @@ def _row(label: str, parts: Samples) -> tuple[Value, ...]:
     return (label, parts["wait"].n, *numbers)
 
 
-def _figure(overall: Samples, sizes: Mapping[str, Samples]) -> Block:
-    curves = {label: parts["slowdown"].ecdf() for label, parts in sizes.items()}
-    all_jobs = overall["slowdown"]
+def _figure(overall: Samples, sizes: Mapping[str, Samples], exact: ExactSummary) -> Block:
+    curves = {label: parts["slowdown"].ecdf() for label, parts in sizes.items() if parts["slowdown"].n}
     return cdf(
         "slowdown",
         "Bounded slowdown by processors",
-        curves if len(curves) > 1 else {"jobs": all_jobs.ecdf()},
+        curves if len(curves) > 1 else {"jobs": overall["slowdown"].ecdf()},
         "Bounded slowdown",
-        f"Cumulative fraction of jobs by bounded slowdown: the median is {all_jobs.median():.3g},"
-        f" 5 % of the jobs have more than {all_jobs.quantile(0.95):.3g}.",
+        f"Cumulative fraction of jobs by bounded slowdown: the median is {show(exact.median)},"
+        f" the 95th percentile {show(exact.p95)}.",
     )

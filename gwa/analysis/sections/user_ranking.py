@@ -8,6 +8,7 @@ from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import fraction
 from gwa.statistics.distribution import FitError
 from gwa.statistics.goodness import ks
 from gwa.store.store import Store
@@ -19,9 +20,9 @@ def user_ranking(store: Store) -> Iterator[Block]:
     Users by number of jobs, the first having most, and the Zipf distributions that describe their shares.
 
     Two fits, because papers differ: that of greatest likelihood, and that of least squares on the shares
-    (Anoep 2009, tables 4.19 and 4.20). Dominant are the first users who together have less than half. The p
-    is that of a parametric bootstrap of the likelier: how often users whose activity does follow Zipf's law
-    are as far from it, in 1,000 jobs drawn at random (seed 2009). A small one speaks against the law.
+    (Anoep 2009, tables 4.19 and 4.20). The p is that of a parametric bootstrap of the likelier: how often
+    users whose activity does follow Zipf's law are as far from it, in 1,000 jobs drawn at random (seed 2009).
+    A small one speaks against the law.
     """
     try:
         ranking = ranked_users(store)
@@ -41,10 +42,12 @@ def user_ranking(store: Store) -> Iterator[Block]:
             Fact("fit.user_rank.zipf.ranks", int(likely.ranks), "Users", "count"),
             Fact("fit.user_rank.zipf.ks", number(ks(ranks, likely)), "KS distance of the likelier"),
             Fact("fit.user_rank.zipf.p_value", p_value, "Its p, bootstrap"),
-            Fact("users.dominant", ranking.dominant, "Dominant users", "count"),
         )
     )
-    first = float(ranks.weights[0])
+    # The thesis counts one less than have half of the jobs, which the section on inequality states.
+    dominant = Fact("users.dominant", ranking.dominant, "Top users short of half of the jobs", "count")
+    yield Facts((dominant,), listed=False)
+    first = fraction(float(ranks.weights[0]))
     yield cdf(
         "user-ranking",
         "Share of jobs of the first users",
@@ -54,6 +57,6 @@ def user_ranking(store: Store) -> Iterator[Block]:
             "Zipf, least squares": (ranks.values, least_squares.cdf(ranks.values)),
         },
         "Rank of the user",
-        f"Cumulative share of jobs by rank of the user, with two Zipf fits: the first user has {first:.0%}.",
+        f"Cumulative share of jobs by rank of the user, with two Zipf fits: the first user has {first}.",
         unit="count",
     )

@@ -6,6 +6,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Facts
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import seconds
 from gwa.store.store import Store
 
 
@@ -19,7 +20,7 @@ def waits(store: Store) -> Iterator[Block]:
         "Wait of a job",
         {"jobs": times.ecdf()},
         "Wait",
-        f"Cumulative fraction of jobs by wait: half wait at most {times.median():.0f} s, 95 % at most"
-        f" {times.quantile(0.95):.0f} s.",
+        f"Cumulative fraction of jobs by wait: half wait at most {seconds(times.median())}, 95 % at most"
+        f" {seconds(times.quantile(0.95))}.",
         unit="seconds",
     )

@@ -270,13 +270,23 @@ CHARACTERISTICS: Final = {
         Characteristic(
             "variance",
             "Variance of run times in a bag",
-            "seconds",
+            "seconds squared",
             "4.17, 4.18",
             _variances,
             ("submit_time", "user_id", "run_time"),
         ),
     )
 }
+
+
+def fact_name(name: str) -> str:
+    """
+    Return what a characteristic is called in ids of facts: log_runtime is the logarithm of the run time.
+
+    >>> fact_name("runtime"), fact_name("daily")
+    ('log_runtime', 'daily')
+    """
+    return name if PRESETS["thesis"].bases[name] == PLAIN else f"log_{name}"
 
 
 def shares(store: Store) -> tuple[float, float]:

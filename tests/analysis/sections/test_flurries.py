@@ -48,3 +48,20 @@ def test_ordinary_days_are_no_flurry(section, make_store):
 
 def test_a_filter_holds_fractions_of_seconds():
     assert sql_filter("u", 0.25, 3.0) == "user_id = 'u' and submit_time between 0.25 and 3"
+
+
+def test_the_busiest_day_is_that_of_the_section_on_arrivals(section, make_store):
+    tokyo = (*(pair for pair in ABSOLUTE if pair[0] != "TimeZoneString"), ("TimeZoneString", "Asia/Tokyo"))
+    jobs = busy_user()
+    midnight = START + 9 * DAY + 15 * 3600  # in Tokyo, as that of UTC is in the middle of the day there
+    jobs["submit_time"] = [
+        midnight + place * 280.0 if user == "o'neill" and time < START + 19 * DAY else time
+        for place, (time, user) in enumerate(zip(jobs["submit_time"], jobs["user_id"], strict=True), -100)
+    ]
+    days = []
+    for header in (tokyo, ABSOLUTE):
+        store = make_store(header, **jobs)
+        days.append(facts(section("flurries", store))["flurries.with.busiest_day"])
+        assert days[-1] == facts(section("arrivals", store))["arrivals.day.max"]
+
+    assert days[0] > days[1]
