@@ -43,6 +43,7 @@ ORDINARY = {
     "arrivals.hour.mean": 10.0,
     "flurries.count": 0,
     "flurries.jobs_share": 0.0,
+    "changes": [],
     "dependence.verdict": "undecided",
     "dependence.counts": "undecided",
     "dependence.roots": "undecided",
@@ -101,6 +102,11 @@ REMARKABLE = [
     ("daily-cycle", {"arrivals.cycle.quietest_hour_share": 0.0}, "while none come in the hour from 04:00"),
     ("bursts", {"arrivals.hour.max": 2000}, "the busiest hour 2,000 jobs are submitted, 200 times"),
     ("flurries", {"flurries.count": 2, "flurries.jobs_share": 0.2}, "2 flurries of single users hold 20 %"),
+    (
+        "changes",
+        {"changes": [{"what": "wait", "when": "2002-07-22", "before": 3000.0, "after": 13800.0}]},
+        "Mean wait time per week rises from 50 min to 3 h 50 min from the week of 2002-07-22 on.",
+    ),
     ("memory-of-load", {"dependence.verdict": "power law"}, "at all scales from 2 h to 86.8 days"),
     (
         "memory-of-load",
