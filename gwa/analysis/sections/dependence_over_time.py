@@ -166,8 +166,8 @@ def in_words(facts: Mapping[str, Any]) -> str:
         return f"{lasting}; nothing beyond that is seen: no sign of long-range dependence."
     if verdict == "none":
         return (
-            "Apart from the daily and weekly cycles, the numbers of jobs submitted in different hours show no"
-            " correlation: no sign of long-range dependence."
+            "Apart from the daily and weekly cycles, arrivals show no busy and quiet times beyond chance: no"
+            " sign of long-range dependence."
         )
     if by_counts != by_roots:
         return (
