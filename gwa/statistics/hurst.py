@@ -1,11 +1,12 @@
 """
-Long-range dependence: five estimators of the Hurst parameter.
+Five estimators of the Hurst parameter.
 
-Input is the number of arrivals (or any amount) in equally long bins, in order. H = 1/2 means no long
-memory, H towards 1 that bursts occur at all time scales. Daily and weekly cycles look like long memory
-to every estimator: `without_cycles` removes them, and both figures belong in a report. `wavelet` is the
-one to quote: unbiased on fractional Gaussian noise, blind to a constant trend, and with a confidence
-interval.
+Input is the number of arrivals (or any amount) in equally long bins, in order. Each estimator fits a straight
+line to how variance, range or power changes with scale, and takes its slope for H: 1/2 where bins are
+independent, towards 1 where bursts occur at all time scales. That is an estimate only of a series that has
+such a line. Cycles, a memory of some hours, steps of the level and trends have a slope too, so that an H
+above 1/2 is no evidence of long-range dependence: see `gwa.statistics.spectra`. `without_cycles` removes the
+daily and the weekly cycle. `wavelet` is unbiased on fractional Gaussian noise and blind to a constant trend.
 """
 
 import math
@@ -15,7 +16,7 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import digamma, zeta
+from scipy.special import digamma, gammaincc, zeta
 
 from gwa.statistics.numeric import floats, minimize
 from gwa.statistics.sample import Floats
@@ -25,6 +26,10 @@ _MIN_BLOCKS = 10
 _MIN_BLOCK_SIZE = 8
 _NORMAL_QUANTILE = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
+_SIGNIFICANCE = 0.05
+_MIN_ORDINATES = 8
+_BAND_RATIO = 1.3
+"""The ordinates of a periodogram in a band, at least, and how bands widen towards high frequencies."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class Hurst:
     An estimate *h* with a 95 % confidence interval (nan where the method has none).
 
     *scales* and *energies* are the points, as powers of two, through which the line of the estimate goes.
+    *p_value* is that of the test that a straight line describes them, nan where the method has none.
     """
 
     h: float
@@ -40,6 +46,23 @@ class Hurst:
     high: float
     scales: tuple[float, ...]
     energies: tuple[float, ...]
+    p_value: float = math.nan
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the estimate is within the range of the parameter, 0 to 1."""
+        return 0 < self.h < 1
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """
+        The confidence interval within 0 to 1; nan where the data reject what it assumes.
+
+        That is where a straight line is rejected at 5 %, or where the estimate itself is out of range.
+        """
+        if not self.is_possible or self.p_value < _SIGNIFICANCE:
+            return math.nan, math.nan
+        return max(self.low, 0.0), min(self.high, 1.0)
 
 
 ROUNDING = 1e-15
@@ -74,21 +97,24 @@ def periodogram(counts: ArrayLike, share: float = 0.1) -> Hurst:
     """
     Return H from the lowest *share* of frequencies: spectrum ~ f**(1 - 2 H) (Geweke & Porter-Hudak 1983).
 
-    The confidence interval is the regression's, its residuals having the known variance pi**2 / 6.
+    The confidence interval is the regression's, its residuals having the known variance pi**2 / 6. The
+    straight line is tested over bands of these frequencies.
     """
     frequency, power = _spectrum(_series(counts), share)
     x, y = np.log(frequency), np.log(power)
     centred = x - x.mean()
     slope = float(centred @ y / (centred @ centred))
     error = math.pi / math.sqrt(6 * float(centred @ centred)) / 2
-    return _estimate((1 - slope) / 2, error, np.log2(frequency), np.log2(power))
+    h = (1 - slope) / 2
+    p_value = _spectrum_line(frequency, power, h)
+    return _estimate(h, error, np.log2(frequency), np.log2(power), p_value)
 
 
 def local_whittle(counts: ArrayLike, exponent: float = 0.65) -> Hurst:
     """
     Return H by local Whittle likelihood on the lowest n**exponent frequencies (Robinson 1995).
 
-    Standard error 1 / (2 sqrt m) for m frequencies.
+    Standard error 1 / (2 sqrt m) for m frequencies, over bands of which the straight line is tested.
     """
     x = _series(counts)
     m = int(x.size**exponent)
@@ -99,7 +125,8 @@ def local_whittle(counts: ArrayLike, exponent: float = 0.65) -> Hurst:
         return math.log(float((power * frequency ** (2 * h - 1)).mean())) - (2 * h - 1) * mean_log
 
     h = minimize(loss, 0.01, 1.5, 1e-8)
-    return _estimate(h, 0.5 / math.sqrt(frequency.size), np.log2(frequency), np.log2(power))
+    error, p_value = 0.5 / math.sqrt(frequency.size), _spectrum_line(frequency, power, h)
+    return _estimate(h, error, np.log2(frequency), np.log2(power), p_value)
 
 
 def wavelet(counts: ArrayLike, first: int = 3, last: int | None = None) -> Hurst:
@@ -108,8 +135,9 @@ def wavelet(counts: ArrayLike, first: int = 3, last: int | None = None) -> Hurst
 
     Abry and Veitch (1998): weighted regression over octaves *first* (blocks of 2**first bins) to *last*
     (by default the last with 8 coefficients), corrected for the bias of the logarithm, with its
-    confidence interval. For fractional Gaussian noise the scaling is exact at every octave; raise
-    *first* where short-range structure bends the line.
+    confidence interval and the test of the straight line (Veitch, Abry and Taqqu 2003). For fractional
+    Gaussian noise the scaling is exact at every octave; raise *first* where short-range structure bends the
+    line.
     """
     octaves = _octaves(_series(counts))
     last = min(last or len(octaves), len(octaves))
@@ -117,11 +145,8 @@ def wavelet(counts: ArrayLike, first: int = 3, last: int | None = None) -> Hurst
     scale = np.arange(first, first + len(octaves), dtype=np.float64)
     half = floats([size / 2 for size, _ in octaves])
     energy = floats([math.log2(mean) for _, mean in octaves]) - digamma(half) / math.log(2) + np.log2(half)
-    weight = math.log(2) ** 2 / zeta(2, half)
-    centred = scale - (weight @ scale) / weight.sum()
-    spread = float(weight @ centred**2)
-    slope = float((weight * centred) @ energy) / spread
-    return _estimate((slope + 1) / 2, 0.5 / math.sqrt(spread), scale, floats(energy))
+    slope, error, p_value = _weighted_line(scale, energy, zeta(2, half) / math.log(2) ** 2)
+    return _estimate((slope + 1) / 2, error / 2, scale, floats(energy), p_value)
 
 
 ESTIMATORS: Mapping[str, Callable[[ArrayLike], Hurst]] = MappingProxyType(
@@ -212,7 +237,37 @@ def _line(sizes: Floats, energies: Floats, to_h: Callable[[float], float]) -> Hu
     return _estimate(to_h(float(centred @ y / (centred @ centred))), math.nan, x, y)
 
 
-def _estimate(h: float, error: float, scales: Floats, energies: Floats) -> Hurst:
+def _spectrum_line(frequency: Floats, power: Floats, h: float) -> float:
+    """
+    Return the p-value of a straight line through the logarithm of a periodogram.
+
+    The power is averaged over bands, because single ordinates are too noisy for a bend to show: the mean of
+    c ordinates of expectation S is S times a gamma variate of shape c, over c. The line of *h* is divided
+    out before, so that S hardly varies within a band.
+    """
+    first = [0]
+    while (following := max(first[-1] + _MIN_ORDINATES, int(first[-1] * _BAND_RATIO))) < power.size:
+        first.append(following)
+    ordinates = np.diff(np.append(first, power.size)).astype(np.float64)
+    x = np.log(np.add.reduceat(frequency, first) / ordinates)
+    whitened = np.add.reduceat(power * frequency ** (2 * h - 1), first) / ordinates
+    y = np.log(whitened) - digamma(ordinates) + np.log(ordinates)
+    return _weighted_line(x, floats(y), floats(zeta(2, ordinates)))[2]
+
+
+def _weighted_line(x: Floats, y: Floats, variances: Floats) -> tuple[float, float, float]:
+    """Return the slope of a line through points of known *variances*, its standard error and a p-value."""
+    weight = 1 / variances
+    centred = x - (weight @ x) / weight.sum()
+    spread = float(weight @ centred**2)
+    slope = float((weight * centred) @ y) / spread if spread else math.nan
+    residual = y - (weight @ y) / weight.sum() - slope * centred
+    freedom = x.size - 2
+    p_value = float(gammaincc(freedom / 2, weight @ residual**2 / 2)) if freedom > 0 else math.nan
+    return slope, 1 / math.sqrt(spread) if spread else math.nan, p_value
+
+
+def _estimate(h: float, error: float, scales: Floats, energies: Floats, p_value: float = math.nan) -> Hurst:
     """Return the estimate with its confidence interval from a standard error."""
     margin = _NORMAL_QUANTILE * error
-    return Hurst(h, h - margin, h + margin, tuple(map(float, scales)), tuple(map(float, energies)))
+    return Hurst(h, h - margin, h + margin, tuple(map(float, scales)), tuple(map(float, energies)), p_value)

@@ -43,8 +43,13 @@ ORDINARY = {
     "arrivals.hour.mean": 10.0,
     "flurries.count": 0,
     "flurries.jobs_share": 0.0,
-    "hurst.wavelet.without_cycles": 0.7,
-    "hurst.wavelet.without_cycles.low": 0.55,
+    "changes": [],
+    "dependence.verdict": "undecided",
+    "dependence.counts": "undecided",
+    "dependence.roots": "undecided",
+    "dependence.hurst": 0.7,
+    "dependence.scale.min": 7200,
+    "dependence.scale.max": 7.5e6,
     "fit.runtime.weibull.ks": 0.05,
     "fit.runtime.normal.ks": 0.3,
 }
@@ -95,9 +100,19 @@ REMARKABLE = [
         "from 23:00 to 00:00: 5 % of them, 5 times as many",
     ),
     ("daily-cycle", {"arrivals.cycle.quietest_hour_share": 0.0}, "while none come in the hour from 04:00"),
-    ("bursts", {"arrivals.hour.max": 2000}, "2,000 in the busiest hour, 200 times the average"),
+    ("bursts", {"arrivals.hour.max": 2000}, "the busiest hour 2,000 jobs are submitted, 200 times"),
     ("flurries", {"flurries.count": 2, "flurries.jobs_share": 0.2}, "2 flurries of single users hold 20 %"),
-    ("memory-of-load", {"hurst.wavelet.without_cycles.low": 0.65}, "(Hurst parameter 0.7)"),
+    (
+        "changes",
+        {"changes": [{"what": "wait", "when": "2002-07-22", "before": 3000.0, "after": 13800.0}]},
+        "Mean wait time per week rises from 50 min to 3 h 50 min from the week of 2002-07-22 on.",
+    ),
+    ("memory-of-load", {"dependence.verdict": "power law"}, "at all scales from 2 h to 86.8 days"),
+    (
+        "memory-of-load",
+        {"dependence.verdict": "one memory time", "dependence.memory_time": 70000},
+        "last about 19 h 27 min; nothing beyond",
+    ),
     ("odd-run-times", {"fit.runtime.weibull.ks": 0.12}, "the best, Weibull, is off by 12 % of the jobs"),
 ]
 

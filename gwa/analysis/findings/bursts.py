@@ -1,24 +1,25 @@
-"""Hours with far more jobs than usual."""
+"""An hour with far more jobs than usual."""
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import number
 
 MINIMUM_RATIO = 30
+MINIMUM_JOBS = 100
 
 
 @finding(
     "arrivals.hour.max",
     "arrivals.hour.mean",
     section="arrivals",
-    advice="A scheduler must survive that hour: test it with a replay.",
+    advice="Replay that hour to test how a scheduler copes with it.",
 )
 def bursts(facts: Facts) -> tuple[float, str] | None:
-    """Said where the busiest hour has at least thirty times the jobs of the average one, and a hundred."""
+    """Said where the busiest hour has at least thirty times the jobs of the mean hour, and a hundred."""
     maximum, mean = facts["arrivals.hour.max"], facts["arrivals.hour.mean"]
-    if maximum < MINIMUM_RATIO * mean or maximum < 100:  # noqa: PLR2004 - see the docstring
+    if maximum < MINIMUM_RATIO * mean or maximum < MINIMUM_JOBS:
         return None
     ratio = maximum / mean
     return (
-        0.3 + min(ratio, 1000) / 2500,
-        f"Jobs come in bursts: {number(maximum)} in the busiest hour, {ratio:,.0f} times the average.",
+        0.2 + min(ratio, 1000) / 5000,
+        f"In the busiest hour {number(maximum)} jobs are submitted, {ratio:,.0f} times the hourly mean.",
     )

@@ -1,21 +1,25 @@
-"""Arrivals that remember."""
+"""How long arrivals remember, where their spectrum tells."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import number
+from gwa.analysis.sections.dependence_over_time import in_words
 
-MINIMUM_HURST = 0.6
+WEIGHTS = {"power law": 0.2, "one memory time": 0.15}
+"""A question of modelling comes after everything that concerns the system."""
 
 
 @finding(
-    "hurst.wavelet.without_cycles",
-    "hurst.wavelet.without_cycles.low",
+    "dependence.verdict",
+    "dependence.counts",
+    "dependence.roots",
+    "dependence.scale.min",
+    "dependence.scale.max",
     section="dependence-over-time",
-    advice="A model with independent arrivals makes queues look shorter than they are.",
+    advice="A model with independent arrivals tends to underestimate queues.",
 )
 def memory_of_load(facts: Facts) -> tuple[float, str] | None:
-    """Said where the interval of the Hurst parameter, daily and weekly cycles removed, lies above 0.6."""
-    hurst, low = (facts[name] for name in memory_of_load.needs)
-    if low < MINIMUM_HURST:
+    """Said where the spectrum of arrivals is a power law, or has one memory time that the log can measure."""
+    verdict = facts["dependence.verdict"]
+    known = {"power law": "hurst", "one memory time": "memory_time"}.get(verdict)
+    if known is None or facts.get(f"dependence.{known}") is None:
         return None
-    claim = "arrivals are long-range dependent beyond their daily and weekly cycles"
-    return min(hurst, 1) / 2, f"Busy times last: {claim} (Hurst parameter {number(round(hurst, 2))})."
+    return WEIGHTS[verdict], in_words(facts)

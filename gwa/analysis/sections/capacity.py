@@ -1,20 +1,21 @@
 """Outages and changes of size, as the jobs show them."""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._weeks import BIN, Weeks
+from gwa.analysis.sections.changes import Change, steps
 from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Ints, Level, level
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
+from gwa.statistics.changes import MINIMUM_LENGTH
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, WEEK
-
-BIN: Final = 600.0
 
 ZERO: Final = 1e-9
 """An average below this is zero but for rounding."""
@@ -24,25 +25,10 @@ OUTAGE_INTERVAL: Final = WEEK
 """A system that is busy for this share of the time, and without a job for an hour less than once in this
 interval on average, is not idle for want of work."""
 
-MINIMUM_CHANGE: Final = 0.1
-"""The minimum relative change of the size."""
-
-COMPARED_WEEKS: Final = 8
-MINIMUM_WEEKS: Final = 2
-"""How many weeks on either side of a change are compared; at the ends of a trace, at least the minimum."""
-
 MAXIMUM_ROWS: Final = 20
 
 MINIMUM_DAYS: Final = 2
 """Fewer days are not drawn."""
-
-
-class CapacityChange(NamedTuple):
-    """A week in which the maximum of busy processors changes, with the maxima of the weeks around."""
-
-    week: int
-    before: float
-    after: float
 
 
 @analysis(
@@ -58,12 +44,11 @@ def capacity(store: Store) -> Iterator[Block]:
 
     An outage is proposed where no processor was busy for an hour or more, in whole intervals of ten minutes,
     and a job waited all that time; or where something runs nine tenths of the time and there is less than
-    one such stretch a week. A change of size is proposed in a week whose greatest ten-minute average exceeds
-    those of the 8 weeks before by 10 %, if both sides look like a limit that is met: half of the weeks come
-    within 10 % of the greatest of the 8 weeks before, and half of the 8 weeks from then on within 10 % of
-    theirs (at the ends of the trace, of as many as there are, 2 at least). The size fell where the same holds
-    backwards in time. These are signs, not proof: a log cannot tell a smaller system from one that nobody
-    filled.
+    one such stretch a week.
+
+    A change of size is proposed where the maximum of busy processors in a week, in averages of ten minutes,
+    has a step of a tenth or more that the section on changes over time finds; that takes a log of 26 weeks.
+    These are signs, not proof: a log cannot tell a smaller system from one that nobody filled.
     """
     first, last = store.row("select min(submit_time), max(end_time) from ran")
     if first is None or last <= first:
@@ -74,19 +59,26 @@ def capacity(store: Store) -> Iterator[Block]:
         return
     busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=BIN, period=(first, last))
     facts, outages = _outages(store, busy, (first, last))
-    changes = capacity_changes(maxima(busy, WEEK))
+    weeks = Weeks.of(store)
+    changes = steps("peak", weeks.peaks(busy)) if weeks.count >= MINIMUM_LENGTH else None
     yield Facts(
         (
             *facts,
             Fact(
                 "capacity.peak", number(float(busy.values.max())), "Most processors in ten minutes", "count"
             ),
-            Fact("capacity.changes", len(changes), "Changes of size proposed", "count"),
+            Fact(
+                "capacity.changes",
+                len(changes) if changes is not None else None,
+                "Changes of size proposed",
+                "count",
+                text="unknown" if changes is None else "",
+            ),
         )
     )
     yield from outages
     if changes:
-        yield _change_table(changes, first)
+        yield _change_table(changes, weeks)
     if last - first > MINIMUM_DAYS * DAY:
         yield _figure(store, busy)
 
@@ -100,32 +92,6 @@ def maxima(busy: Level, width: float) -> Floats:
         covered = first + offset <= last
         np.maximum.at(maximum, first[covered] + offset, busy.values[covered])
     return maximum
-
-
-def capacity_changes(weekly: Floats) -> list[CapacityChange]:
-    """
-    Return the steps in weekly maxima, in order of their weeks.
-
-    >>> for change in capacity_changes(np.array([100.0] * 10 + [150.0] * 10 + [90.0] * 9)):
-    ...     print(change)
-    CapacityChange(week=10, before=100.0, after=150.0)
-    CapacityChange(week=20, before=150.0, after=90.0)
-    """
-    increases = _increases(weekly)
-    backwards = _increases(weekly[::-1])
-    decreases = [CapacityChange(len(weekly) - week, after, before) for week, before, after in backwards]
-    return sorted(increases + decreases)
-
-
-def _increases(weekly: Floats) -> list[CapacityChange]:
-    increases: list[CapacityChange] = []
-    for week in range(MINIMUM_WEEKS, len(weekly) - MINIMUM_WEEKS + 1):
-        before, after = weekly[max(week - COMPARED_WEEKS, 0) : week], weekly[week : week + COMPARED_WEEKS]
-        low, high = float(before.max()), float(after.max())
-        is_step = 0 < low * (1 + MINIMUM_CHANGE) < min(weekly[week], float(np.median(after)))
-        if is_step and all(np.median(part) >= part.max() / (1 + MINIMUM_CHANGE) for part in (before, after)):
-            increases.append(CapacityChange(week, low, high))
-    return increases
 
 
 def _outages(store: Store, busy: Level, period: tuple[float, float]) -> tuple[tuple[Fact, ...], list[Table]]:
@@ -186,19 +152,24 @@ def _minimum_waiting(waiting: Level, begins: Floats, ends: Floats) -> Ints:
     return whole
 
 
-def _change_table(changes: list[CapacityChange], first: float) -> Table:
+def _change_table(changes: list[Change], weeks: Weeks) -> Table:
     return Table(
         "capacity-changes",
         "Proposed changes of size",
         (
             Column("from", "In the week from", "timestamp"),
-            Column("before", f"Most busy in {COMPARED_WEEKS} weeks before", "count"),
-            Column("after", f"Most busy in {COMPARED_WEEKS} weeks after", "count"),
+            Column("before", "Weekly maximum before, median", "count"),
+            Column("after", "Weekly maximum after, median", "count"),
             Column("change", "Change", "fraction"),
         ),
         tuple(
-            (first + week * WEEK, number(before), number(after), (after - before) / before)
-            for week, before, after in changes
+            (
+                float(weeks.edges[change.week]),
+                number(change.before),
+                number(change.after),
+                (change.after - change.before) / change.before,
+            )
+            for change in changes
         ),
     )
 

@@ -1,7 +1,7 @@
-"""How long arrivals remember: autocorrelation and the Hurst parameter."""
+"""Whether arrivals depend on earlier ones: spectrum, autocorrelation and the Hurst parameter."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,10 +10,12 @@ from gwa.metrics.timeline import QUARTER, Counts, Floats, counts
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number
 from gwa.report.figures.lines import lines
+from gwa.report.formatting import seconds
 from gwa.statistics.dependence import aggregated, autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
+from gwa.statistics.spectra import MINIMUM_HOURS, Comparison, Dependence, dependence
 from gwa.store.store import Store
-from gwa.util.units import HOUR
+from gwa.util.units import DAY, HOUR
 
 QUARTERS_PER_HOUR: Final = 4
 
@@ -38,21 +40,44 @@ ESTIMATOR_TITLES: Final = {
 }
 
 
+SPECTRA: Final = {
+    "one_memory": "One memory time",
+    "power_law": "Power law",
+    "two_memories": "Two memory times",
+}
+"""The spectra that are compared with noise, by the ids of their facts."""
+
+SHORTEST_SCALE: Final = 2 * HOUR
+"""The shortest period in the spectrum of hourly counts."""
+
+SPAN_OVER_SCALE: Final = 4
+"""A power law is claimed up to this part of the length of the log."""
+
+SPAN_OVER_MEMORY: Final = 24
+"""A longer memory than this part of the log cannot be measured: few busy and quiet times are seen."""
+
+
 @analysis(
     "Long-range dependence",
     Chapter.USAGE,
-    facts=("hurst", "correlation.arrivals"),
+    facts=("dependence", "hurst", "correlation.arrivals"),
     needs=("submit_time",),
     order=4,
 )
 def dependence_over_time(store: Store) -> Iterator[Block]:
     """
-    Whether arrivals depend on those of long ago: jobs in each quarter of an hour, first to last.
+    Whether the number of jobs submitted depends on that of earlier hours, days and weeks.
 
-    The autocorrelation says how alike the numbers of jobs in hours are that lie so far apart. The Hurst
-    parameter H is 1/2 without long memory and near 1 where bursts occur at all time scales. Estimators
-    disagree, and daily and weekly cycles look like memory to all of them: each is given as it is and with
-    the mean profile of day and week taken away. Haar wavelets are the ones to quote; intervals are of 95 %.
+    The verdict compares four spectra of the jobs submitted per hour, divided by the mean of each hour of the
+    week: noise, one memory time, two memory times, and the power law of long-range dependence. It is given
+    where the counts and their square roots agree, for logs of at least 90 days. Log likelihoods are natural
+    and relative to noise. "Undecided" is no evidence for or against long-range dependence.
+
+    The autocorrelation is that of the jobs submitted per hour. The Hurst parameter H describes how variance
+    changes with scale, in quarters of an hour: 1/2 for independent arrivals. Each estimator assumes that it
+    changes as a power of the scale; where it does not, H is no measure of long-range dependence, and
+    estimators contradict each other. An estimate outside 0 to 1 is undefined, and no 95 % interval is shown
+    where a straight line is rejected at 5 %. Without cycles, the mean profile of day and week is subtracted.
     """
     arrived = counts(store, "submit_time", QUARTER)
     x, factor = dense_series(arrived)
@@ -61,16 +86,154 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
     if x.size < MINIMUM_BINS or arrived.counts.sum() < MINIMUM_JOBS or x.min() == x.max():
         least = f"{MINIMUM_BINS} quarters of an hour and {MINIMUM_JOBS} jobs"
         yield Note(f"An estimate needs at least {least}, not spread evenly.")
+        yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
         return
+    yield from _verdict_blocks(x if factor == 1 else x[:0])
     yield from _autocorrelation(x, factor)
     cycles = [period for period in CYCLES if factor == 1 and 2 * period <= x.size]
     if not cycles:
-        yield Note("The trace is too short to take the daily or the weekly cycle away.")
+        yield Note("The trace is too short to remove the daily or the weekly cycle.")
     elif len(cycles) < len(CYCLES):
-        yield Note("The trace is too short to take the weekly cycle away; only the daily one is.")
+        yield Note("The trace is too short to remove the weekly cycle; only the daily one is removed.")
     residual = _without_cycles(x, cycles) if cycles else None
     yield _estimate_table(x, residual)
     yield _variance_figure(x, residual, factor)
+
+
+VERDICT: Final = "Dependence of arrivals"
+
+
+def _verdict_blocks(quarters: Floats) -> Iterator[Block]:
+    """Yield the verdict on jobs in each quarter of an hour, and the spectra that it rests on."""
+    hours = aggregated(quarters, QUARTERS_PER_HOUR)
+    if hours.size < MINIMUM_HOURS or hours.min() == hours.max():
+        days = MINIMUM_HOURS * HOUR // DAY
+        yield Note(f"Whether arrivals are long-range dependent is unknown: that takes {days} days or more.")
+        yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
+        return
+    found = dependence(hours)
+    facts = verdict_facts(found, hours.size)
+    yield Note(in_words({fact.id: fact.value for fact in facts}))
+    yield Facts(facts)
+    yield _spectrum_table(found)
+    yield _spectrum_figure(found.counts)
+
+
+def verdict_facts(found: Dependence, hours: int) -> tuple[Fact, ...]:
+    """Return the verdict on a series of so many *hours*, and what it says of time scales."""
+    memory = found.counts.memory_time
+    is_memory = found.verdict == "one memory time" and memory <= hours / SPAN_OVER_MEMORY
+    is_law = found.verdict == "power law"
+    return (
+        Fact("dependence.verdict", found.verdict, VERDICT),
+        Fact("dependence.counts", found.counts.verdict, f"{VERDICT}, by counts"),
+        Fact("dependence.roots", found.roots.verdict, f"{VERDICT}, by square roots of counts"),
+        Fact(
+            "dependence.memory_time",
+            number(memory * HOUR) if is_memory else None,
+            "Memory time of arrivals",
+            "seconds",
+            text="" if is_memory else "undefined",
+        ),
+        Fact(
+            "dependence.hurst",
+            found.counts.hurst if is_law else None,
+            "H of the power law",
+            text="" if is_law else "undefined",
+        ),
+        Fact("dependence.scale.min", SHORTEST_SCALE, "Shortest scale compared", "seconds"),
+        Fact(
+            "dependence.scale.max",
+            number(hours * HOUR / SPAN_OVER_SCALE),
+            "Longest scale compared",
+            "seconds",
+        ),
+    )
+
+
+def in_words(facts: Mapping[str, Any]) -> str:
+    """Return the verdict as a sentence, from the facts of `verdict_facts` by their ids."""
+    verdict, by_counts, by_roots = (facts[f"dependence.{name}"] for name in ("verdict", "counts", "roots"))
+    if verdict == "power law":
+        low, high = (seconds(facts[f"dependence.scale.{end}"]) for end in ("min", "max"))
+        return (
+            f"Arrivals vary at all scales from {low} to {high}: their spectrum is a power law"
+            f" (H = {facts['dependence.hurst']:.2f}), and one memory time does not explain it. A log of this"
+            " length cannot distinguish this from a mixture of many memory times."
+        )
+    if verdict == "one memory time":
+        lasting = _lasting(facts["dependence.memory_time"])
+        return f"{lasting}; nothing beyond that is seen: no sign of long-range dependence."
+    if verdict == "none":
+        return (
+            "Apart from the daily and weekly cycles, arrivals show no busy and quiet times beyond chance: no"
+            " sign of long-range dependence."
+        )
+    if by_counts != by_roots:
+        return (
+            f"The comparison of spectra is undecided: the counts indicate '{by_counts}', their square roots"
+            f" '{by_roots}', so a few bursts decide. This is no evidence for or against"
+            " long-range dependence."
+        )
+    return (
+        "Neither one memory time nor a power law describes arrivals: they vary on several time scales. H"
+        " describes how variance changes with scale; it is no evidence for or against long-range dependence."
+    )
+
+
+def _lasting(memory_time: float | None) -> str:
+    if memory_time is None:
+        return (
+            "Arrivals change slowly, over times that are long for this log (a trend, or steps of the level)"
+        )
+    if memory_time < HOUR:
+        return "Busy and quiet times last less than an hour"
+    return f"Busy and quiet times last about {seconds(float(f'{memory_time:.2g}'))}"
+
+
+def _spectrum_table(found: Dependence) -> FactTable:
+    """Return how much likelier than noise each spectrum is."""
+    rows = [
+        (
+            label,
+            tuple(
+                Fact(
+                    f"dependence.log_likelihood.{name}{suffix}",
+                    number(comparison.advantage(name)),
+                    f"Log likelihood of {label.lower()}{of} over noise",
+                )
+                for suffix, of, comparison in (
+                    ("", "", found.counts),
+                    (".roots", ", square roots", found.roots),
+                )
+            ),
+        )
+        for name, label in SPECTRA.items()
+    ]
+    columns = ("Counts", "Square roots of counts")
+    return FactTable("dependence", "Log likelihood of spectra, over noise", columns, tuple(rows))
+
+
+def _spectrum_figure(found: Comparison) -> Block:
+    """Return the figure of the spectrum of counts and of the fits to it, over the period."""
+    spectrum = found.spectrum
+    memory, law = found.advantage("one_memory"), found.advantage("power_law")
+    periods = HOUR / spectrum.frequencies[::-1]
+    mean = float(spectrum.power @ spectrum.ordinates) / float(spectrum.ordinates.sum())
+    shown = {"one memory time": "one_memory", "power law": "power_law"}
+    curves = {label: (periods, found.fits[name].power[::-1] / mean) for label, name in shown.items()}
+    return lines(
+        "arrivals-spectrum",
+        "Spectrum of jobs submitted per hour, without cycles",
+        {"arrivals": (periods, spectrum.power[::-1] / mean), **curves},
+        "Period",
+        "Power over mean power",
+        "The power of variations of each period, averaged over bands. In log likelihood, one memory time is"
+        f" {memory:.1f} and a power law {law:.1f} above noise.",
+        log=(True, True),
+        unit="seconds",
+        dashed=list(shown),
+    )
 
 
 def _without_cycles(x: Floats, cycles: list[int]) -> Floats | None:
@@ -114,18 +277,18 @@ def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
     band = 1.96 / np.sqrt(hours.size)
     yield lines(
         "autocorrelation",
-        "Autocorrelation of arrivals in an hour",
+        "Autocorrelation of jobs submitted per hour",
         {
             # The value at lag 0, 1 by definition, would squeeze all others.
             "arrivals": (np.arange(1, lags + 1) * float(HOUR), correlations[1:]),
-            "95 % at random": ([float(HOUR), float(lags * HOUR)], [band, band]),
+            "95 % if independent": ([float(HOUR), float(lags * HOUR)], [band, band]),
         },
         "Lag",
         "Autocorrelation",
-        f"The autocorrelation of the jobs in an hour is {values}.",
+        f"The autocorrelation of the jobs submitted per hour is {values}.",
         log=(False, False),
         unit="seconds",
-        dashed=["95 % at random"],
+        dashed=["95 % if independent"],
     )
 
 
@@ -138,14 +301,32 @@ def _estimate_table(series: Floats, residual: Floats | None) -> FactTable:
             facts += _facts(f"hurst.{name}.without_cycles", f"{label}, without cycles", estimate(residual))
         rows.append((label, facts))
     columns = ("H", "from", "to", "H without cycles", "from", "to")
-    return FactTable("hurst", "Hurst parameter of arrivals", columns[: len(rows[0][1])], tuple(rows))
+    note = f"Undefined: {OUT_OF_RANGE}. No interval: a straight line is rejected, or the estimator has none."
+    return FactTable("hurst", "Hurst parameter of arrivals", columns[: len(rows[0][1])], tuple(rows), note)
+
+
+OUT_OF_RANGE: Final = "the estimate is not between 0 and 1, so the estimator's assumptions do not hold"
 
 
 def _facts(prefix: str, label: str, estimate: Hurst) -> tuple[Fact, ...]:
+    """Return the estimate and its interval, as far as the data agree with what they assume."""
+    h = number(estimate.h) if estimate.is_possible else None
+    ends = zip(("low", "high"), ("lower end", "upper end"), map(number, estimate.interval), strict=True)
+    name = f"H by {label}"
     return (
-        Fact(prefix, number(estimate.h), f"H by {label}"),
-        Fact(f"{prefix}.low", number(estimate.low), f"H by {label}, lower end"),
-        Fact(f"{prefix}.high", number(estimate.high), f"H by {label}, upper end"),
+        Fact(
+            prefix,
+            h,
+            name,
+            text="" if h is not None else "undefined",
+            help="" if h is not None else OUT_OF_RANGE,
+        ),
+        *(
+            Fact(
+                f"{prefix}.{end}", value, f"{name}, {words}", text="" if value is not None else "no interval"
+            )
+            for end, words, value in ends
+        ),
     )
 
 
@@ -158,16 +339,16 @@ def _variance_figure(series: Floats, residual: Floats | None, factor: int) -> Bl
             scales = 2.0 ** np.array(estimate.scales) * QUARTER * factor
             curves[name] = (scales, 2.0 ** np.array(estimate.energies) / x.var())
     scales, variances = curves["as it is"]
-    curves["at random"] = (scales, variances[0] * scales[0] / scales)
+    curves["independent"] = (scales, variances[0] * scales[0] / scales)
     return lines(
         "variance-time",
         "Variance of mean arrivals by scale",
         curves,
         "Length of an interval",
-        "Variance, of that of 15 minutes",
-        "Variance of the mean number of arrivals over intervals of growing length; at random it would fall as"
-        f" the length grows, here its slope tells H = {variance_time(series).h:.2f}.",
+        "Variance over that of 15 minutes",
+        "Variance of the mean number of arrivals over intervals of growing length, and that of independent"
+        " arrivals, which falls with the length.",
         log=(True, True),
         unit="seconds",
-        dashed=["at random"],
+        dashed=["independent"],
     )

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gwa.analysis.sections.capacity import capacity_changes, maxima
+from gwa.analysis.sections.capacity import maxima
+from gwa.analysis.sections.changes import steps
 from gwa.metrics.timeline import level
 from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts, tables
 
@@ -38,9 +39,9 @@ def test_a_rare_silence_of_a_busy_system_is_an_outage_even_without_waits(section
 
 
 def test_a_ramp_and_noise_are_no_change_of_size():
-    assert capacity_changes(np.linspace(10, 100, 40)) == []
-    assert capacity_changes(np.random.default_rng(1).uniform(10, 100, 60)) == []
-    assert [change.week for change in capacity_changes(np.repeat([50.0, 100.0, 60.0], 12))] == [12, 24]
+    assert steps("peak", np.linspace(10, 100, 40)) == []
+    assert steps("peak", np.random.default_rng(1).uniform(10, 100, 60)) == []
+    assert [change.week for change in steps("peak", np.repeat([50.0, 100.0, 60.0], 12))] == [12, 24]
 
 
 def test_the_greatest_of_each_day_is_that_of_its_intervals(make_store):

@@ -5,7 +5,9 @@ import pytest
 
 from gwa.analysis.sections.dependence_over_time import dense_series
 from gwa.metrics.timeline import Counts
+from gwa.report.document import Report
 from tests.analysis.sections.blocks import ABSOLUTE, START, facts, figures, notes
+from tests.claims.arrivals import WITHOUT, arrivals
 
 
 def test_a_daily_cycle_looks_like_memory_until_it_is_taken_away(section, make_store):
@@ -20,8 +22,41 @@ def test_a_daily_cycle_looks_like_memory_until_it_is_taken_away(section, make_st
     assert found["hurst.wavelet"] > 0.8
     for name in ("wavelet", "local_whittle", "periodogram", "variance_time", "rescaled_range"):
         assert found[f"hurst.{name}.without_cycles"] == pytest.approx(0.5, abs=0.12)
-    assert found["hurst.wavelet.low"] < found["hurst.wavelet"] < found["hurst.wavelet.high"]
+    name = "hurst.wavelet.without_cycles"
+    assert found[f"{name}.low"] < found[name] < found[f"{name}.high"]
+    # A cycle has no straight line, so that nothing is known of how exact its slope is.
+    assert found["hurst.wavelet.low"] is found["hurst.wavelet.high"] is None
     assert set(figures(made)) == {"autocorrelation", "variance-time"}
+    assert found["dependence.verdict"] is None
+    assert "unknown: that takes 90 days" in notes(made)
+
+
+def test_an_estimate_out_of_range_is_undefined(section, make_store):
+    """With a memory of two days the variance grows faster with scale than that of any stationary noise."""
+    hours = arrivals(WITHOUT["AR 48 h"], 2, 24 * 60, per_day=1000).astype(int)
+    within = np.random.default_rng(1).uniform(size=hours.sum())
+    times = (START + 3600.0 * (np.repeat(np.arange(len(hours)), hours) + within)).tolist()
+    made = section("dependence-over-time", make_store(ABSOLUTE, submit_time=times))
+    shown = {fact.id: fact for fact in Report("", "", (made,)).facts()}
+
+    for end in ("", ".low", ".high"):
+        assert shown[f"hurst.wavelet{end}"].value is None
+    assert shown["hurst.wavelet"].text == "undefined"
+    assert "assumptions do not hold" in shown["hurst.wavelet"].help
+
+
+def test_the_verdict_has_its_spectra(section, make_store):
+    hours = arrivals(WITHOUT["AR 12 h"], 1, 24 * 120, per_day=120).astype(int)
+    times = (START + 3600.0 * np.repeat(np.arange(len(hours)), hours) + 1).tolist()
+    made = section("dependence-over-time", make_store(ABSOLUTE, submit_time=times))
+    found = facts(made)
+
+    assert found["dependence.verdict"] == found["dependence.counts"] == "one memory time"
+    assert found["dependence.memory_time"] == pytest.approx(12 * 3600, rel=0.4)
+    assert found["dependence.hurst"] is None
+    assert found["dependence.log_likelihood.one_memory"] > found["dependence.log_likelihood.power_law"] + 3
+    assert "arrivals-spectrum" in figures(made)
+    assert "no sign of long-range dependence" in notes(made)
 
 
 def test_a_series_too_long_is_counted_in_longer_intervals():
