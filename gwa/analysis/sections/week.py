@@ -50,7 +50,7 @@ def week(store: Store) -> Iterator[Block]:
         yield Note(f"The trace is short: nothing is known of {uncovered} of the {7 * HOURS} hours of a week.")
     grid = jobs.reshape(7, HOURS).astype(np.float64)
     yield Facts(_facts(grid, covered.reshape(7, HOURS) > 0))
-    yield Facts(_repeated_facts(quarters, system.timezone))
+    yield from _repeated(quarters, system.timezone)
     with np.errstate(invalid="ignore"):
         means = np.where(covered > 0, jobs / covered, np.nan).reshape(7, HOURS)
     yield _figure(means, system.timezone.key)
@@ -111,18 +111,21 @@ def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact,
     return tuple(fact for fact in facts if fact.value is not None)
 
 
-def _repeated_facts(quarters: Counts, zone: ZoneInfo) -> tuple[Fact, ...]:
-    """Return on how many days the daily cycle of the others repeats itself."""
+def _repeated(quarters: Counts, zone: ZoneInfo) -> Iterator[Block]:
+    """Yield on how many days the daily cycle of the others repeats itself."""
     local = np.floor((quarters.times + _offsets(quarters.times, zone)) / HOUR).astype(np.int64)
     local -= local[0] // HOURS * HOURS
     hours = np.bincount(local, quarters.counts, (int(local[-1]) // HOURS + 1) * HOURS)
     days, repeated = daily_repetitions(hours.reshape(-1, HOURS))
-    label = "Days on which the busiest six hours of other days exceed their quietest six"
-    return (
-        Fact("arrivals.cycle.days", days, "Days that can show a daily cycle", "count"),
-        Fact("arrivals.cycle.repeated", repeated / days if days else None, label, "fraction"),
-        Fact("arrivals.cycle.zone", zone.key, "Clock of these hours"),
-    )
+    if days:
+        label = "Days on which the busiest six hours of other days exceed their quietest six"
+        yield Facts(
+            (
+                Fact("arrivals.cycle.days", days, "Days that can show a daily cycle", "count"),
+                Fact("arrivals.cycle.repeated", repeated / days, label, "fraction"),
+                Fact("arrivals.cycle.zone", zone.key, "Clock of these hours"),
+            )
+        )
 
 
 def _clock(hour: int) -> str:
