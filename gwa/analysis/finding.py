@@ -104,9 +104,9 @@ def rank(section: str) -> int:
 
 def knows_cpu_time(facts: Facts) -> bool:
     """Whether at most one job in twenty was still running when the log ended: its CPU time is unknown."""
-    return (facts.get("utilization.unfinished") or 0) * 20 <= facts.get("trace.jobs", 0)
+    return bool((facts.get("utilization.unfinished") or 0) * 20 <= facts.get("trace.jobs", 0))
 
 
 def knows_starts(facts: Facts) -> bool:
     """Whether at most one job in ten that ran has an unknown wait, so that its start is a guess."""
-    return (facts.get("completeness.ran_without_wait") or 0) * 10 <= facts.get("trace.ran", 0)
+    return bool((facts.get("completeness.ran_without_wait") or 0) * 10 <= facts.get("trace.ran", 0))

@@ -47,4 +47,5 @@ def daily_repetitions(jobs: NDArray[np.float64]) -> tuple[int, int]:
 def _bands(jobs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums over `BAND` hours from each hour of the day, across midnight."""
     turned = np.concatenate((jobs, jobs[:, : BAND - 1]), axis=1)
-    return np.lib.stride_tricks.sliding_window_view(turned, BAND, axis=1).sum(axis=2)
+    sums: NDArray[np.float64] = np.lib.stride_tricks.sliding_window_view(turned, BAND, axis=1).sum(axis=2)
+    return sums

@@ -1,12 +1,14 @@
 """Every rule of what is worth knowing speaks above its threshold and is silent below."""
 
+from typing import Any
+
 import pytest
 
 import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings, rank, rules
 
-ORDINARY = {
+ORDINARY: dict[str, Any] = {
     "conversion.rejected": 0,
     "conversion.rows": 1000,
     "completeness.user_id": 1.0,
@@ -28,6 +30,7 @@ ORDINARY = {
     "estimates.modal": [{"req_time": 86400, "share": 0.1}],
     "estimates.modal_limit": 0.1,
     "estimates.modal_users": 0.6,
+    "estimates.modal_top_user": 0.1,
     "estimates.time.median": 0.5,
     "estimates.time.at_limit": 0.02,
     "estimates.time.before_limit": 0.02,
@@ -201,6 +204,8 @@ FALSE = [
     {"estimates.time.at_limit": 0.05, "estimates.time.before_limit": 0.04},
     {"estimates.time.at_limit": 0.95},
     {"estimates.modal": [{"req_time": 86400, "share": 0.31}], "estimates.modal_users": 0.1},
+    {"estimates.modal": [{"req_time": 86400, "share": 0.31}], "estimates.modal_top_user": 0.8},
+    {"estimates.modal": [{"req_time": 3600, "share": 0.6}, {"req_time": 60, "share": 0.3}]},
     {"users.half_jobs": 3, "completeness.user_id": 0.5},
     {"arrivals.cycle.quietest_hour_share": 0.01, "arrivals.cycle.repeated": 0.6},
     {"jobs.runtime.one_second": 0.3, "jobs.runtime.resolution": 60},

@@ -67,7 +67,7 @@ def test_false_alarms_and_hits(rule, facts_of, record_property):
 def test_nothing_is_said_of_calm_worlds(facts_of, record_property):
     """In 200 worlds in which nothing is remarkable, each finding is said in at most 5 %."""
     some = [rule for name, rule in RULES.items() if name not in ELSEWHERE | {"odd-run-times"}]
-    said = Counter()
+    said: Counter[str] = Counter()
     for seed in range(CALM_WORLDS):
         facts = facts_of(random_calm(np.random.default_rng(seed)), some)
         said.update(rule.id for rule in some if rule(facts) is not None)

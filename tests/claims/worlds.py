@@ -68,14 +68,19 @@ def arrivals(rng: np.random.Generator, jobs: int, days: float) -> np.ndarray:
 
 
 def calm(
-    rng: np.random.Generator, jobs: int = 2500, days: float = 30, users: int = 25, **columns: Any
+    rng: np.random.Generator,
+    jobs: int = 2500,
+    days: float = 30,
+    users: int = 25,
+    median: float = 2000,
+    **columns: Any,
 ) -> Columns:
     """
     Return jobs of which nothing is remarkable: independent, without cycles, well estimated, soon started.
 
-    *columns* replace those made here.
+    *median* is that of run times; *columns* replace those made here.
     """
-    runs = np.maximum(np.round(rng.lognormal(np.log(2000), 1.2, jobs)), 5)
+    runs = np.maximum(np.round(rng.lognormal(np.log(median), 1.2, jobs)), 5)
     made = {
         "submit_time": arrivals(rng, jobs, days),
         "wait_time": np.round(rng.exponential(300, jobs)),
@@ -90,10 +95,10 @@ def calm(
 
 
 def random_calm(rng: np.random.Generator) -> World:
-    """Return a world in which nothing is remarkable, of random size."""
+    """Return a world in which nothing is remarkable, of random size; half of the processors are busy."""
     days = float(rng.uniform(20, 60))
-    jobs = calm(rng, int(days * rng.uniform(30, 120)), days, int(rng.integers(15, 60)))
-    return seen(World(jobs))
+    jobs = calm(rng, int(days * rng.uniform(30, 120)), days, int(rng.integers(15, 60)), 40_000)
+    return seen(World(jobs), mean=0.5)
 
 
 def seen(world: World, *, mean: float | None = None) -> World:

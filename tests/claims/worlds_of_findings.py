@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from tests.claims.worlds import DAY, HOUR, World, arrivals, calm, false_of, random_calm, seen, true_of
+from tests.claims.worlds import (
+    DAY,
+    HOUR,
+    Columns,
+    World,
+    arrivals,
+    calm,
+    false_of,
+    random_calm,
+    seen,
+    true_of,
+)
 
 Rng = np.random.Generator
 
@@ -71,12 +82,12 @@ def more_are_busy_than_there_are(rng: Rng) -> World:
 def more_are_busy_for_a_moment(rng: Rng) -> World:
     """One job of an hour starts though nearly nothing is free: a log's clock is not that exact."""
     world = seen(World(calm(rng, 4000)))
-    jobs, cpus = world.jobs, world.cpus
+    jobs, cpus = world.jobs, world.cpus or 0
     jobs["n_procs"][7], jobs["run_time"][7] = cpus + 20, HOUR
     return seen(World(jobs, cpus=cpus))
 
 
-def _down(jobs: dict, hours: list[tuple[float, float]]) -> dict:
+def _down(jobs: Columns, hours: list[tuple[float, float]]) -> Columns:
     """Return jobs none of which runs in some intervals: those that would, wait until these are over."""
     start = jobs["submit_time"] + jobs["wait_time"]
     origin = jobs["submit_time"][0]
@@ -299,7 +310,7 @@ def a_handful_of_users(rng: Rng) -> World:
 def most_users_are_unknown(rng: Rng) -> World:
     """Two users have half of the jobs whose user is known: a tenth of all jobs."""
     users = _of_users(rng, 1 / np.arange(1, 61.0) ** 2)
-    return World(calm(rng, user_id=np.where(rng.random(2500) < 0.9, None, users)), cpus=200)
+    return World(calm(rng, user_id=np.where(rng.random(2500) < 0.9, np.array(None, object), users)), cpus=200)
 
 
 @true_of("one-user")
@@ -309,7 +320,7 @@ def one_user_of_many(rng: Rng) -> World:
     return World(calm(rng, user_id=_of_users(rng, shares)), cpus=200)
 
 
-def _burst(rng: Rng, jobs: dict, length: float, count: int) -> dict:
+def _burst(rng: Rng, jobs: Columns, length: float, count: int) -> Columns:
     """Return *jobs* with a burst of *count* by one user."""
     more = calm(rng, count, length, user_id=np.array(["burst"] * count, object))
     more["submit_time"] += 10 * DAY
@@ -437,6 +448,24 @@ def one_users_script(rng: Rng) -> World:
     users = _of_users(rng, shares)
     others = np.ceil(rng.uniform(500, 90_000, 2500))
     return World(calm(rng, user_id=users, req_time=np.where(users == "U0", 5400.0, others)), cpus=200)
+
+
+@false_of("round-requests", "longest-request")
+def one_users_script_that_asks_for_the_most(rng: Rng) -> World:
+    """Half of the jobs come from one user's script, which requests the longest time of all."""
+    shares = np.ones(25)
+    shares[0] = 24
+    users = _of_users(rng, shares)
+    return World(
+        calm(rng, user_id=users, req_time=np.where(users == "U0", 86_400.0, _requested(rng))), cpus=200
+    )
+
+
+@false_of("round-requests")
+def two_classes_of_requests(rng: Rng) -> World:
+    """By day half an hour, by night two hours: hardly any other time is requested."""
+    requested = rng.choice([1800.0, 7200, 300], 2500, p=[0.65, 0.34, 0.01])
+    return World(calm(rng, req_time=requested), cpus=200)
 
 
 # --- sizes and run times

@@ -6,12 +6,14 @@ from gwa.report.formatting import fraction, seconds
 MINIMUM_SHARE = 0.2
 MINIMUM_USERS = 0.25
 MAXIMUM_LIMIT = 0.5
+MAXIMUM_USER = 0.75
 
 
 @finding(
     "estimates.modal",
     "estimates.modal_limit",
     "estimates.modal_users",
+    "estimates.modal_top_user",
     section="estimates",
     advice="It looks like a default: a shorter one would let backfilling find room for more jobs.",
 )
@@ -22,9 +24,12 @@ def round_requests(facts: Facts) -> tuple[float, str] | None:
     It must not be the longest that is requested in the queues of most of these jobs (but for 1 % of the
     jobs there): that is a limit of the queue, see the finding on longest requests. Nor may half of the
     other jobs agree on one other time: then users choose between a few classes.
+    And no user may submit over three quarters of these jobs: that is a habit.
     """
     mode, *others = facts["estimates.modal"] or [None]
     if mode is None or mode["share"] < MINIMUM_SHARE:
+        return None
+    if facts["estimates.modal_top_user"] > MAXIMUM_USER:
         return None
     if others and others[0]["share"] > (1 - mode["share"]) / 2:
         return None

@@ -14,7 +14,7 @@ def sequential(facts: Facts) -> tuple[float, str] | None:
         return None
     if not parallel:
         return 0.3, "Every job that ran is recorded on one processor."
-    consumed = facts.get("jobs.sequential.cpu_seconds"), facts.get("jobs.parallel.cpu_seconds")
-    total = sum(consumed) if None not in consumed else 0
+    consumed = [facts.get(f"jobs.{kind}.cpu_seconds") or 0.0 for kind in ("sequential", "parallel")]
+    total = sum(consumed)
     used = f"; they used {fraction(consumed[0] / total)} of the CPU time" if total else ""
     return 0.4, f"{fraction(share)} of the jobs that ran used one processor{used}."

@@ -76,9 +76,10 @@ with mode as (
 select
     (select cast(sum(case when longer <= 0.01 * jobs then at_mode else 0 end) as double) / sum(at_mode)
         from by_queue) as limited,
-    (select cast(count(*) filter (where at_mode > 0) as double) / nullif(count(*), 0) from by_user) as users
+    (select cast(count(*) filter (where at_mode > 0) as double) / nullif(count(*), 0) from by_user) as users,
+    (select cast(max(at_mode) as double) / nullif(sum(at_mode), 0) from by_user) as top
 """
-"""Of the most common requested time: whether queues allow more, and how many users ask for it."""
+"""Of the most common requested time: whether queues allow more, and which share of users ask for it."""
 
 REQUESTED_TIMES: Final = """
 select req_time, count(*) as jobs from jobs where req_time > 0
@@ -204,7 +205,7 @@ def _modal(store: Store) -> Iterator[Block]:
     modes = requested[:MODES]
     top = [{"req_time": number(time), "jobs": count, "share": count / total} for time, count in modes]
     covered = sum(count for _, count in modes) / total
-    limited, users = store.row(MODE)
+    limited, users, top_user = store.row(MODE)
     limit_label = "Jobs with the most common one whose queue has hardly any longer ones"
     yield Facts(
         (
@@ -212,6 +213,7 @@ def _modal(store: Store) -> Iterator[Block]:
             Fact("estimates.modal_share", covered, f"Share of the {MODES} most common", "fraction"),
             Fact("estimates.modal_limit", limited, limit_label, "fraction"),
             Fact("estimates.modal_users", users, "Users who request the most common one", "fraction"),
+            Fact("estimates.modal_top_user", top_user, "Its jobs that one user submits, at most", "fraction"),
         )
     )
     yield Facts((Fact("estimates.modal", top, "Most common requested times"),), listed=False)

@@ -193,7 +193,7 @@ def _worst(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
 def _excess(row: Mapping[str, Any]) -> float:
     """Return how many times longer a class waits than the others, by its median or 95th percentile."""
     pairs = ((row["median"], row["others_median"]), (row["p95"], row["others_p95"]))
-    return max((wait + UNNOTICED) / (other + UNNOTICED) for wait, other in pairs)
+    return max(float((wait + UNNOTICED) / (other + UNNOTICED)) for wait, other in pairs)
 
 
 def _value_counts(store: Store, value: str, largest: Mapping[str, str]) -> dict[str, NDArray[Any]]:

@@ -116,7 +116,7 @@ def _repeated(quarters: Counts, zone: ZoneInfo) -> Iterator[Block]:
     local = np.floor((quarters.times + _offsets(quarters.times, zone)) / HOUR).astype(np.int64)
     local -= local[0] // HOURS * HOURS
     hours = np.bincount(local, quarters.counts, (int(local[-1]) // HOURS + 1) * HOURS)
-    days, repeated = daily_repetitions(hours.reshape(-1, HOURS))
+    days, repeated = daily_repetitions(hours.reshape(-1, HOURS).astype(np.float64))
     if days:
         label = "Days on which the busiest six hours of other days exceed their quietest six"
         yield Facts(
