@@ -24,6 +24,15 @@ DATA_SECTIONS: Final = {"data-quality"}
 SYSTEM_SECTIONS: Final = {"utilization", "capacity"}
 """The sections about the data, and about the system."""
 
+JOB_SECTIONS: Final = {
+    "estimates", "parallelism", "powers-of-two", "processors", "run-times", "sizes-and-run-times", "week"
+}  # fmt: skip
+MODEL_SECTIONS: Final = {
+    "arrivals", "bags-of-tasks", "burstiness", "dependence-over-time", "fits", "locality", "makespans",
+    "models",
+}  # fmt: skip
+"""The sections that describe jobs, and those for who models them. All others answer what people ask first."""
+
 Claim = Callable[[Facts], tuple[float, str] | None]
 """What a rule computes from facts: a weight from 0 to 1 and a sentence, or None."""
 
@@ -69,7 +78,7 @@ def rules() -> tuple[FindingRule, ...]:
 
 def findings(facts: Facts, *, whole: bool = True) -> tuple[Finding, ...]:
     """
-    Return the findings in *facts*, the largest weight first.
+    Return the findings in *facts*: the first `rank` first, and within it the largest weight.
 
     A trace of less than `MINIMUM_JOBS` has findings on its data only; unless the facts are of the *whole*
     trace, or of all jobs of a period, there are none on the system.
@@ -77,4 +86,27 @@ def findings(facts: Facts, *, whole: bool = True) -> tuple[Finding, ...]:
     too_few = facts.get("trace.jobs", MINIMUM_JOBS) < MINIMUM_JOBS
     candidates = [rule(facts) for rule in rules() if rule.section in DATA_SECTIONS or not too_few]
     shown = [item for item in candidates if item and (whole or item.section not in SYSTEM_SECTIONS)]
-    return tuple(sorted(shown, key=lambda item: (-item.weight, item.id)))
+    return tuple(sorted(shown, key=lambda item: (rank(item.section), -item.weight, item.id)))
+
+
+def rank(section: str) -> int:
+    """
+    Return how early the findings of a section are told: before all those of a larger number.
+
+    First (0) come the data, the system, users, waits, failures and changes, then (1) what jobs are like,
+    last (2) what matters to models.
+
+    >>> rank("utilization"), rank("estimates"), rank("fits")
+    (0, 1, 2)
+    """
+    return (section in JOB_SECTIONS) + 2 * (section in MODEL_SECTIONS)
+
+
+def knows_cpu_time(facts: Facts) -> bool:
+    """Whether at most one job in twenty was still running when the log ended: its CPU time is unknown."""
+    return bool((facts.get("utilization.unfinished") or 0) * 20 <= facts.get("trace.jobs", 0))
+
+
+def knows_starts(facts: Facts) -> bool:
+    """Whether at most one job in ten that ran has an unknown wait, so that its start is a guess."""
+    return bool((facts.get("completeness.ran_without_wait") or 0) * 10 <= facts.get("trace.ran", 0))

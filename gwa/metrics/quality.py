@@ -1,32 +1,88 @@
 """
-What is wrong, doubtful or missing in a trace.
+What makes conclusions from a trace unsafe, and what else is wrong or missing.
 
-Each rule counts jobs. An *error* is a value that cannot be true or a row that was lost; a *warning* is
-unusual; *info* is worth knowing.
+An *error* is a value that cannot be true or a row that was lost; a *warning* makes a conclusion unsafe;
+*info* is worth knowing. Each problem has the number of jobs or rows that have it, examples, and what it
+affects.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+
+from gwa.metrics.timeline import MAXIMUM_DAYS, counts
 from gwa.report.document import Level
+from gwa.report.formatting import fraction, number, seconds
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
+from gwa.util.units import DAY, YEAR
+
+EXAMPLES: Final = 3
+"""This many jobs or rows are named."""
+
+LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "info")
 
 
 @dataclass(frozen=True)
 class QualityRule:
-    """A condition that jobs should not meet, and what it means."""
+    """
+    A condition that jobs should not meet, what it means, and what it affects.
+
+    It is only info where a share of the jobs below *minimum* meets it.
+    """
 
     name: str
     level: Level
     meaning: str
     where: str
     needs: tuple[str, ...]
+    affects: str
+    minimum: float = 0.0
 
 
 RULES: Final = (
     QualityRule(
-        "processors", "warning", "more processors than the system has", "n_procs > {cpus}", ("n_procs",)
+        "no submit time",
+        "warning",
+        "have no submit time",
+        "submit_time is null",
+        (),
+        "arrivals, levels over time and bags of tasks leave them out",
+    ),
+    QualityRule(
+        "no wait",
+        "warning",
+        "ran, but their wait is unknown",
+        "wait_time is null and run_time >= 0 and n_procs >= 1",
+        (),
+        "waits and slowdowns; starts are taken to be submissions, so running jobs are shifted in time",
+        0.001,
+    ),
+    QualityRule(
+        "processors",
+        "warning",
+        "used more processors than the system has",
+        "n_procs > {cpus}",
+        ("n_procs",),
+        "utilization, or the number of processors is wrong",
+    ),
+    QualityRule(
+        "impossible request",
+        "warning",
+        "requested over a year: unlimited, or an error of the log",
+        f"req_time > {YEAR}",
+        ("req_time",),
+        "statistics of requested times, estimates and simulated backfilling",
+    ),
+    QualityRule(
+        "request of processors",
+        "warning",
+        "requested more processors than the system has",
+        "req_n_procs > {cpus}",
+        ("req_n_procs",),
+        "requested sizes, or the number of processors is wrong",
     ),
     QualityRule(
         "no processors",
@@ -34,6 +90,7 @@ RULES: Final = (
         "ran for some time on no processor",
         "run_time > 0 and n_procs = 0",
         ("run_time", "n_procs"),
+        "they do not count as jobs that ran",
     ),
     QualityRule(
         "no run time",
@@ -41,6 +98,7 @@ RULES: Final = (
         "completed, but no run time is known",
         "status = 1 and run_time is null",
         ("status",),
+        "run times and utilization leave them out",
     ),
     QualityRule(
         "CPU time",
@@ -48,6 +106,16 @@ RULES: Final = (
         "used more CPU time per processor than they ran (by over 5 % and a minute)",
         "average_cpu_time > run_time * 1.05 + 60",
         ("average_cpu_time", "run_time"),
+        "CPU efficiency",
+    ),
+    QualityRule(
+        "no user",
+        "warning",
+        "have no user",
+        "user_id is null",
+        ("user_id",),
+        "top users, inequality and bags of tasks leave them out",
+        0.01,
     ),
     QualityRule(
         "request exceeded",
@@ -55,54 +123,229 @@ RULES: Final = (
         "ran longer than they requested (by over a minute)",
         "run_time > req_time + 60",
         ("run_time", "req_time"),
+        "simulations that end jobs at their request",
     ),
-    QualityRule("no submit time", "warning", "have no submit time", "submit_time is null", ()),
-    QualityRule("no user", "info", "have no user", "user_id is null", ("user_id",)),
 )
+
+HARMLESS_REPAIRS: Final = {"clock skew", "unknown status"}
+SERIOUS_REPAIRS: Final = {"invalid value", "job numbers", "duplicate file", "missing part"}
+"""Repairs made by gwa itself; what converters remark on is information."""
+
+REPAIR_EFFECTS: Final = {
+    "invalid value": "statistics of that field leave them out",
+    "clock skew": "short waits and run times",
+    "missing part": "counts, arrivals and levels: jobs of these parts are missing",
+    "duplicate file": "nothing: it was read once",
+    "job numbers": "job numbers differ from those of the source",
+    "unknown status": "outcomes",
+}
+
+BACKWARDS: Final = """
+select job_id, earlier - submit_time as back from (
+    select job_id, submit_time, lag(submit_time) over (order by job_id) as earlier
+    from jobs where submit_time is not null
+) as ordered where earlier > submit_time
+"""
+
+CLOCK_JUMPS: Final = f"""
+select count(*) as steps, count(*) filter (where back > 1800) as jumps,
+    min(case when back > 1800 then job_id end) as first
+from ({BACKWARDS}) as steps
+"""
+"""Where job numbers follow submissions, a clock that is set back shows as a step of half an hour or more."""
+
+MAXIMUM_STEPS: Final = 0.001
+"""Where a larger share of jobs lies before the previous one, job numbers do not follow submissions."""
+
+ALIKE: Final = """
+select cast(sum(n - 1) as bigint) as jobs, min(case when n > 1 then job end) as first from (
+    select count(*) as n, min(job_id) as job from jobs
+    where run_time >= 600 and wait_time >= 60 and submit_time is not null
+    group by submit_time, wait_time, run_time, n_procs, average_cpu_time, used_memory, req_time, user_id,
+        executable_id, queue_id, status
+) as groups having sum(n - 1) > 0
+"""
+"""Tasks of a bag may be alike to the second, but seldom after ten minutes of running."""
+
+MINIMUM_ALIKE: Final = 0.01
+
+MINIMUM_GAP_DAYS: Final = 3
+GAP_PROBABILITY: Final = 1e-3
+"""A gap of so many days or more is told if it has at most this probability, by the share of busy days."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of a trace, and the number of jobs or rows that have it."""
+    """A problem of a trace: the number of jobs or rows that have it, examples, and what it affects."""
 
     level: Level
     name: str
     meaning: str
     count: int
+    affects: str = ""
+    examples: tuple[str, ...] = ()
 
 
-def problems(store: Store) -> list[Problem]:
-    """Return all problems of a trace, the worst first."""
-    account = store.account
-    candidates = [Problem("error", "rejected rows", "rows of the source were refused", account.rejected)]
-    candidates += [
-        Problem("warning", name, meaning, jobs) for name, meaning, jobs in store.rows("select * from repairs")
+def problems(store: Store, facts: Mapping[str, Any] | None = None) -> list[Problem]:
+    """
+    Return all problems of a trace, the most severe first.
+
+    Parameters
+    ----------
+    store
+        The trace.
+    facts
+        Facts on its window of observation and utilization, where they are known: their problems, too.
+
+    Returns
+    -------
+    list of Problem
+        Errors, then warnings, then information; within them, what affects most conclusions first.
+
+    """
+    found = [
+        *_rejected(store),
+        *_repeated_numbers(store),
+        *unsafe_levels(facts or {}),
+        *_gaps(store),
+        *_clock_jumps(store),
+        *_alike(store),
+        *_violations(store),
+        *_repairs(store),
     ]
-    candidates += _count_violations(store)
-    repeated = _repeated_numbers(store)
-    candidates.append(Problem("error", "job numbers", "job numbers that occur more than once", repeated))
-    order = ("error", "warning", "info")
-    present = [problem for problem in candidates if problem.count]
-    return sorted(present, key=lambda problem: (order.index(problem.level), -problem.count, problem.name))
+    return sorted(found, key=lambda problem: LEVELS.index(problem.level))
 
 
-def _count_violations(store: Store) -> list[Problem]:
-    """Count the jobs that break each rule, in one query."""
-    cpus = store.system.cpus
+CUTS: Final = {
+    "start": "the log lacks jobs that were submitted before its start",
+    "end": "the log lacks jobs that had not ended at its end",
+    "both": "the log lacks jobs that ran across its start and its end",
+}
+
+MINIMUM_UNFINISHED: Final = 0.01
+MINIMUM_ABOVE: Final = 0.001
+
+
+def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what makes levels over time unsafe: a log that is cut, jobs that did not end, a wrong size."""
+    meaning = CUTS.get(facts.get("window.cut") or "")
+    jobs = facts.get("trace.jobs") or 0
+    if meaning:
+        first, last = facts.get("window.first"), facts.get("window.last")
+        known = (
+            f"known for {seconds(last - first)} only"
+            if first is not None and last is not None
+            else "lower bounds"
+        )
+        yield Problem("warning", "cut log", meaning, jobs, f"utilization and other levels are {known}")
+    unfinished = facts.get("utilization.unfinished") or 0
+    if unfinished:
+        level: Level = "warning" if unfinished >= MINIMUM_UNFINISHED * jobs else "info"
+        meaning = "were still running when the log ended"
+        yield Problem(level, "unfinished", meaning, unfinished, "run times: long ones are underrepresented")
+    yield from _over_capacity(facts, jobs)
+
+
+def _over_capacity(facts: Mapping[str, Any], jobs: int) -> Iterator[Problem]:
+    share, cpus = facts.get("utilization.above_capacity"), facts.get("trace.cpus")
+    if share and cpus and not facts.get("trace.cpus_inferred"):
+        peak = facts.get("utilization.peak")
+        most = f", at most {number(peak)}" if peak else ""
+        meaning = f"for {fraction(share)} of the time, more than the {number(cpus)} processors are busy{most}"
+        level: Level = "warning" if share >= MINIMUM_ABOVE else "info"
+        affects = "utilization and simulations of this system"
+        yield Problem(level, "over capacity", meaning, jobs, affects)
+
+
+def _rejected(store: Store) -> Iterator[Problem]:
+    rejected = store.account.rejected
+    if rejected:
+        rows = store.rows(f"select file, line from rejects order by file, line limit {EXAMPLES}")
+        examples = tuple(f"{file}:{line}" for file, line in rows)
+        affects = "everything: they are not among the jobs"
+        yield Problem(
+            "error", "rejected rows", "rows of the source were refused", rejected, affects, examples
+        )
+
+
+def _repeated_numbers(store: Store) -> Iterator[Problem]:
+    repeated = int(store.row("select count(job_id) - count(distinct job_id) as repeated from jobs")[0])
+    if repeated:
+        query = "select job_id from jobs group by job_id having count(*) > 1 order by job_id limit"
+        examples = tuple(f"job {job}" for (job,) in store.rows(f"{query} {EXAMPLES}"))
+        meaning, affects = "job numbers that occur more than once", "counts: jobs may be counted twice"
+        yield Problem("error", "job numbers", meaning, repeated, affects, examples)
+
+
+def _repairs(store: Store) -> Iterator[Problem]:
+    for name, meaning, jobs in store.rows("select name, meaning, jobs from repairs order by jobs desc, name"):
+        level: Level = "warning" if name in SERIOUS_REPAIRS else "info"
+        if jobs:
+            yield Problem(level, name, meaning, jobs, REPAIR_EFFECTS.get(name, ""))
+
+
+def _violations(store: Store) -> Iterator[Problem]:
+    """Yield the rules that jobs break, counted in one query."""
+    cpus = None if store.system.cpus_inferred else store.system.cpus
     rules = [
         rule
         for rule in RULES
         if all(store.has(name) for name in rule.needs) and ("{cpus}" not in rule.where or cpus)
     ]
-    counts = ", ".join(f"count(*) filter (where {rule.where.format(cpus=cpus)})" for rule in rules)
-    return [
-        Problem(rule.level, rule.name, rule.meaning, count)
-        for rule, count in zip(rules, store.row(f"select {counts} from jobs"), strict=True)
-    ]
+    filters = ", ".join(f"count(*) filter (where {rule.where.format(cpus=cpus)})" for rule in rules)
+    jobs, *violations = store.row(f"select count(*), {filters} from jobs")
+    for rule, count in zip(rules, violations, strict=True):
+        if count:
+            level = rule.level if count >= rule.minimum * jobs else "info"
+            examples = _examples(store, rule.where.format(cpus=cpus))
+            yield Problem(level, rule.name, rule.meaning, count, rule.affects, examples)
 
 
-def _repeated_numbers(store: Store) -> int:
-    return int(store.row("select count(job_id) - count(distinct job_id) as repeated from jobs")[0])
+def _examples(store: Store, where: str) -> tuple[str, ...]:
+    query = f"select job_id from jobs where {where} order by job_id limit {EXAMPLES}"
+    return tuple(f"job {job}" for (job,) in store.rows(query))
+
+
+def _clock_jumps(store: Store) -> Iterator[Problem]:
+    """Yield where the clock of the log seems to have been set back."""
+    steps, jumps, first = store.row(CLOCK_JUMPS)
+    if jumps and steps <= MAXIMUM_STEPS * store.known["submit_time"]:
+        meaning = "were submitted over half an hour before the job of the previous number"
+        affects = "arrivals, waits and the order of jobs: the clock may have been set back"
+        yield Problem("warning", "clock jump", meaning, jumps, affects, (f"job {first}",))
+
+
+def _alike(store: Store) -> Iterator[Problem]:
+    """Yield rows that may stand in the log twice."""
+    for jobs, first in store.rows(ALIKE):
+        if jobs >= MINIMUM_ALIKE * store.known["job_id"]:
+            meaning = "agree with another job in all that is recorded, to the second"
+            affects = "counts and CPU time, if they are the same job twice and not tasks of a bag"
+            yield Problem("warning", "duplicates", meaning, jobs, affects, (f"job {first}",))
+
+
+def _gaps(store: Store) -> Iterator[Problem]:
+    """Yield the stretches of days in which no job was submitted though jobs are submitted on most days."""
+    if not store.has("submit_time"):
+        return
+    days = counts(store, "submit_time", float(DAY)).bins
+    span = int(days[-1] - days[0]) + 1
+    if span > MAXIMUM_DAYS:
+        meaning, affects = "submissions lie more than a century apart", "everything over time"
+        yield Problem("warning", "span", meaning, len(days), affects)
+        return
+    empty = np.diff(days) - 1
+    idle = np.maximum(1 - len(days) / span, 1 / span)
+    long = (empty >= MINIMUM_GAP_DAYS) & (idle**empty * span <= GAP_PROBABILITY)
+    if long.any():
+        gaps = sorted(zip(empty[long].tolist(), days[:-1][long].tolist(), strict=True), reverse=True)
+        examples = tuple(
+            f"{length} days after day {int(day - days[0]) + 1}" for length, day in gaps[:EXAMPLES]
+        )
+        meaning = "intervals of days in which no job was submitted: the system was down, or jobs are missing"
+        yield Problem(
+            "warning", "gaps", meaning, len(gaps), "means per day, cycles and utilization", examples
+        )
 
 
 def completeness(store: Store) -> list[tuple[str, str, int, float]]:

@@ -1,44 +1,75 @@
 """Every rule of what is worth knowing speaks above its threshold and is silent below."""
 
+from typing import Any
+
 import pytest
 
 import gwa
 from gwa.analysis.base import analyses
-from gwa.analysis.finding import findings, rules
+from gwa.analysis.finding import findings, rank, rules
 
-ORDINARY = {
+ORDINARY: dict[str, Any] = {
     "conversion.rejected": 0,
     "conversion.rows": 1000,
+    "completeness.user_id": 1.0,
+    "completeness.ran_without_wait": 0,
     "trace.users": 100,
     "trace.jobs": 1000,
+    "trace.ran": 1000,
     "trace.cpus": 100,
     "trace.cpus_inferred": False,
     "trace.span_seconds": 1e7,
+    "window.first": 0.0,
+    "window.last": 1e7,
+    "window.cut": "none",
     "users.half_jobs": 20,
     "users.half_cpu": 30,
     "users.by_jobs": [{"id": "a", "jobs_share": 0.1}],
     "users.by_cpu": [{"id": "b", "cpu_share": 0.1}],
-    "estimates.modal": [{"req_time": 3600, "share": 0.1}],
+    "estimates.distinct": 50,
+    "estimates.modal": [{"req_time": 86400, "share": 0.1}],
+    "estimates.modal_limit": 0.1,
+    "estimates.modal_users": 0.6,
+    "estimates.modal_top_user": 0.1,
     "estimates.time.median": 0.5,
-    "estimates.time.limit": 0.05,
+    "estimates.time.at_limit": 0.02,
+    "estimates.time.before_limit": 0.02,
+    "estimates.time.beyond": 0.01,
+    "estimates.time.beyond_far": 0.0,
     "capacity.outages.count": 0,
     "capacity.outages.seconds": 0,
     "utilization.mean": 0.5,
-    "capacity.peak": 100,
+    "utilization.peak": 100,
+    "utilization.above_capacity": 0.0,
+    "utilization.unfinished": 0,
+    "jobs.completed.count": 940,
     "jobs.failed.count": 50,
     "jobs.cancelled.count": 10,
+    "jobs.never_ran.count": 10,
     "jobs.wait.median": 60,
     "jobs.wait.p95": 3600,
+    "wait.worst": {
+        "kind": "queue", "id": "<b>", "jobs": 200, "share": 0.2, "median": 7200, "p95": 90_000,
+        "others_median": 60, "others_p95": 3600, "intervals": 60, "longer": 35, "p_value": 0.6,
+    },
+    "jobs.runtime.one_second": 0.01,
+    "jobs.runtime.resolution": 1,
     "jobs.sequential.count": 500,
     "jobs.parallel.count": 500,
+    "jobs.parallel.power_of_two": 0.3,
+    "jobs.parallel.power_of_two_large": 0.7,
+    "jobs.parallel.powers": 5,
     "jobs.sequential.cpu_seconds": 1.0,
     "jobs.parallel.cpu_seconds": 3.0,
     "bags.text.jobs_in_bags_fraction": 0.3,
+    "bags.text.single_if_even": 0.8,
     "bags.text.size.mean": 3.0,
     "arrivals.cycle.busiest_hour": 23,
     "arrivals.cycle.busiest_hour_share": 0.05,
     "arrivals.cycle.quietest_hour": 4,
     "arrivals.cycle.quietest_hour_share": 0.03,
+    "arrivals.cycle.days": 100,
+    "arrivals.cycle.repeated": 0.9,
     "arrivals.hour.max": 90,
     "arrivals.hour.mean": 10.0,
     "flurries.count": 0,
@@ -50,58 +81,109 @@ ORDINARY = {
     "dependence.hurst": 0.7,
     "dependence.scale.min": 7200,
     "dependence.scale.max": 7.5e6,
+    "flurries.days": 3,
+    "flurries.submission_days": 100,
     "fit.runtime.weibull.ks": 0.05,
     "fit.runtime.normal.ks": 0.3,
-}
+    "fit.runtime.gamma.ks": 0.3,
+}  # fmt: skip
 """A trace of which nothing is remarkable."""
+
+WINDOW = "window."
+"""The facts on the window of observation: without them, the rules that need them are silent."""
+
+WORST = ORDINARY["wait.worst"] | {"p_value": 1e-6, "longer": 57}
 
 REMARKABLE = [
     ("rejected-rows", {"conversion.rejected": 12}, "12 of 1,000 rows (1.2 %)"),
-    ("few-users", {"users.half_jobs": 3}, "3 of 100 users submit half of the jobs, 30 use half"),
+    ("few-users", {"users.half_jobs": 3}, "3 of 100 users submit half of the jobs."),
+    (
+        "few-users",
+        {"users.half_jobs": 1, "users.half_cpu": 3},
+        "1 of 100 users submits half of the jobs, 3 use half of the CPU time.",
+    ),
     ("one-user", {"users.by_jobs": [{"id": "<b>", "jobs_share": 0.489}]}, "<b> submits 48.9 % of the jobs"),
     ("one-user", {"users.by_cpu": [{"id": "z", "cpu_share": 0.25}]}, "z uses 25 % of the CPU time"),
     (
         "round-requests",
         {"estimates.modal": [{"req_time": 86400, "share": 0.31}]},
-        "31 % of the jobs request exactly 24 h",
+        "31 % of the jobs that request a time request exactly 24 h; 60 % of the users have done so",
     ),
-    ("overestimates", {"estimates.time.median": 0.2}, "run for 20 % of the time"),
-    ("cut-off", {"estimates.time.limit": 0.132}, "13.2 % of the jobs end when"),
+    (
+        "longest-request",
+        {"estimates.modal": [{"req_time": 86400, "share": 0.31}], "estimates.modal_limit": 0.9},
+        "exactly 24 h, and hardly any job requests more",
+    ),
+    (
+        "overestimates",
+        {"estimates.time.median": 0.2},
+        "Half of the jobs that request a time use at most 20 % of it",
+    ),
+    ("cut-off", {"estimates.time.at_limit": 0.132}, "13.2 % of the jobs with a requested time end just when"),
+    ("limits-ignored", {"estimates.time.beyond_far": 0.22}, "not enforced: 22 % of the jobs"),
     (
         "outages",
         {"capacity.outages.count": 14, "capacity.outages.seconds": 1e6},
-        "14 times, for 11.6 days in all (10 %",
+        "for 11.6 days in total (10 % of the time), in 14 intervals",
     ),
-    ("outages", {"capacity.outages.count": 1, "capacity.outages.seconds": 3600}, "ran once, for 1 h"),
-    ("fullness", {"utilization.mean": 0.93}, "nearly full: on average 93 % of its processors"),
-    (
-        "fullness",
-        {"utilization.mean": 0.1, "trace.cpus_inferred": True},
-        "mostly idle: on average 10 % of the most",
-    ),
+    ("outages", {"capacity.outages.count": 1, "capacity.outages.seconds": 3600}, "for 1 h in total"),
+    ("fullness", {"utilization.mean": 0.93}, "nearly full: on average, 93 % of the processors are busy"),
+    ("fullness", {"utilization.mean": 0.1}, "mostly idle: on average, 10 % of the processors are busy"),
     (
         "too-small",
-        {"capacity.peak": 104},
-        "Up to 104 processors are busy at once, but the system is said to have 100",
+        {"utilization.above_capacity": 0.138, "utilization.peak": 128},
+        "For 13.8 % of the time, more processors are busy than the 100 that the system is said to have",
     ),
-    ("failures", {"jobs.failed.count": 279}, "27.9 % failed and 1 % were cancelled"),
-    ("failures", {"jobs.failed.count": 0, "jobs.cancelled.count": 500}, "Of the jobs, 50 % were cancelled"),
+    ("cut-log", {"window.cut": "end", "window.last": 5e6}, "known for 57.9 days of the 115.7 days that"),
+    ("cut-log", {"window.cut": "both", "window.last": None}, "lower bounds throughout"),
+    ("still-running", {"utilization.unfinished": 512}, "512 of 1,000 jobs (51.2 %) were still running"),
+    ("waits-unknown", {"completeness.ran_without_wait": 1000}, "does not record how long jobs waited"),
+    (
+        "waits-unknown",
+        {"completeness.ran_without_wait": 200},
+        "the wait time of 200 of 1,000 jobs that ran (20 %)",
+    ),
+    (
+        "failures",
+        {"jobs.failed.count": 279, "jobs.completed.count": 711},
+        "27.9 % failed and 1 % were cancelled",
+    ),
+    (
+        "failures",
+        {"jobs.failed.count": 0, "jobs.cancelled.count": 300, "jobs.completed.count": 300},
+        "Of the jobs whose outcome is recorded, 50 % were cancelled",
+    ),
+    ("never-ran", {"jobs.never_ran.count": 50}, "50 jobs (5 %) failed or were cancelled"),
     (
         "long-waits",
         {"jobs.wait.p95": 84555},
-        "waits for 23 h 29 min or longer, while half of the jobs start within 1 min",
+        "waits for 23 h 29 min or longer, while half wait for 1 min at most",
     ),
-    ("sequential", {"jobs.sequential.count": 9500}, "95 % of the jobs use one processor, for 25 % of"),
-    ("sequential", {"jobs.parallel.count": 0}, "Every job uses one processor"),
-    ("bags", {"bags.text.jobs_in_bags_fraction": 0.75}, "75 % of the jobs come in bags of tasks, of 3 jobs"),
+    (
+        "worst-served",
+        {"wait.worst": WORST},
+        "Jobs in queue <b> (20 % of the jobs) wait longer than the others, in 57 of the 60",
+    ),
+    (
+        "worst-served",
+        {"wait.worst": WORST | {"median": 60}},
+        "one in twenty waits for 25 h or longer, against 1 h.",
+    ),
+    ("short-jobs", {"jobs.runtime.one_second": 0.3}, "30 % of the jobs that ran took one second or less"),
+    ("powers-of-two", {"jobs.parallel.power_of_two": 0.8}, "80 % of the parallel jobs use a power of two"),
+    (
+        "sequential",
+        {"jobs.sequential.count": 9500},
+        "95 % of the jobs that ran used one processor; they used 25 % of the CPU time",
+    ),
+    ("sequential", {"jobs.parallel.count": 0}, "Every job that ran is recorded on one processor"),
+    ("bags", {"bags.text.jobs_in_bags_fraction": 0.75}, "75 % of the jobs come in bags of tasks: submitted"),
     (
         "daily-cycle",
-        {"arrivals.cycle.quietest_hour_share": 0.01},
-        "from 23:00 to 00:00: 5 % of them, 5 times as many",
+        {"arrivals.cycle.quietest_hour_share": 0.01, "arrivals.cycle.zone": "Europe/Paris"},
+        "from 23:00 to 00:00 (Europe/Paris): 5 % of all jobs arrive then, 5 times as many",
     ),
-    ("daily-cycle", {"arrivals.cycle.quietest_hour_share": 0.0}, "while none come in the hour from 04:00"),
     ("bursts", {"arrivals.hour.max": 2000}, "the busiest hour 2,000 jobs are submitted, 200 times"),
-    ("flurries", {"flurries.count": 2, "flurries.jobs_share": 0.2}, "2 flurries of single users hold 20 %"),
     (
         "changes",
         {"changes": [{"what": "wait", "when": "2002-07-22", "before": 3000.0, "after": 13800.0}]},
@@ -113,8 +195,40 @@ REMARKABLE = [
         {"dependence.verdict": "one memory time", "dependence.memory_time": 70000},
         "last about 19 h 27 min; nothing beyond",
     ),
-    ("odd-run-times", {"fit.runtime.weibull.ks": 0.12}, "the best, Weibull, is off by 12 % of the jobs"),
+    ("daily-cycle", {"arrivals.cycle.quietest_hour_share": 0.0}, "while none arrive in the hour from 04:00"),
+    (
+        "flurries",
+        {"flurries.count": 2, "flurries.jobs_share": 0.2},
+        "2 flurries of single users hold 20 % of all jobs, on 3 of 100 days",
+    ),
+    (
+        "odd-run-times",
+        {"fit.runtime.weibull.ks": 0.12},
+        "the best is off by up to 12 % of the jobs",
+    ),
 ]
+
+FALSE = [
+    {"utilization.mean": 0.1, "trace.cpus_inferred": True},
+    {"utilization.mean": 0.1, "window.last": 3e5},
+    {"utilization.mean": 0.1, "window.first": None},
+    {"utilization.above_capacity": 0.014, "utilization.peak": 3000},
+    {"capacity.outages.count": 3, "capacity.outages.seconds": 1e5, "window.last": 5e6},
+    {"jobs.failed.count": 100, "jobs.completed.count": 200},
+    {"estimates.time.at_limit": 0.05, "estimates.time.beyond": 0.05},
+    {"estimates.time.at_limit": 0.05, "estimates.time.before_limit": 0.04},
+    {"estimates.time.at_limit": 0.95},
+    {"estimates.modal": [{"req_time": 86400, "share": 0.31}], "estimates.modal_users": 0.1},
+    {"estimates.modal": [{"req_time": 86400, "share": 0.31}], "estimates.modal_top_user": 0.8},
+    {"estimates.modal": [{"req_time": 3600, "share": 0.6}, {"req_time": 60, "share": 0.3}]},
+    {"users.half_jobs": 3, "completeness.user_id": 0.5},
+    {"arrivals.cycle.quietest_hour_share": 0.01, "arrivals.cycle.repeated": 0.6},
+    {"jobs.runtime.one_second": 0.3, "jobs.runtime.resolution": 60},
+    {"jobs.parallel.power_of_two": 0.8, "jobs.parallel.powers": 1},
+    {"bags.text.jobs_in_bags_fraction": 0.75, "bags.text.single_if_even": 0.3},
+    {"flurries.count": 1, "flurries.jobs_share": 0.9, "flurries.days": 60},
+]
+"""What looks remarkable by one fact, and is not by another."""
 
 
 def test_of_an_ordinary_trace_nothing_is_said():
@@ -130,14 +244,42 @@ def test_of_a_few_jobs_only_their_quality_is_remarkable():
 def test_of_a_system_some_of_its_jobs_tell_nothing():
     facts = ORDINARY | {"utilization.mean": 0.01, "users.half_jobs": 3}
 
-    assert [one.id for one in findings(facts)] == ["few-users", "fullness"]
+    assert {one.id for one in findings(facts)} == {"few-users", "fullness"}
     assert [one.id for one in findings(facts, whole=False)] == ["few-users"]
 
 
-def test_hours_without_days_have_no_daily_cycle():
-    assert (
-        findings(ORDINARY | {"arrivals.cycle.quietest_hour_share": 0.0, "trace.span_seconds": 20_000}) == ()
-    )
+@pytest.mark.parametrize("change", FALSE, ids=" ".join)
+def test_what_other_facts_contradict_is_not_said(change):
+    assert findings(ORDINARY | change) == ()
+
+
+def test_of_processors_only_one_thing_is_said():
+    change = {"utilization.mean": 0.872, "utilization.above_capacity": 0.138, "utilization.peak": 28_416}
+
+    assert [one.id for one in findings(ORDINARY | change)] == ["too-small"]
+
+
+def test_where_waits_are_unknown_nothing_is_said_of_when_jobs_ran():
+    change = {
+        "completeness.ran_without_wait": 900,
+        "utilization.above_capacity": 0.4,
+        "capacity.outages.count": 3,
+        "capacity.outages.seconds": 1e5,
+    }
+    assert [one.id for one in findings(ORDINARY | change)] == ["waits-unknown"]
+
+
+def test_where_jobs_still_run_nothing_is_said_of_cpu_time():
+    change = {
+        "utilization.unfinished": 500,
+        "users.half_cpu": 2,
+        "users.by_cpu": [{"id": "z", "cpu_share": 0.5}],
+    }
+    assert [one.id for one in findings(ORDINARY | change)] == ["still-running"]
+
+
+def test_few_days_have_no_daily_cycle():
+    assert findings(ORDINARY | {"arrivals.cycle.quietest_hour_share": 0.0, "arrivals.cycle.days": 9}) == ()
 
 
 @pytest.mark.parametrize(("name", "change", "said"), REMARKABLE)
@@ -157,7 +299,8 @@ def test_every_rule_names_a_section_its_threshold_and_facts_that_exist(rule):
     sections = {one.id: one for one in analyses()}
     assert rule.section in sections
     assert rule.help.startswith("Said w")
-    assert all(any(one.has_facts(name) for one in sections.values()) for name in rule.needs)
+    needs = [name for name in rule.needs if not name.startswith(WINDOW)]
+    assert all(any(one.has_facts(name) for one in sections.values()) for name in needs)
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
@@ -166,10 +309,18 @@ def test_without_its_facts_a_rule_is_silent(rule):
     assert rule(dict.fromkeys(ORDINARY)) is None
 
 
-def test_the_most_remarkable_comes_first():
-    said = findings(ORDINARY | {"users.half_jobs": 1, "estimates.time.limit": 0.1, "flurries.count": 1})
-    assert [one.weight for one in said] == sorted((one.weight for one in said), reverse=True)
-    assert len(said) == 3
+def test_what_matters_to_readers_comes_first_and_then_the_most_remarkable():
+    change = {
+        "users.half_jobs": 1,
+        "flurries.count": 1,
+        "estimates.time.median": 0.0,
+        "bags.text.jobs_in_bags_fraction": 0.99,
+    }
+    said = findings(ORDINARY | change)
+    assert [one.id for one in said] == ["few-users", "flurries", "overestimates", "bags"]
+    assert [(rank(one.section), -one.weight) for one in said] == sorted(
+        (rank(one.section), -one.weight) for one in said
+    )
 
 
 def test_a_report_holds_what_its_facts_say(sample):

@@ -82,10 +82,12 @@ def test_check_fails_on_rejected_rows_only(tmp_path):
     bad = tmp_path / "bad.swf"
     bad.write_text(SAMPLE.read_text() + "1 2 3\n")
 
-    assert run("check", SAMPLE, cwd=tmp_path).returncode == 0
+    clean = run("check", SAMPLE, cwd=tmp_path)
+    assert (clean.returncode, clean.stdout.partition(":")[0]) == (0, "Nothing is wrong, doubtful or missing")
     checked = run("check", bad, cwd=tmp_path)
     assert checked.returncode == 1
     assert "error,1,rows of the source were refused" in checked.stdout
+    assert "bad.swf:" in checked.stdout
 
 
 @pytest.mark.parametrize(

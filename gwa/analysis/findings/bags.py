@@ -4,20 +4,28 @@ from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, number
 
 MINIMUM_SHARE = 0.5
+MAXIMUM_RATIO = 2 / 3
 
 
 @finding(
     "bags.text.jobs_in_bags_fraction",
+    "bags.text.single_if_even",
     "bags.text.size.mean",
     section="bags-of-tasks",
-    advice="Whoever models or simulates this load should submit bags, not single jobs.",
+    advice="To model or simulate this load, submit bags of tasks, not single jobs.",
 )
 def bags(facts: Facts) -> tuple[float, str] | None:
-    """Said where half of the jobs or more belong to bags of tasks, by the definition of the thesis' text."""
-    share, mean = facts["bags.text.jobs_in_bags_fraction"], facts["bags.text.size.mean"]
-    if share < MINIMUM_SHARE:
+    """
+    Said where half of the jobs or more are submitted within two minutes of another job of the same user.
+
+    Users who submit many jobs do so by chance, too: jobs without another one so near must be at most two
+    thirds of what they would be if each user's jobs of a day were spread evenly at random over eight hours.
+    """
+    share, expected, mean = (facts[name] for name in bags.needs)
+    if share < MINIMUM_SHARE or 1 - share > MAXIMUM_RATIO * expected:
         return None
-    return (
-        share / 2,
-        f"{fraction(share)} of the jobs come in bags of tasks, of {number(round(mean, 1))} jobs on average.",
+    text = (
+        f"{fraction(share)} of the jobs come in bags of tasks: submitted less than two minutes from another"
+        f" job of the same user, {number(round(mean, 1))} jobs a bag on average."
     )
+    return share / 2, text

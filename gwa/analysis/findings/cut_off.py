@@ -3,17 +3,33 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
 
-MINIMUM_SHARE = 0.1
+MINIMUM_SHARE = 0.03
+MAXIMUM_SHARE = 0.5
+MINIMUM_RATIO = 2
+MAXIMUM_BEYOND = 0.2
 
 
 @finding(
-    "estimates.time.limit",
+    "estimates.time.at_limit",
+    "estimates.time.before_limit",
+    "estimates.time.beyond",
     section="estimates",
-    advice="Such jobs were most likely ended by the system: see whether their work was saved.",
+    advice="The system most likely ended them: check whether their work was saved.",
 )
 def cut_off(facts: Facts) -> tuple[float, str] | None:
-    """Said where a tenth of the jobs or more run for as long as they requested, to 1 %, or longer."""
-    share = facts["estimates.time.limit"]
-    if share < MINIMUM_SHARE:
+    """
+    Said where at least 3 % of the jobs end within 99 to 105 % of the time that they requested.
+
+    There must be twice as many of them as within 93 to 99 %, and at most a fifth as many may run longer:
+    otherwise nothing shows that a limit ended them. Where half of the jobs or more run for as long as
+    they requested, requests look made from run times, and nothing is said either.
+    """
+    at_limit, before, beyond = (facts[name] for name in cut_off.needs)
+    piled = at_limit >= MINIMUM_RATIO * before and beyond <= MAXIMUM_BEYOND * at_limit
+    if not MINIMUM_SHARE <= at_limit < MAXIMUM_SHARE or not piled:
         return None
-    return 0.2 + share, f"{fraction(share)} of the jobs end when the time that they requested is over."
+    text = (
+        f"{fraction(at_limit)} of the jobs with a requested time end just when it is over,"
+        f" {fraction(beyond)} run longer."
+    )
+    return 0.2 + at_limit, text

@@ -7,21 +7,22 @@ MINIMUM_SHARE = 0.1
 
 
 @finding(
+    "jobs.completed.count",
     "jobs.failed.count",
     "jobs.cancelled.count",
     "trace.jobs",
     section="outcomes",
-    advice="The section says how much CPU time went into them.",
+    advice="The section shows how much CPU time went into them.",
 )
 def failures(facts: Facts) -> tuple[float, str] | None:
-    """Said where a tenth of the jobs or more failed or were cancelled."""
-    jobs = facts["trace.jobs"]
-    failed, cancelled = (facts[f"jobs.{name}.count"] / jobs for name in ("failed", "cancelled"))
+    """Said where a tenth of the jobs or more failed or were cancelled, and half of the outcomes are known."""
+    known = sum(facts[name] for name in failures.needs[:3])
+    if not known or known < facts["trace.jobs"] / 2:
+        return None
+    failed, cancelled = (facts[f"jobs.{name}.count"] / known for name in ("failed", "cancelled"))
     if failed + cancelled < MINIMUM_SHARE:
         return None
-    parts = [
-        f"{fraction(share)} {name}"
-        for share, name in ((failed, "failed"), (cancelled, "were cancelled"))
-        if share
-    ]
-    return 0.3 + (failed + cancelled) / 2, f"Of the jobs, {' and '.join(parts)}."
+    shares = ((failed, "failed"), (cancelled, "were cancelled"))
+    parts = " and ".join(f"{fraction(share)} {name}" for share, name in shares if share)
+    whose = "jobs" if known == facts["trace.jobs"] else "jobs whose outcome is recorded"
+    return 0.3 + (failed + cancelled) / 2, f"Of the {whose}, {parts}."

@@ -1,19 +1,32 @@
 """A system that is nearly full, or mostly idle."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction
+from gwa.report.formatting import fraction, seconds
+from gwa.util.units import WEEK
 
 MINIMUM_FULL = 0.8
 MAXIMUM_IDLE = 0.3
 
+MAXIMUM_OVER = 0.02
+"""Where more processors than there are are busy for longer than this, their number means nothing."""
 
-@finding("utilization.mean", "trace.cpus_inferred", section="utilization")
+
+@finding("utilization.mean", "trace.cpus_inferred", "window.first", "window.last", section="utilization")
 def fullness(facts: Facts) -> tuple[float, str] | None:
-    """Said where processors are busy at least 80 %, or at most 30 %, of the time on average."""
-    mean = facts["utilization.mean"]
-    all_ = "the most processors ever busy at once" if facts["trace.cpus_inferred"] else "its processors"
+    """
+    Said where at least 80 %, or at most 30 %, of the processors are busy on average over the window.
+
+    The window of observation must be a week long, and the number of processors stated: the most that were
+    ever busy says nothing about how many stood idle. Nothing is said where more processors than there
+    are are busy for over 2 % of the time.
+    """
+    mean, length = facts["utilization.mean"], facts["window.last"] - facts["window.first"]
+    over = facts.get("utilization.above_capacity") or 0
+    if facts["trace.cpus_inferred"] or length < WEEK or over > MAXIMUM_OVER:
+        return None
+    busy = f"on average, {fraction(mean)} of the processors are busy, over"
     if mean >= MINIMUM_FULL:
-        return 0.3 + mean / 2, f"The system is nearly full: on average {fraction(mean)} of {all_} are busy."
+        return 0.3 + mean / 2, f"The system is nearly full: {busy} {seconds(length)}."
     if mean <= MAXIMUM_IDLE:
-        return 0.6 - mean, f"The system is mostly idle: on average {fraction(mean)} of {all_} are busy."
+        return 0.6 - mean, f"As far as this log shows, the system is mostly idle: {busy} {seconds(length)}."
     return None

@@ -8,14 +8,18 @@ MINIMUM_WAIT = 4 * HOUR
 
 
 @finding(
-    "jobs.wait.median", "jobs.wait.p95", section="waits", advice="The section on slowdown says who waits."
+    "jobs.wait.median",
+    "jobs.wait.p95",
+    "completeness.ran_without_wait",
+    "trace.ran",
+    section="waits",
+    advice="The section on slowdown shows which jobs wait.",
 )
 def long_waits(facts: Facts) -> tuple[float, str] | None:
-    """Said where one job in twenty waits for four hours or longer."""
-    median, p95 = facts["jobs.wait.median"], facts["jobs.wait.p95"]
-    if p95 < MINIMUM_WAIT:
+    """Said where one job in twenty waits for four hours or longer, and half of the waits are known."""
+    median, p95, unknown, ran = (facts[name] for name in long_waits.needs)
+    if p95 < MINIMUM_WAIT or unknown > ran / 2:
         return None
-    half = f"half of the jobs start within {seconds(median)}" if median else "half of the jobs start at once"
-    return 0.35 + min(
-        p95 / DAY, 10
-    ) / 20, f"One job in twenty waits for {seconds(p95)} or longer, while {half}."
+    half = f"half wait for {seconds(median)} at most" if median else "half do not wait"
+    text = f"One job in twenty waits for {seconds(p95)} or longer, while {half}."
+    return 0.35 + min(p95 / DAY, 10) / 20, text

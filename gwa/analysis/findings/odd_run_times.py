@@ -2,25 +2,36 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
-from gwa.statistics.distribution import distributions
 
 MINIMUM_DISTANCE = 0.1
+MINIMUM_JOBS = 500
+"""Of fewer jobs, the sample of a distribution may itself be that far from it."""
+
+MINIMUM_FITS = 3
 
 
 @finding(
+    "trace.ran",
     section="fits",
-    advice="Use the values themselves, or a model of mixtures, in place of a fitted distribution.",
+    advice="Use the values themselves, or a mixture, in place of a fitted distribution.",
 )
 def odd_run_times(facts: Facts) -> tuple[float, str] | None:
-    """Said where the best of the distributions fitted to run times is off by a tenth of the jobs (KS)."""
+    """
+    Said where each distribution fitted to run times is off by a tenth of the jobs or more.
+
+    The distance is Kolmogorov and Smirnov's, of three distributions or more and at least 500 jobs.
+    """
     distances = {
         name.split(".")[2]: value
         for name, value in facts.items()
         if name.startswith("fit.runtime.") and name.endswith(".ks") and isinstance(value, float)
     }
-    if not distances or min(distances.values()) < MINIMUM_DISTANCE:
+    too_few = len(distances) < MINIMUM_FITS or facts["trace.ran"] < MINIMUM_JOBS
+    if too_few or min(distances.values()) < MINIMUM_DISTANCE:
         return None
-    best = min(distances, key=lambda name: (distances[name], name))
-    best_fit = f"the best, {distributions()[best].title}, is off by {fraction(distances[best])} of the jobs"
-    text = f"No usual distribution describes the logarithm of the run times: {best_fit}."
-    return 0.2 + distances[best], text
+    best = min(distances.values())
+    text = (
+        f"None of the {len(distances)} distributions fitted to the run times describes them: the best is off"
+        f" by up to {fraction(best)} of the jobs."
+    )
+    return 0.2 + best, text

@@ -1,24 +1,33 @@
-"""One user with a great part of the jobs."""
+"""One user with a large part of the jobs."""
 
-from gwa.analysis.finding import Facts, finding
+from gwa.analysis.finding import Facts, finding, knows_cpu_time
 from gwa.report.formatting import fraction
 
 MINIMUM_SHARE = 0.25
+MINIMUM_RATIO = 2.5
+MAXIMUM_SHARE = 0.9
 
 
 @finding("users.by_jobs", "users.by_cpu", "trace.users", section="users")
 def one_user(facts: Facts) -> tuple[float, str] | None:
-    """Said where one of several users has a quarter of the jobs or of the CPU time, or more."""
-    if facts["trace.users"] == 1 or not facts["users.by_jobs"] or not facts["users.by_cpu"]:
+    """
+    Said where one of several users has a quarter of the jobs or of the CPU time, or more.
+
+    It must also be 2.5 times an equal share (of two users, 90 %). CPU time is left out where many jobs were
+    still running.
+    """
+    users = facts["trace.users"]
+    if users < 2 or not facts["users.by_jobs"] or not facts["users.by_cpu"]:  # noqa: PLR2004 - several
         return None
+    minimum = max(MINIMUM_SHARE, min(MINIMUM_RATIO / users, MAXIMUM_SHARE))
     by_jobs, by_cpu = facts["users.by_jobs"][0], facts["users.by_cpu"][0]
-    claims = []
-    if by_jobs["jobs_share"] >= MINIMUM_SHARE:
-        share = by_jobs["jobs_share"]
-        claims.append((share, f"{by_jobs['id']} submits {fraction(share)} of the jobs"))
-    if (by_cpu["cpu_share"] or 0) >= MINIMUM_SHARE:
-        share = by_cpu["cpu_share"]
-        claims.append((share, f"{by_cpu['id']} uses {fraction(share)} of the CPU time"))
+    top = [(by_jobs, "jobs_share", "submits", "jobs")]
+    top += [(by_cpu, "cpu_share", "uses", "CPU time")] * knows_cpu_time(facts)
+    claims = [
+        (user[share], f"{user['id']} {verb} {fraction(user[share])} of the {what}")
+        for user, share, verb, what in top
+        if (user[share] or 0) >= minimum
+    ]
     if not claims:
         return None
     return 0.4 + max(claims)[0] / 2, f"One user stands out: {' and '.join(text for _, text in claims)}."

@@ -1,21 +1,33 @@
 """Stretches without any job."""
 
-from gwa.analysis.finding import Facts, finding
+from gwa.analysis.finding import Facts, finding, knows_starts
 from gwa.report.formatting import fraction, number, seconds
+
+MINIMUM_COVERED = 0.9
 
 
 @finding(
     "capacity.outages.count",
     "capacity.outages.seconds",
     "trace.span_seconds",
+    "window.first",
+    "window.last",
     section="capacity",
-    advice="The section lists them: compare with the log of maintenance.",
+    advice="The section lists them: check them against the maintenance log.",
 )
 def outages(facts: Facts) -> tuple[float, str] | None:
-    """Said where the section on outages finds a stretch in which nothing ran though something should."""
-    count, idle, span = (facts[name] for name in outages.needs)
-    if not count or not span:
+    """
+    Said where the section on outages finds stretches of an hour or more in which nothing ran.
+
+    A job waited all that time, or the system hardly ever idles. The window of observation must cover nine
+    tenths of the span of the jobs: what lies outside it may be idle because the log does not know its jobs.
+    Nor may the waits of many jobs be unknown: when these ran is then unknown, too.
+    """
+    count, idle, span = (facts[name] for name in outages.needs[:3])
+    length = facts["window.last"] - facts["window.first"]
+    if not count or not idle or not knows_starts(facts) or length < MINIMUM_COVERED * max(span, 1):
         return None
-    times = "once" if count == 1 else f"{number(count)} times"
-    text = f"Nothing ran {times}, for {seconds(idle)} in all ({fraction(idle / span)} of the span): outages?"
-    return 0.4 + 5 * idle / span, text
+    intervals = "in one interval" if count == 1 else f"in {number(count)} intervals"
+    share = fraction(idle / length)
+    text = f"No job was running for {seconds(idle)} in total ({share} of the time), {intervals}"
+    return 0.4 + 5 * idle / length, f"{text} of an hour or more."

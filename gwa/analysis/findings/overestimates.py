@@ -5,15 +5,19 @@ from gwa.report.formatting import fraction
 
 MAXIMUM_SHARE = 0.25
 
+LEAST = 0.001
+"""Smaller shares are written as this, a tenth of a percent."""
+
 
 @finding(
     "estimates.time.median",
     section="estimates",
-    advice="Schedulers plan with the request: closer ones would start short jobs earlier.",
+    advice="Predict run times from users' earlier jobs, not from requests (Tsafrir et al. 2007).",
 )
 def overestimates(facts: Facts) -> tuple[float, str] | None:
-    """Said where the median job runs for a quarter of the time that it requested, or less."""
+    """Said where the median job with a requested time runs for a quarter of it, or less."""
     used = facts["estimates.time.median"]
     if used > MAXIMUM_SHARE:
         return None
-    return 0.6 - used, f"Half of the jobs run for {fraction(used)} of the time that they request, or less."
+    share = fraction(max(used, LEAST))
+    return 0.6 - used, f"Half of the jobs that request a time use at most {share} of it."

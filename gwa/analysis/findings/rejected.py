@@ -8,14 +8,13 @@ from gwa.report.formatting import fraction, number
     "conversion.rejected",
     "conversion.rows",
     section="data-quality",
-    advice="gwa check lists the reasons; where most are refused, the log is likely of another format.",
+    advice="gwa check lists the reasons. If most rows are rejected, the log is probably in another format.",
 )
 def rejected_rows(facts: Facts) -> tuple[float, str] | None:
-    """Said whenever a row of the source was refused."""
+    """Said whenever a row of the source was rejected."""
     rejected, rows = facts["conversion.rejected"], facts["conversion.rows"]
-    if not rejected:
+    if not rejected or not rows:
         return None
     share = rejected / rows
     rejects = f"{number(rejected)} of {number(rows)} rows ({fraction(share)})"
-    text = f"{rejects} could not be read and are left out."
-    return 0.5 + share * 5, text
+    return 0.5 + share * 5, f"{rejects} could not be read and are left out."

@@ -1,22 +1,41 @@
-"""Requested times that were not thought about."""
+"""A requested time that looks like a default."""
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, seconds
 
 MINIMUM_SHARE = 0.2
+MINIMUM_USERS = 0.25
+MAXIMUM_LIMIT = 0.5
+MAXIMUM_USER = 0.75
 
 
 @finding(
     "estimates.modal",
+    "estimates.modal_limit",
+    "estimates.modal_users",
+    "estimates.modal_top_user",
     section="estimates",
-    advice="A value that so many ask for is mostly a default: a shorter default lets backfilling find room.",
+    advice="It looks like a default: a shorter one would let backfilling find room for more jobs.",
 )
 def round_requests(facts: Facts) -> tuple[float, str] | None:
-    """Said where a fifth of the jobs or more request the very same time."""
-    if not facts["estimates.modal"]:
+    """
+    Said where a fifth of the jobs or more request the same time, and a quarter of the users do.
+
+    It must not be the longest that is requested in the queues of most of these jobs (but for 1 % of the
+    jobs there): that is a limit of the queue, see the finding on longest requests. Nor may half of the
+    other jobs agree on one other time: then users choose between a few classes.
+    And no user may submit over three quarters of these jobs: that is a habit.
+    """
+    mode, *others = facts["estimates.modal"] or [None]
+    if mode is None or mode["share"] < MINIMUM_SHARE:
         return None
-    mode = facts["estimates.modal"][0]
-    if mode["share"] < MINIMUM_SHARE:
+    if facts["estimates.modal_top_user"] > MAXIMUM_USER:
         return None
-    requested = seconds(mode["req_time"])
-    return mode["share"], f"{fraction(mode['share'])} of the jobs request exactly {requested}."
+    if others and others[0]["share"] > (1 - mode["share"]) / 2:
+        return None
+    users = facts["estimates.modal_users"]
+    if facts["estimates.modal_limit"] > MAXIMUM_LIMIT or users < MINIMUM_USERS:
+        return None
+    share, time = fraction(mode["share"]), seconds(mode["req_time"])
+    text = f"{share} of the jobs that request a time request exactly {time}; {fraction(users)} of the users"
+    return mode["share"], f"{text} have done so."

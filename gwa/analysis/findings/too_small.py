@@ -1,24 +1,31 @@
 """More processors busy than there are."""
 
-from gwa.analysis.finding import Facts, finding
+from gwa.analysis.finding import Facts, finding, knows_starts
 from gwa.report.formatting import fraction, number
 
-MINIMUM_RATIO = 1.01
+MINIMUM_SHARE = 0.02
 
 
 @finding(
-    "capacity.peak",
+    "utilization.above_capacity",
+    "utilization.peak",
     "trace.cpus",
+    "trace.cpus_inferred",
     section="utilization",
-    advice="A system file (--system) can state another number of processors.",
+    advice="Check the number of processors: a system file (--system) can state another one. Until then,"
+    " utilization is not a fraction of the machine.",
 )
 def too_small(facts: Facts) -> tuple[float, str] | None:
-    """Said where over 1 % more processors are busy at some time than the system is said to have."""
-    peak, cpus = facts["capacity.peak"], facts["trace.cpus"]
-    if peak <= cpus * MINIMUM_RATIO:
+    """
+    Said where more processors than the system is said to have are busy for at least 2 % of the time.
+
+    Nothing is said where the waits of many jobs are unknown: when these ran is then unknown, too.
+    """
+    share, peak, cpus = (facts[name] for name in too_small.needs[:3])
+    if share < MINIMUM_SHARE or facts["trace.cpus_inferred"] or not knows_starts(facts):
         return None
     text = (
-        f"Up to {number(peak)} processors are busy at once, but the system is said to have {number(cpus)}:"
-        f" times overlap in the log, or the number is wrong (+{fraction(peak / cpus - 1)})."
+        f"For {fraction(share)} of the time, more processors are busy than the {number(cpus)} that the"
+        f" system is said to have, at most {number(peak)}."
     )
-    return 0.3 + (peak / cpus - 1), text
+    return 0.5 + share, text

@@ -7,7 +7,7 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget, jobs_of, nearness
-from gwa.report.document import Block, Fact, FactTable, Figure, Note
+from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
@@ -30,6 +30,14 @@ MAXIMUM_GAP = DAY
 """The longest gap of the figure: a day."""
 
 CURVE_POINTS = 80
+
+SINGLE_IF_EVEN = """
+select sum(jobs * power(1 - 1.0 / 120, jobs - 1)) / sum(jobs) as share from (
+    select count(*) as jobs from jobs where user_id is not null and submit_time is not null
+    group by user_id, floor(submit_time / 86400.0)
+) as days
+"""
+"""A job is within 120 s of another one with probability 240/28800, in eight hours."""
 
 
 @analysis("Bags of tasks", Chapter.USERS, facts=("bags",), needs=("submit_time", "user_id"), order=3)
@@ -56,6 +64,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
             forget(store, definition)
     if not rows:
         return
+    yield Facts((_single_if_even(store),), listed=False)
     sources = "; ".join(
         f"{_short_title(definition)}: {definition.source}"
         for definition in DEFINITIONS.values()
@@ -64,6 +73,13 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
     yield FactTable("bags", "Bags by definition", COLUMNS, tuple(rows.items()), f"Sources: {sources}.")
     if any(gap.n for gap, _ in curves.values()):
         yield _figure(curves)
+
+
+def _single_if_even(store: Store) -> Fact:
+    """Return the share of jobs that would be in no bag if users spread each day's jobs evenly."""
+    value = store.row(SINGLE_IF_EVEN)[0]
+    label = "Share of jobs in no bag (text) if each user's jobs of a day were spread over eight hours"
+    return Fact("bags.text.single_if_even", value, label, "fraction")
 
 
 def _short_title(definition: Definition) -> str:

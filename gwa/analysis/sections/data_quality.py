@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.quality import completeness, problems
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 
 REJECTS = "select file, line, reason, text from rejects order by file, line limit 20"
 
 
-@analysis("Data quality", Chapter.QUALITY, facts=("conversion",))
+@analysis("Data quality", Chapter.QUALITY, facts=("conversion", "completeness"))
 def data_quality(store: Store) -> Iterator[Block]:
     """
     What became of every row of the source, what was repaired, what looks wrong, what is not recorded.
@@ -18,6 +19,7 @@ def data_quality(store: Store) -> Iterator[Block]:
     Rows are jobs, folded into other rows, rejected, or comments and blank lines; the four add up.
     """
     account = store.account
+    yield Facts(_completeness_facts(store), listed=False)
     yield Facts(
         (
             Fact("conversion.rows", account.rows, "Rows of the source", "count"),
@@ -33,8 +35,13 @@ def data_quality(store: Store) -> Iterator[Block]:
             Column("level", "Kind"),
             Column("meaning", "What"),
             Column("count", "Jobs or rows", "count"),
+            Column("affects", "What it affects"),
+            Column("examples", "Such as"),
         )
-        rows = tuple((problem.level, problem.meaning, problem.count) for problem in problem_list)
+        rows = tuple(
+            (problem.level, problem.meaning, problem.count, problem.affects, "; ".join(problem.examples))
+            for problem in problem_list
+        )
         yield Table("problems", "Found", columns, rows)
     else:
         yield Note("Nothing was rejected or repaired, and nothing looks wrong.")
@@ -52,6 +59,26 @@ def data_quality(store: Store) -> Iterator[Block]:
         note="Not recorded at all: "
         + (", ".join(row[0] for row in completeness(store) if not row[2]) or "none."),
     )
+
+
+KEY_FIELDS = ("submit_time", "wait_time", "run_time", "n_procs", "req_time", "status", "user_id", "queue_id")
+"""The fields on which most of a report rests."""
+
+
+def _completeness_facts(store: Store) -> tuple[Fact, ...]:
+    """Return the share of jobs that record each key field, and the jobs that ran without a known wait."""
+    jobs = max(store.row("select count(*) as jobs from jobs")[0], 1)
+    shares = tuple(
+        Fact(
+            f"completeness.{name}",
+            store.known[name] / jobs,
+            f"Jobs with a known {BY_NAME[name].title}",
+            "fraction",
+        )
+        for name in KEY_FIELDS
+    )
+    unknown = store.row("select count(*) as jobs from ran where wait_time is null")[0]
+    return (*shares, Fact("completeness.ran_without_wait", unknown, "Jobs that ran, wait unknown", "count"))
 
 
 def _rejects(store: Store) -> Iterator[Block]:

@@ -54,6 +54,41 @@ KINDS: Final = {
 """Shares of jobs by their exact times: products of whole seconds are exact where quotients are not."""
 
 OVER_CAPACITY: Final = "average_cpu_time * 100 > run_time * 105"
+AT_LIMIT: Final = """
+select count(*) as jobs,
+    count(*) filter (where run_time >= 0.99 * req_time and run_time <= 1.05 * req_time) as at_limit,
+    count(*) filter (where run_time >= 0.93 * req_time and run_time < 0.99 * req_time) as before_limit,
+    count(*) filter (where run_time > 1.05 * req_time) as beyond,
+    count(*) filter (where run_time > 1.05 * req_time and run_time > req_time + 600) as beyond_far
+from ran where req_time > 0
+"""
+"""Where run times pile up around the requested time; ten minutes are the grace that schedulers give."""
+
+LIMIT_LABELS: Final = {
+    "at_limit": "Jobs that ran for 99 to 105 % of their requested time",
+    "before_limit": "Jobs that ran for 93 to 99 % of it",
+    "beyond": "Jobs that ran for more than 105 % of it",
+    "beyond_far": "Jobs that ran over 5 % and ten minutes longer than it",
+}
+
+MODE: Final = """
+with mode as (
+    select req_time from jobs where req_time > 0 group by req_time order by count(*) desc, req_time limit 1
+), by_queue as (
+    select queue_id, count(*) as jobs, count(*) filter (where jobs.req_time = mode.req_time) as at_mode,
+        count(*) filter (where jobs.req_time > mode.req_time) as longer
+    from jobs cross join mode where jobs.req_time > 0 group by queue_id
+), by_user as (
+    select user_id, count(*) filter (where jobs.req_time = mode.req_time) as at_mode
+    from jobs cross join mode where jobs.req_time > 0 and user_id is not null group by user_id
+)
+select
+    (select cast(sum(case when longer <= 0.01 * jobs then at_mode else 0 end) as double) / sum(at_mode)
+        from by_queue) as limited,
+    (select cast(count(*) filter (where at_mode > 0) as double) / nullif(count(*), 0) from by_user) as users,
+    (select cast(max(at_mode) as double) / nullif(sum(at_mode), 0) from by_user) as top
+"""
+"""Of the most common requested time: whether queues allow more, and which share of users ask for it."""
 
 REQUESTED_TIMES: Final = """
 select req_time, count(*) as jobs from jobs where req_time > 0
@@ -91,6 +126,8 @@ def estimates(store: Store) -> Iterator[Block]:
     yield Facts(_overall_facts(store, shares))
     if "cpu" in shares:
         yield from _over_capacity(store)
+    if "time" in shares:
+        yield Facts(_limit_facts(store))
     if store.has("req_time"):
         yield from _modal(store)
 
@@ -141,6 +178,15 @@ def _overall_facts(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
     return tuple(sorted(facts, key=lambda fact: not fact.id.startswith("estimates.time")))
 
 
+def _limit_facts(store: Store) -> tuple[Fact, ...]:
+    """Return the shares of jobs that end at their requested time, before it, and after it."""
+    jobs, *counts = store.row(AT_LIMIT)
+    return tuple(
+        Fact(f"estimates.time.{name}", count / jobs, label, "fraction")
+        for (name, label), count in zip(LIMIT_LABELS.items(), counts, strict=True)
+    )
+
+
 def _quotient(store: Store, upper: str, lower: str, jobs: str) -> float | None:
     query = f"select {exact_sum(upper)} as used, {exact_sum(lower)} as given from {jobs} as t"  # noqa: S608 - fields of the schema
     used, given = store.row(query)
@@ -166,10 +212,15 @@ def _modal(store: Store) -> Iterator[Block]:
     modes = requested[:MODES]
     top = [{"req_time": number(time), "jobs": count, "share": count / total} for time, count in modes]
     covered = sum(count for _, count in modes) / total
+    limited, users, top_user = store.row(MODE)
+    limit_label = "Jobs with the most common one whose queue has hardly any longer ones"
     yield Facts(
         (
             Fact("estimates.distinct", len(requested), "Different requested times", "count"),
             Fact("estimates.modal_share", covered, f"Share of the {MODES} most common", "fraction"),
+            Fact("estimates.modal_limit", limited, limit_label, "fraction"),
+            Fact("estimates.modal_users", users, "Users who request the most common one", "fraction"),
+            Fact("estimates.modal_top_user", top_user, "Its jobs that one user submits, at most", "fraction"),
         )
     )
     yield Facts((Fact("estimates.modal", top, "Most common requested times"),), listed=False)

@@ -90,18 +90,22 @@ def flurries(store: Store) -> Iterator[Block]:
     all users together on a median day that has any; such days in a row are one flurry, if it has at least
     1 % of the jobs of the trace and 100 of them. Nothing is removed: the filters below would do so.
     """
-    typical = store.sample("value", f"({JOBS_PER_DAY.format(day=float(DAY), table='jobs')})").median()
+    daily = store.sample("value", f"({JOBS_PER_DAY.format(day=float(DAY), table='jobs')})")
+    typical = daily.median()
     total = store.row("select count(*) from jobs")[0]
     minimum = max(MINIMUM_SHARE * total, float(MINIMUM_JOBS))
     query = FLURRIES.format(day=float(DAY), burst=BURST_FACTOR * typical, least=minimum)
     rows = store.rows(FLURRY_LIST.format(flurries=query))
     jobs = sum(row[3] for row in rows)
+    days = {day for _, first, last, *_ in rows for day in range(int(first // DAY), int(last // DAY) + 1)}
     yield Facts(
         (
             Fact("flurries.count", len(rows), "Flurries proposed", "count"),
             Fact("flurries.jobs", jobs, "Jobs in flurries", "count"),
             Fact("flurries.jobs_share", jobs / total, "Their share of the jobs", "fraction"),
             Fact("flurries.typical_day", number(typical), "Jobs of all users on a median day", "count"),
+            Fact("flurries.days", len(days), "Days with a flurry", "count"),
+            Fact("flurries.submission_days", daily.n, "Days with any submission", "count"),
         )
     )
     if not rows:

@@ -8,11 +8,21 @@ from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
 
+NEVER_RAN = """
+select status, count(*) filter (where n_procs = 0 or run_time < 1) as never,
+    count(*) filter (where run_time is null and not coalesce(n_procs = 0, false)) as untimed,
+    count(*) filter (where run_time >= 1) as timed
+from jobs where status in (0, 5) group by status
+"""
+
+MINIMUM_TIMED = 0.05
+"""Where fewer jobs of an outcome have a run time, a missing one does not say that a job did not run."""
+
 
 @analysis(
     "Outcomes",
     Chapter.JOBS,
-    facts=("jobs.completed", "jobs.failed", "jobs.cancelled", "jobs.unknown"),
+    facts=("jobs.completed", "jobs.failed", "jobs.cancelled", "jobs.unknown", "jobs.never_ran"),
     needs=("status",),
     order=5,
 )
@@ -24,13 +34,14 @@ def outcomes(store: Store) -> Iterator[Block]:
     """
     jobs, seconds = jobs_by_status(store), cpu_seconds_by_status(store)
     names: list[tuple[int | None, str]] = [*STATUS.items(), (None, "unknown")]
-    yield Facts(
-        tuple(
-            Fact(f"jobs.{name}.count", jobs.get(code, 0), f"{name.capitalize()} jobs", "count")
-            for code, name in names
-        ),
-        listed=False,
+    counts = [
+        Fact(f"jobs.{name}.count", jobs.get(code, 0), f"{name.capitalize()} jobs", "count")
+        for code, name in names
+    ]
+    counts.append(
+        Fact("jobs.never_ran.count", never_ran(store), "Failed or cancelled without running", "count")
     )
+    yield Facts(tuple(counts), listed=False)
     total = sum(seconds.values()) or 1.0
     yield Table(
         "outcomes",
@@ -53,4 +64,17 @@ def outcomes(store: Store) -> Iterator[Block]:
             for code, name in names
             if jobs.get(code)
         ),
+    )
+
+
+def never_ran(store: Store) -> int:
+    """
+    Return how many jobs failed or were cancelled with no processor, or a run time of 0 s or none.
+
+    A missing run time counts only where others of that outcome have one: a log may record none of them.
+    """
+    counts = store.rows(NEVER_RAN)
+    return sum(
+        never + (untimed if timed >= MINIMUM_TIMED * (never + untimed + timed) else 0)
+        for _, never, untimed, timed in counts
     )

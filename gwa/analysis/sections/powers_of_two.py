@@ -9,6 +9,12 @@ from gwa.store.store import Store
 
 MAXIMUM_ROWS: Final = 10
 
+SMALL: Final = 4
+"""Of the sizes above 1 up to this one, two of three are powers of two."""
+
+COMMON_SHARE: Final = 0.02
+"""A size with this share of the parallel jobs is common."""
+
 SIZES: Final = """
 select n_procs, count(*) as jobs, cast(sum(cpu_seconds) as double) as cpu_seconds
 from ran group by n_procs order by jobs desc, n_procs
@@ -36,6 +42,10 @@ def powers_of_two(store: Store) -> Iterator[Block]:
         return
     powers = [row for row in parallel if is_power_of_two(row[0])]
     jobs, seconds = sum(row[1] for row in parallel), sum(row[2] for row in parallel)
+    large = sum(row[1] for row in parallel if row[0] > SMALL)
+    large_powers = sum(row[1] for row in powers if row[0] > SMALL)
+    common = sum(row[1] >= COMMON_SHARE * jobs for row in powers)
+    large_label = f"Of those on more than {SMALL} processors"
     yield Facts(
         (
             Fact(
@@ -44,6 +54,13 @@ def powers_of_two(store: Store) -> Iterator[Block]:
                 "Parallel jobs on a power of two processors",
                 "fraction",
             ),
+            Fact(
+                "jobs.parallel.power_of_two_large",
+                large_powers / large if large else None,
+                large_label,
+                "fraction",
+            ),
+            Fact("jobs.parallel.powers", common, "Powers of two with 2 % of parallel jobs or more", "count"),
             Fact(
                 "jobs.parallel.power_of_two_cpu",
                 sum(row[2] for row in powers) / seconds if seconds else None,

@@ -3,15 +3,19 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.report.document import Block, Facts, Note
+from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import fraction, seconds
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import HOUR, MINUTE
 
 LIMIT_SHARE = 0.005
 """From this share of jobs on, the greatest run time looks like a limit of the system or the log."""
+
+MINIMUM_WHOLE = 0.99
+"""Where this share of run times are whole multiples of a unit, they are recorded to that."""
 
 
 @analysis("Run times", Chapter.JOBS, facts=("jobs.runtime",), needs=("run_time",), order=2)
@@ -22,6 +26,7 @@ def run_times(store: Store) -> Iterator[Block]:
         yield Note("No job ran.")
         return
     yield Facts(summary("jobs.runtime", times, "seconds", "run time"))
+    yield Facts(_short_facts(times))
     yield from _limit_note(times)
     kinds = {"sequential": "= 1", "parallel": "> 1"}
     parts = {k: store.sample("run_time", f"(from ran where n_procs {size})") for k, size in kinds.items()}
@@ -35,6 +40,31 @@ def run_times(store: Store) -> Iterator[Block]:
         f" 95 % at most {seconds(times.quantile(0.95))}.",
         unit="seconds",
     )
+
+
+def _short_facts(times: Sample) -> tuple[Fact, ...]:
+    """Return the share of jobs that are over at once, and how finely run times are recorded."""
+    share = times.restrict(high=1.0).n / times.n
+    return (
+        Fact("jobs.runtime.one_second", share, "Jobs that ran for a second or less", "fraction"),
+        Fact("jobs.runtime.resolution", resolution(times), "Run times are recorded to", "seconds"),
+    )
+
+
+def resolution(times: Sample) -> int:
+    """
+    Return the unit of a second, 10 s, a minute or an hour of which 99 % of *times* are multiples.
+
+    >>> resolution(Sample.of([0, 60, 120, 7200])), resolution(Sample.of([0, 61, 7200, 0.5]))
+    (60, 1)
+    """
+    units = (HOUR, MINUTE, 10)
+    positive = times.restrict(above=0.0)
+    for unit in units:
+        whole = positive.counts[positive.values % unit == 0].sum()
+        if positive.n and whole >= MINIMUM_WHOLE * positive.n:
+            return unit
+    return 1
 
 
 def _limit_note(times: Sample) -> Iterator[Block]:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._rounding import ExactSummary, exact_summary, merge_equal, three_digits
-from gwa.report.document import Block, Column, Facts, Note, Table, Value
+from gwa.metrics.served import Comparison, adjusted, compare
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import number as show
@@ -43,6 +44,15 @@ select {field} as name, row_number() over (order by count(*) desc, {field}) as p
 from jobs where wait_time >= 0 and {field} is not null group by {field} order by place limit {top}
 """
 
+SIZE_PLACED: Final = f"(select *, {SIZE_CLASS} as place from ran)"  # noqa: S608 - a constant
+"""The jobs that ran with the number of their class of size."""
+
+PLACED: Final = (
+    "(select ran.*, coalesce(named.place, 0) as place from ran"
+    " left join ({largest}) as named on ran.{field} = named.name)"
+)
+"""The jobs that ran with the rank of their queue or user; rank 0 is all others."""
+
 VALUE_COUNTS: Final = """
 with of_queue as ({queues}), of_user as ({users}), measured as (
     select {value} as value, {size} as size, of_queue.place as queue, of_user.place as who
@@ -67,11 +77,22 @@ COLUMNS: Final = (
 )
 
 NOTE: Final = "Of jobs whose wait is known; slowdowns of those that ran. Values are within 0.5 %, or 0.005."
+MINIMUM_CLASS_JOBS: Final = 100
+MINIMUM_CLASS_SHARE: Final = 0.02
+MAXIMUM_CLASS_SHARE: Final = 0.9
+MAXIMUM_P_VALUE: Final = 0.01
+"""A class may be served worst if it has as many jobs, and if chance is as improbable."""
+
+UNNOTICED: Final = 600.0
+"""Seconds of waiting that are added to both sides before waits are divided: a minute against a second is
+nothing."""
 
 Samples = Mapping[str, Sample]
 
 
-@analysis("Slowdown", Chapter.JOBS, facts=("slowdown",), needs=("wait_time", "run_time", "n_procs"), order=5)
+@analysis(
+    "Slowdown", Chapter.JOBS, facts=("slowdown", "wait"), needs=("wait_time", "run_time", "n_procs"), order=5
+)
 def slowdown(store: Store) -> Iterator[Block]:
     """
     Waits and bounded slowdowns: of all jobs, by processors, by queue, and of the users with most jobs.
@@ -103,6 +124,7 @@ def slowdown(store: Store) -> Iterator[Block]:
     sizes = {label: parts for label, parts in sizes.items() if parts["wait"].n}
     total = (ALL, overall["wait"].n, *(number(x) for values in exact.values() for x in values[1:4]))
     yield _table("slowdown-sizes", "Processors", sizes, (total,))
+    yield Facts(_class_facts(store, counted["wait"], largest), listed=False)
     for key, name, title in (("queue", "queues", "Queue"), ("who", "users", "User")):
         groups = {
             label: {part: _sample(values, key, place) for part, values in counted.items()}
@@ -111,6 +133,78 @@ def slowdown(store: Store) -> Iterator[Block]:
         if groups:
             yield _table(f"slowdown-{name}", title, groups)
     yield _figure(overall, sizes, exact["slowdown"])
+
+
+def _class_facts(
+    store: Store, waits: Mapping[str, NDArray[Any]], largest: Mapping[str, str]
+) -> tuple[Fact, ...]:
+    """Return the waits of each class of jobs, and the class that waits longest."""
+    facts: list[Fact] = []
+    compared: list[dict[str, Any]] = []
+    for kind, key, names, placed in _classes(store, largest):
+        comparisons = compare(store, placed) if names else {}
+        rows = [
+            _class_row(kind, name, waits, (key, place), comparisons.get(place, Comparison(0, 0)))
+            for name, place in names
+        ]
+        rows = [row for row in rows if row["jobs"]]
+        compared += rows
+        listed = [{name: row[name] for name in ("id", "jobs", "median", "p95")} for row in rows]
+        facts.append(Fact(f"wait.by_{kind}", listed, f"Wait time by {kind}"))
+    return (*facts, Fact("wait.worst", _worst(compared), "Class of jobs that waits longest"))
+
+
+def _classes(
+    store: Store, largest: Mapping[str, str]
+) -> Iterator[tuple[str, str, list[tuple[str, int]], str]]:
+    """Yield each kind of class: its name, its column of the value counts, its names by place, its jobs."""
+    sizes = [(label, place) for place, label in enumerate(SIZE_CLASSES)]
+    yield "size", "size", sizes, SIZE_PLACED
+    for kind, key, field in (("queue", "queue", "queue_id"), ("user", "who", "user_id")):
+        groups = largest[f"{kind}s"]
+        yield kind, key, store.rows(groups), PLACED.format(field=field, largest=groups)
+
+
+def _class_row(
+    kind: str,
+    name: str,
+    waits: Mapping[str, NDArray[Any]],
+    place: tuple[str, int],
+    comparison: Comparison,
+) -> dict[str, Any]:
+    """Return the waits of a class and of all other jobs, and how they compare."""
+    jobs, others = _sample(waits, *place), _sample(waits, *place, others=True)
+    return {
+        "kind": kind,
+        "id": name,
+        "jobs": jobs.n,
+        "share": jobs.n / max(jobs.n + others.n, 1),
+        "median": number(jobs.median()),
+        "p95": number(jobs.quantile(0.95)),
+        "others_median": number(others.median()),
+        "others_p95": number(others.quantile(0.95)),
+        "intervals": comparison.intervals,
+        "longer": comparison.longer,
+        "p_value": comparison.p_value,
+    }
+
+
+def _worst(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the class whose wait exceeds that of all others most, of those whose wait surely does."""
+    for row, p_value in zip(rows, adjusted(row["p_value"] for row in rows), strict=True):
+        row["p_value"] = p_value
+    large = [
+        row
+        for row in rows
+        if row["jobs"] >= MINIMUM_CLASS_JOBS and MINIMUM_CLASS_SHARE <= row["share"] <= MAXIMUM_CLASS_SHARE
+    ]
+    return min(large, key=lambda row: (row["p_value"] > MAXIMUM_P_VALUE, -_excess(row)), default=None)
+
+
+def _excess(row: Mapping[str, Any]) -> float:
+    """Return how many times longer a class waits than the others, by its median or 95th percentile."""
+    pairs = ((row["median"], row["others_median"]), (row["p95"], row["others_p95"]))
+    return max(float((wait + UNNOTICED) / (other + UNNOTICED)) for wait, other in pairs)
 
 
 def _value_counts(store: Store, value: str, jobs: str, largest: Mapping[str, str]) -> dict[str, NDArray[Any]]:
@@ -122,9 +216,11 @@ def _value_counts(store: Store, value: str, jobs: str, largest: Mapping[str, str
     return counted
 
 
-def _sample(columns: Mapping[str, NDArray[Any]], key: str | None, place: int) -> Sample:
-    """Return the sample of the values where *key* is *place*, or of all values."""
-    selected = slice(None) if key is None else columns[key] == place
+def _sample(
+    columns: Mapping[str, NDArray[Any]], key: str | None, place: int, *, others: bool = False
+) -> Sample:
+    """Return the sample of the values where *key* is *place*, or of the *others*, or of all values."""
+    selected = slice(None) if key is None else (columns[key] != place if others else columns[key] == place)
     values = columns["distinct"]
     counts = np.bincount(columns["place"][selected], columns["n"][selected], len(values))
     return merge_equal(values, counts.astype(np.int64))

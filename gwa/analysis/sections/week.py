@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import MAXIMUM_DAYS, QUARTER, Calendar, Floats, Ints, counts
+from gwa.metrics.cycle import daily_repetitions
+from gwa.metrics.timeline import MAXIMUM_DAYS, QUARTER, Calendar, Counts, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
@@ -49,6 +50,7 @@ def week(store: Store) -> Iterator[Block]:
         yield Note(f"The trace is short: nothing is known of {uncovered} of the {7 * HOURS} hours of a week.")
     grid = jobs.reshape(7, HOURS).astype(np.float64)
     yield Facts(_facts(grid, covered.reshape(7, HOURS) > 0))
+    yield from _repeated(quarters, system.timezone)
     with np.errstate(invalid="ignore"):
         means = np.where(covered > 0, jobs / covered, np.nan).reshape(7, HOURS)
     yield _figure(means, system.timezone.key)
@@ -107,6 +109,23 @@ def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact,
         share("weekend_share", grid[SATURDAY:].sum(), "Jobs at weekends (28.6 % of the week)", known=weekly),
     )
     return tuple(fact for fact in facts if fact.value is not None)
+
+
+def _repeated(quarters: Counts, zone: ZoneInfo) -> Iterator[Block]:
+    """Yield on how many days the daily cycle of the others repeats itself."""
+    local = np.floor((quarters.times + _offsets(quarters.times, zone)) / HOUR).astype(np.int64)
+    local -= local[0] // HOURS * HOURS
+    hours = np.bincount(local, quarters.counts, (int(local[-1]) // HOURS + 1) * HOURS)
+    days, repeated = daily_repetitions(hours.reshape(-1, HOURS).astype(np.float64))
+    if days:
+        label = "Days on which the busiest six hours of other days exceed their quietest six"
+        yield Facts(
+            (
+                Fact("arrivals.cycle.days", days, "Days that can show a daily cycle", "count"),
+                Fact("arrivals.cycle.repeated", repeated / days, label, "fraction"),
+                Fact("arrivals.cycle.zone", zone.key, "Clock of these hours"),
+            )
+        )
 
 
 def _clock(hour: int) -> str:

@@ -1,0 +1,1 @@
+"""Worlds in which what gwa claims is true, and worlds in which it is false."""
