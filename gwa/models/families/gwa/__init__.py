@@ -8,6 +8,7 @@ of sessions.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -47,6 +48,12 @@ REGULATION_DRAWS: Final = 5
 
 SESSIONS_PER_DRAW: Final = 30_000
 """Maximum number of sessions in a draw."""
+
+PILOT_SESSIONS: Final = 1 << 14
+"""Sessions of the drawn users by which their quantities are made even."""
+
+WARM_UP_SESSIONS: Final = 4 * WAITING_SESSIONS
+"""Sessions before the first one: those that wait at the start are those that others were preferred to."""
 
 QUANTITIES: Final = 7
 """Quantities in which users differ: four of the rhythm of sessions, three of the contents of jobs."""
@@ -125,9 +132,11 @@ class Gwa(Model):
         self, when: np.random.Generator, what: np.random.Generator, who: np.random.Generator
     ) -> Iterator[tuple[float, Block]]:
         """Yield the arrival of the last session of a block, and the jobs of its sessions."""
-        sessions, state = _SessionStream(self, what), initial_state(self.arrivals.gap * self.arrivals.pace)
-        waiting = sessions.draw(WAITING_SESSIONS)
-        for starts in split_blocks(self.arrivals.times(when)):
+        sessions, gap = _SessionStream(self, what), self.arrivals.gap * self.arrivals.pace
+        state, waiting = initial_state(gap), sessions.draw(WAITING_SESSIONS)
+        earlier = (np.arange(WARM_UP_SESSIONS) - WARM_UP_SESSIONS) * gap
+        state[0] = earlier[0]
+        for starts in chain([earlier], split_blocks(self.arrivals.times(when))):
             queue = _join_queue(waiting, sessions.draw(starts.size))
             work = _sum_groups(queue["session"], queue["run_time"] * queue["n_procs"])
             regulated = is_regulated(who.random(starts.size), self.regulation)
@@ -138,7 +147,8 @@ class Gwa(Model):
             waiting = {name: column[~started] for name, column in queue.items()}
             jobs = {name: column[started] for name, column in queue.items() if name not in {"session", "bag"}}
             jobs["submit_time"] = jobs["submit_time"] + start[queue["session"][started]]
-            yield float(starts[-1]), jobs
+            if starts is not earlier:
+                yield float(starts[-1]), jobs
 
     def limit_processors(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors: larger jobs get all of them."""
@@ -153,6 +163,7 @@ class _SessionStream:
         shares = np.maximum(model.popularity.quantiles((ranks + 0.5) / ranks.size), 1.0)
         self.model, self.rng, self.shares = model, rng, shares / shares.sum()
         self.scores = UserScores.draw(rng, self.shares, QUANTITIES)
+        self.scores.even.learn(lambda: self.draw(PILOT_SESSIONS))
 
     def draw(self, sessions: int) -> Block:
         """Draw the jobs of a number of *sessions*, submitted from second 0 of each, with session and bag."""
