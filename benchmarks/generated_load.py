@@ -1,12 +1,12 @@
 """
-Load and arrivals that fitted models generate, over those of the log: ``python -m benchmarks.generated_load LOG...``.
+Load and arrivals that fitted models generate, over those of the log.
 
-Each model is fitted to each whole log and generates, with each seed, as many days as the log has. Of every
-workload: busy processors (processors times run time of all jobs, over the seconds from the first submission
-to the last) and jobs submitted a day, each over the same number of the log's jobs that ran. A cell is the mean
-over the seeds and its standard error, which covers whatever a seed draws once and for all (users, long waves,
-heavy tails); ``*`` marks a mean outside of 1 ± .03 by more than two standard errors. ``says`` marks a model
-that says of itself, when it is fitted, that it does not keep the load or the arrivals of that log.
+``python -m benchmarks.generated_load LOG... --seeds 10 --jobs N``. Each model is fitted to each whole log and
+generates, with each seed, as many days as the log has. Of every workload: busy processors (processors times
+run time of all jobs, over the seconds from the first submission to the last) and jobs submitted a day, each
+over the same number of the log's jobs that ran. A cell is the mean over the seeds and its standard error,
+which covers whatever a seed draws once and for all (users, long waves, heavy tails); ``*`` marks a mean
+outside of 1 ± .03 by more than two standard errors, which is what 'gwa model fit' warns of.
 """
 
 import argparse
@@ -79,8 +79,8 @@ def outside(mean: float, error: float) -> bool:
 def real_amounts(store: Store) -> tuple[Amounts, int, float]:
     """Return the amounts of the jobs of a log that ran, their number, and the days of their submissions."""
     work, jobs, seconds = store.row(
-        "select sum(n_procs * cast(run_time as double)), count(*), max(submit_time) - min(submit_time) from ran"
-        " where submit_time is not null"
+        "select sum(n_procs * cast(run_time as double)), count(*), max(submit_time) - min(submit_time)"
+        " from ran where submit_time is not null"
     )
     return Amounts.of(work, jobs, seconds), jobs, seconds / DAY
 

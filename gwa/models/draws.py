@@ -85,11 +85,10 @@ class Scaled(Parameters):
 
     def mean(self) -> float:
         """
-        Return the expectation, infinite where it does not exist: for a base above 1 without a *high* if the
-        logarithm's tail is not lighter than that of an exponential with mean 1.
+        Return the expectation, infinite where it does not exist.
 
-        It is the mean of the quantiles at `MIDPOINTS` equal shares, which a *high* or a light tail makes exact
-        to some 0.1 %.
+        That is so for a base above 1 without a *high*, if the logarithm's tail is not lighter than that of an
+        exponential with mean 1. It is the mean of the quantiles at `MIDPOINTS` equal shares.
         """
         if self.high is None and not self._has_mean():
             return math.inf
@@ -99,14 +98,12 @@ class Scaled(Parameters):
         """Tell whether draws without a *high* have an expectation: E[exp(s X)] is finite for s = ln(base)."""
         if self.base == 1:
             return math.isfinite(self.distribution.mean())
-        heavy = {
-            name: value for name, value in self.distribution.values().items() if name in {"scale", "shape"}
-        }
-        rate = math.log(self.base) * heavy.get("scale", math.inf)
+        values = self.distribution.values()
+        rate = math.log(self.base) * values.get("scale", math.inf)
         if isinstance(self.distribution, Gamma):
             return rate < 1
         if isinstance(self.distribution, Weibull):
-            return heavy["shape"] > 1 or (heavy["shape"] == 1 and rate < 1)
+            return values["shape"] > 1 or (values["shape"] == 1 and rate < 1)
         return isinstance(self.distribution, Normal)
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:

@@ -1,14 +1,14 @@
 """
-Whether a fitted model keeps the load of its log: what it generates over what it was fitted to, said beforehand.
+Whether a fitted model keeps the load of its log, said before it generates a trace.
 
-Some models cannot: the jobs of one have one processor each, another has its run times as printed. And gaps may
-have no mean. Whoever generates from them must know it before.
+Some models cannot: the jobs of one have one processor each, another has its run times as printed. And gaps
+may have no mean. Whoever generates from them must know it before.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 
@@ -106,7 +106,7 @@ def endless_gaps(model: Model) -> list[str]:
     ]
 
 
-def _processes(value: Any, path: str) -> Iterator[tuple[str, Arrivals]]:
+def _processes(value: object, path: str) -> Iterator[tuple[str, Arrivals]]:
     """Yield the arrival processes in a model, with the names of the parameters that lead to them."""
     if isinstance(value, Arrivals):
         yield path, value

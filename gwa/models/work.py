@@ -1,8 +1,8 @@
 """
 The work of a log and of a model: what run times are multiplied by so that a fitted model keeps the load.
 
-A fit of greatest likelihood keeps the shape of run times, not their mean, of which a few long jobs are the most.
-Work, processors times run time, is what keeps processors busy.
+A fit of greatest likelihood keeps the shape of run times, not their mean, of which a few long jobs are the
+most. Work, processors times run time, is what keeps processors busy.
 """
 
 from collections.abc import Callable

@@ -62,7 +62,7 @@ class Bursts(Arrivals):
         return fitted.limit_gaps(sample_gaps(store, table, column).mean() * fitted.mean_batch(), gaps.max())
 
     def limit_gaps(self, mean: float, longest: float) -> Self:
-        """Return the process with gaps up to the *longest*, of this *mean*, if it is below a third of that."""
+        """Return the process with gaps up to the *longest*, of this *mean* if that is below a third of it."""
         if not mean < longest / 3:
             return replace(self, gap=mean)
 
@@ -76,7 +76,7 @@ class Bursts(Arrivals):
         """
         Return the mean gap between batches in seconds, up to the longest.
 
-        The mean of X = s ((1 - u F)**(-1/tail) - 1) over uniform u, where F is the probability up to the longest.
+        It is that of s ((1 - u F)**(-1/tail) - 1) over uniform u, F the probability of gaps up to that.
         """
         if self.longest is None:
             return self.gap

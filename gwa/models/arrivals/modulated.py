@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -45,8 +45,8 @@ class Modulated(Arrivals):
     The rate is 1 / *gap* times the factor of the hour, times that of the day of the week, times exp(x),
     where x is the sum of Gaussian processes that forget exponentially, with time constants of a quarter of
     an hour up to six weeks. Their variances make the memory: falling slowly, it is long. In every *span* the
-    rates add up to what 1 / *gap* says: the variances are those around the mean of the trace, whose own wave of
-    months is in that mean. Without a span the long waves carry a workload's number of jobs with them.
+    rates add up to what 1 / *gap* says: the variances are those around the mean of the trace, whose own wave
+    of months is in that mean. Without a span the long waves carry a workload's number of jobs with them.
     Source: the log-Gaussian Cox process of Moller, Syversveen and Waagepetersen (1998).
     """
 
@@ -102,6 +102,10 @@ class Modulated(Arrivals):
             _memory(counts, mean),
             span=SLOT * counts.size,
         )
+
+    def scale_mean(self, factor: float) -> Self:
+        """Return the process with the mean gap multiplied by *factor*, whose cycles stay as they are."""
+        return replace(self, gap=self.gap * factor)
 
     def mean_gap(self) -> float:
         """Return the mean time between arrivals in seconds."""

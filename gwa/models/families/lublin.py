@@ -29,9 +29,10 @@ MAXIMUM_LOGARITHM = 12.0
 
 MAXIMUM_GAP = 13.0
 """
-Maximum logarithm of a gap, 5 days; longer ones are drawn again (TOO_MUCH_ARRIVE_TIME of the authors' program).
+Maximum logarithm of a gap, 5 days; longer ones are drawn again.
 
-The expectation of gaps with a gamma logarithm is infinite for a scale of 1 or more.
+It is TOO_MUCH_ARRIVE_TIME of the authors' program. The expectation of gaps with a gamma logarithm is infinite
+for a scale of 1 or more.
 """
 
 DAY_START, FIRST_ARGUMENT = 5.0 * HOUR, 11.0
@@ -100,8 +101,8 @@ class RunTimes(Parameters):
     Run times: their natural logarithm is hyper-gamma; large jobs have the first gamma less often.
 
     The first gamma has probability *slope* times processors plus *intercept*, clipped to 0 to 1. Logarithms
-    above *high* are drawn again. The authors' parameters have no *stretch*; a fit multiplies run times by it, so
-    that jobs have the mean work of the log's.
+    above *high* are drawn again. The authors' parameters have no *stretch*; a fit multiplies run times by it,
+    so that jobs have the mean work of the log's.
     """
 
     shape1: Annotated[float, positive("shape of the first gamma")]
@@ -132,7 +133,7 @@ class RunTimes(Parameters):
         return seconds
 
     def limit(self, longest: float) -> Self:
-        """Return run times up to the *longest* in seconds, if both gammas are below it more often than not."""
+        """Return run times up to the *longest* in seconds, if both gammas have their median below it."""
         with suppress(ModelError):
             return replace(self, high=min(self.high, math.log(longest + 1)))
         return self

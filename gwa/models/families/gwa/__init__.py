@@ -55,6 +55,15 @@ PILOT_SESSIONS: Final = 1 << 14
 WARM_UP_SESSIONS: Final = 4 * WAITING_SESSIONS
 """Sessions before the first one: those that wait at the start are those that others were preferred to."""
 
+LOAD_DRAWS: Final = 10
+"""Draws of users by which the load is calibrated."""
+
+LOAD_STEPS: Final = 3
+"""Tilts that are tried."""
+
+FIRST_TILT, MAXIMUM_TILT = 0.05, 0.5
+"""The second tilt that is tried, and the greatest."""
+
 QUANTITIES: Final = 7
 """Quantities in which users differ: four of the rhythm of sessions, three of the contents of jobs."""
 
@@ -71,10 +80,10 @@ class Gwa(Model):
     jobs in the session, run times and requested times on both. Users hold back large sessions while much is
     submitted: who comes next is often the one there is room for. No job of the trace is kept.
 
-    Most numbers are knots of curves: 2346, 1540 and 1183 for the logs of KTH, SDSC's Paragon and NASA.
-    Fitted to half of the weeks and scored on the others, half as many, by two classes of sessions instead of
-    five, come nearly as close; what a scheduler sees is then within noise on one log less of eight.
-    Of fewer knots a curve, 12 cost 6 % of the mean distance and 8 cost 22 %.
+    The users of a workload are drawn once, and a few of them submit most jobs: what these run would decide
+    the load. Each workload therefore learns, from a first draw of its users, which share of jobs has which
+    score, and gives the quantiles of the log to equal shares of jobs. What is still lost of the load, as much
+    as the model's own draws say, a *tilt* of the scores of run times and the gap of sessions make up for.
     """
 
     arrivals: Modulated
@@ -97,7 +106,37 @@ class Gwa(Model):
         contents = Contents.fit(trace)
         model = cls(_fit_arrivals(trace), users, popularity, Rhythm.fit(trace), contents)
         rng = np.random.default_rng(SEED)
-        return model.calibrate_repetition(trace, rng).calibrate_regulation(trace, rng)
+        return model.calibrate_repetition(trace, rng).calibrate_load(trace).calibrate_regulation(trace, rng)
+
+    def calibrate_load(self, trace: Sessions) -> Self:
+        """
+        Return the model with the jobs a day and the work a job of the *trace*.
+
+        Jobs and work of `LOAD_DRAWS` draws of users decide; the tilt is found by two steps of the secant
+        method on the logarithm of the work, with the same random numbers.
+        """
+        jobs, work = float(trace.submit.size), float(trace.run @ trace.procs)
+        tilts, errors = [0.0, FIRST_TILT], []
+        for step in range(LOAD_STEPS):
+            model = replace(self, contents=replace(self.contents, tilt=tilts[step]))
+            drawn_jobs, drawn_work = model.draw_amounts()
+            errors.append(np.log(max(drawn_work / drawn_jobs, 1e-9)) - np.log(max(work / jobs, 1e-9)))
+            if step:
+                slope = (errors[-1] - errors[-2]) / (tilts[-1] - tilts[-2])
+                tilts.append(tilts[-1] - errors[-1] / slope if slope > 0 else 0.0)
+        best = min(max(tilts[-1], -MAXIMUM_TILT), MAXIMUM_TILT)
+        sessions = trace.first_jobs(trace.session).size
+        arrivals = self.arrivals.scale_mean(drawn_jobs * sessions / jobs)
+        return replace(self, contents=replace(self.contents, tilt=best), arrivals=arrivals)
+
+    def draw_amounts(self) -> tuple[float, float]:
+        """Return the mean number of jobs and the mean work of a session, over several draws of users."""
+        jobs, work = [], []
+        for seed in range(LOAD_DRAWS):
+            drawn = _SessionStream(self, np.random.default_rng(seed)).draw(PILOT_SESSIONS)
+            jobs.append(drawn["n_procs"].size / PILOT_SESSIONS)
+            work.append(float(drawn["run_time"] @ drawn["n_procs"]) / PILOT_SESSIONS)
+        return float(np.mean(jobs)), float(np.mean(work))
 
     def calibrate_repetition(self, trace: Sessions, rng: np.random.Generator) -> Self:
         """Return the model whose jobs repeat each other as much as those of the *trace*."""

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from gwa.models.families.gwa.hierarchy import Hierarchy
 from gwa.models.families.gwa.sessions import Sessions
@@ -78,7 +79,7 @@ class Contents(Parameters):
     job before with probability *keeps*, and the first job of a bag has those of the job before in the session
     with probability *stays*. A job has the run time of the job before in its bag with probability *repeats*.
     *asked* is the share of jobs with a requested time, whose normal score has the correlation *follows* with
-    that of the run time.
+    that of the run time; *tilt* moves all run times along their distribution.
     """
 
     classes: tuple[SessionClass, ...]
@@ -91,6 +92,7 @@ class Contents(Parameters):
     repeats: Annotated[float, share("of jobs that run as long as the one before in the bag")] = 0.0
     asked: Annotated[float, share("of jobs that request a time")] = 0.0
     follows: Annotated[float, Quantity("correlation of requested and run time", "", -1.0, 1.0)] = 0.0
+    tilt: Annotated[float, Quantity("what is added to the normal scores of run times", "", -1.0, 1.0)] = 0.0
 
     @classmethod
     def fit(cls, trace: Sessions) -> Self:
@@ -144,7 +146,8 @@ class Contents(Parameters):
             sizes = session_class.procs.quantiles(shares((PROCS, i), procs[inside]))
             drawn["n_procs"][inside] = np.maximum(sizes, 1).astype(np.int64)
             for j, (times, jobs) in enumerate(session_class.split_by_size(inside, drawn["n_procs"][inside])):
-                run_time = times.run_time.quantiles(shares((RUN_TIME, i, j), run[jobs]))
+                tilted = ndtr(ndtri(shares((RUN_TIME, i, j), run[jobs])) + self.tilt)
+                run_time = times.run_time.quantiles(tilted)
                 drawn["run_time"][jobs] = run_time
                 if times.requested:
                     asked = times.requested.quantiles(shares((REQUESTED, i, j), requested[jobs]))
@@ -257,9 +260,7 @@ def _fit_size_class(trace: Sessions, jobs: NDArray[np.intp], up_to: int) -> Size
     return SizeClass(up_to, run, Knots.fit(Sample.of(np.rint(trace.requested[asking]))), past)
 
 
-def exchange_requests(
-    rng: np.random.Generator, run_time: Floats, requested: Floats, past: float
-) -> Floats:
+def exchange_requests(rng: np.random.Generator, run_time: Floats, requested: Floats, past: float) -> Floats:
     """
     Return *requested* times, exchanged so that hardly more than the share *past* of jobs runs longer.
 

@@ -12,7 +12,6 @@ from scipy.special import ndtr, ndtri
 from gwa.models.families.gwa.similarity import Likeness
 from gwa.statistics.sample import Floats
 
-
 CURVE: Final = 1024
 """Maximum number of scores of a curve."""
 
@@ -24,9 +23,9 @@ class EvenScores:
     """
     The distributions of scores over the jobs of the users that were drawn, so that shares are uniform.
 
-    Scores are standard normal over many draws of users. In one workload a few users have most of the jobs, and
-    each of their quantities is theirs by chance: over its jobs, shares of a normal distribution are uneven, and
-    so is the load from seed to seed. The first draw after `learn` gives the curves by which shares are even.
+    Scores are standard normal over many draws of users. In one workload a few users have most of the jobs,
+    and each of their quantities is theirs by chance: over its jobs, shares of a normal distribution are uneven,
+    and so is the load from seed to seed. The draw in `learn` gives the curves by which shares are even.
     """
 
     def __init__(self) -> None:

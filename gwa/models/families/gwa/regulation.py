@@ -47,7 +47,8 @@ def choose_sessions(times: Floats, work: Floats, mean: float, state: Floats, reg
     *work* is that of each session in the queue, which has at least as many sessions as there are times, and
     *mean* the mean work of all sessions. Where *regulated* is 1, the chosen session brings the excess nearest
     to 0: the submitted work beyond that of mean sessions at the recent frequency. Otherwise, and if that is
-    `MAXIMUM_LAG` sessions behind the queue's last, it is the session that has waited longest. The *state* is updated for the next call.
+    `MAXIMUM_LAG` sessions behind the queue's last, it is the session that has waited longest. The *state* is
+    updated for the next call.
     """
     waiting = np.arange(min(WAITING_SESSIONS, len(work)))
     following = len(waiting)
