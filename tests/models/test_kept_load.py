@@ -57,7 +57,7 @@ def test_load_and_arrivals_are_those_of_the_log(log, name):
 
     assert kept.load.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.load.error), kept
     assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.arrivals.error), kept
-    assert max(kept.load.error, kept.arrivals.error) < 0.03
+    assert max(kept.load.error, kept.arrivals.error) < 0.04, "else the two lines above say nothing"
     assert kept.warnings() == []
 
 

@@ -6,6 +6,7 @@ The model of this project: users, their sessions, bags of tasks in sessions, and
 of sessions.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -49,13 +50,13 @@ REGULATION_DRAWS: Final = 5
 SESSIONS_PER_DRAW: Final = 30_000
 """Maximum number of sessions in a draw."""
 
-PILOT_SESSIONS: Final = 1 << 14
+PILOT_SESSIONS: Final = 1 << 13
 """Sessions of the drawn users by which their quantities are made even."""
 
 WARM_UP_SESSIONS: Final = 4 * WAITING_SESSIONS
 """Sessions before the first one: those that wait at the start are those that others were preferred to."""
 
-LOAD_DRAWS: Final = 10
+LOAD_DRAWS: Final = 8
 """Draws of users by which the load is calibrated."""
 
 LOAD_STEPS: Final = 3
@@ -120,14 +121,14 @@ class Gwa(Model):
         for step in range(LOAD_STEPS):
             model = replace(self, contents=replace(self.contents, tilt=tilts[step]))
             drawn_jobs, drawn_work = model.draw_amounts()
-            errors.append(np.log(max(drawn_work / drawn_jobs, 1e-9)) - np.log(max(work / jobs, 1e-9)))
+            errors.append(math.log(max(drawn_work / drawn_jobs, 1e-9) / max(work / jobs, 1e-9)))
             if step:
-                slope = (errors[-1] - errors[-2]) / (tilts[-1] - tilts[-2])
-                tilts.append(tilts[-1] - errors[-1] / slope if slope > 0 else 0.0)
-        best = min(max(tilts[-1], -MAXIMUM_TILT), MAXIMUM_TILT)
+                slope = (errors[-1] - errors[-2]) / ((tilts[step] - tilts[step - 1]) or math.inf)
+                tilt = tilts[step] - errors[-1] / slope if slope > 0 else tilts[step]
+                tilts.append(min(max(tilt, -MAXIMUM_TILT), MAXIMUM_TILT))
         sessions = trace.first_jobs(trace.session).size
         arrivals = self.arrivals.scale_mean(drawn_jobs * sessions / jobs)
-        return replace(self, contents=replace(self.contents, tilt=best), arrivals=arrivals)
+        return replace(self, contents=replace(self.contents, tilt=tilts[-1]), arrivals=arrivals)
 
     def draw_amounts(self) -> tuple[float, float]:
         """Return the mean number of jobs and the mean work of a session, over several draws of users."""

@@ -24,8 +24,8 @@ class EvenScores:
     The distributions of scores over the jobs of the users that were drawn, so that shares are uniform.
 
     Scores are standard normal over many draws of users. In one workload a few users have most of the jobs,
-    and each of their quantities is theirs by chance: over its jobs, shares of a normal distribution are uneven,
-    and so is the load from seed to seed. The draw in `learn` gives the curves by which shares are even.
+    and each of their quantities is theirs by chance: over its jobs, shares of a normal distribution are not
+    even, nor is the load from seed to seed. The draw in `learn` gives the curves by which shares are even.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,8 @@ class EvenScores:
         """Return the shares of *scores* of the quantity and class *key*, normal ones if it has no curve."""
         if self._learning and scores.size >= MINIMUM_SCORES:
             m = min(scores.size, CURVE)
-            self._curves[key] = np.quantile(scores, (np.arange(m) + 0.5) / m)
+            middle = (np.arange(m) + 0.5) / m * scores.size
+            self._curves[key] = np.sort(scores)[middle.astype(np.int64)]
         normal: Floats = ndtr(scores)
         if key not in self._curves:
             return normal
