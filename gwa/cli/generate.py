@@ -39,7 +39,8 @@ def command(model: str, out: Path, **params: Any) -> None:
     --arrivals are fitted to those that the model has by itself, so that they come as often. The suffix
     of OUT says what to write, as for 'gwa convert'. Its header says that it is synthetic, by which model,
     parameters and seed: one seed, one trace. What is text comes out the same byte for byte; a .duckdb holds
-    the same jobs, but its bytes may differ.
+    the same jobs, but its bytes may differ. A warning comes first if the model does not keep the load of the
+    log that it was fitted to, or if its gaps have no mean.
 
     \b
     Examples:
@@ -50,12 +51,15 @@ def command(model: str, out: Path, **params: Any) -> None:
     from gwa.cli._terminal import progress
     from gwa.models import files
     from gwa.models.generate import generate
+    from gwa.models.kept import endless_gaps
 
     if (params["jobs"] is None) == (params["days"] is None):
         raise click.UsageError("expected either --jobs or --days")
     if params["utilization"] is not None and params["cpus"] is None:
         raise click.UsageError("--utilization needs --cpus: of how many processors?")
     source = files.found(model)
+    for warning in () if params["quiet"] else (*source.warnings, *endless_gaps(source.model)):
+        click.echo(f"warning: {warning}", err=True)
     arguments = {f"--{name}": params[name] for name in RECORDED_OPTIONS}
     words = [word for name, value in arguments.items() if value is not None for word in (name, str(value))]
     command_line = shlex.join(["gwa", "generate", source.name, *words])

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from gwa.evaluation.leaderboard import REFERENCES, LeaderboardResults
@@ -16,10 +17,12 @@ from gwa.report.figures.heatmap import heatmap
 from gwa.statistics.sample import Floats
 
 LEGEND: Final = (
-    "Mean rank over traces, halves, seeds and aspects, with its standard deviation over seeds; then the rank"
-    " in each aspect. Noise floors: the median of distance over noise floor, 1 being as far as one half of a"
-    " trace is from the other. Scheduler: on how many traces that is at most 1 for what a scheduler sees."
-    " Rows without a rank are no models."
+    "Mean rank over traces, halves, seeds and aspects, with its standard deviation over seeds. A model that"
+    " lacks a field, such as users or requested times, is last in the measures of it. On common measures: the"
+    " mean rank on those alone that all models produce, each aspect counting once. Then the rank in each"
+    " aspect. Noise floors: the median of distance over noise floor, 1 being as far as one half of a trace is"
+    " from the other. Scheduler: on how many traces that is at most 1 for what a scheduler sees. Rows without"
+    " a rank are no models."
 )
 
 
@@ -58,14 +61,51 @@ class Standings:
             ]
         )
 
+    @property
+    def _models(self) -> list[str]:
+        """The names of the models, without the references."""
+        return [name for name in self.distances if name not in REFERENCES]
+
+    @cached_property
+    def common(self) -> NDArray[np.bool_]:
+        """
+        Which measures count in each case because every model produces them with every seed.
+
+        A model that could not be fitted in a case produces nothing there, and is left out of the question: it
+        is last in whatever the others share.
+        """
+        produced = np.array([np.isfinite(self.distances[name]).all(axis=1) for name in self._models])
+        fitted = produced.any(axis=2, keepdims=True)
+        shared: NDArray[np.bool_] = (produced | ~fitted).all(axis=0) & ~np.isnan(self.floors)
+        return shared
+
+    @property
+    def lacking(self) -> dict[str, list[str]]:
+        """The ids of the measures that a model never produces and another one does: there it is last."""
+        known = ~np.isnan(self.floors).all(axis=0)
+        finite = {name: np.isfinite(self.distances[name]).any(axis=(0, 1)) for name in self._models}
+        possible = known & np.any(list(finite.values()), axis=0)
+        return {
+            name: [measure.id for measure, lacks in zip(measures(), possible & ~has, strict=True) if lacks]
+            for name, has in finite.items()
+        }
+
     @cached_property
     def ranks(self) -> dict[str, Floats]:
         """The mean rank of each model by case, seed and aspect, nan if unknown."""
-        names = [name for name in self.distances if name not in REFERENCES]
+        return self._rank(~np.isnan(self.floors))
+
+    @cached_property
+    def common_ranks(self) -> dict[str, Floats]:
+        """The same on the `common` measures."""
+        return self._rank(self.common) if self._models else {}
+
+    def _rank(self, known: NDArray[np.bool_]) -> dict[str, Floats]:
+        """Return the mean rank of each model by case, seed and aspect, over *known* measures of a case."""
+        names = self._models
         if not names:
             return {}
         ranks = rankdata([self.distances[name] for name in names], axis=0)
-        known = ~np.isnan(self.floors)
         means = np.full((*ranks.shape[:3], len(Aspect)), np.nan)
         for column, aspect in enumerate(Aspect):
             inside = known & [measure.aspect is aspect for measure in measures()]
@@ -77,6 +117,11 @@ class Standings:
         """Return the mean rank of a model, and its standard deviation over seeds."""
         by_seed = np.nanmean(np.nanmean(self.ranks[name], axis=2), axis=0)
         return float(by_seed.mean()), float(by_seed.std())
+
+    def common_rank(self, name: str) -> float:
+        """Return the mean rank of a model on the `common` measures, nan without any."""
+        aspects = [_mean(self.common_ranks[name][:, :, column]) for column in range(len(Aspect))]
+        return _mean(np.array(aspects))
 
     def by_aspect(self, name: str) -> list[float]:
         """Return the mean rank of a model in each aspect."""
@@ -118,7 +163,9 @@ class Standings:
         rows: list[tuple[Value, ...]] = []
         for name in (*self.order, *(name for name in REFERENCES if name in self.distances)):
             ranked = name in self.ranks
-            rank: Sequence[float | None] = self.rank(name) if ranked else (None, None)
+            rank: Sequence[float | None] = (None, None, None)
+            if ranked:
+                rank = (*self.rank(name), self.common_rank(name))
             aspects: Sequence[float | None] = self.by_aspect(name) if ranked else [None] * len(Aspect)
             cells = [*rank, *aspects, self.noise_floors(name)]
             rows.append((name, *map(number, cells), self.scheduled(name)))
@@ -151,6 +198,11 @@ class Standings:
             xlabel="Model, best first",
             ylabel="Mean rank",
         )
+        for name, lacks in self.lacking.items():
+            if lacks:
+                yield Note(
+                    f"{name} produces no {', '.join(lacks)}: it is last there, but for the common measures."
+                )
         for note in self.results.notes:
             yield Note(note, "warning")
 
@@ -159,6 +211,7 @@ COLUMNS: Final = (
     Column("model", "Model"),
     Column("rank", "Mean rank"),
     Column("deviation", "±"),
+    Column("common", "On common measures"),
     *(Column(aspect.name.lower(), aspect.value) for aspect in Aspect),
     Column("floors", "Noise floors"),
     Column("scheduler", "Scheduler"),

@@ -51,6 +51,10 @@ class Arrivals(Parameters, ABC):
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield an endless stream of blocks of arrival times in whole seconds from 0, in order."""
 
+    def mean_gap(self) -> float | None:
+        """Return the expectation of gaps in seconds, infinite where it does not exist, None if unknown."""
+        return None
+
     def first_times(self, rng: np.random.Generator, n: int) -> Floats:
         """Return the first *n* arrival times."""
         blocks: list[Floats] = []

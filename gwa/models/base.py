@@ -112,12 +112,17 @@ class Model(Parameters, ABC):
 
 @dataclass(frozen=True)
 class Preset:
-    """Published parameters: *name*, what they describe (*title*), the publication (*source*), the *model*."""
+    """
+    Published parameters: *name*, what they describe (*title*), the publication (*source*), the *model*.
+
+    *warnings* are those of its fit, if it comes from a file.
+    """
 
     name: str
     title: str
     source: str
     model: Model
+    warnings: tuple[str, ...] = ()
 
 
 @cache

@@ -12,7 +12,10 @@ from scipy.optimize import minimize
 from gwa.errors import ModelError
 from gwa.models.parameters import Parameters, Quantity
 from gwa.statistics.distribution import Distribution
+from gwa.statistics.distributions import Normal
+from gwa.statistics.gamma import Gamma
 from gwa.statistics.sample import Floats
+from gwa.statistics.weibull import Weibull
 
 D = TypeVar("D", bound=Distribution)
 
@@ -21,6 +24,9 @@ FIRST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 18
 
 MINIMUM_IN_RANGE: Final = 0.01
 """Probability of the range below which redrawing would take too long."""
+
+MIDPOINTS: Final = 1 << 17
+"""Equal shares whose middle quantiles give an expectation."""
 
 
 def block_sizes() -> Iterator[int]:
@@ -76,6 +82,29 @@ class Scaled(Parameters):
         below = 0.0 if self.low is None else float(self.distribution.cdf_below(self.low))
         with np.errstate(over="ignore"):
             return self.from_logarithm(self.distribution.ppf(below + share * self._probability_in_range()))
+
+    def mean(self) -> float:
+        """
+        Return the expectation, infinite where it does not exist.
+
+        That is so for a base above 1 without a *high*, if the logarithm's tail is not lighter than that of an
+        exponential with mean 1. It is the mean of the quantiles at `MIDPOINTS` equal shares.
+        """
+        if self.high is None and not self._has_mean():
+            return math.inf
+        return float(self.quantiles((np.arange(MIDPOINTS) + 0.5) / MIDPOINTS).mean())
+
+    def _has_mean(self) -> bool:
+        """Tell whether draws without a *high* have an expectation: E[exp(s X)] is finite for s = ln(base)."""
+        if self.base == 1:
+            return math.isfinite(self.distribution.mean())
+        values = self.distribution.values()
+        rate = math.log(self.base) * values.get("scale", math.inf)
+        if isinstance(self.distribution, Gamma):
+            return rate < 1
+        if isinstance(self.distribution, Weibull):
+            return values["shape"] > 1 or (values["shape"] == 1 and rate < 1)
+        return isinstance(self.distribution, Normal)
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
         """Draw *n* quantities."""

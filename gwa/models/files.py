@@ -14,6 +14,9 @@ from gwa.util.version import __version__
 MAXIMUM_BYTES: Final = 50_000_000
 """A larger file is no model."""
 
+WARNINGS: Final = "warnings"
+"""What a model does not keep of the log that it was fitted to, in its origin."""
+
 WRITTEN: Final = "what 'gwa model fit' writes"
 
 
@@ -42,6 +45,11 @@ def text(model: Model, origin: Mapping[str, Any]) -> str:
 
 def read(path: Path) -> Model:
     """Return the model in a file; raise `ModelError` for what is none."""
+    return read_preset(path).model
+
+
+def read_preset(path: Path) -> Preset:
+    """Return the model in a file with the warnings of its fit; raise `ModelError` for what is none."""
     try:
         fields = json.loads(read_text(path, WRITTEN, MAXIMUM_BYTES))
     except DefinitionError as error:
@@ -51,9 +59,13 @@ def read(path: Path) -> Model:
     if not isinstance(fields, dict):
         raise ModelError(f"{path}: is no model, expected {WRITTEN}")
     try:
-        return parse_model(fields)
+        model = parse_model(fields)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
+    origin = fields.get("origin")
+    said = origin.get(WARNINGS, []) if isinstance(origin, dict) else []
+    warnings = tuple(map(str, said)) if isinstance(said, list) else ()
+    return Preset(path.name, model.title, model.source, model, warnings)
 
 
 def found(name: str) -> Preset:
@@ -61,6 +73,5 @@ def found(name: str) -> Preset:
     if name in presets():
         return presets()[name]
     if Path(name).exists() or name.endswith(".json"):
-        model = read(Path(name))
-        return Preset(Path(name).name, model.title, model.source, model)
+        return read_preset(Path(name))
     raise ModelError(f"there is no preset or file '{name}', expected a file or one of {', '.join(presets())}")

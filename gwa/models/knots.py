@@ -14,8 +14,14 @@ from gwa.statistics.sample import Floats, Sample
 TOLERANCE: Final = 0.005
 """Maximum distance of a curve from the data, relative to their width and height."""
 
-MAXIMUM_KNOTS: Final = 24
-"""Maximum number of knots of a curve, those of the tail included."""
+MAXIMUM_KNOTS: Final = 32
+"""Maximum number of knots of a curve, those of the tail and of atoms included."""
+
+ATOMS: Final = 8
+"""Maximum number of values that always have the two knots of an atom: round ones, such as an hour."""
+
+MINIMUM_ATOM: Final = 0.02
+"""Minimum share of a value that is such an atom; a knot beside it would move all of it."""
 
 TAIL_SHARES: Final = (0.9, 0.97, 0.99, 0.997, 0.999, 0.9997, 0.9999)
 """Shares that always have a knot, for a few large values can be much of the total."""
@@ -50,7 +56,9 @@ class Knots(Parameters):
         y = np.concatenate(([0.0], np.repeat(sample.cumulative / sample.n, 2)[:-1]))
         width = float(np.ptp(x)) or 1.0
         tail = [q for q in TAIL_SHARES if q < 1 - MINIMUM_TAIL_VALUES / sample.n]
-        fixed = [0, *np.searchsorted(y, tail), y.size - 1]
+        often = np.argsort(-sample.counts, kind="stable")[:ATOMS]
+        atoms = often[sample.counts[often] >= MINIMUM_ATOM * sample.n]
+        fixed = [0, *np.searchsorted(y, tail), *(2 * atoms), *(2 * atoms + 1), y.size - 1]
         tolerance, knots = TOLERANCE, _simplify(x / width, y, fixed, TOLERANCE)
         while knots.size > MAXIMUM_KNOTS:
             tolerance *= 1.3

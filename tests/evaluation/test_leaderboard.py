@@ -147,3 +147,19 @@ def test_the_command_prints_and_draws(sample, tmp_path):
     assert "<svg" in (tmp_path / "leaderboard.html").read_text()
     wrong = CliRunner().invoke(command, [*words[:2], "--models", "nix"])
     assert (wrong.exit_code, "there is no model 'nix'" in wrong.stderr) == (2, True)
+
+
+def test_who_lacks_a_field_is_last_there_but_not_on_common_measures():
+    users = {one.id for one in measures() if one.aspect is Aspect.USERS}
+    without = {name: 0.1 for name in IDS if name not in users}
+    found = standings(
+        entries("without", without), entries("with", dict.fromkeys(IDS, 0.2)), entries("unfit", {})
+    )
+
+    assert found.rank("without")[0] == pytest.approx((len(Aspect) - 1 + 2.5) / len(Aspect))
+    assert [found.common_rank(name) for name in ("without", "with", "unfit")] == [1.0, 2.0, 3.0]
+    assert set(found.lacking["without"]) == users
+    assert found.lacking["with"] == []
+    assert not found.common[:, [IDS.index(name) for name in users]].any()
+    said = [block.text for block in found.blocks() if hasattr(block, "text")]
+    assert any(text.startswith("without produces no ") for text in said)

@@ -70,6 +70,11 @@ def curve_cut(one, other):
     return apart(*(drawn(quantity, most=most) for quantity, most in (one, other)))
 
 
+def curve_stretched(one, other):
+    """Return the distance of the distributions of a quantity that is cut off, and multiplied before."""
+    return apart(*(drawn(quantity, factor, most) for quantity, most, factor in (one, other)))
+
+
 def curve_paced(one, other):
     """Return the distance of the distributions of gaps times the pace."""
     return apart(*(drawn(quantity, factor=pace) for quantity, pace in (one, other)))
@@ -268,7 +273,7 @@ def looser(lines, **bounds):
 TASKS = {
     "arrivals.gap arrivals.pace": (curve_paced, 0.03),
     "arrivals.day": (hours, 0.004),
-    "run_time longest": (curve_cut, 0.04),
+    "run_time longest stretch": (curve_stretched, 0.06),
     "sequential": (absolute, 0.02),
     "size": (curve, 0.08),
     "powers_of_two": (absolute, 0.08),
@@ -301,6 +306,8 @@ LUBLIN = {
     "run_times.shape2 run_times.scale2": (product, 0.08),
     "run_times.slope": (absolute, 0.003),
     "run_times.intercept": (absolute, 0.04),
+    "run_times.high": (absolute, 0.05),
+    "run_times.stretch": (absolute, 0.1),
 }
 
 # Tasks that come within a second are one batch for who sees whole seconds, at gaps of 0.05 s and of 3.3 s.
@@ -366,6 +373,7 @@ GWA = {
     "contents.repeats": (absolute, 0.05),
     "contents.asked": (absolute, 0.01),
     "contents.follows": (absolute, 0.05),
+    "contents.tilt": (absolute, 0.1),
     "work": (relative, 0.2),
     # It is told by the backlog of heavy-tailed work, in steps of a tenth.
     "regulation": (absolute, 0.3),
@@ -449,12 +457,13 @@ TABLE = {
         },
         quick=True,
     ),
-    # Sizes of sessions, and with them the classes of contents, are drawn, not written down.
+    # Sizes of sessions, and with them the classes of contents, are drawn, not written down. The preset was
+    # fitted without a span.
     "gwa-kth-sp2": Refit(
         40_000,
         GWA,
         {"run_time": 0.03, "n_procs": 0.03, "req_time": 0.05},
-        instead=("contents.classes",),
+        instead=("contents.classes", "arrivals.span"),
         quick=True,
     ),
 }

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -44,7 +44,9 @@ class Modulated(Arrivals):
 
     The rate is 1 / *gap* times the factor of the hour, times that of the day of the week, times exp(x),
     where x is the sum of Gaussian processes that forget exponentially, with time constants of a quarter of
-    an hour up to six weeks. Their variances make the memory: falling slowly, it is long.
+    an hour up to six weeks. Their variances make the memory: falling slowly, it is long. In every *span* the
+    rates add up to what 1 / *gap* says: the variances are those around the mean of the trace, whose own wave
+    of months is in that mean. Without a span the long waves carry a workload's number of jobs with them.
     Source: the log-Gaussian Cox process of Moller, Syversveen and Waagepetersen (1998).
     """
 
@@ -63,6 +65,7 @@ class Modulated(Arrivals):
         ),
     ]
     pace: Annotated[float, positive("what times are multiplied by")] = 1.0
+    span: Annotated[float | None, positive("in which the mean rate is kept", "s")] = None
 
     name = "modulated"
     title = "Poisson process with cycles and memory"
@@ -97,25 +100,47 @@ class Modulated(Arrivals):
             tuple(hours.tolist()),
             tuple(days.tolist()),
             _memory(counts, mean),
+            span=SLOT * counts.size,
         )
+
+    def scale_mean(self, factor: float) -> Self:
+        """Return the process with the mean gap multiplied by *factor*, whose cycles stay as they are."""
+        return replace(self, gap=self.gap * factor)
+
+    def mean_gap(self) -> float:
+        """Return the mean time between arrivals in seconds."""
+        return self.gap * self.pace
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield an endless stream of blocks of arrival times."""
-        hours, days = np.array(self.hours), np.array(self.days)
-        week = hours[_calendar(np.arange(7 * 288))[0]] * days[_calendar(np.arange(7 * 288))[1]]
-        base = SLOT / self.gap / week.mean() * math.exp(-sum(self.memory) / 2)
-        noise = _Noise(np.array(self.memory), rng)
-        begin, size = 0, FIRST_BLOCK
-        while True:
-            slots = begin + np.arange(size)
-            rate = base * week[slots % week.size] * np.exp(noise.draw(size))
-            counts = rng.poisson(np.minimum(rate, 1e6))
+        begin = 0
+        for rates in self._rates(rng):
+            counts = rng.poisson(np.minimum(rates, 1e6))
+            slots = begin + np.arange(rates.size)
             times = (np.repeat(slots, counts) + rng.random(int(counts.sum()))) * SLOT
-            begin += size
-            if times.size < ENOUGH_ARRIVALS:
-                size = min(2 * size, LARGEST_BLOCK)
+            begin += rates.size
             if times.size:
                 yield np.floor(np.sort(times) * self.pace)
+
+    def _rates(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield blocks of the expected number of arrivals in each slot."""
+        hours, days = np.array(self.hours), np.array(self.days)
+        week = hours[_calendar(np.arange(7 * 288))[0]] * days[_calendar(np.arange(7 * 288))[1]]
+        mean = SLOT / self.gap
+        base = mean / week.mean() * math.exp(-sum(self.memory) / 2)
+        noise = _Noise(np.array(self.memory), rng)
+        period = None if self.span is None else min(max(round(self.span / SLOT), 1), MAXIMUM_SLOTS)
+        begin, size = 0, FIRST_BLOCK
+        while True:
+            slots = begin + np.arange(period or size)
+            rates = base * week[slots % week.size] * np.exp(noise.draw(slots.size))
+            if period:
+                rates *= mean * period / max(float(rates.sum()), 1e-300)
+            begin += slots.size
+            for start in range(0, slots.size, LARGEST_BLOCK):
+                yield rates[start : start + LARGEST_BLOCK]
+            if rates.sum() < ENOUGH_ARRIVALS:
+                size = min(2 * size, LARGEST_BLOCK)
 
 
 class _Noise:

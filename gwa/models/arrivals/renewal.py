@@ -48,6 +48,10 @@ class Renewal(Arrivals):
             raise ModelError("gap: the times between arrivals are all alike, expected different ones")
         return cls(Scaled(best.distribution, base=1.0), 1 - positive_gaps.n / gaps.n)
 
+    def mean_gap(self) -> float:
+        """Return the expectation of gaps in seconds, but for their rounding."""
+        return (1 - self.simultaneous) * self.pace * self.gap.mean()
+
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield an endless stream of blocks of arrival times."""
         last = 0.0

@@ -1,5 +1,6 @@
 """Arrivals in a virtual time that passes faster in the busy hours of the day."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -133,25 +134,33 @@ class Slots(Arrivals):
         candidates: Candidates,
         begins: float,
         first: float = 0.0,
+        high: float | None = None,
     ) -> Self:
         """
         Fit the process with a day that begins *begins* seconds after midnight, with the argument *first*.
 
         The distributions are those of *candidates* with the minimum KS distance. Gaps are fitted in virtual
-        time, on the natural logarithm; those below one second count as one.
+        time, on the natural logarithm; those below one second count as one. Logarithms above *high* are drawn
+        again, by default those above the longest gap: the expectation of gaps without an end is infinite for
+        many fits, and dominated by the tail for others. The pace makes the mean gap that of the arrivals.
         """
         sample_gaps(store, table, column)
         midnight = f"floor({column} / {float(DAY)!r}) * {float(DAY)!r}"
         day = Day.fit(store.sample(f"{column} - {midnight}", table), begins, first, candidates)
         arrivals = f"select {day.virtual(column)} as virtual from {table} where {column} is not null"
-        virtual_gaps = store.sample(
-            "greatest(round(gap), 1)",
-            f"(select virtual - lag(virtual) over (order by virtual) as gap from ({arrivals}) as a) as gaps",
+        gaps = (
+            f"(select virtual - lag(virtual) over (order by virtual) as gap from ({arrivals}) as a) as gaps"
         )
+        virtual_gaps = store.sample("greatest(round(gap), 1)", gaps)
         best = fit_all(virtual_gaps.map(np.log), candidates, "thesis").best_ks
         if best is None:
             raise ModelError("gap: the times between arrivals are all alike, expected different ones")
-        return cls(Scaled(best.distribution), day)
+        gap = Scaled(best.distribution, high=math.log(virtual_gaps.max() + 0.5) if high is None else high)
+        return cls(gap, day, store.row(f"select avg(gap) from {gaps}")[0] / gap.mean())
+
+    def mean_gap(self) -> float:
+        """Return the expectation of gaps in seconds, infinite where it does not exist."""
+        return self.pace * self.gap.mean()
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield an endless stream of blocks of arrival times."""

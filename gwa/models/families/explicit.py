@@ -12,6 +12,7 @@ from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.models.base import Model
 from gwa.models.families.thesis import SOURCE, BagsModel, Users
 from gwa.models.streams import Block, merge
+from gwa.models.work import Submitted
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 
@@ -48,14 +49,16 @@ class Explicit(Model):
             "select user_id, count(*) as n from jobs where user_id is not null group by user_id"
             f" order by n desc, user_id limit {count}"
         )
-        dominant = {}
+        dominant, seconds = {}, Submitted.of(store).seconds
         for user, _ in ranked:
             with suppress(ModelError):
-                dominant[literal(user)] = _fit_subset(BagsModel, store, f"user_id = {literal(user)}")
+                dominant[literal(user)] = _fit_subset(BagsModel, store, f"user_id = {literal(user)}", seconds)
         if not dominant:
             raise ModelError(f"{cls.name}: the jobs of no dominant user determine a model of their own")
         background = f"user_id not in ({', '.join(dominant)})"
-        return cls(dominant=tuple(dominant.values()), background=_fit_subset(Users, store, background))
+        return cls(
+            dominant=tuple(dominant.values()), background=_fit_subset(Users, store, background, seconds)
+        )
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield the tasks of all users in the order of submission, without end."""
@@ -98,7 +101,11 @@ class Explicit(Model):
         return replace(self, dominant=dominant, background=self.background.limit_processors(cpus))
 
 
-def _fit_subset(kind: type[M], store: Store, condition: str) -> M:
-    """Fit a model of a *kind* to the jobs that meet an SQL *condition*."""
+def _fit_subset(kind: type[M], store: Store, condition: str, seconds: float) -> M:
+    """
+    Fit a model of a *kind* to the jobs that meet an SQL *condition*, in a trace of so many *seconds*.
+
+    A user comes and goes, where a model goes on without end: its gaps are those of the whole trace.
+    """
     with store.filtered(condition) as subset:
-        return kind.fit(subset)
+        return kind.fit(subset).scale_gaps(seconds / max(Submitted.of(subset).seconds, 1.0))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, Any, Final, Self
@@ -16,6 +17,7 @@ from gwa.models.arrivals.slots import Slots
 from gwa.models.base import Model
 from gwa.models.parameters import Parameters, Quantity, positive, share
 from gwa.models.streams import Block, merge
+from gwa.models.work import CALIBRATION_JOBS, Submitted, stretch
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Floats, Sample
@@ -24,6 +26,14 @@ from gwa.util.units import HOUR
 
 MAXIMUM_LOGARITHM = 12.0
 """Maximum logarithm of a run time, 45 hours; longer ones are drawn again."""
+
+MAXIMUM_GAP = 13.0
+"""
+Maximum logarithm of a gap, 5 days; longer ones are drawn again.
+
+It is TOO_MUCH_ARRIVE_TIME of the authors' program. The expectation of gaps with a gamma logarithm is infinite
+for a scale of 1 or more.
+"""
 
 DAY_START, FIRST_ARGUMENT = 5.0 * HOUR, 11.0
 """The day begins at five in the morning, with the 11th argument of its gamma distribution."""
@@ -90,7 +100,9 @@ class RunTimes(Parameters):
     """
     Run times: their natural logarithm is hyper-gamma; large jobs have the first gamma less often.
 
-    The first gamma has probability *slope* times processors plus *intercept*, clipped to 0 to 1.
+    The first gamma has probability *slope* times processors plus *intercept*, clipped to 0 to 1. Logarithms
+    above *high* are drawn again. The authors' parameters have no *stretch*; a fit multiplies run times by it,
+    so that jobs have the mean work of the log's.
     """
 
     shape1: Annotated[float, positive("shape of the first gamma")]
@@ -99,6 +111,10 @@ class RunTimes(Parameters):
     scale2: Annotated[float, positive("scale of the second gamma", "ln s")]
     slope: Annotated[float, Quantity("how the probability of the first gamma changes", "per processor")]
     intercept: Annotated[float, Quantity("the probability of the first gamma, extrapolated to no processor")]
+    high: Annotated[float, Quantity("greatest logarithm, before the stretch", "ln s", 0.0)] = (
+        MAXIMUM_LOGARITHM
+    )
+    stretch: Annotated[float, positive("what run times are multiplied by")] = 1.0
 
     def check(self) -> None:
         """Refuse gammas that hardly ever stay below the maximum run time."""
@@ -106,14 +122,30 @@ class RunTimes(Parameters):
             ("shape1", Gamma(self.shape1, self.scale1)),
             ("shape2", Gamma(self.shape2, self.scale2)),
         ):
-            if gamma.cdf(MAXIMUM_LOGARITHM) < 0.5:
+            if gamma.cdf(self.high) < 0.5:
                 raise ModelError(
-                    f"{name} is {gamma.shape}, expected a gamma with a median below"
-                    f" {MAXIMUM_LOGARITHM:g} ln s"
+                    f"{name} is {gamma.shape}, expected a gamma with a median below {self.high:g} ln s"
                 )
 
     def draw(self, rng: np.random.Generator, procs: NDArray[np.int64]) -> Floats:
         """Draw run times in whole seconds for jobs of *procs* processors."""
+        seconds: Floats = np.floor(self.stretch * np.exp(self._logarithms(rng, procs)))
+        return seconds
+
+    def limit(self, longest: float) -> Self:
+        """Return run times up to the *longest* in seconds, if both gammas have their median below it."""
+        with suppress(ModelError):
+            return replace(self, high=min(self.high, math.log(longest + 1)))
+        return self
+
+    def keep_work(self, sizes: Sizes, mean_work: float) -> Self:
+        """Return run times stretched so that jobs of these *sizes* have *mean_work* in CPU seconds."""
+        rng = np.random.default_rng(0)
+        procs = sizes.draw(rng, CALIBRATION_JOBS)
+        run_time = np.exp(self._logarithms(rng, procs))
+        return replace(self, stretch=stretch(procs, run_time, mean_work, np.floor))
+
+    def _logarithms(self, rng: np.random.Generator, procs: NDArray[np.int64]) -> Floats:
         probability = np.clip(self.slope * procs + self.intercept, 0, 1)
         logarithms = np.full(procs.size, np.inf)
         too_long = np.arange(procs.size)
@@ -121,9 +153,8 @@ class RunTimes(Parameters):
             first = rng.random(too_long.size) < probability[too_long]
             shape = np.where(first, self.shape1, self.shape2)
             logarithms[too_long] = rng.standard_gamma(shape) * np.where(first, self.scale1, self.scale2)
-            too_long = too_long[logarithms[too_long] > MAXIMUM_LOGARITHM]
-        seconds: Floats = np.floor(np.exp(logarithms))
-        return seconds
+            too_long = too_long[logarithms[too_long] > self.high]
+        return logarithms
 
 
 @dataclass(frozen=True)
@@ -150,9 +181,16 @@ class JobParameters(Parameters):
     def fit(cls, store: Store, table: str) -> Self:
         """Fit the parameters to the jobs in *table*."""
         arrivals = Slots.fit_day(
-            store, table, "submit_time", candidates=[Gamma], begins=DAY_START, first=FIRST_ARGUMENT
+            store,
+            table,
+            "submit_time",
+            candidates=[Gamma],
+            begins=DAY_START,
+            first=FIRST_ARGUMENT,
+            high=MAXIMUM_GAP,
         )
-        return cls(arrivals, _fit_sizes(store, table), _fit_run_times(store, table))
+        sizes, mean_work = _fit_sizes(store, table), Submitted.of(store, table).mean_work
+        return cls(arrivals, sizes, _fit_run_times(store, table).keep_work(sizes, mean_work))
 
 
 @dataclass(frozen=True)
@@ -316,7 +354,7 @@ def _fit_run_times(store: Store, table: str) -> RunTimes:
     procs, jobs = (np.asarray(columns[name], np.float64) for name in ("n", "jobs"))
     if np.unique(x).size < 3:
         raise ModelError("run_time: fewer than 3 different ones from 1 s to 45 hours, expected more")
-    return fit_by_em(x, procs, jobs / jobs.sum())
+    return fit_by_em(x, procs, jobs / jobs.sum()).limit(store.row(f"select max(run_time) from {table}")[0])
 
 
 def fit_by_em(x: Floats, procs: Floats, weight: Floats) -> RunTimes:

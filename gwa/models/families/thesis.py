@@ -23,10 +23,11 @@ from gwa.models.bag_streams import (
     split_blocks,
 )
 from gwa.models.base import Model
-from gwa.models.draws import Scaled
-from gwa.models.parameters import Quantity, share
+from gwa.models.draws import MIDPOINTS, Scaled
+from gwa.models.parameters import Quantity, positive, share
 from gwa.models.rounding import fit_rounded, fit_sizes, truncate_above
-from gwa.models.streams import Block
+from gwa.models.streams import Block, concatenate
+from gwa.models.work import CALIBRATION_JOBS, Submitted, known_gap, stretch
 from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.zipf import Zipf
 from gwa.store.schema import LONGEST
@@ -48,7 +49,9 @@ class TasksModel(Model):
 
     A task has one processor with probability *sequential*, else 2 to the power of a draw, which is
     rounded with probability *powers_of_two*. Size, run time and requested time are independent. The thesis
-    leaves the arrivals of single tasks open; here they have the slot weights that it gives bags.
+    leaves the arrivals of single tasks open; here they have the slot weights that it gives bags. A fit
+    multiplies run times by a *stretch*, so that tasks have the mean work of the trace's jobs, and gaps by a
+    pace, so that they come as often; the thesis has neither.
     """
 
     arrivals: Arrivals
@@ -58,6 +61,7 @@ class TasksModel(Model):
     powers_of_two: Annotated[float, share("of parallel tasks whose draw is rounded to a power of two")] = 0.0
     size: Scaled | None = None
     requested: Scaled | None = None
+    stretch: Annotated[float, positive("what run times are multiplied by, before they are cut")] = 1.0
 
     name = "thesis-tasks"
     title = "Tasks (thesis M1)"
@@ -66,7 +70,28 @@ class TasksModel(Model):
     @classmethod
     def estimate(cls, store: Store) -> Self:
         """Fit the model to all tasks."""
-        return cls(arrivals=Slots.fit(store), **cls.task_parameters(store))
+        return cls(arrivals=Slots.fit(store), **cls.task_parameters(store)).keep_load(Submitted.of(store))
+
+    def keep_load(self, log: Submitted) -> Self:
+        """Return the model with the mean work of jobs of a *log*, and as many of them a day."""
+        paced = self.scale_gaps(log.mean_gap * self.mean_tasks() / known_gap(self.arrivals.mean_gap()))
+        tasks = replace(paced, longest=LONGEST).first_tasks(CALIBRATION_JOBS)
+        cut = replace(paced, stretch=1.0)
+        factor = stretch(tasks["n_procs"], tasks["run_time"], log.mean_work, cut.round_run_time)
+        return replace(paced, stretch=factor)
+
+    def mean_tasks(self) -> float:
+        """Return the mean number of tasks of an arrival."""
+        return 1.0
+
+    def first_tasks(self, n: int) -> Block:
+        """Return about *n* tasks of this model."""
+        blocks: list[Block] = []
+        for block in self.blocks(np.random.default_rng(0)):
+            blocks.append({name: block[name] for name in ("n_procs", "run_time")})
+            if sum(each["n_procs"].size for each in blocks) >= n:
+                break
+        return concatenate(blocks)
 
     @classmethod
     def task_parameters(cls, store: Store) -> dict[str, Any]:
@@ -82,7 +107,7 @@ class TasksModel(Model):
             "longest": times.max(),
             "sequential": 1 - parallel.n / procs.n,
             "powers_of_two": powers,
-            "size": size,
+            "size": truncate_above(size, parallel.max()) if size else None,
             "requested": fit_rounded(requested, "requested", 2.0) if has_requests else None,
         }
 
@@ -96,7 +121,7 @@ class TasksModel(Model):
     def draw_tasks(self, rng: np.random.Generator, run_time: Floats) -> Block:
         """Draw the processors and requested times of tasks with these run times."""
         tasks: Block = {
-            "run_time": self._round_run_time(run_time),
+            "run_time": self.round_run_time(run_time),
             "n_procs": self.draw_processors(rng, run_time.size),
         }
         if self.requested:
@@ -105,9 +130,9 @@ class TasksModel(Model):
             )
         return tasks
 
-    def _round_run_time(self, run_time: Floats) -> Floats:
-        """Round run times to whole seconds from 1 to the longest."""
-        return np.minimum(np.maximum(np.rint(run_time), 1.0), np.floor(self.longest))
+    def round_run_time(self, run_time: Floats) -> Floats:
+        """Stretch run times and round them to whole seconds from 1 to the longest."""
+        return np.minimum(np.maximum(np.rint(self.stretch * run_time), 1.0), np.floor(self.longest))
 
     def draw_processors(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
         """Draw the processors of *n* tasks."""
@@ -157,7 +182,12 @@ class BagsModel(TasksModel):
     @classmethod
     def estimate(cls, store: Store) -> Self:
         """Fit the model; bags are those that the trace records, else those of the thesis."""
-        return cls(**cls.bag_parameters(store, cls.bag_definition(store)))
+        return cls(**cls.bag_parameters(store, cls.bag_definition(store))).keep_load(Submitted.of(store))
+
+    def mean_tasks(self) -> float:
+        """Return the mean number of tasks of a bag."""
+        several = self.bag_size.quantiles((np.arange(MIDPOINTS) + 0.5) / MIDPOINTS)
+        return self.singles + (1 - self.singles) * float(np.maximum(np.rint(several), 2.0).mean())
 
     @classmethod
     def bag_definition(cls, store: Store) -> Definition:
@@ -212,7 +242,7 @@ class BagsModel(TasksModel):
                 {
                     "submit_time": starts[bag] + draw_offsets(what, size, self.task_gap, self.simultaneous),
                     **{name: column[bag] for name, column in first_tasks.items()},
-                    "run_time": self._round_run_time(run_time),
+                    "run_time": self.round_run_time(run_time),
                     "job_structure": (size > 1).astype(np.int64)[bag],
                     "job_structure_params": number + 1 + bag,
                     **{name: column[bag] for name, column in self.draw_users(what, starts.size).items()},

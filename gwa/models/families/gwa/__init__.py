@@ -6,8 +6,10 @@ The model of this project: users, their sessions, bags of tasks in sessions, and
 of sessions.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -48,6 +50,21 @@ REGULATION_DRAWS: Final = 5
 SESSIONS_PER_DRAW: Final = 30_000
 """Maximum number of sessions in a draw."""
 
+PILOT_SESSIONS: Final = 1 << 13
+"""Sessions of the drawn users by which their quantities are made even."""
+
+WARM_UP_SESSIONS: Final = 4 * WAITING_SESSIONS
+"""Sessions before the first one: those that wait at the start are those that others were preferred to."""
+
+LOAD_DRAWS: Final = 8
+"""Draws of users by which the load is calibrated."""
+
+LOAD_STEPS: Final = 3
+"""Tilts that are tried."""
+
+FIRST_TILT, MAXIMUM_TILT = 0.05, 0.5
+"""The second tilt that is tried, and the greatest."""
+
 QUANTITIES: Final = 7
 """Quantities in which users differ: four of the rhythm of sessions, three of the contents of jobs."""
 
@@ -64,10 +81,10 @@ class Gwa(Model):
     jobs in the session, run times and requested times on both. Users hold back large sessions while much is
     submitted: who comes next is often the one there is room for. No job of the trace is kept.
 
-    Most numbers are knots of curves: 2346, 1540 and 1183 for the logs of KTH, SDSC's Paragon and NASA.
-    Fitted to half of the weeks and scored on the others, half as many, by two classes of sessions instead of
-    five, come nearly as close; what a scheduler sees is then within noise on one log less of eight.
-    Of fewer knots a curve, 12 cost 6 % of the mean distance and 8 cost 22 %.
+    The users of a workload are drawn once, and a few of them submit most jobs: what these run would decide
+    the load. Each workload therefore learns, from a first draw of its users, which share of jobs has which
+    score, and gives the quantiles of the log to equal shares of jobs. What is still lost of the load, as much
+    as the model's own draws say, a *tilt* of the scores of run times and the gap of sessions make up for.
     """
 
     arrivals: Modulated
@@ -90,7 +107,37 @@ class Gwa(Model):
         contents = Contents.fit(trace)
         model = cls(_fit_arrivals(trace), users, popularity, Rhythm.fit(trace), contents)
         rng = np.random.default_rng(SEED)
-        return model.calibrate_repetition(trace, rng).calibrate_regulation(trace, rng)
+        return model.calibrate_repetition(trace, rng).calibrate_load(trace).calibrate_regulation(trace, rng)
+
+    def calibrate_load(self, trace: Sessions) -> Self:
+        """
+        Return the model with the jobs a day and the work a job of the *trace*.
+
+        Jobs and work of `LOAD_DRAWS` draws of users decide; the tilt is found by two steps of the secant
+        method on the logarithm of the work, with the same random numbers.
+        """
+        jobs, work = float(trace.submit.size), float(trace.run @ trace.procs)
+        tilts, errors = [0.0, FIRST_TILT], []
+        for step in range(LOAD_STEPS):
+            model = replace(self, contents=replace(self.contents, tilt=tilts[step]))
+            drawn_jobs, drawn_work = model.draw_amounts()
+            errors.append(math.log(max(drawn_work / drawn_jobs, 1e-9) / max(work / jobs, 1e-9)))
+            if step:
+                slope = (errors[-1] - errors[-2]) / ((tilts[step] - tilts[step - 1]) or math.inf)
+                tilt = tilts[step] - errors[-1] / slope if slope > 0 else tilts[step]
+                tilts.append(min(max(tilt, -MAXIMUM_TILT), MAXIMUM_TILT))
+        sessions = trace.first_jobs(trace.session).size
+        arrivals = self.arrivals.scale_mean(drawn_jobs * sessions / jobs)
+        return replace(self, contents=replace(self.contents, tilt=tilts[-1]), arrivals=arrivals)
+
+    def draw_amounts(self) -> tuple[float, float]:
+        """Return the mean number of jobs and the mean work of a session, over several draws of users."""
+        jobs, work = [], []
+        for seed in range(LOAD_DRAWS):
+            drawn = _SessionStream(self, np.random.default_rng(seed)).draw(PILOT_SESSIONS)
+            jobs.append(drawn["n_procs"].size / PILOT_SESSIONS)
+            work.append(float(drawn["run_time"] @ drawn["n_procs"]) / PILOT_SESSIONS)
+        return float(np.mean(jobs)), float(np.mean(work))
 
     def calibrate_repetition(self, trace: Sessions, rng: np.random.Generator) -> Self:
         """Return the model whose jobs repeat each other as much as those of the *trace*."""
@@ -125,9 +172,11 @@ class Gwa(Model):
         self, when: np.random.Generator, what: np.random.Generator, who: np.random.Generator
     ) -> Iterator[tuple[float, Block]]:
         """Yield the arrival of the last session of a block, and the jobs of its sessions."""
-        sessions, state = _SessionStream(self, what), initial_state(self.arrivals.gap * self.arrivals.pace)
-        waiting = sessions.draw(WAITING_SESSIONS)
-        for starts in split_blocks(self.arrivals.times(when)):
+        sessions, gap = _SessionStream(self, what), self.arrivals.gap * self.arrivals.pace
+        state, waiting = initial_state(gap), sessions.draw(WAITING_SESSIONS)
+        earlier = (np.arange(WARM_UP_SESSIONS) - WARM_UP_SESSIONS) * gap
+        state[0] = earlier[0]
+        for starts in chain([earlier], split_blocks(self.arrivals.times(when))):
             queue = _join_queue(waiting, sessions.draw(starts.size))
             work = _sum_groups(queue["session"], queue["run_time"] * queue["n_procs"])
             regulated = is_regulated(who.random(starts.size), self.regulation)
@@ -138,7 +187,8 @@ class Gwa(Model):
             waiting = {name: column[~started] for name, column in queue.items()}
             jobs = {name: column[started] for name, column in queue.items() if name not in {"session", "bag"}}
             jobs["submit_time"] = jobs["submit_time"] + start[queue["session"][started]]
-            yield float(starts[-1]), jobs
+            if starts is not earlier:
+                yield float(starts[-1]), jobs
 
     def limit_processors(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors: larger jobs get all of them."""
@@ -153,6 +203,7 @@ class _SessionStream:
         shares = np.maximum(model.popularity.quantiles((ranks + 0.5) / ranks.size), 1.0)
         self.model, self.rng, self.shares = model, rng, shares / shares.sum()
         self.scores = UserScores.draw(rng, self.shares, QUANTITIES)
+        self.scores.even.learn(lambda: self.draw(PILOT_SESSIONS))
 
     def draw(self, sessions: int) -> Block:
         """Draw the jobs of a number of *sessions*, submitted from second 0 of each, with session and bag."""

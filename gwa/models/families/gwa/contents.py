@@ -7,7 +7,7 @@ from typing import Annotated, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from gwa.models.families.gwa.hierarchy import Hierarchy
 from gwa.models.families.gwa.sessions import Sessions
@@ -25,7 +25,14 @@ MINIMUM_JOBS: Final = 100
 """Minimum number of jobs of the trace in a class."""
 
 MINIMUM_SHARE: Final = 0.1
-"""Minimum share of the jobs of a class of sessions in a class of sizes."""
+"""
+Minimum share of a class of sessions in a class of sizes, the mean of the shares of jobs and of work.
+
+Few large jobs are much of the work; in one class with many smaller ones, their long run times are lost.
+"""
+
+EXCHANGES: Final = 64
+"""How often a job that runs longer than it requests looks for a partner."""
 
 PROCS, RUN_TIME, REQUESTED = 4, 5, 6
 """The indices of the quantities among those in which users differ."""
@@ -33,11 +40,16 @@ PROCS, RUN_TIME, REQUESTED = 4, 5, 6
 
 @dataclass(frozen=True)
 class SizeClass(Parameters):
-    """The *run_time* and the *requested* time of jobs with *up_to* processors."""
+    """
+    The *run_time* and the *requested* time of jobs with *up_to* processors.
+
+    At most the share *past* of them runs longer than requested.
+    """
 
     up_to: Annotated[int, Quantity("greatest number of processors of this class", "", 1.0)]
     run_time: Knots
     requested: Knots | None = None
+    past: Annotated[float, share("of jobs that run longer than they request")] = 1.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +79,7 @@ class Contents(Parameters):
     job before with probability *keeps*, and the first job of a bag has those of the job before in the session
     with probability *stays*. A job has the run time of the job before in its bag with probability *repeats*.
     *asked* is the share of jobs with a requested time, whose normal score has the correlation *follows* with
-    that of the run time.
+    that of the run time; *tilt* moves all run times along their distribution.
     """
 
     classes: tuple[SessionClass, ...]
@@ -80,6 +92,7 @@ class Contents(Parameters):
     repeats: Annotated[float, share("of jobs that run as long as the one before in the bag")] = 0.0
     asked: Annotated[float, share("of jobs that request a time")] = 0.0
     follows: Annotated[float, Quantity("correlation of requested and run time", "", -1.0, 1.0)] = 0.0
+    tilt: Annotated[float, Quantity("what is added to the normal scores of run times", "", -1.0, 1.0)] = 0.0
 
     @classmethod
     def fit(cls, trace: Sessions) -> Self:
@@ -113,27 +126,32 @@ class Contents(Parameters):
         run = run[_origins(repeats)]
         residuals = hierarchy.draw_job_scores(rng, self.requested, REQUESTED)
         requested = self.follows * run + np.sqrt(1 - self.follows**2) * residuals
-        jobs = self._from_quantiles(hierarchy, ndtr(procs), ndtr(run), ndtr(requested))
+        jobs = self._from_scores(rng, hierarchy, procs, run, requested)
         if not self.asked:
             del jobs["req_time"]
         else:
             jobs["req_time"] = np.where(rng.random(run.size) < self.asked, jobs["req_time"], np.nan)
         return jobs
 
-    def _from_quantiles(self, hierarchy: Hierarchy, procs: Floats, run: Floats, requested: Floats) -> Block:
-        """Convert shares of the jobs of a class to processors, run times and requested times."""
+    def _from_scores(
+        self, rng: np.random.Generator, hierarchy: Hierarchy, procs: Floats, run: Floats, requested: Floats
+    ) -> Block:
+        """Convert scores of the jobs of a class to processors, run times and requested times."""
         session_sizes = np.bincount(hierarchy.session_of_job)[hierarchy.session_of_job]
-        n = session_sizes.size
+        n, shares = session_sizes.size, hierarchy.users.even.shares
         drawn: Block = {
             "run_time": np.zeros(n), "n_procs": np.ones(n, np.int64), "req_time": np.full(n, np.nan),
         }  # fmt: skip
-        for session_class, inside in _split_by_session(self.classes, session_sizes):
-            sizes = np.maximum(session_class.procs.quantiles(procs[inside]), 1).astype(np.int64)
-            drawn["n_procs"][inside] = sizes
-            for times, jobs in session_class.split_by_size(inside, sizes):
-                drawn["run_time"][jobs] = times.run_time.quantiles(run[jobs])
+        for i, (session_class, inside) in enumerate(_split_by_session(self.classes, session_sizes)):
+            sizes = session_class.procs.quantiles(shares((PROCS, i), procs[inside]))
+            drawn["n_procs"][inside] = np.maximum(sizes, 1).astype(np.int64)
+            for j, (times, jobs) in enumerate(session_class.split_by_size(inside, drawn["n_procs"][inside])):
+                tilted = ndtr(ndtri(shares((RUN_TIME, i, j), run[jobs])) + self.tilt)
+                run_time = times.run_time.quantiles(tilted)
+                drawn["run_time"][jobs] = run_time
                 if times.requested:
-                    drawn["req_time"][jobs] = times.requested.quantiles(requested[jobs])
+                    asked = times.requested.quantiles(shares((REQUESTED, i, j), requested[jobs]))
+                    drawn["req_time"][jobs] = exchange_requests(rng, run_time, asked, times.past)
         return drawn
 
     def _draw_origins(self, rng: np.random.Generator, hierarchy: Hierarchy) -> NDArray[np.int64]:
@@ -215,21 +233,53 @@ def _fit_classes(trace: Sessions, session_sizes: Ints) -> Iterator[SessionClass]
 
 def _fit_times(trace: Sessions, inside: NDArray[np.intp], procs: Sample) -> Iterator[SizeClass]:
     """Yield run times and requested times of classes of sizes, each with enough jobs."""
-    minimum = max(MINIMUM_SHARE * procs.n, MINIMUM_JOBS)
-    edges, jobs_in_class = [], 0
-    for size, count in zip(procs.values, procs.counts, strict=True):
-        jobs_in_class += int(count)
-        if jobs_in_class >= minimum:
-            edges.append(int(size))
-            jobs_in_class = 0
-    edges = [*edges[:-1], int(procs.max())]
     sizes = trace.procs[inside]
+    work = np.bincount(np.searchsorted(procs.values, sizes), trace.run[inside] * sizes)
+    weights = (procs.counts / procs.n + work / max(float(work.sum()), 1.0)) / 2
+    edges, jobs_in_class, weight = [], 0, 0.0
+    for size, count, part in zip(procs.values, procs.counts, weights, strict=True):
+        jobs_in_class, weight = jobs_in_class + int(count), weight + float(part)
+        if jobs_in_class >= MINIMUM_JOBS and weight >= MINIMUM_SHARE:
+            edges.append(int(size))
+            jobs_in_class, weight = 0, 0.0
+    if jobs_in_class < MINIMUM_JOBS:
+        edges = edges[:-1]
+    if not edges or edges[-1] < procs.max():
+        edges.append(int(procs.max()))
     for previous, up_to in pairwise([0, *edges]):
-        jobs = inside[(sizes > previous) & (sizes <= up_to)]
-        requested = trace.requested[jobs]
-        requested = requested[~np.isnan(requested)]
-        run = Knots.fit(Sample.of(np.minimum(np.rint(trace.run[jobs]), LONGEST)))
-        yield SizeClass(up_to, run, Knots.fit(Sample.of(np.rint(requested))) if requested.size else None)
+        yield _fit_size_class(trace, inside[(sizes > previous) & (sizes <= up_to)], up_to)
+
+
+def _fit_size_class(trace: Sessions, jobs: NDArray[np.intp], up_to: int) -> SizeClass:
+    """Fit run times and requested times to some *jobs*, which have *up_to* processors."""
+    run = Knots.fit(Sample.of(np.minimum(np.rint(trace.run[jobs]), LONGEST)))
+    asking = jobs[~np.isnan(trace.requested[jobs])]
+    if not asking.size:
+        return SizeClass(up_to, run)
+    past = float((trace.run[asking] > trace.requested[asking]).mean())
+    return SizeClass(up_to, run, Knots.fit(Sample.of(np.rint(trace.requested[asking]))), past)
+
+
+def exchange_requests(rng: np.random.Generator, run_time: Floats, requested: Floats, past: float) -> Floats:
+    """
+    Return *requested* times, exchanged so that hardly more than the share *past* of jobs runs longer.
+
+    A job that runs longer than it requests exchanges its request with that of a job drawn at random, if both
+    run within what they get; the distributions stay as they are. Whose partner does not suit tries again.
+    """
+    asked = requested.copy()
+    over = np.flatnonzero(run_time > asked)
+    surplus = over.size - round(past * asked.size)
+    if surplus > 0:
+        over = rng.permutation(over)[:surplus]
+        for _ in range(EXCHANGES):
+            within = rng.permutation(np.flatnonzero(run_time <= asked))[: over.size]
+            mine = over[: within.size]
+            suits = (run_time[mine] <= asked[within]) & (run_time[within] <= asked[mine])
+            one, other = mine[suits], within[suits]
+            asked[one], asked[other] = asked[other], asked[one]
+            over = rng.permutation(over[run_time[over] > asked[over]])
+    return asked
 
 
 def _origins(repeats: NDArray[np.bool_]) -> NDArray[np.int64]:

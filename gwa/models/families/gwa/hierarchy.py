@@ -1,22 +1,66 @@
 """The hierarchy of users, sessions, bags and jobs, and normal scores that are common within its levels."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from gwa.models.families.gwa.similarity import Likeness
 from gwa.statistics.sample import Floats
 
+CURVE: Final = 1024
+"""Maximum number of scores of a curve."""
+
+MINIMUM_SCORES: Final = 50
+"""Minimum number of scores for a curve."""
+
+
+class EvenScores:
+    """
+    The distributions of scores over the jobs of the users that were drawn, so that shares are uniform.
+
+    Scores are standard normal over many draws of users. In one workload a few users have most of the jobs,
+    and each of their quantities is theirs by chance: over its jobs, shares of a normal distribution are not
+    even, nor is the load from seed to seed. The draw in `learn` gives the curves by which shares are even.
+    """
+
+    def __init__(self) -> None:
+        self._curves: dict[tuple[int, ...], Floats] = {}
+        self._learning = False
+
+    def learn(self, draw: Callable[[], object]) -> None:
+        """Learn the curves of the scores that are converted while *draw* runs."""
+        self._learning = True
+        draw()
+        self._learning = False
+
+    def shares(self, key: tuple[int, ...], scores: Floats) -> Floats:
+        """Return the shares of *scores* of the quantity and class *key*, normal ones if it has no curve."""
+        if self._learning and scores.size >= MINIMUM_SCORES:
+            m = min(scores.size, CURVE)
+            middle = (np.arange(m) + 0.5) / m * scores.size
+            self._curves[key] = np.sort(scores)[middle.astype(np.int64)]
+        normal: Floats = ndtr(scores)
+        if key not in self._curves:
+            return normal
+        curve = self._curves[key]
+        low, high = ndtr(curve[0]), ndtr(curve[-1])
+        edge = 0.5 / curve.size
+        inside = np.interp(scores, curve, (np.arange(curve.size) + 0.5) / curve.size)
+        below = np.where(scores < curve[0], edge * normal / max(low, 1e-300), inside)
+        return np.where(scores > curve[-1], 1 - edge * (1 - normal) / max(1 - high, 1e-300), below)
+
 
 @dataclass(frozen=True, eq=False)
 class UserScores:
-    """The normal *scores* of users, one row for each quantity."""
+    """The normal *scores* of users, one row for each quantity, and how shares come from scores (*even*)."""
 
     scores: Floats
+    even: EvenScores = field(default_factory=EvenScores)
 
     @classmethod
     def draw(cls, rng: np.random.Generator, share: Floats, quantities: int) -> Self:

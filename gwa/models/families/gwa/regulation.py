@@ -18,6 +18,9 @@ from gwa.util.units import WEEK
 WAITING_SESSIONS: Final = 512
 """Sessions waiting to start, from which the next one is chosen."""
 
+MAXIMUM_LAG: Final = 2 * WAITING_SESSIONS
+"""Later sessions in the queue after which a waiting one is next whatever its work: none waits for ever."""
+
 EXCESS_TIME_CONSTANT: Final = float(WEEK)
 """Time constant in seconds with which excess work is forgotten."""
 
@@ -43,8 +46,9 @@ def choose_sessions(times: Floats, work: Floats, mean: float, state: Floats, reg
 
     *work* is that of each session in the queue, which has at least as many sessions as there are times, and
     *mean* the mean work of all sessions. Where *regulated* is 1, the chosen session brings the excess nearest
-    to 0: the submitted work beyond that of mean sessions at the recent frequency. Otherwise it is the session
-    that has waited longest. The *state* is updated for the next call.
+    to 0: the submitted work beyond that of mean sessions at the recent frequency. Otherwise, and if that is
+    `MAXIMUM_LAG` sessions behind the queue's last, it is the session that has waited longest. The *state* is
+    updated for the next call.
     """
     waiting = np.arange(min(WAITING_SESSIONS, len(work)))
     following = len(waiting)
@@ -55,9 +59,9 @@ def choose_sessions(times: Floats, work: Floats, mean: float, state: Floats, reg
         last = times[i]
         excess = (excess - mean * frequency * elapsed) * np.exp(-elapsed / EXCESS_TIME_CONSTANT)
         frequency = frequency * np.exp(-elapsed / FREQUENCY_TIME_CONSTANT) + 1 / FREQUENCY_TIME_CONSTANT
-        best = 0
+        best, by_work = 0, regulated[i] and following - waiting.min() < MAXIMUM_LAG
         for candidate in range(1, len(waiting)):
-            if regulated[i]:
+            if by_work:
                 if abs(excess + work[waiting[candidate]]) < abs(excess + work[waiting[best]]):
                     best = candidate
             elif waiting[candidate] < waiting[best]:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.special import ndtr
 
 from gwa.models.families.gwa.hierarchy import Hierarchy, UserScores
 from gwa.models.families.gwa.sessions import PAUSE, Sessions
@@ -28,9 +27,9 @@ class GroupedQuantity(Parameters):
             return cls(Knots((0.0, 0.0), (0.0, 1.0)), Likeness())
         return cls(Knots.fit(Sample.of(np.floor(values))), Likeness.fit(normal_scores(values), *groups))
 
-    def from_scores(self, scores: Floats) -> Floats:
-        """Convert normal *scores* to values."""
-        return self.values.quantiles(ndtr(scores))
+    def from_scores(self, scores: Floats, users: UserScores, quantity: int) -> Floats:
+        """Convert normal *scores* of a *quantity* to values."""
+        return self.values.quantiles(users.even.shares((quantity,), scores))
 
 
 @dataclass(frozen=True)
@@ -68,12 +67,12 @@ class Rhythm(Parameters):
         """Draw the bags and jobs of a session for each *user*, and the seconds since its first job."""
         none = np.zeros(0, np.int64)
         session_scores = Hierarchy(users, user, none, none).draw_session_scores(rng, self.bags.likeness, 0)
-        bags = np.maximum(self.bags.from_scores(session_scores), 1).astype(np.int64)
+        bags = np.maximum(self.bags.from_scores(session_scores, users, 0), 1).astype(np.int64)
         bag_scores = Hierarchy(users, user, bags, none).draw_bag_scores(rng, self.jobs.likeness, 1)
-        jobs = np.maximum(self.jobs.from_scores(bag_scores), 1).astype(np.int64)
+        jobs = np.maximum(self.jobs.from_scores(bag_scores, users, 1), 1).astype(np.int64)
         hierarchy = Hierarchy(users, user, bags, jobs)
-        gaps = self.gap.from_scores(hierarchy.draw_job_scores(rng, self.gap.likeness, 2))
-        pauses = self.pause.from_scores(hierarchy.draw_bag_scores(rng, self.pause.likeness, 3))
+        gaps = self.gap.from_scores(hierarchy.draw_job_scores(rng, self.gap.likeness, 2), users, 2)
+        pauses = self.pause.from_scores(hierarchy.draw_bag_scores(rng, self.pause.likeness, 3), users, 3)
         gaps[hierarchy.first_jobs] = pauses
         first_jobs = hierarchy.first_jobs[hierarchy.first_bags]
         gaps[first_jobs] = 0.0
