@@ -20,7 +20,7 @@ class Jobs(NamedTuple):
     procs: NDArray[np.int64]
 
     def where(self, chosen: NDArray[np.bool_]) -> "Jobs":
-        return Jobs(*(column[chosen] for column in self))
+        return Jobs(self.submit[chosen], self.start[chosen], self.end[chosen], self.procs[chosen])
 
 
 def cut(jobs: Jobs, kind: str, borders: tuple[float, float]) -> Jobs:

@@ -40,7 +40,7 @@ _CRITICAL: Final = (
     (390, 268.8),
     (520, 239.5),
 )
-"""Lengths of series, and the 99 % quantile of the maximum statistic of 10,000 series; of 3,000 from 208 on."""
+"""Lengths of series, and the 99 % quantile of the maximum statistic of 10,000 of them; 3,000 from 208 on."""
 
 _MINIMUM_WINDOW: Final = 6
 _WINDOW_SHARE: Final = 0.08

@@ -48,6 +48,9 @@ def test_a_log_shows_where_it_is_cut_and_what_it_knows(kind, seed):
     with to_store(kept) as store:
         found = window(store)
 
+    assert found.first is not None
+    assert found.last is not None
+    assert found.borders is not None
     assert kind in {found.cut, "none", "both"}
     assert borders[0] <= found.first < found.last <= borders[1]
     assert (found.first > found.borders[0] + HOUR / 2) == (found.cut in {"start", "both"})

@@ -6,9 +6,12 @@ from gwa.report.formatting import seconds
 MISSING = {
     "start": "jobs that were submitted before its start",
     "end": "jobs that had not ended at its end",
-    "both": "jobs that ran across its start and its end",
+    "both": "jobs that ran across its start or its end",
 }
 """By the edge that is cut: what the log lacks."""
+
+UNAFFECTED = 0.95
+"""A log whose load is known for a larger share of its span is as good as whole."""
 
 ADVICE = (
     "Outside this time, running jobs are missing: read levels there as lower bounds. Run times and waits"
@@ -18,14 +21,21 @@ ADVICE = (
 
 @finding("window.cut", "trace.span_seconds", section="data-quality", advice=ADVICE)
 def cut_log(facts: Facts) -> tuple[float, str] | None:
-    """Said where submissions, starts and ends show that the log was cut out of a longer one."""
-    missing = MISSING.get(facts["window.cut"])
+    """
+    Said where submissions and ends show that the log was cut out of a longer one, and it matters.
+
+    It does where the load is not known for a twentieth of the time that the jobs span, or more.
+    """
+    cut, missing = facts["window.cut"], MISSING.get(facts["window.cut"])
     if not missing:
         return None
+    lacks = "may lack" if cut == "both" else "lacks"
     first, last, span = facts.get("window.first"), facts.get("window.last"), facts["trace.span_seconds"]
     if first is None or last is None:
-        return 0.9, f"The log lacks {missing}: utilization and other levels are lower bounds throughout."
+        return 0.9, f"The log {lacks} {missing}: utilization and other levels are lower bounds throughout."
+    if last - first > UNAFFECTED * span:
+        return None
     known = f"{seconds(last - first)} of the {seconds(span)} that its jobs span"
     return 0.5 + 0.4 * (1 - min((last - first) / span, 1)), (
-        f"The log lacks {missing}: utilization and other levels are known for {known}."
+        f"The log {lacks} {missing}: utilization and other levels are known for {known}."
     )

@@ -9,6 +9,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._weeks import BIN, Weeks
 from gwa.analysis.sections.changes import Change, steps
 from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Ints, Level, level
+from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
@@ -44,21 +45,22 @@ def capacity(store: Store) -> Iterator[Block]:
 
     An outage is proposed where no processor was busy for an hour or more, in whole intervals of ten minutes,
     and a job waited all that time; or where something runs nine tenths of the time and there is less than
-    one such stretch a week.
+    one such stretch a week. All that is of the window in which the log knows the load.
 
     A change of size is proposed where the maximum of busy processors in a week, in averages of ten minutes,
     has a step of a tenth or more that the section on changes over time finds; that takes a log of 26 weeks.
     These are signs, not proof: a log cannot tell a smaller system from one that nobody filled.
     """
-    first, last = store.row("select min(submit_time), max(end_time) from ran")
-    if first is None or last <= first:
+    period = window(store).period or recorded(store)
+    if period is None or period[1] <= period[0]:
         yield Note("No job ran for any time.")
         return
+    first, last = period
     if last - first > MAXIMUM_DAYS * DAY:
         yield Note("Jobs lie more than a century apart: some times in the log are wrong.")
         return
-    busy = level(store, "n_procs", ("start_time", "end_time"), "ran", width=BIN, period=(first, last))
-    facts, outages = _outages(store, busy, (first, last))
+    busy = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
+    facts, outages = _outages(store, busy, period)
     weeks = Weeks.of(store)
     changes = steps("peak", weeks.peaks(busy)) if weeks.count >= MINIMUM_LENGTH else None
     yield Facts(
@@ -102,7 +104,7 @@ def _outages(store: Store, busy: Level, period: tuple[float, float]) -> tuple[tu
     begins, lengths = begins[lengths >= HOUR], lengths[lengths >= HOUR]
     waiting_jobs = np.zeros(len(begins), np.int64)
     if len(begins) and store.has("wait_time"):
-        waiting = level(store, "1", ("submit_time", "start_time"), "ran", width=BIN, period=period)
+        waiting = level(store, "1", WAITING, "all_jobs", width=BIN, period=period)
         waiting_jobs = _minimum_waiting(waiting, begins, begins + lengths)
     is_outage = (waiting_jobs > 0) | (1 - idle_share >= BUSY_SHARE and len(begins) * OUTAGE_INTERVAL < span)
     outages = Sample.of(lengths[is_outage])

@@ -6,16 +6,12 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import QUARTER, Calendar, Counts, Floats, Level, article, counts, level
-from gwa.metrics.window import present, recorded, window
+from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Note
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-
-RUNNING = ("start_time", "end_time")
-WAITING = ("submit_time", "submit_time + wait_time")
-"""From when to when a job runs or waits; it may wait in vain."""
 
 Intervals = tuple[str, Floats]
 """The name of the intervals of a figure, such as day, and their edges."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import Level, level
-from gwa.metrics.window import Window, extremes, present, recorded, unfinished, window
+from gwa.metrics.window import RUNNING, Window, extremes, present, recorded, unfinished, window
 from gwa.report.document import Block, Fact, Facts, Note, Unit
 from gwa.report.figures.series import series
 from gwa.report.formatting import fraction
@@ -94,7 +94,7 @@ def _levels(store: Store, cpus: int, period: Period) -> dict[str, float]:
 
 def _busy(store: Store, period: Period) -> Level:
     """Return the busy processors in *period*."""
-    return level(store, "n_procs", ("start_time", "end_time"), present(store), width=BIN, period=period)
+    return level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
 
 
 def _span_mean(store: Store, cpus: int) -> float | None:
