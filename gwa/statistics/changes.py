@@ -70,7 +70,7 @@ def shifts(series: ArrayLike, least: float, period: float = 52.18) -> list[Shift
     Odd values are drawn in to three deviations from their running median; changes are sought by binary
     segmentation at 1 %, so that a list of eight series has few false ones, and placed by least squares. Those
     smaller than *least*, or than the standard deviation around the levels, are dropped, the smallest first;
-    also where they are that small beside a linear trend or, if it is seen twice, a cycle. Nothing is found
+    also where they are that small beside a linear trend or beside a cycle. Nothing is found
     within 8 % of the length of either end, 6 values at least.
 
     Parameters
@@ -221,8 +221,7 @@ def _large(x: Floats, places: list[int], least: float, others: list[Floats]) -> 
 
 
 def _slow(size: int, period: float) -> list[Floats]:
-    """Return a linear trend and, where it is seen twice, a cycle of *period*: what may look like steps."""
+    """Return a linear trend and a cycle of *period*, both of which may look like steps."""
     t = np.arange(size) - (size - 1) / 2
     angle = 2 * math.pi * t / period
-    cycle = [np.column_stack((np.sin(angle), np.cos(angle)))] if size >= 2 * math.floor(period) else []
-    return [np.asarray(t[:, None] / size), *cycle]
+    return [np.asarray(t[:, None] / size), np.column_stack((np.sin(angle), np.cos(angle)))]

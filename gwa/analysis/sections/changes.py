@@ -108,8 +108,8 @@ def changes(store: Store) -> Iterator[Block]:
     failures), less than the usual variation between weeks, or no more than growth or a yearly cycle explains
     are not shown. Before and after are the medians of the weeks from the step to the next one.
 
-    A step close to either end of the log is not found. In a log of less than two years, a season looks like a
-    step. Causes are not known: fewer busy processors may be a smaller system, or less work.
+    A step close to either end of the log is not found. In a log of less than two years, a season may look
+    like a step. Causes are not known: fewer busy processors may be a smaller system, or less work.
     """
     weeks = Weeks.of(store)
     if weeks.count < MINIMUM_LENGTH:
