@@ -95,10 +95,10 @@ def calm(
 
 
 def random_calm(rng: np.random.Generator) -> World:
-    """Return a world in which nothing is remarkable, of random size; half of the processors are busy."""
+    """Return a world of random size in which nothing is remarkable, and no job waits for processors."""
     days = float(rng.uniform(20, 60))
     jobs = calm(rng, int(days * rng.uniform(30, 120)), days, int(rng.integers(15, 60)), 40_000)
-    return seen(World(jobs), mean=0.5)
+    return seen(World(jobs))
 
 
 def seen(world: World, *, mean: float | None = None) -> World:
