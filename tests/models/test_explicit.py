@@ -12,6 +12,7 @@ from gwa.models.families.explicit import Explicit
 from gwa.models.families.thesis import BagsModel
 from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.streams import Extent
+from gwa.models.work import Submitted
 
 PRESET = cast("Explicit", presets()["thesis-explicit-lcg"].model)
 
@@ -46,8 +47,12 @@ def test_a_fit_is_that_of_the_parts(store):
     first = store.row("select user_id from jobs group by user_id order by count(*) desc, user_id limit 1")[0]
     with store.filtered(f"user_id = '{first}'") as part:
         alone = BagsModel.fit(part)
+        active = Submitted.of(part).seconds
     assert alone.correlation == pytest.approx(found.dominant[0].correlation)
-    assert replace(alone, correlation=found.dominant[0].correlation) == found.dominant[0]
+    paced = alone.scale_gaps(Submitted.of(store).seconds / active)
+    assert paced.arrivals.mean_gap() == pytest.approx(found.dominant[0].arrivals.mean_gap())
+    same = {name: getattr(found.dominant[0], name) for name in ("correlation", "arrivals")}
+    assert replace(alone, **same) == found.dominant[0]
     assert store.row("select count(*) from jobs")[0] == 6000
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -113,10 +114,11 @@ def test_lublins_gaps_are_cut_as_in_the_authors_program(make_store):
         n_procs=rng.integers(1, 9, n).astype(float).tolist(),
     )
     model = Lublin.fit(store)
+    assert isinstance(model.batch.arrivals, Slots)
     gap = model.batch.arrivals.gap
     kept = Kept.of(model, Submitted.of(store))
 
-    assert gap.distribution.scale > 1, "what the test is about"
+    assert gap.distribution.values()["scale"] > 1, "what the test is about"
     assert gap.high == MAXIMUM_GAP
     assert replace(gap, high=None).mean() == np.inf
     assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.arrivals.error)
@@ -135,14 +137,14 @@ def test_lublins_gaps_are_cut_as_in_the_authors_program(make_store):
     ],
 )
 def test_gaps_without_a_mean_are_named_before_generating(distribution, is_infinite):
-    model = presets()["thesis-average-tasks"].model
-    gaps = replace(model, arrivals=Slots(Scaled(distribution), Day(Normal(20.0, 9.0))))
-
-    assert bool(endless_gaps(gaps)) is is_infinite
-    assert (
-        endless_gaps(replace(gaps, arrivals=replace(gaps.arrivals, gap=Scaled(distribution, high=13.0))))
-        == []
+    model: Any = presets()["thesis-average-tasks"].model
+    endless, cut = (
+        replace(model, arrivals=Slots(Scaled(distribution, high=high), Day(Normal(20.0, 9.0))))
+        for high in (None, 13.0)
     )
+
+    assert bool(endless_gaps(endless)) is is_infinite
+    assert endless_gaps(cut) == []
 
 
 def test_no_preset_has_gaps_without_a_mean():

@@ -81,7 +81,7 @@ class Bursts(Arrivals):
         if self.longest is None:
             return self.gap
         inside, power = self._inside(), 1 - 1 / self.tail
-        return self._scale() * ((1 - (1 - inside) ** power) / (power * inside) - 1)
+        return self._scale() * (-math.expm1(power * math.log1p(-inside)) / (power * inside) - 1)
 
     def mean_batch(self) -> float:
         """Return the mean number of jobs in a batch."""

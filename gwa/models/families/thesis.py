@@ -207,7 +207,7 @@ class BagsModel(TasksModel):
         """Fit the parameters of bags and of their tasks."""
         sizes = store.sample("size", bags(store, definition))
         several = sizes.restrict(low=2.0)
-        gaps = _gaps_in_bags(store, definition)
+        gaps, variances = _gaps_in_bags(store, definition), _run_time_variances(store, definition)
         return cls.task_parameters(store) | {
             "arrivals": Slots.fit(store, bags(store, definition), "start"),
             "singles": 1 - several.n / sizes.n,
@@ -217,7 +217,7 @@ class BagsModel(TasksModel):
             "task_gap": fit_rounded(gaps.restrict(high=120.0), "task_gap", 2.0, high=MAXIMUM_LOG2_GAP),
             "simultaneous": _simultaneous_share(gaps),
             "run_time": fit_rounded(_run_time_centres(store, definition), "run_time", math.e),
-            "variance": fit_rounded(_run_time_variances(store, definition), "variance", math.e),
+            "variance": truncate_above(fit_rounded(variances, "variance", math.e), variances.max()),
             "correlation": _correlate_variance(store, definition),
         }
 

@@ -174,7 +174,7 @@ class Gwa(Model):
         """Yield the arrival of the last session of a block, and the jobs of its sessions."""
         sessions, gap = _SessionStream(self, what), self.arrivals.gap * self.arrivals.pace
         state, waiting = initial_state(gap), sessions.draw(WAITING_SESSIONS)
-        earlier = (np.arange(WARM_UP_SESSIONS) - WARM_UP_SESSIONS) * gap
+        earlier: Floats = (np.arange(WARM_UP_SESSIONS, dtype=np.float64) - WARM_UP_SESSIONS) * gap
         state[0] = earlier[0]
         for starts in chain([earlier], split_blocks(self.arrivals.times(when))):
             queue = _join_queue(waiting, sessions.draw(starts.size))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from scipy.special import ndtr
 
 from gwa.models.families.gwa.hierarchy import Hierarchy, UserScores
 from gwa.models.families.gwa.sessions import PAUSE, Sessions
@@ -71,8 +72,8 @@ class Rhythm(Parameters):
         bag_scores = Hierarchy(users, user, bags, none).draw_bag_scores(rng, self.jobs.likeness, 1)
         jobs = np.maximum(self.jobs.from_scores(bag_scores, users, 1), 1).astype(np.int64)
         hierarchy = Hierarchy(users, user, bags, jobs)
-        gaps = self.gap.from_scores(hierarchy.draw_job_scores(rng, self.gap.likeness, 2), users, 2)
-        pauses = self.pause.from_scores(hierarchy.draw_bag_scores(rng, self.pause.likeness, 3), users, 3)
+        gaps = self.gap.values.quantiles(ndtr(hierarchy.draw_job_scores(rng, self.gap.likeness, 2)))
+        pauses = self.pause.values.quantiles(ndtr(hierarchy.draw_bag_scores(rng, self.pause.likeness, 3)))
         gaps[hierarchy.first_jobs] = pauses
         first_jobs = hierarchy.first_jobs[hierarchy.first_bags]
         gaps[first_jobs] = 0.0
