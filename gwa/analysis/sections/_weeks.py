@@ -7,7 +7,8 @@ from typing import Final, Self
 import numpy as np
 
 from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Level
-from gwa.store.store import Store
+from gwa.metrics.window import window
+from gwa.store.store import Store, overlap
 from gwa.util.units import DAY, WEEK
 
 BIN: Final = 600.0
@@ -29,11 +30,16 @@ class Weeks:
 
     @classmethod
     def of(cls, store: Store) -> Self:
-        """Return the whole weeks from the first submission to the last; none in logs of over a century."""
-        first, last = store.row("select min(submit_time), max(submit_time) from jobs")
+        """
+        Return the whole weeks of the log; none in logs of over a century.
+
+        They are those from the first submission to the last in which the load is known.
+        """
+        submitted = store.row("select min(submit_time), max(submit_time) from jobs")
         system = store.system
-        if first is None or last - first > MAXIMUM_DAYS * DAY:
+        if submitted[0] is None or submitted[1] - submitted[0] > MAXIMUM_DAYS * DAY:
             return cls(0.0, 0, None)
+        first, last = overlap(window(store).period, submitted) or submitted
         if system.relative:
             origin = float(first // DAY) * DAY
         else:
