@@ -364,8 +364,9 @@ GWA = {
     "rhythm.bags.likeness": (common, 0.1),
     # Most bags have one job: equal numbers tell less of what a user's bags have in common.
     "rhythm.jobs.likeness": (common, 0.2),
-    "rhythm.pause.likeness": (common, 0.05),
-    "rhythm.gap.likeness": (common, 0.05),
+    # Over seeds, these scatter by 0.03.
+    "rhythm.pause.likeness": (common, 0.08),
+    "rhythm.gap.likeness": (common, 0.08),
     "contents.procs": (common, 0.1),
     "contents.run_time": (common, 0.05),
     "contents.requested": (common, 0.15),
