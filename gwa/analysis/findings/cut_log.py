@@ -14,8 +14,8 @@ UNAFFECTED = 0.95
 """A log whose load is known for a larger share of its span is as good as whole."""
 
 ADVICE = (
-    "Outside this time, running jobs are missing: read levels there as lower bounds. Run times and waits"
-    " of long jobs are underrepresented."
+    "Where running jobs are missing, levels are lower bounds, and run times and waits of long jobs are"
+    " underrepresented."
 )
 
 

@@ -41,18 +41,23 @@ def utilization(store: Store) -> Iterator[Block]:
     if span is None or span[1] <= span[0] or not cpus:
         yield Note("Utilisation needs a first submission, a later end and a number of processors.")
         return
-    yield Facts(tuple(_utilization_facts(store, observed, cpus)))
+    # Where there is no window, the levels are unknown: a note says so.
+    yield Facts(tuple(_level_facts(store, observed, cpus)), listed=bool(observed.period))
+    yield Facts(tuple(_span_facts(store, observed, cpus)))
     yield from _remarks(observed, span)
-    yield _figure(store, _busy(store, span), cpus, observed)
+    known = observed.period or (span[0], span[0])
+    yield _figure(store, _busy(store, span), cpus, known)
 
 
 def _window_facts(observed: Window) -> Facts:
+    unknown = "" if observed.period else "unknown"
     return Facts(
         (
-            Fact("window.first", observed.first, "Load known from", "timestamp"),
-            Fact("window.last", observed.last, "Load known to", "timestamp"),
+            Fact("window.first", observed.first, "Load known from", "timestamp", text=unknown),
+            Fact("window.last", observed.last, "Load known to", "timestamp", text=unknown),
             Fact("window.cut", observed.cut, "Where the log lacks jobs"),
-        )
+        ),
+        listed=bool(observed.period),
     )
 
 
@@ -67,11 +72,15 @@ LEVELS: Mapping[str, tuple[str, Unit]] = {
 """Labels and units of what is of the window."""
 
 
-def _utilization_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
-    """Yield the levels over the window, a lower bound where there is none, and the mean over the span."""
+def _level_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
+    """Yield the levels over the window."""
     values = _levels(store, cpus, observed.period) if observed.period else {}
     for name, (label, unit) in LEVELS.items():
         yield Fact(f"utilization.{name}", values.get(name), label, unit, text="" if values else "unknown")
+
+
+def _span_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
+    """Yield the mean over the span, and, where there is no window, a lower bound of the levels."""
     if observed.borders and not observed.period:
         least = _busy(store, observed.borders).mean() / cpus
         yield Fact("utilization.at_least", least, "Mean utilisation, at least", "fraction")
@@ -133,7 +142,7 @@ def _remarks(observed: Window, span: Period) -> Iterator[Note]:
         )
 
 
-def _figure(store: Store, busy: Level, cpus: int, observed: Window) -> Block:
+def _figure(store: Store, busy: Level, cpus: int, known: Period) -> Block:
     times, mean, low, high = busy.points()
     return series(
         "utilization",
@@ -146,5 +155,5 @@ def _figure(store: Store, busy: Level, cpus: int, observed: Window) -> Block:
         zone=None if store.system.relative else store.system.timezone.key,
         reference=(cpus, "all processors"),
         note="The line is the mean, the band goes from the least to the greatest ten-minute average.",
-        window=observed.period,
+        window=known,
     )
