@@ -55,7 +55,7 @@ def _window_facts(observed: Window) -> Facts:
         (
             Fact("window.first", observed.first, "Load known from", "timestamp", text=unknown),
             Fact("window.last", observed.last, "Load known to", "timestamp", text=unknown),
-            Fact("window.cut", observed.cut, "Where the log lacks jobs"),
+            Fact("window.cut", observed.cut, "Where the log is cut"),
         ),
         listed=bool(observed.period),
     )
