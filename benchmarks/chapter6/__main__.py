@@ -78,7 +78,7 @@ def page(tables: Mapping[str, ExperimentResults]) -> Report:
     sections = [findings]
     for name, title in FIGURES.items():
         says = [Note(one.says) for one in FINDINGS if one.experiment == name]
-        about = tables[name].plan.stated.experiment.about
+        about = tables[name].plan.setup.experiment.about
         (panel,) = panels(tables[name])
         sections.append(Section(name, title, about, (*says, *panel.blocks(name)), "Figures"))
     return Report("Scheduling bags of tasks", "Chapter 6 of Anoep's thesis, run again", tuple(sections))

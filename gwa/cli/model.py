@@ -76,7 +76,8 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **param
         if arrival_process:
             fitted = fitted.with_arrivals(arrival_process, opened_trace.store)
         warnings = Kept.of(fitted, Submitted.of(opened_trace.store)).warnings()
-        origin = {"fitted to": opened_trace.name, "jobs": len(opened_trace), WARNINGS: warnings}
+        origin = {"fitted to": opened_trace.name, "jobs": len(opened_trace)}
+        origin |= {WARNINGS: warnings} if warnings else {}
     for warning in () if params["quiet"] else warnings:
         click.echo(f"warning: {warning}", err=True)
     if out is None:

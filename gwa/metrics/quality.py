@@ -219,7 +219,7 @@ def problems(store: Store, facts: Mapping[str, Any] | None = None) -> list[Probl
 CUTS: Final = {
     "start": "the log lacks jobs that were submitted before its start",
     "end": "the log lacks jobs that had not ended at its end",
-    "both": "the log lacks jobs that ran across its start and its end",
+    "both": "the log may lack jobs that ran across its start or its end",
 }
 
 MINIMUM_UNFINISHED: Final = 0.01
@@ -237,7 +237,9 @@ def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
             if first is not None and last is not None
             else "lower bounds"
         )
-        yield Problem("warning", "cut log", meaning, jobs, f"utilization and other levels are {known}")
+        # Where both ends look cut, the system may as well have been empty then.
+        severity: Level = "info" if facts["window.cut"] == "both" and last is not None else "warning"
+        yield Problem(severity, "cut log", meaning, jobs, f"utilization and other levels are {known}")
     unfinished = facts.get("utilization.unfinished") or 0
     if unfinished:
         level: Level = "warning" if unfinished >= MINIMUM_UNFINISHED * jobs else "info"

@@ -262,9 +262,9 @@ class Store(Queries):
         """Make ``jobs`` the view of all 29 fields that the query *jobs* yields, wherever they are kept."""
         self._jobs = self._all_jobs = jobs
         self.connection.execute(f"create view jobs as {jobs}")
-        self.connection.execute("create temp view all_jobs as from jobs")
+        self.connection.execute("create or replace temp view all_jobs as from jobs")
         for name, table in (("ran", "jobs"), ("all_ran", "all_jobs")):
-            self.connection.execute(f"create temp view {name} as {ran(table)}")
+            self.connection.execute(f"create or replace temp view {name} as {ran(table)}")
 
 
 def submitted_in(period: Period | None) -> str:

@@ -52,7 +52,7 @@ def by_pandas(path, cpus):
         "trace.cpus": cpus,
         "trace.cpu_seconds": seconds,
         "trace.span_seconds": span,
-        "utilization.mean": pytest.approx(seconds / cpus / span, abs=1e-9),
+        "utilization.span_mean": pytest.approx(seconds / cpus / span, abs=1e-9),
         "jobs.sequential.count": (ran.procs == 1).sum(),
         "jobs.parallel.count": (ran.procs > 1).sum(),
         "jobs.sequential.cpu_seconds": ran.run[ran.procs == 1].sum(),
@@ -84,7 +84,7 @@ def test_kth_and_lcg_are_as_published(logs):
         lcg = trace.facts("trace.")
 
     assert (kth["trace.jobs"], kth["trace.users"], kth["trace.cpus"]) == (28_476, 214, 100)
-    assert kth["utilization.mean"] == pytest.approx(0.7011, abs=5e-5)
+    assert kth["utilization.span_mean"] == pytest.approx(0.7011, abs=5e-5)
     assert (lcg["trace.jobs"], lcg["trace.users"], lcg["trace.groups"]) == (188_041, 216, 28)
 
 

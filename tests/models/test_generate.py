@@ -54,7 +54,7 @@ def test_a_utilization_is_met_in_the_facts(tmp_path):
     assert done.returncode == 0, done.stderr
 
     with gwa.open(tmp_path / "made.gwf") as trace:
-        assert trace.facts("utilization.mean")["utilization.mean"] == pytest.approx(0.5, rel=0.02)
+        assert trace.facts("utilization.span_mean")["utilization.span_mean"] == pytest.approx(0.5, rel=0.02)
         assert trace.sample("n_procs").max() <= 64
 
 

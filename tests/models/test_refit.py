@@ -308,8 +308,9 @@ LUBLIN = {
     "run_times.shape2 run_times.scale2": (product, 0.08),
     "run_times.slope": (absolute, 0.003),
     "run_times.intercept": (absolute, 0.04),
-    "run_times.high": (absolute, 0.05),
-    "run_times.stretch": (absolute, 0.1),
+    # The longest run time is that of one job: over seeds it scatters by 0.1, and the stretch with it.
+    "run_times.high": (absolute, 0.3),
+    "run_times.stretch": (absolute, 0.3),
 }
 
 # Tasks that come within a second are one batch for who sees whole seconds, at gaps of 0.05 s and of 3.3 s.

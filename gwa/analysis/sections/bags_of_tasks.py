@@ -31,13 +31,14 @@ MAXIMUM_GAP = DAY
 
 CURVE_POINTS = 80
 
-SINGLE_IF_EVEN = """
-select sum(jobs * power(1 - 1.0 / 120, jobs - 1)) / sum(jobs) as share from (
+DAYS_OF_USERS = """(
     select count(*) as jobs from jobs where user_id is not null and submit_time is not null
     group by user_id, floor(submit_time / 86400.0)
-) as days
-"""
-"""A job is within 120 s of another one with probability 240/28800, in eight hours."""
+)"""
+"""The number of jobs of each user and day."""
+
+NEAR = 1 / 120
+"""The probability that a job is within 120 s of another one in eight hours: 240/28800."""
 
 
 @analysis("Bags of tasks", Chapter.USERS, facts=("bags",), needs=("submit_time", "user_id"), order=3)
@@ -77,7 +78,9 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
 
 def _single_if_even(store: Store) -> Fact:
     """Return the share of jobs that would be in no bag if users spread each day's jobs evenly."""
-    value = store.row(SINGLE_IF_EVEN)[0]
+    days = store.sample("jobs", DAYS_OF_USERS)
+    alone = float(days.counts @ (days.values * (1 - NEAR) ** (days.values - 1)))
+    value = alone / days.total() if days.n else None
     label = "Share of jobs in no bag (text) if each user's jobs of a day were spread over eight hours"
     return Fact("bags.text.single_if_even", value, label, "fraction")
 

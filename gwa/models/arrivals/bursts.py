@@ -80,8 +80,9 @@ class Bursts(Arrivals):
         """
         if self.longest is None:
             return self.gap
-        inside, power = self._inside(), 1 - 1 / self.tail
-        return self._scale() * (-math.expm1(power * math.log1p(-inside)) / (power * inside) - 1)
+        beyond, power = self._log_beyond(), 1 - 1 / self.tail
+        inside = -math.expm1(beyond)
+        return float(self._scale() * (-math.expm1(power * beyond) / (power * inside) - 1))
 
     def mean_batch(self) -> float:
         """Return the mean number of jobs in a batch."""
@@ -99,7 +100,11 @@ class Bursts(Arrivals):
 
     def _inside(self) -> float:
         """Return the probability of gaps up to the longest."""
-        return -math.expm1(-self.tail * math.log1p((self.longest or math.inf) / self._scale()))
+        return -math.expm1(self._log_beyond())
+
+    def _log_beyond(self) -> float:
+        """Return the logarithm of the probability of longer gaps, which may be too small for itself."""
+        return -self.tail * math.log1p((self.longest or math.inf) / self._scale())
 
     def times(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Yield an endless stream of blocks of arrival times."""
