@@ -177,8 +177,7 @@ def hourly(one, other):
 
 def rates(one, other):
     """Return the relative difference of how many jobs come in the same time."""
-    ends = [arrivals.first_times(np.random.default_rng(0), 50_000)[-1] for arrivals in (one, other)]
-    return abs(ends[0] / ends[1] - 1)
+    return abs(one.mean_gap() / other.mean_gap() - 1)
 
 
 def bags_of(name):
@@ -314,8 +313,9 @@ LUBLIN = {
 }
 
 # Tasks that come within a second are one batch for who sees whole seconds, at gaps of 0.05 s and of 3.3 s.
+# The 60,000 jobs come in 2,100 batches, the largest of some 20,000 jobs: their mean scatters by 0.2 over seeds.
 CLASSES = {
-    "arrivals": (rates, 0.05),
+    "arrivals": (rates, 0.4),
     "classes.*.frequency": (absolute, 0.01),
     "classes.*.mass": (relative, 0.1),
     "classes.*.disparity": (relative, 0.1),
@@ -325,7 +325,7 @@ CLASSES = {
 }
 
 # Classes that overlap are cut in other ones by k-means; their run times are what they describe.
-CLUSTERS = {"arrivals": (rates, 0.05), "classes": (classes, 0.06), "longest": (at_most, 0)}
+CLUSTERS = {"arrivals": (rates, 0.4), "classes": (classes, 0.06), "longest": (at_most, 0)}
 
 # Halves of less than half a minute seldom hold two jobs of this log. The period of a refit is the whole
 # workload, whose frequencies are others.
