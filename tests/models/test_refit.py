@@ -313,7 +313,7 @@ LUBLIN = {
 }
 
 # Tasks that come within a second are one batch for who sees whole seconds, at gaps of 0.05 s and of 3.3 s.
-# The 60,000 jobs come in 2,100 batches, the largest of some 20,000 jobs: their mean scatters by 0.2 over seeds.
+# The 60,000 jobs come in 2,100 batches, the largest of some 20,000 jobs: over seeds the mean scatters by 0.2.
 CLASSES = {
     "arrivals": (rates, 0.4),
     "classes.*.frequency": (absolute, 0.01),
