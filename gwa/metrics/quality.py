@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from gwa.metrics.timeline import MAXIMUM_DAYS, counts
+from gwa.metrics.window import LACKING
 from gwa.report.document import Level
 from gwa.report.formatting import fraction, number, seconds
 from gwa.store.schema import FIELDS
@@ -216,21 +217,15 @@ def problems(store: Store, facts: Mapping[str, Any] | None = None) -> list[Probl
     return sorted(found, key=lambda problem: LEVELS.index(problem.level))
 
 
-CUTS: Final = {
-    "start": "the log lacks jobs that were submitted before its start",
-    "end": "the log lacks jobs that had not ended at its end",
-    "both": "the log may lack jobs that ran across its start or its end",
-}
-
 MINIMUM_UNFINISHED: Final = 0.01
 MINIMUM_ABOVE: Final = 0.001
 
 
 def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what makes levels over time unsafe: a log that is cut, jobs that did not end, a wrong size."""
-    meaning = CUTS.get(facts.get("window.cut") or "")
+    lacking = LACKING.get(facts.get("window.cut") or "")
     jobs = facts.get("trace.jobs") or 0
-    if meaning:
+    if lacking:
         first, last = facts.get("window.first"), facts.get("window.last")
         known = (
             f"known for {seconds(last - first)} only"
@@ -239,7 +234,9 @@ def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
         )
         # Where both ends look cut, the system may as well have been empty then.
         severity: Level = "info" if facts["window.cut"] == "both" and last is not None else "warning"
-        yield Problem(severity, "cut log", meaning, jobs, f"utilization and other levels are {known}")
+        yield Problem(
+            severity, "cut log", f"the log {lacking}", jobs, f"utilization and other levels are {known}"
+        )
     unfinished = facts.get("utilization.unfinished") or 0
     if unfinished:
         level: Level = "warning" if unfinished >= MINIMUM_UNFINISHED * jobs else "info"

@@ -6,6 +6,8 @@ A log of jobs *submitted* between two dates misses, early, the jobs that ran alr
 is cut shows in it: at a border that is not cut, jobs are in the system, and the log knows them.
 """
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, floor, log
 from typing import Final, Literal, NamedTuple
@@ -20,6 +22,13 @@ from gwa.util.units import MINUTE
 
 Cut = Literal["none", "start", "end", "both", "unknown"]
 """Which borders of the log lack jobs."""
+
+LACKING: Final[Mapping[str, str]] = {
+    "start": "lacks jobs that were submitted before its start",
+    "end": "lacks jobs that had not ended at its end",
+    "both": "may lack jobs that ran across its start or its end",
+}
+"""What a log does, by where it is cut."""
 
 Floats = NDArray[np.float64]
 
@@ -106,7 +115,8 @@ def unfinished(store: Store) -> int:
     """Return how many jobs had started, and not ended, when the log did; none where it has no statuses."""
     if not store.whole.has("status"):
         return 0
-    return int(store.row(f"select count(*) as jobs from all_jobs where {UNFINISHED}")[0])
+    count = store.keep("unfinished", f"select count(*) as jobs from all_jobs where {UNFINISHED}")
+    return int(store.row(f"select jobs from {count}")[0])
 
 
 def present(store: Store) -> str:
@@ -134,17 +144,21 @@ def _log_window(store: Store) -> Window:
     jobs submitted x before at most.
     """
     jobs = f"{present(store)} as present where submit_time is not null and end_time > start_time"
-    count, opened, submitted, ended, closed = store.row(
-        "select count(*) as jobs, min(submit_time), max(submit_time), min(end_time), max(end_time)"
-        f" from {jobs}"
+    moments = store.keep(
+        "window_moments",
+        "select count(*) as jobs, min(submit_time) as opened, max(submit_time) as submitted,"
+        f" min(end_time) as ended, max(end_time) as closed from {jobs}",
     )
+    count, opened, submitted, ended, closed = store.row(f"select * from {moments}")
     if count < MINIMUM_JOBS:
         return Window(None, None, "unknown")
-    inside, beyond, listed = store.row(
+    borders = store.keep(
+        "window_borders",
         f"select count(*) filter (where submit_time < {ended!r}) as inside,"
         f" count(*) filter (where end_time > {submitted!r}) as beyond,"
-        f" count(*) filter (where submit_time = {opened!r}) as listed from {jobs}"
+        f" count(*) filter (where submit_time = {opened!r}) as listed from {jobs}",
     )
+    inside, beyond, listed = store.row(f"select * from {borders}")
     sojourns = _weights(store, jobs, "end_time - submit_time", "1")
     span = closed - opened
     cut = _cut(
@@ -153,14 +167,14 @@ def _log_window(store: Store) -> Window:
     )
     first = opened + _oldest_age(store, jobs) if cut in {"start", "both"} else ended
     last = closed - _longest_residual(store, jobs) if cut in {"end", "both"} else submitted
-    borders = (
+    limits = (
         opened if cut in {"start", "both"} else ended,
         closed if cut in {"end", "both"} else submitted,
     )
     first, last = float(ceil(first)), float(floor(last))
-    if last - first < max(MINIMUM_SHARE * (borders[1] - borders[0]), 1.0):
-        return Window(None, None, cut, borders if borders[1] > borders[0] else None)
-    return Window(first, last, cut, borders)
+    if last - first < max(MINIMUM_SHARE * (limits[1] - limits[0]), 1.0):
+        return Window(None, None, cut, limits if limits[1] > limits[0] else None)
+    return Window(first, last, cut, limits)
 
 
 def _cut(early: float, late: float) -> Cut:
@@ -194,10 +208,12 @@ class _Weights(NamedTuple):
 
 def _weights(store: Store, jobs: str, value: str, weight: str) -> _Weights:
     """Return the whole seconds of *value* over *jobs*, each with the sum of *weight*: always small."""
-    columns = store.arrays(
+    query = (
         f"select cast(floor({value}) as double) as seconds, cast(sum({weight}) as double) as weight"
-        f" from {jobs} group by cast(floor({value}) as double) order by seconds"
+        f" from {jobs} group by cast(floor({value}) as double)"
     )
+    kept = store.keep(f"weights_{hashlib.sha256(query.encode()).hexdigest()[:16]}", query)
+    columns = store.arrays(f"select * from {kept} order by seconds")
     return _Weights(np.asarray(columns["seconds"], np.float64), np.asarray(columns["weight"], np.float64))
 
 

@@ -16,7 +16,7 @@ BLOCK: Final = 50
 """The width of the blocks in which numbers as names are compared: numbering is dense here and thin there."""
 
 DEVIATIONS: Final = 4
-"""Equal numbers exceed chance by so many standard deviations, where they are evidence."""
+"""How many standard deviations above chance a number of equal names must be to count as evidence."""
 
 MINIMUM_SHARED, MINIMUM_SHARE = 5, 0.4
 """How many other names, and which share of those of the smaller trace, are evidence if they are equal."""

@@ -1,14 +1,8 @@
 """A log that does not know all jobs that ran at its start or end."""
 
 from gwa.analysis.finding import Facts, finding
+from gwa.metrics.window import LACKING
 from gwa.report.formatting import seconds
-
-MISSING = {
-    "start": "jobs that were submitted before its start",
-    "end": "jobs that had not ended at its end",
-    "both": "jobs that ran across its start or its end",
-}
-"""By the edge that is cut: what the log lacks."""
 
 UNAFFECTED = 0.95
 """A log whose load is known for a larger share of its span is as good as whole."""
@@ -26,16 +20,15 @@ def cut_log(facts: Facts) -> tuple[float, str] | None:
 
     It does where the load is not known for a twentieth of the time that the jobs span, or more.
     """
-    cut, missing = facts["window.cut"], MISSING.get(facts["window.cut"])
-    if not missing:
+    lacking = LACKING.get(facts["window.cut"])
+    if not lacking:
         return None
-    lacks = "may lack" if cut == "both" else "lacks"
     first, last, span = facts.get("window.first"), facts.get("window.last"), facts["trace.span_seconds"]
     if first is None or last is None:
-        return 0.9, f"The log {lacks} {missing}: utilization and other levels are lower bounds throughout."
+        return 0.9, f"The log {lacking}: utilization and other levels are lower bounds throughout."
     if last - first > UNAFFECTED * span:
         return None
     known = f"{seconds(last - first)} of the {seconds(span)} that its jobs span"
     return 0.5 + 0.4 * (1 - min((last - first) / span, 1)), (
-        f"The log {lacks} {missing}: utilization and other levels are known for {known}."
+        f"The log {lacking}: utilization and other levels are known for {known}."
     )

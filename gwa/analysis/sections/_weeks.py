@@ -18,7 +18,7 @@ BIN: Final = 600.0
 @dataclass(frozen=True)
 class Weeks:
     """
-    So many weeks of 168 hours, the first of which begins at *origin*, in seconds.
+    A number of weeks (*count*) of 168 hours each, the first of which begins at *origin*, in seconds.
 
     Weeks begin on a Monday in the time zone of the trace, or, where times count from an unknown start, with
     the day of the first submission. *zone* is that of dates, None without.
