@@ -26,13 +26,13 @@ import gwa
 from gwa.errors import ModelError
 from gwa.models.base import Model, models
 from gwa.models.generate import GenerationRequest
+from gwa.models.kept import Ratio
 from gwa.models.streams import Extent
-from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 from gwa.util.units import DAY
 
-MARGIN: Final = 0.03
-"""How far off the mean over seeds may be."""
+UNKNOWN: Final = Ratio(math.nan, math.nan)
+"""Of a model that cannot be fitted."""
 
 ENOUGH: Final = 5
 """A workload ends with this many times the jobs of the log, even if its days are not over."""
@@ -57,23 +57,17 @@ class Row:
 
     log: str
     model: str
-    busy: float = math.nan
-    busy_error: float = math.nan
-    daily: float = math.nan
-    daily_error: float = math.nan
+    busy: Ratio = UNKNOWN
+    daily: Ratio = UNKNOWN
     says: str = ""
     seconds: float = 0.0
 
     def cells(self) -> list[str]:
         """Return the row as cells of a table."""
-        numbers = ((self.busy, self.busy_error), (self.daily, self.daily_error))
-        ratios = [f"{mean:.3f} ± {error:.3f}{'*' * outside(mean, error)}" for mean, error in numbers]
+        ratios = [
+            f"{ratio.mean:.3f} ± {ratio.error:.3f}{'*' * ratio.is_off}" for ratio in (self.busy, self.daily)
+        ]
         return [self.log, self.model, *ratios, self.says, f"{self.seconds:.0f}"]
-
-
-def outside(mean: float, error: float) -> bool:
-    """Tell whether a *mean* is off by more than `MARGIN` and what its *error* excuses."""
-    return abs(mean - 1) > MARGIN + 2 * error
 
 
 def real_amounts(store: Store) -> tuple[Amounts, int, float]:
@@ -107,16 +101,9 @@ def row(path: Path, name: str, seeds: int) -> Row:
         except ModelError as error:
             return Row(log, name, says=f"cannot be fitted: {error}")
     found = [generated_amounts(model, days, ENOUGH * jobs, seed) for seed in range(1, seeds + 1)]
-    busy, busy_error = mean_and_error(np.array([each.busy / real.busy for each in found]))
-    daily, daily_error = mean_and_error(np.array([each.daily / real.daily for each in found]))
-    return Row(log, name, busy, busy_error, daily, daily_error, seconds=time.process_time() - began)
-
-
-def mean_and_error(ratios: Floats) -> tuple[float, float]:
-    """Return the mean of *ratios* and its standard error, unknown for a single one."""
-    return float(ratios.mean()), float(
-        ratios.std(ddof=1) / math.sqrt(ratios.size)
-    ) if ratios.size > 1 else 0.0
+    busy = Ratio.of(np.array([each.busy / real.busy for each in found]))
+    daily = Ratio.of(np.array([each.daily / real.daily for each in found]))
+    return Row(log, name, busy, daily, seconds=time.process_time() - began)
 
 
 def rows(logs: list[Path], names: list[str], seeds: int, jobs: int) -> Iterator[Row]:

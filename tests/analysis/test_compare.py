@@ -140,6 +140,18 @@ def test_the_same_period_is_what_all_cover(make_store):
     assert spans == [(1e9 + 2 * WEEK, 1e9 + 8 * WEEK)] * 3
 
 
+def test_what_runs_into_the_same_period_counts_in_its_levels(make_store):
+    def jobs(first, last, seconds):
+        return make_store(ABSOLUTE, submit_time=[first, last], run_time=[seconds, 60.0], n_procs=[1, 1])
+
+    early = jobs(1e9, 1e9 + 9 * WEEK, 8.0 * WEEK)
+    late = jobs(1e9 + 4 * WEEK, 1e9 + 8 * WEEK, 60.0)
+    part, _ = same_period([("early", early), ("late", late)])
+    assert part[0][1].row("select count(*) from jobs") == (0,)
+    assert part[0][1].row("select count(*) from all_ran") == (2,)
+    assert part[0][1].period == (1e9 + 4 * WEEK, 1e9 + 8 * WEEK + 1)
+
+
 def test_without_common_time_as_many_weeks_are_left_of_each(make_store):
     stores = [(str(n), make_store(submit_time=[float(week * WEEK) for week in range(n)])) for n in (4, 9)]
     part, remark = same_period(stores)

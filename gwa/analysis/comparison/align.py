@@ -1,6 +1,7 @@
 """Like for like: parts of traces that cover the same time, or that bear the same load."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import floor
 from statistics import median
 from typing import Final, TypeAlias
 
@@ -25,9 +26,10 @@ from ran where submit_time is not null group by week order by week
 
 def same_period(stores: Stores) -> tuple[Stores, str]:
     """
-    Return what was submitted in the time that all traces cover, and a sentence that says which.
+    Return the traces over the time that all of them cover, and a sentence that says which that is.
 
-    Where they have none in common, the first whole weeks are left, as many of each as the shortest has.
+    It is a period like that of ``--period``: jobs submitted before it count in levels while they run in it.
+    Where the traces have no time in common, the first whole weeks are left, as many as the shortest has.
     """
     spans = []
     for name, store in stores:
@@ -38,12 +40,16 @@ def same_period(stores: Stores) -> tuple[Stores, str]:
     begin, end = max(first for first, _ in spans), min(last for _, last in spans)
     dated = not any(store.system.relative for _, store in stores)
     if dated and end - begin >= WEEK:
-        part = _select(stores, [f"submit_time between {begin!r} and {end!r}"] * len(stores))
-        return part, "Only jobs submitted in the time that all traces cover are compared."
+        common = (begin, floor(end) + 1.0)
+        part = [(name, store.filtered("true", common)) for name, store in stores]
+        return part, "Only the time that all traces cover is compared."
     weeks = min((last - first) // WEEK for first, last in spans)
     if weeks < 1:
         raise TraceError("a trace is shorter than a week, so that no period can be the same")
-    part = _select(stores, [f"submit_time < {first + weeks * WEEK!r}" for first, _ in spans])
+    part = [
+        (name, store.filtered("true", (first, first + weeks * WEEK)))
+        for (name, store), (first, _) in zip(stores, spans, strict=True)
+    ]
     return part, f"Only the first {weeks:.0f} weeks of each trace are compared: they have no time in common."
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import QUARTER, Calendar, Counts, Floats, article, counts
+from gwa.metrics.window import window
 from gwa.report.document import Block, Fact, Facts, Value
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
@@ -22,7 +23,7 @@ def arrivals(store: Store) -> Iterator[Block]:
 
     Hours are those of the clock in UTC; days, weeks (from Monday) and months are those of the calendar
     in the trace's own time zone. Empty intervals count, except where it says otherwise.
-    The figure is of days, or of hours where the days are few.
+    The figure is of days, or of hours where the days are few; it is grey outside the window of observation.
     """
     hours = counts(store, "submit_time", HOUR)
     quarters = counts(store, "submit_time", QUARTER)
@@ -66,4 +67,5 @@ def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
         f" ({arrived[busiest]:,}) from {show(float(edges[busiest]), 'timestamp', zone)} on.",
         unit="count",
         zone=zone,
+        window=window(store).period,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import Level, level
-from gwa.metrics.window import RUNNING, Window, extremes, present, recorded, unfinished, window
+from gwa.metrics.window import LACKING, RUNNING, Window, extremes, present, recorded, unfinished, window
 from gwa.report.document import Block, Fact, Facts, Note, Unit
 from gwa.report.figures.series import series
 from gwa.report.formatting import fraction
@@ -115,30 +115,21 @@ def _span_mean(store: Store, cpus: int) -> float | None:
     return float(seconds / (cpus * (last - first)))
 
 
-MISSING = {
-    "start": "The log lacks jobs that ran already when it begins: it looks like one of the jobs submitted"
-    " between two dates.",
-    "end": "The log lacks jobs that had not ended when it does: it looks like one of the jobs that ended"
-    " between two dates.",
-    "both": "The log may lack jobs that ran already when it begins, and such as had not ended when it does.",
-}
-"""What is missing, by where the log is cut."""
-
-
 def _remarks(observed: Window, span: Period) -> Iterator[Note]:
     """Yield what a reader must know about the window."""
+    missing = f"The log {LACKING[observed.cut]}. " if observed.cut in LACKING else ""
     if observed.period is None:
         what = "the log is short against the run times of its jobs" if observed.borders else "it has few jobs"
         yield Note(
-            f"{MISSING.get(observed.cut, '')} Nowhere are 98 % of the load expected to be known: {what}. What"
-            " is said of levels are lower bounds.".lstrip(),
+            f"{missing}Nowhere are 98 % of the load expected to be known: {what}. What is said of levels are"
+            " lower bounds.",
             "warning",
         )
-    elif observed.cut in MISSING:
+    elif missing:
         share = (observed.period[1] - observed.period[0]) / (span[1] - span[0])
         yield Note(
-            f"{MISSING[observed.cut]} Levels are over the {fraction(share)} of its time in which 98 % of the"
-            " load are expected to be known; figures show the rest in grey."
+            f"{missing}Levels are over the {fraction(share)} of its time in which 98 % of the load are"
+            " expected to be known; figures show the rest in grey."
         )
 
 
