@@ -22,7 +22,7 @@ EVERY = [
     for name in makers
 ]
 
-CALM_WORLDS, FALSE_WORLDS, TRUE_WORLDS = 200, 40, 25
+CALM_WORLDS, FALSE_WORLDS, TRUE_WORLDS = 200, 200, 50
 FALSE_ALARMS, HITS = 0.05, 0.8
 
 
@@ -53,23 +53,22 @@ def _share(rule: FindingRule, makers, count: int, facts_of) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", sorted(RULES.keys() - ELSEWHERE))
-def test_false_alarms_and_hits(rule, facts_of, record_property):
-    """A finding is said in at most 5 % of 40 worlds made for it to be false, and in 80 % of true ones."""
+def test_false_alarms_and_hits(rule, facts_of):
+    """A finding is said in at most 5 % of 200 worlds made for it to be false, and in 80 % of true ones."""
     alarms = _share(RULES[rule], list(WORLDS[False][rule].values()), FALSE_WORLDS, facts_of)
     hits = _share(RULES[rule], list(WORLDS[True][rule].values()), TRUE_WORLDS, facts_of)
-    record_property("false alarms", alarms)
-    record_property("hits", hits)
+    print(f"{rule}: false alarms {alarms:.1%} of {FALSE_WORLDS}, hits {hits:.0%} of {TRUE_WORLDS}")
     assert alarms <= FALSE_ALARMS
     assert hits >= HITS
 
 
 @pytest.mark.slow
-def test_nothing_is_said_of_calm_worlds(facts_of, record_property):
+def test_nothing_is_said_of_calm_worlds(facts_of):
     """In 200 worlds in which nothing is remarkable, each finding is said in at most 5 %."""
     some = [rule for name, rule in RULES.items() if name not in ELSEWHERE | {"odd-run-times"}]
     said: Counter[str] = Counter()
     for seed in range(CALM_WORLDS):
         facts = facts_of(random_calm(np.random.default_rng(seed)), some)
         said.update(rule.id for rule in some if rule(facts) is not None)
-    record_property("said", dict(said))
+    print(f"calm worlds: {dict(said)} of {CALM_WORLDS}")
     assert all(count <= FALSE_ALARMS * CALM_WORLDS for count in said.values()), said
