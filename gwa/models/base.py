@@ -91,7 +91,7 @@ class Model(Parameters, ABC):
     def arrival_column(cls, store: Store) -> tuple[str, str]:
         """Return the table in *store*, and its column, with the arrival times of what is modelled."""
         del store
-        return "jobs", "submit_time"
+        return "ran", "submit_time"
 
     def with_arrivals(self, process: type[Arrivals], store: Store) -> Self:
         """Return the model with its arrivals replaced by a *process* fitted to those in *store*."""

@@ -57,7 +57,7 @@ def test_false_alarms_and_hits(rule, facts_of):
     """A finding is said in at most 5 % of 200 worlds made for it to be false, and in 80 % of true ones."""
     alarms = _share(RULES[rule], list(WORLDS[False][rule].values()), FALSE_WORLDS, facts_of)
     hits = _share(RULES[rule], list(WORLDS[True][rule].values()), TRUE_WORLDS, facts_of)
-    print(f"{rule}: false alarms {alarms:.1%} of {FALSE_WORLDS}, hits {hits:.0%} of {TRUE_WORLDS}")
+    print(f"{rule}: false alarms {alarms:.1%} of {FALSE_WORLDS}, hits {hits:.0%} of {TRUE_WORLDS}")  # noqa: T201
     assert alarms <= FALSE_ALARMS
     assert hits >= HITS
 
@@ -70,5 +70,5 @@ def test_nothing_is_said_of_calm_worlds(facts_of):
     for seed in range(CALM_WORLDS):
         facts = facts_of(random_calm(np.random.default_rng(seed)), some)
         said.update(rule.id for rule in some if rule(facts) is not None)
-    print(f"calm worlds: {dict(said)} of {CALM_WORLDS}")
+    print(f"calm worlds: {dict(said)} of {CALM_WORLDS}")  # noqa: T201
     assert all(count <= FALSE_ALARMS * CALM_WORLDS for count in said.values()), said

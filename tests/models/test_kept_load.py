@@ -30,8 +30,7 @@ JOBS = 4000
 KEEPERS = ("lublin", "mbc-ls", "minh2009", "minh2010", "gwa", "thesis-tasks", "thesis-bags", "thesis-users")
 
 
-@pytest.fixture
-def log(make_store):
+def jobs():
     """Users who come in sessions; large jobs run longer, and run times are no law that a model knows."""
     rng = np.random.default_rng(16)
     starts = np.sort(rng.uniform(0, 90 * 86400.0, JOBS // 4))
@@ -43,13 +42,18 @@ def log(make_store):
     run = np.where(
         rng.random(JOBS) < 0.6, rng.exponential(200.0, JOBS), rng.uniform(0.2, 1.0, JOBS) * 1000 * procs
     )
-    return make_store(
-        submit_time=np.floor(submit).tolist(),
-        run_time=np.ceil(run).tolist(),
-        n_procs=procs.astype(float).tolist(),
-        user_id=[f"u{n}" for n in user],
-        group_id=["g"] * JOBS,
-    )
+    return {
+        "submit_time": np.floor(submit).tolist(),
+        "run_time": np.ceil(run).tolist(),
+        "n_procs": procs.astype(float).tolist(),
+        "user_id": [f"u{n}" for n in user],
+        "group_id": ["g"] * JOBS,
+    }
+
+
+@pytest.fixture
+def log(make_store):
+    return make_store(**jobs())
 
 
 @pytest.mark.parametrize("name", KEEPERS)
@@ -60,6 +64,17 @@ def test_load_and_arrivals_are_those_of_the_log(log, name):
     assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.arrivals.error), kept
     assert max(kept.load.error, kept.arrivals.error) < 0.04, "else the two lines above say nothing"
     assert kept.warnings() == []
+
+
+@pytest.mark.parametrize("name", [*KEEPERS, "dacosta", "mbc-ls-printed"])
+def test_jobs_that_never_ran_do_not_arrive(make_store, name):
+    columns = jobs() | {"status": [1] * JOBS}
+    columns["run_time"] = [None if n % 4 == 0 else run for n, run in enumerate(columns["run_time"])]
+    log = make_store(**columns)
+
+    kept = Kept.of(models()[name].fit(log), Submitted.of(log))
+
+    assert kept.arrivals.mean < 1.1, kept
 
 
 def test_who_cannot_keep_the_load_says_so(log):

@@ -13,7 +13,7 @@ MAXIMUM_DAYS_SHARE = 0.25
     "flurries.days",
     "flurries.submission_days",
     section="flurries",
-    advice="They may not be representative: the section gives the filter that removes them; report on both.",
+    advice="Flurries may not be representative: the section has a filter that removes them; report on both.",
 )
 def flurries(facts: Facts) -> tuple[float, str] | None:
     """

@@ -107,7 +107,7 @@ class DaCosta(Model):
         total = sum(sample.n for sample, _ in samples)
         rate = _fit_rate(store)
         classes = tuple(TaskClass.fit(sample, total, rate, status) for sample, status in samples)
-        return cls(Bursts.fit(store), classes, run_times.max())
+        return cls(Bursts.fit(store, "ran"), classes, run_times.max())
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield an endless stream of tasks in the order of submission."""

@@ -55,7 +55,7 @@ class MbcLsPrinted(Clustered):
     def estimate(cls, store: Store) -> Self:
         """Return the model of all jobs that ran."""
         return cls(
-            arrivals=Wavelet.fit(store),
+            arrivals=Wavelet.fit(store, "ran"),
             **cls.content_parameters(store, LabelledJobs.of(store, logarithm=False)),
         )
 
@@ -115,7 +115,7 @@ class MbcLs(Model):
     def estimate(cls, store: Store) -> Self:
         """Return the model of all jobs that ran."""
         table = densify_labels(store, LabelledJobs.of(store, logarithm=True).table)
-        return cls(arrivals=Spectral.fit(store), **cls.content_parameters(store, table))
+        return cls(arrivals=Spectral.fit(store, "ran"), **cls.content_parameters(store, table))
 
     @classmethod
     def content_parameters(cls, store: Store, table: str) -> dict[str, Any]:

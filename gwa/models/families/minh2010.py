@@ -162,7 +162,7 @@ class Minh2010(Model):
         if store.sample("run_time", "ran").values.size < 2:
             raise FitError("run_time: one value only")
         table = label_jobs(store)
-        arrivals = Spectral.fit(store)
+        arrivals = Spectral.fit(store, "ran")
         exponent, users = _fit_users(store)
         sizes = store.sample("size", f"(select * from {table} where place = 1) as first_jobs")
         bags = np.repeat(sizes.values.astype(np.int64), sizes.counts)

@@ -70,7 +70,9 @@ class TasksModel(Model):
     @classmethod
     def estimate(cls, store: Store) -> Self:
         """Fit the model to all tasks."""
-        return cls(arrivals=Slots.fit(store), **cls.task_parameters(store)).keep_load(Submitted.of(store))
+        return cls(arrivals=Slots.fit(store, "ran"), **cls.task_parameters(store)).keep_load(
+            Submitted.of(store)
+        )
 
     def keep_load(self, log: Submitted) -> Self:
         """Return the model with the mean work of jobs of a *log*, and as many of them a day."""
