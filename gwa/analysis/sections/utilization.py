@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import Level, level
-from gwa.metrics.window import LACKING, RUNNING, Window, extremes, present, recorded, unfinished, window
+from gwa.metrics.window import LACKING, RUNNING, Cut, Window, extremes, present, recorded, unfinished, window
 from gwa.report.document import Block, Fact, Facts, Note, Unit
 from gwa.report.figures.series import series
 from gwa.report.formatting import fraction
@@ -49,13 +49,22 @@ def utilization(store: Store) -> Iterator[Block]:
     yield _figure(store, _busy(store, span), cpus, known)
 
 
+CUT: Mapping[Cut, str] = {
+    "none": "nowhere",
+    "start": "at its start",
+    "end": "at its end",
+    "both": "at its start and its end",
+    "unknown": "unknown",
+}
+
+
 def _window_facts(observed: Window) -> Facts:
     unknown = "" if observed.period else "unknown"
     return Facts(
         (
             Fact("window.first", observed.first, "Load known from", "timestamp", text=unknown),
             Fact("window.last", observed.last, "Load known to", "timestamp", text=unknown),
-            Fact("window.cut", observed.cut, "Where the log is cut"),
+            Fact("window.cut", observed.cut, "Where the log is cut", text=CUT[observed.cut]),
         ),
         listed=bool(observed.period),
     )
