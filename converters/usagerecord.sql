@@ -33,6 +33,9 @@ Users are known by DN, else GlobalUserName, else LocalUserId. A JobName that onl
 executable. The site is Site or SiteName, else MachineName.
 """
 
+[accepts]
+aborted = "failed | cancelled | unknown"
+
 [columns]
 record_id = "varchar"
 created = "varchar"

@@ -17,6 +17,9 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``sides``
     tables of further files, each with its ``columns``, told apart by their number, or by a pattern that
     most lines match: ``first`` among the ``options`` of a side. What a side does not say is as in the header.
+``accepts``
+    the options that a user may give with ``-O``, and what each of them accepts, as
+    `gwa.formats.format_options` says. The SELECT has their values as variables.
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``
     see `gwa.ingest.spec.ConverterSpec`.
 """
@@ -31,6 +34,7 @@ import duckdb
 
 from gwa.errors import DefinitionError
 from gwa.formats.base import Format
+from gwa.formats.format_options import options_used
 from gwa.ingest.cleaning import SLACK
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
@@ -45,6 +49,9 @@ HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
 READERS: Final = plugins.names("gwa.ingest.readers")
 FAULTS: Final = (DefinitionError, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 """What the engine says of SQL that is wrong whatever the data."""
+
+OPTIONS_OF_READERS: Final = {"named": {"columns": "names of columns"}}
+"""Options of all formats with that reader, and what they accept."""
 
 COMMON: Final = f"""
 As in every log: a wait or a run time that is negative by less than {SLACK} s (an hour of daylight saving, and
@@ -84,6 +91,7 @@ class _Header(_TableHeader):
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
     scope: Literal["row", "trace"] = "row"
     sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    accepts: Mapping[str, str] = field(default_factory=dict)
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
     from_header: Mapping[str, str] = field(default_factory=dict)
@@ -121,6 +129,7 @@ def definition(name: str, text: str) -> Format:
         notes=f"{header.notes}{COMMON}",
         mismatch=lambda head: _mismatch(head, spec, header),
         read=lambda heads, options: _read(name, heads, options, spec, header),
+        options=options_used(match[2], {**OPTIONS_OF_READERS.get(spec.reader, {}), **header.accepts}),
     )
 
 

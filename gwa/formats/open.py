@@ -6,6 +6,7 @@ from pathlib import Path
 from gwa.errors import EngineError, UnknownFormat
 from gwa.formats.base import Format
 from gwa.formats.builtin.parquet import read_remote
+from gwa.formats.format_options import check_options
 from gwa.formats.registry import all_formats, broken, format_called
 from gwa.formats.remote import is_remote
 from gwa.ingest.inputs import expand
@@ -69,6 +70,7 @@ def open_files(
     """Return a store with the jobs of *files*, and skip files of unknown formats if *skip_unknown*."""
     options = options or ReadOptions()
     if len(files) == 1 and is_remote(files[0]):
+        check_options("Parquet", {}, options.format_options)
         return read_remote(files[0], options)
     heads = [FileHead.of(path, min(HEAD_SIZE, TOTAL_HEAD_SIZE // len(files))) for path in files]
     recognised = _recognise_all(heads, name, skip_unknown=skip_unknown)
@@ -82,6 +84,7 @@ def open_files(
         raise EngineError(
             f"{files[0]}: is {format_.title}, Spark reads Parquet: gwa convert it to .parquet first"
         )
+    check_options(format_.title, format_.options, options.format_options)
     store = format_.read([head for head in heads if head in recognised], options)
     if "format" not in store.provenance and not store.is_read_only:
         store.note({"format": format_.name, "gwa": __version__})

@@ -71,7 +71,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         *(entries(head.comments(mark)) if mark else () for head in fresh),
     ]
     files = [*(file.head for file in earlier), *fresh]
-    header = overridden(_merge_headers([*headers, tuple(spec.header.items())]), options.system or {})
+    header = overridden(_merge_headers([*headers, tuple(spec.header.items())]), options.stated_system)
     store.set_header(header)
     starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
     query = _prepare_tables(store, spec, header, options)

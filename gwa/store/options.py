@@ -28,6 +28,12 @@ class ReadOptions:
     format_options: Mapping[str, object] = field(default_factory=dict)
 
     @property
+    def stated_system(self) -> Mapping[str, object]:
+        """What the user states of the system: the contents of a system file, and the option ``zone``."""
+        zone = self.format_options.get("zone")
+        return {**(self.system or {}), **({"zone": zone} if zone else {})}
+
+    @property
     def on_spark(self) -> bool:
         """Whether Spark answers queries on the jobs."""
         return self.engine is not None and self.engine.is_spark

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.cli import gwa as program
-from gwa.errors import DefinitionError, UnknownFormat
+from gwa.errors import DefinitionError, TraceError, UnknownFormat
 from gwa.formats.converter import definition
+from gwa.formats.format_options import ANY, KINDS
 from gwa.formats.open import open_trace, recognise
-from gwa.formats.registry import all_formats, broken, definitions, format_called
+from gwa.formats.registry import all_formats, broken, converters, definitions, format_called
 from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from tests.conftest import HOME
 from tests.mutation import CHANGES, FEW, mutated
 
@@ -157,3 +159,54 @@ def test_a_definition_that_breaks_off_is_a_format_or_an_error_in_one_line(file):
         message = told(file, text[:end])
         assert re.match(rf"{re.escape(file.name)}:(\d+:)? ", message)
         assert "\n" not in message
+
+
+# Options of a format.
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"colums": "JobID"}, "has no option 'colums', expected one of columns, zone"),
+        ({"zon": "Europe/London"}, "has no option 'zon', expected one of zone, columns"),
+        ({"zone": "Europe/Londn"}, "the option zone is 'Europe/Londn', expected a time zone such as"),
+        ({"columns": ""}, "the option columns is '', expected names of columns"),
+    ],
+)
+def test_unknown_options_and_values_are_refused_with_what_is_known(options, said, sample):
+    with pytest.raises(TraceError, match=said):
+        open_trace([sample / "slurm" / "sacct-2024.txt"], options=ReadOptions(format_options=options))
+
+
+@pytest.mark.parametrize("value", ["abc", "-1", "1e3", "6; drop table jobs", "", "1" * 99])
+def test_a_number_of_digits_is_a_number(value, sample):
+    options = ReadOptions(format_options={"digits": value})
+    with pytest.raises(TraceError, match=r"the option digits is '.*', expected a whole number"):
+        open_trace(sorted((sample / "google2011").glob("*.csv")), options=options)
+
+
+@pytest.mark.parametrize("name", ["gwf", "swf"])
+def test_a_format_without_options_takes_none(name, sample):
+    path = sample / "swf" / {"gwf": "expected.gwf", "swf": "tiny.swf"}[name]
+    with pytest.raises(TraceError, match="has no option 'attempts', and takes none"):
+        open_trace([path], options=ReadOptions(format_options={"attempts": "true"}))
+
+
+def test_a_zone_is_that_of_the_trace(sample):
+    stores = [
+        open_trace([sample / "slurm" / "sacct-2024.txt"], options=ReadOptions(format_options=options))
+        for options in ({}, {"zone": "America/New_York"})
+    ]
+    with stores[0] as utc, stores[1] as local:
+        assert local.system.zone == "America/New_York"
+        assert (
+            utc.row("select min(submit_time) from jobs")[0]
+            < local.row("select min(submit_time) from jobs")[0]
+        )
+
+
+@pytest.mark.parametrize("one", converters(), ids=lambda one: one.name)
+def test_every_option_states_what_it_accepts(one):
+    assert ANY not in one.options.values()
+    for expected in one.options.values():
+        assert expected in KINDS or " | " in expected
