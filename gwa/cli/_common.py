@@ -18,12 +18,32 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-PATH: Final = click.Path(path_type=Path)
+
+class _InputPath(click.Path):
+    """A path that a command reads, and never writes to while it runs."""
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        """Return the path, protected until the command ends."""
+        from gwa.util.protection import protected
+
+        path = super().convert(value, param, ctx)
+        if ctx:
+            ctx.with_resource(protected([path]))
+        return path
+
+
+PATH: Final = _InputPath(path_type=Path)
+OUTPUT_PATH: Final = click.Path(path_type=Path)
 
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 TRACE: Final = click.argument("trace", type=PATH)
 OUTPUT: Final = click.option(
-    "-o", "--output", "out", required=True, type=PATH, metavar="OUT", help="File to write."
+    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="File to write."
 )
 ARRIVALS: Final = click.option(
     "--arrivals", metavar="NAME", help="Let jobs arrive by another process; 'gwa model list' names them."
@@ -62,7 +82,10 @@ def looks(command: F) -> F:
         ),
         click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.toml has it."),
         click.option(
-            "--strings", type=PATH, metavar="FILE.toml", help="Write all texts there, to be translated."
+            "--strings",
+            type=OUTPUT_PATH,
+            metavar="FILE.toml",
+            help="Write all texts there, to be translated.",
         ),
     )
 

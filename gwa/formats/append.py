@@ -19,6 +19,7 @@ from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.atomic import writable
+from gwa.util.protection import protected
 
 
 def append(
@@ -48,7 +49,7 @@ def append(
     already_stored = [path for path in files if path not in new]
     if not new:
         return account, already_stored
-    with locked(folder, permanent=True, has_store=bool(stored)):
+    with protected(files), locked(folder, permanent=True, has_store=bool(stored)):
         options = replace(options, rows_folder=folder, stored_hashes=tuple(stored))
         history = " && ".join([*commands, command] if command else commands)
         skip_unknown = any(path.is_dir() for path in paths)
