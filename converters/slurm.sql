@@ -3,6 +3,7 @@ title = "Slurm accounting: sacct --parsable2 or --parsable"
 files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
+needs = "ask sacct for times, as in sacct -P -o JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
 missing = [""]
 contains = '^([^|\n]*\|)*JobID\||^\d+(_|\+|\.|\|)([^|\n]*\|){4,}(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED( by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\|'

@@ -1,7 +1,9 @@
 """Arguments and options that commands share, and how a trace is opened with them."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -11,6 +13,7 @@ from gwa.errors import EngineError
 from gwa.report.output import outputs
 
 if TYPE_CHECKING:
+    from gwa.metrics.quality import ConversionNotes
     from gwa.store.account import Account
     from gwa.store.engines.config import Engine
     from gwa.store.options import ReadOptions
@@ -206,8 +209,26 @@ def opened(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
         yield whole.filter(subset) if subset else whole
 
 
-def tell(out: Path, account: "Account", *, quiet: bool) -> None:
-    """Say on standard error what was written, and what became of the rows."""
-    if not quiet:
-        losses = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
-        click.echo(f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})", err=True)
+def noting(options: "ReadOptions") -> "tuple[ReadOptions, list[ConversionNotes]]":
+    """Return *options* with which reading a trace puts its notes into the list that is returned, too."""
+    from gwa.metrics.quality import conversion_notes
+
+    notes: list[ConversionNotes] = []
+    return replace(options, inspect=lambda store: notes.append(conversion_notes(store))), notes
+
+
+def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (), *, quiet: bool) -> None:
+    """Say on standard error what was written, what became of the rows, and what is worth knowing."""
+    if quiet:
+        return
+    losses = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
+    if account.skipped:
+        losses += f", {account.skipped:,} in files not read"
+    parts = [f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})"]
+    for note in notes:
+        parts += note.told
+        if note.count:
+            # SWF cannot hold notes.
+            where = "" if ".swf" in out.suffixes else f": gwa check {shlex.quote(str(out))}"
+            parts.append(f"{note.count} note{'s' if note.count > 1 else ''}{where}")
+    click.echo("; ".join(parts), err=True)

@@ -21,7 +21,8 @@ class Format:
 
     *names* are patterns of file names such as ``*.gwf``. *mismatch* returns None if the format can read the
     file of a head, else the reason why it cannot. *read* makes a store of the files of some heads; *write*
-    is None for formats that are only read. *options* maps the options of the format to what they accept: see
+    is None for formats that are only read. *likeness* says from 0 to 1 how near a file comes to a format that
+    does not match it. *options* maps the options of the format to what they accept: see
     `gwa.formats.format_options`.
     """
 
@@ -32,6 +33,7 @@ class Format:
     mismatch: Callable[[FileHead], str | None]
     read: Callable[[Sequence[FileHead], ReadOptions], Store]
     write: Callable[[Store, Path], None] | None = None
+    likeness: Callable[[FileHead], float] = lambda _: 0.0
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def save(self, store: Store, path: Path) -> None:

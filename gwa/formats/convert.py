@@ -100,7 +100,7 @@ def _require_rows(store: Store, files: Sequence[Path], options: ReadOptions) -> 
     """Raise `TraceError` if the store is appended to and the rows of its logs are not in the checkpoint."""
     if options.stored_hashes is None or options.rows_folder is None:
         return
-    hashes = {digest for (digest,) in store.rows("select sha256 from sources")}
+    hashes = {digest for (digest,) in store.rows("select sha256 from sources where skipped is null")}
     folders = list(options.rows_folder.glob("[0-9]*"))
     if not hashes.issuperset(options.stored_hashes) or len(hashes) != len(folders):
         raise TraceError(f"{files[0]}: only logs of text can be appended, and what they are appended to")

@@ -12,6 +12,7 @@ from typing import Final
 from gwa.errors import StrictError, TraceError
 from gwa.ingest.batch import Batch
 from gwa.ingest.cleaning import finish_jobs
+from gwa.ingest.source.compressed import CUT
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
@@ -77,12 +78,41 @@ def _mark_unix_times(store: Store) -> None:
         store.set_header((("Times", ABSOLUTE), *(line for line in store.header if line[0] != "Times")))
 
 
+def _note_jobs_without_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:
+    """Count the jobs without any time; raise `TraceError` if all are, since those are no jobs of a trace."""
+    jobs, timed = store.row(
+        "select count(*), count(*) filter (where submit_time is not null or run_time is not null) from jobs"
+    )
+    if not timed:
+        message = f"{heads[0].path}: none of its {jobs:,} jobs has a submit time or a run time"
+        raise TraceError(f"{message}; {needs}" if needs else message)
+    store.repaired("no time", "jobs have neither a submit time nor a run time", jobs - timed)
+
+
+def _note_cut_files(store: Store) -> None:
+    """Record as repairs the files whose compressed data ends too early."""
+    cut = store.rows(f"select distinct file from rejects where starts_with(reason, '{CUT}') order by file")
+    for (file,) in cut:
+        store.repaired("cut file", f"{file} breaks off: its end is missing", 1)
+
+
 def finish_store(
-    store: Store, heads: Sequence[FileHead], expected: str, total: RowCounts, steps: Sequence[RepairStep] = ()
+    store: Store,
+    heads: Sequence[FileHead],
+    expected: str,
+    total: RowCounts,
+    steps: Sequence[RepairStep] = (),
+    needs: str = "",
 ) -> None:
-    """Finish the jobs of a store after all rows were read; raise `TraceError` if there are none."""
+    """
+    Finish the jobs of a store after all rows were read.
+
+    Raise `TraceError` if there are no jobs, or if no job has a time; *needs* says how to get them.
+    """
     _refuse_empty(store, heads, expected, total)
     folded = finish_jobs(store, steps)
+    _note_jobs_without_times(store, heads, needs)
+    _note_cut_files(store)
     _mark_unix_times(store)
     jobs = int(store.row("select count(*) as n from recorded")[0])
     store.set_account(Account(total.rows, jobs, folded + total.folded, total.rejected, total.comments))

@@ -85,7 +85,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
             total.add(_map_while_reading(store, fresh, spec, query, starts, options))
         if spec.scope == "trace":
             total.add(_map_whole_source(store, query, files, strict=options.strict))
-        finish_store(store, files, spec.title, total, spec.steps)
+        finish_store(store, files, spec.title, total, spec.steps, spec.needs)
 
 
 def _map_while_reading(
@@ -148,7 +148,7 @@ def _row_counts(file: SourceFile) -> RowCounts:
 
 
 def _source_row(file: SourceFile) -> tuple[object, ...]:
-    return file.file, file.bytes, file.sha256, file.rows, file.comments, file.rejected
+    return file.file, file.bytes, file.sha256, file.rows, file.comments, file.rejected, None
 
 
 def _merge_headers(headers: Sequence[Header]) -> Header:
@@ -174,8 +174,8 @@ def _files_to_read(store: Store, earlier: Sequence[FileHead], heads: Sequence[Fi
     for head, original in duplicates:
         meaning = f"{head.path.name} is the same file as {original.path.name}; read once"
         store.repaired("duplicate file", meaning, 1)
-    for meaning, count in missing_parts([*earlier, *distinct]).items():
-        store.repaired("missing part", meaning, count)
+    for name, meaning, count in missing_parts([*earlier, *distinct]):
+        store.repaired(name, meaning, count)
     return distinct
 
 

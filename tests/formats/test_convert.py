@@ -1,17 +1,21 @@
 """What `gwa convert` does with what it is given: nothing is lost, nothing is written over, all is said."""
 
+import gzip
 import hashlib
 import os
+import re
 import shutil
+import tarfile
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 
 from gwa.cli import gwa as program
-from gwa.errors import OutputError
+from gwa.errors import OutputError, TraceError, UnknownFormat
 from gwa.formats.append import append
 from gwa.formats.convert import convert
-from tests.conftest import HOME
+from gwa.formats.open import open_trace
 
 HEADER = "; UnixStartTime: 1000000000\n; MaxProcs: 8\n"
 ROW = "{0} {0} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
@@ -21,7 +25,7 @@ LOG = HEADER + "".join(map(ROW.format, range(1, 4)))
 def run(*words, status=0):
     """Run gwa in this process and return what it says."""
     done = CliRunner().invoke(program, [str(word) for word in words])
-    said = done.output if done.exception is None or done.exit_code == 2 else str(done.exception)
+    said = done.output or str(done.exception)
     assert bool(done.exit_code) == bool(status), said
     return said
 
@@ -105,3 +109,121 @@ def test_no_command_writes_to_what_it_reads(kind, tmp_path, monkeypatch, sample)
     before = (tmp_path / name).read_bytes()
     assert "is read" in run(*(word.format(name) for word in words), status=1)
     assert (tmp_path / name).read_bytes() == before
+
+
+# What was given and not read is named and counted.
+
+
+@pytest.fixture
+def folder(log, tmp_path):
+    """Return a folder with a log, a note, a log of an unknown kind, an archive and an empty file."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    shutil.move(log, folder / "a.swf")
+    (folder / "README.md").write_text("# Logs\n\nThese are logs.\n")
+    (folder / "other.log").write_text("".join(f"job {number} ran well\n" for number in range(100)))
+    (folder / "empty.log").touch()
+    with tarfile.open(folder / "b.tar", "w") as archive:
+        archive.add(folder / "a.swf")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["a.duckdb", "a.parquet", "a.sqlite", "a.gwf"])
+def test_files_that_are_not_read_are_named_and_counted(name, folder, tmp_path):
+    out = tmp_path / name
+    said = run("convert", folder, "-o", out)
+    assert "3 jobs from " in said
+    assert "in files not read" in said
+    for file in ("README.md", "other.log", "b.tar"):
+        assert file in said
+    assert said.rstrip().endswith(f"notes: gwa check {out}")
+    with open_trace([out]) as store:
+        account = store.account
+        account.check()
+        assert account.jobs == 3
+        assert account.skipped > 103
+        assert account.rows == account.skipped + 5
+        if not name.endswith(".gwf"):
+            rows = store.rows("select file, rows, skipped from sources order by file")
+            assert [row for row in rows if row[0] != "b.tar"] == [
+                ("README.md", 3, 3), ("a.swf", 5, None), ("empty.log", 0, 0), ("other.log", 100, 100),
+            ]  # fmt: skip
+    found = run("check", out)
+    for file in ("README.md", "other.log", "b.tar"):
+        assert file in found
+
+
+def test_files_that_are_not_read_stay_counted_when_logs_are_appended(folder, tmp_path):
+    out, more = tmp_path / "a.duckdb", tmp_path / "more.swf"
+    more.write_text(HEADER + ROW.format(9))
+    first, _ = append([folder], out)
+    assert append([folder], out) == (first, [folder / "a.swf"])
+    second, _ = append([more], out)
+    assert (second.jobs, second.skipped) == (4, first.skipped)
+    with open_trace([out]) as store:
+        assert store.rows("select count(*) from sources where skipped is not null") == [(4,)]
+
+
+def test_a_folder_without_logs_blames_the_file_that_is_most_like_one(tmp_path):
+    (tmp_path / "README.md").write_text("# Logs\n")
+    (tmp_path / "jobs.txt").write_text("".join(f"{'1 ' * 17}\n" for _ in range(9)))
+    with pytest.raises(UnknownFormat, match=r"none of 2 files is a trace; .*jobs.txt.*swf: has 17 columns"):
+        open_trace([tmp_path])
+
+
+def test_a_folder_of_several_formats_names_a_file_of_each(folder, sample):
+    shutil.copy(sample / "sge" / "accounting", folder)
+    with pytest.raises(
+        UnknownFormat, match=r"different formats \(sge such as accounting, swf such as a\.swf\)"
+    ):
+        open_trace([folder])
+
+
+def test_a_store_of_an_earlier_version_has_sources_without_skipped_files(log, tmp_path):
+    convert([log], tmp_path / "a.duckdb")
+    with duckdb.connect(tmp_path / "a.duckdb") as database:
+        database.execute("alter table sources drop column skipped")
+    with open_trace([tmp_path / "a.duckdb"]) as store:
+        assert store.rows("select file, skipped from sources") == [("log.swf", None)]
+        assert store.account.skipped == 0
+
+
+# What is missing is said at once.
+
+
+def test_a_cut_log_is_said_to_be_cut(tmp_path):
+    whole = LOG + "".join(map(ROW.format, range(4, 3000)))
+    (tmp_path / "a.swf.gz").write_bytes(gzip.compress(whole.encode())[:5000])
+    said = run("convert", tmp_path / "a.swf.gz", "-o", tmp_path / "a.gwf")
+    assert "cut file (1): a.swf.gz breaks off: its end is missing" in said
+    assert "a.swf.gz breaks off" in run("check", tmp_path / "a.gwf", status=1)
+
+
+def test_a_gap_between_parts_is_told_from_parts_that_were_not_given(sample, tmp_path):
+    text = (sample / "google2011" / "task_events-part-00000-of-00001.csv").read_text()
+    lines = text.splitlines(keepends=True)
+    for number in (0, 1, 3):
+        path = tmp_path / f"part-{number:05}-of-00006.csv"
+        path.write_text("".join(lines[number * len(lines) // 4 : (number + 1) * len(lines) // 4]))
+    said = run("convert", *sorted(tmp_path.glob("*.csv")), "-o", tmp_path / "a.gwf")
+    assert re.search(
+        r"gap in parts \(1\): parts between those that were given are missing, such as .*part-00002", said
+    )
+    assert re.search(
+        r"missing part \(2\): parts of a table were not given, such as .*part-00004-of-00006", said
+    )
+
+
+def test_jobs_of_nothing_but_a_status_are_no_trace(tmp_path):
+    path = tmp_path / "sacct.txt"
+    head = "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n"
+    path.write_text(head + "".join(f"{number}|a|short|x|1|COMPLETED|0:0\n" for number in range(1, 9)))
+    with pytest.raises(TraceError, match=r"none of its 8 jobs has a submit time or a run time; ask sacct"):
+        open_trace([path])
+
+
+def test_some_jobs_of_nothing_but_a_status_are_counted(log, tmp_path):
+    log.write_text(LOG + "4 -1 -1 -1 -1 -1 -1 -1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n")
+    assert "no time (1): jobs have neither a submit time nor a run time" in run(
+        "convert", log, "-o", tmp_path / "a.gwf"
+    )

@@ -107,14 +107,48 @@ def test_a_definition_that_is_no_text_stands_in_nobodys_way(shipped, log):
     assert str(broken()["bad"]) == "bad.sql: is no text, expected a definition in SQL"
 
 
-def test_what_cannot_be_recognised_lists_every_refusal_and_every_bad_definition(shipped, tmp_path):
-    (shipped / "bad.sql").write_text("select 1")
-    (tmp_path / "words").write_text("some words\nand others\n")
+REFUSED = {
+    "people.csv": (
+        "name,age\nann,31\nbob,7\n",
+        r"looks like CSV with columns name, age\)\. To read it.*--with",
+    ),
+    "words": ("some words\nand other ones\n", r"looks like text\)\. To read it"),
+    "cut.log": ("own,1\nown,3\nown,5\n", r"Nearest formats: own: has 2 columns, expected 3\. To read it"),
+    "a.json": ('{"user": 1, "start": 2}\n', r"looks like JSON lines with keys user, start\)"),
+    "a.html": ("<html><body></body></html>\n", r"looks like XML of elements such as html\)"),
+    "a.pdf": (b"%PDF-1.4\n\x00\x01\x02\n", r"looks like a PDF document\).* 'gwa formats' lists"),
+    "README.md": ("# Logs\n\nThese are logs.\n", r"looks like Markdown\)"),
+}
 
-    with pytest.raises(
-        UnknownFormat, match=r"words: no known format .*own: has 1 columns, expected 3;.*bad: bad"
-    ):
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.usefixtures("shipped")
+def test_what_cannot_be_recognised_is_told_what_it_seems_to_be_and_what_to_do(name, tmp_path):
+    content, said = REFUSED[name]
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    with pytest.raises(UnknownFormat, match=said) as told:
+        recognise(FileHead.of(tmp_path / name))
+    assert len(str(told.value)) < 400 + len(str(tmp_path))
+
+
+def test_definitions_with_errors_are_named_where_a_log_is_not_recognised(shipped, tmp_path):
+    (shipped / "bad.sql").write_text("select 1")
+    (tmp_path / "words").write_text("some words\nand other ones\n")
+
+    with pytest.raises(UnknownFormat, match="Definitions with errors: bad"):
         recognise(FileHead.of(tmp_path / "words"))
+
+
+def test_the_example_of_a_definition_reads_the_log_that_it_shows(tmp_path):
+    example = CliRunner().invoke(program, ["formats", "--own"]).output
+    (tmp_path / "my.sql").write_text(example)
+    shown = [line.removeprefix("#   ") for line in example.splitlines() if line.startswith("#   ")]
+    (tmp_path / "log.csv").write_text("\n".join(shown) + "\n")
+    with open_trace([tmp_path / "log.csv"], str(tmp_path / "my.sql")) as store:
+        fields = "submit_time, wait_time, run_time, n_procs, status, user_id"
+        assert store.rows(f"select {fields} from jobs") == [(1717156800, 300, 3300, 4, 1, "ann")]
+        assert (store.account.rejected, store.account.rows) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Shared by formats that hold a table of jobs: names of columns, rows on source files, and checks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -10,11 +10,16 @@ from gwa.ingest.counting import RowCounts
 from gwa.ingest.source.compressed import SUFFIXES, Source
 from gwa.ingest.source.head import FileHead
 from gwa.store.schema import FIELDS
+from gwa.store.store import Store
 
 REQUIRED_FIELDS: Final = ("submit_time", "run_time")
-"""A table without any of these fields is not a table of jobs."""
+"""A table without all of these fields is not a table of jobs."""
 
-EXPECTED: Final = "expected the columns of GWF, SubmitTime or RunTime at least"
+EXPECTED: Final = "expected columns named as in GWF, SubmitTime and RunTime at least"
+
+
+MAXIMUM_SHOWN: Final = 10
+"""The number of columns that are named where more are not read."""
 
 
 def _normalized(title: str) -> str:
@@ -42,10 +47,18 @@ def fields_of(columns: Sequence[str]) -> dict[str, int]:
             raise ValueError(f"its columns {columns[positions[field]]} and {column} are the same field")
         if field:
             positions[field] = position
-    if not any(field in positions for field in REQUIRED_FIELDS):
+    if not all(field in positions for field in REQUIRED_FIELDS):
         shown = ", ".join(columns)[:100]
         raise ValueError(f"is a table of other things ({shown}); {EXPECTED}")
     return positions
+
+
+def note_ignored(store: Store, columns: Sequence[str], positions: Mapping[str, int], jobs: int) -> None:
+    """Record as a repair the names of *columns* that are no fields, and therefore are not read."""
+    ignored = [name for position, name in enumerate(columns) if position not in positions.values()]
+    if ignored:
+        names = ", ".join(ignored[:MAXIMUM_SHOWN]) + (", …" if len(ignored) > MAXIMUM_SHOWN else "")
+        store.repaired("columns not read", f"{names}: no fields of GWF have these names", jobs)
 
 
 def is_packed(head: FileHead) -> bool:
@@ -60,7 +73,7 @@ def source_rows(heads: Sequence[FileHead], counts: Sequence[RowCounts]) -> list[
     for head, count in zip(heads, counts, strict=True):
         with closing(Source(head.path)) as source:
             file = head.path.name, source.size, source.sha256()
-        rows.append((*file, count.rows, count.comments, count.rejected))
+        rows.append((*file, count.rows, count.comments, count.rejected, None))
     return rows
 
 

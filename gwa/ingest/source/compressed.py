@@ -17,6 +17,9 @@ MAGIC: Final = {
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
+CUT: Final = "compressed data broke off"
+"""The beginning of the reason why compressed data cannot be read to its end."""
+
 SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -83,11 +86,11 @@ class Source:
                 # Not read, which loses data that it has already when it reaches the truncation.
                 piece = self._stream.read1(size)
             except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
-                self.broken = f"compressed data broke off: {error}"
+                self.broken = f"{CUT}: {error}"
             except Exception as error:
                 if type(error).__name__ != "ZstdError":
                     raise
-                self.broken = f"compressed data broke off: {error}"
+                self.broken = f"{CUT}: {error}"
             else:
                 if not piece:
                     break
