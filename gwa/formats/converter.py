@@ -10,6 +10,8 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     patterns such as ``*.swf`` for names, used where the content alone does not decide.
 ``first``, ``contains``
     a regular expression that most lines of data match, and one to be found somewhere in the head.
+``distinct``
+    a column of which most lines have a value of their own, such as the number of the job.
 ``reader``, ``columns``, ``delimiter``, ``comment``, ``missing``, ``options``, ``extra_columns``
     which reader of `gwa.ingest.readers` makes the table ``source``, and how.
 ``scope``
@@ -125,6 +127,7 @@ class _Header(_TableHeader):
     notes: str
     first: re.Pattern[str] | None = None
     contains: re.Pattern[str] | None = None
+    distinct: str = ""
     extra_columns: bool = False
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
     scope: Literal["row", "trace"] = "row"
@@ -194,11 +197,26 @@ def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | Non
         width, wanted = _widths(head, spec)
         if width not in wanted and not (header.extra_columns and width > wanted[0]):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
+    return _odd_rows(head, rows, spec, header)
+
+
+def _odd_rows(head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: _Header) -> str | None:
+    """Return why *rows* are not lines of a format, None when they are."""
     if header.contains and not header.contains.search(head.text):
         return "has no line such as those of its records"
     if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):
         return "most of its lines look different"
+    if header.distinct and not _is_distinct(rows, spec.source_table, header.distinct):
+        return f"most of its lines have the same {header.distinct}"
     return None
+
+
+def _is_distinct(rows: Sequence[str], table_spec: TableSpec, column: str) -> bool:
+    """Whether most of *rows* have a value of their own in a column."""
+    position = list(table_spec.columns).index(column)
+    split = None if table_spec.delimiter == " " else table_spec.delimiter
+    values = [cells[position] for cells in (row.split(split) for row in rows) if len(cells) > position]
+    return 2 * len(set(values)) > len(values)
 
 
 def _likeness(head: FileHead, spec: ConverterSpec, header: _Header) -> float:

@@ -17,10 +17,18 @@ from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
 from gwa.store.store import Store
-from gwa.store.system import ABSOLUTE, from_header
+from gwa.store.system import ABSOLUTE, ASSUMED_UTC, from_header
 
 EARLIEST_UNIX_TIME: Final = 5e8
 """Submit times from here on (1985) are Unix times: no log is sixteen years long."""
+
+NO_ZONE: Final = "no time zone"
+"""The name of the repair that counts jobs whose times have no zone, and of which none is stated."""
+
+ZONE_REMARK: Final = (
+    f"{NO_ZONE}: local times were taken as UTC; -O zone=Europe/Amsterdam, say, states their zone"
+)
+"""What a SELECT remarks on such a job, as the variable ``zone_remark``; missing where a zone is stated."""
 
 MAXIMUM_REJECTS_KEPT: Final = 10_000
 """The number of rejects whose text is kept; all are counted."""
@@ -75,7 +83,10 @@ def _mark_unix_times(store: Store) -> None:
     """State in the header that times are Unix times if they can be nothing else."""
     earliest = store.row("select min(submit_time) as earliest from jobs")[0]
     if earliest is not None and earliest >= EARLIEST_UNIX_TIME and from_header(store.header).relative:
-        store.set_header((("Times", ABSOLUTE), *(line for line in store.header if line[0] != "Times")))
+        (local,) = store.row(f"select coalesce(sum(jobs), 0) from repairs where name = '{NO_ZONE}'")
+        (jobs,) = store.row("select count(*) from jobs")
+        times = ASSUMED_UTC if 2 * local > jobs else ABSOLUTE
+        store.set_header((("Times", times), *(line for line in store.header if line[0] != "Times")))
 
 
 def _note_jobs_without_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:

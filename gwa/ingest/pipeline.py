@@ -16,7 +16,7 @@ from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.ingest.batch import create_table
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
-from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT, RowCounts, finish_store
+from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT, ZONE_REMARK, RowCounts, finish_store
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
 from gwa.ingest.spec import ConverterSpec
@@ -185,8 +185,10 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     for name, table_spec in spec.tables.items():
         create_table(database, f"{STAGING}{name}", table_spec)
         define_view(store, name)
-    zone = from_header(header).timezone.key
-    variables = {"start": 0.0, "file_no": 0, "zone": zone, **options.format_options}
+    system = from_header(header)
+    remark = "" if system.zone else ZONE_REMARK
+    given = {"zone": system.timezone.key, **options.format_options}
+    variables = {"start": 0.0, "file_no": 0, "zone_remark": remark, **given}
     for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
     try:

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import os
+import random
 import re
 import shutil
 import tarfile
@@ -10,12 +11,17 @@ import tarfile
 import duckdb
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gwa.cli import gwa as program
 from gwa.errors import OutputError, TraceError, UnknownFormat
 from gwa.formats.append import append
 from gwa.formats.convert import convert
-from gwa.formats.open import open_trace
+from gwa.formats.open import open_trace, recognise
+from gwa.ingest.source.head import FileHead
+from tests.conftest import LOGS
+from tests.mutation import FEW
 
 HEADER = "; UnixStartTime: 1000000000\n; MaxProcs: 8\n"
 ROW = "{0} {0} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
@@ -227,3 +233,53 @@ def test_some_jobs_of_nothing_but_a_status_are_counted(log, tmp_path):
     assert "no time (1): jobs have neither a submit time nor a run time" in run(
         "convert", log, "-o", tmp_path / "a.gwf"
     )
+
+
+# A log that has grown.
+
+
+@pytest.mark.parametrize("kind", ["swf", "gwf"])
+def test_a_log_that_has_grown_is_appended_without_counting_jobs_twice(kind, tmp_path):
+    short, grown = tmp_path / f"short.{kind}", tmp_path / f"grown.{kind}"
+    rows = [ROW.format(number) for number in range(1, 10)]
+    running = rows[4].replace(" 0 5 1 ", " 0 -1 1 ")
+    for path, lines in ((short, [*rows[:4], running]), (grown, rows)):
+        (tmp_path / "a.swf").write_text(HEADER + "".join(lines))
+        convert([tmp_path / "a.swf"], path)
+    append([short], tmp_path / "a.duckdb")
+    account, _ = append([grown], tmp_path / "a.duckdb")
+    assert (account.jobs, account.folded) == (9, 5)
+    with open_trace([tmp_path / "a.duckdb"]) as store, open_trace([grown]) as whole:
+        fields = "job_id, submit_time, run_time, user_id"
+        assert store.rows(f"select {fields} from jobs order by all") == whole.rows(
+            f"select {fields} from jobs order by all"
+        )
+        assert ("repeated jobs", 5) in store.rows("select name, jobs from repairs")
+
+
+def test_jobs_of_one_number_that_differ_are_all_kept(tmp_path):
+    for name, user in (("a.swf", 1), ("b.swf", 2)):
+        (tmp_path / name).write_text(HEADER + f"1 1 0 5 1 -1 -1 1 -1 -1 1 {user} 1 -1 -1 -1 -1 -1\n")
+    with open_trace([tmp_path / "a.swf", tmp_path / "b.swf"]) as store:
+        assert store.account.jobs == 2
+
+
+# Tables of numbers are no logs.
+
+
+@given(data=st.data(), highest=st.sampled_from([1, 9, 1000, 10**6]), fractions=st.booleans())
+@settings(FEW, max_examples=30)
+def test_eighteen_columns_of_numbers_are_no_swf(data, highest, fractions, tmp_path):
+    generator = random.Random(data.draw(st.integers(0, 10**6)))
+    draw = (lambda: generator.random() * highest) if fractions else (lambda: generator.randint(-1, highest))
+    path = tmp_path / "matrix.txt"
+    path.write_text("".join(" ".join(str(draw()) for _ in range(18)) + "\n" for _ in range(60)))
+    with pytest.raises(UnknownFormat, match="not a trace"):
+        open_trace([path])
+
+
+@pytest.mark.skipif(not (LOGS / "swf").is_dir(), reason="real logs are not here")
+def test_real_logs_of_any_edition_are_swf(tmp_path):
+    for path in sorted((LOGS / "swf").iterdir()):
+        (tmp_path / "log.txt").write_bytes(path.read_bytes())
+        assert recognise(FileHead.of(tmp_path / "log.txt")).name == "swf", path.name
