@@ -11,6 +11,7 @@ import click
 
 from gwa.errors import EngineError
 from gwa.report.output import outputs
+from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
     from gwa.metrics.quality import ConversionNotes
@@ -34,7 +35,7 @@ class _InputPath(click.Path):
         """Return the path, protected until the command ends."""
         from gwa.util.protection import protected
 
-        path = super().convert(value, param, ctx)
+        path: Any = super().convert(value, param, ctx)
         if ctx:
             ctx.with_resource(protected([path]))
         return path
@@ -231,4 +232,4 @@ def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (),
             # SWF cannot hold notes.
             where = "" if ".swf" in out.suffixes else f": gwa check {shlex.quote(str(out))}"
             parts.append(f"{note.count} note{'s' if note.count > 1 else ''}{where}")
-    click.echo("; ".join(parts), err=True)
+    click.echo(as_text("; ".join(parts)), err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._common import OUTPUT, PATH, SOURCES, noting, options, reading, tell
+from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
     from gwa.store.account import Account
@@ -59,7 +60,7 @@ def command(
     Example:
       gwa convert sample_traces/swf/tiny.swf -o tiny.gwf
     """
-    words = ["gwa", "convert", *(source.name for source in sources), "-o", out.name]
+    words = ["gwa", "convert", *(as_text(source.name) for source in sources), "-o", as_text(out.name)]
     read_options, notes = noting(reading(params, strict=strict))
     arguments: dict[str, Any] = {
         "name": str(own) if own else params["name"],

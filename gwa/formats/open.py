@@ -20,6 +20,7 @@ from gwa.ingest.source.head import HEAD_SIZE, TOTAL_HEAD_SIZE, FileHead
 from gwa.ingest.source.lines import count_lines
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.util.filenames import as_text
 from gwa.util.version import __version__
 
 NEAREST: Final = 2
@@ -47,7 +48,7 @@ class SkippedFile:
         """Return its row for the store's table of sources."""
         with closing(Source(self.path)) as source:
             lines = count_lines(source)
-            return self.path.name, source.size, source.sha256(), lines, 0, 0, lines
+            return as_text(self.path.name), source.size, source.sha256(), lines, 0, 0, lines
 
 
 @dataclass
@@ -175,7 +176,7 @@ def _recognise_all(files: Sequence[Path], name: str | None, *, skip_unknown: boo
             if not skip_unknown:
                 raise
             reason = str(error).removeprefix(f"{path}: ").partition(". ")[0]
-            recognised.skipped.append(SkippedFile(path, reason))
+            recognised.skipped.append(SkippedFile(path, as_text(reason)))
             # An archive has no head that is read: it may well hold logs.
             likely = _most_like(head, all_formats(), 0.0) if head else [(1.0, None)]
             errors.append((max((likeness for likeness, _ in likely), default=0.0), error))
@@ -206,7 +207,7 @@ def _record_skipped(store: Store, skipped: Sequence[SkippedFile]) -> None:
     _add_skipped(store, rows)
     by_reason: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for file, row in zip(skipped, rows, strict=True):
-        by_reason[file.reason].append((file.path.name, int(str(row[-1]))))
+        by_reason[file.reason].append((as_text(file.path.name), int(str(row[-1]))))
     for reason, files in by_reason.items():
         names = ", ".join(name for name, _ in files[:MAXIMUM_NAMES])
         more = f" and {len(files) - MAXIMUM_NAMES} more files" if len(files) > MAXIMUM_NAMES else ""

@@ -18,6 +18,7 @@ from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
 from gwa.store.store import Store
 from gwa.store.system import ABSOLUTE, ASSUMED_UTC, from_header
+from gwa.util.filenames import as_text
 
 EARLIEST_UNIX_TIME: Final = 5e8
 """Submit times from here on (1985) are Unix times: no log is sixteen years long."""
@@ -61,7 +62,9 @@ def count_batch(store: Store, path: Path, batch: Batch, counts: RowCounts, *, st
         raise StrictError(message)
     kept = rejects[: max(0, MAXIMUM_REJECTS_KEPT - counts.rejected)]
     counts.rejected += len(rejects)
-    store.insert("rejects", [(path.name, reject.line, reject.reason, reject.text) for reject in kept])
+    store.insert(
+        "rejects", [(as_text(path.name), reject.line, reject.reason, reject.text) for reject in kept]
+    )
 
 
 def _refuse_empty(store: Store, heads: Sequence[FileHead], expected: str, counts: RowCounts) -> None:

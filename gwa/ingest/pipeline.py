@@ -33,6 +33,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header, overridden
+from gwa.util.filenames import as_text
 
 EXTRA_COLUMNS: Final = (
     "source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
@@ -172,7 +173,7 @@ def _files_to_read(store: Store, earlier: Sequence[FileHead], heads: Sequence[Fi
     """Return the files to read, in order; record duplicate files and missing parts as repairs."""
     distinct, duplicates = drop_duplicates(sort_parts(heads))
     for head, original in duplicates:
-        meaning = f"{head.path.name} is the same file as {original.path.name}; read once"
+        meaning = f"{as_text(head.path.name)} is the same file as {as_text(original.path.name)}; read once"
         store.repaired("duplicate file", meaning, 1)
     for name, meaning, count in missing_parts([*earlier, *distinct]):
         store.repaired(name, meaning, count)
@@ -241,6 +242,8 @@ def _move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> i
         number, line, reason = rejects[0]
         raise StrictError(f"{heads[number].path}:{line}: {reason}")
     kept = rejects[:MAXIMUM_REJECTS_KEPT]
-    store.insert("rejects", [(heads[number].path.name, line, reason, "") for number, line, reason in kept])
+    store.insert(
+        "rejects", [(as_text(heads[number].path.name), line, reason, "") for number, line, reason in kept]
+    )
     store.connection.execute("delete from mapped where reject is not null")
     return len(rejects)

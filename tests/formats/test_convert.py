@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gwa.cli import gwa as program
-from gwa.errors import OutputError, TraceError, UnknownFormat
+from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats.append import append
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace, recognise
 from gwa.ingest.source.head import FileHead
-from tests.conftest import LOGS
-from tests.mutation import FEW
+from tests.conftest import HOME, LOGS
+from tests.mutation import CHANGES, FEW, mutated, told
 
 HEADER = "; UnixStartTime: 1000000000\n; MaxProcs: 8\n"
 ROW = "{0} {0} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
@@ -283,3 +283,86 @@ def test_real_logs_of_any_edition_are_swf(tmp_path):
     for path in sorted((LOGS / "swf").iterdir()):
         (tmp_path / "log.txt").write_bytes(path.read_bytes())
         assert recognise(FileHead.of(tmp_path / "log.txt")).name == "swf", path.name
+
+
+# Names of files that are not UTF-8.
+
+
+@pytest.fixture
+def latin(log):
+    """Return a log whose name is Latin-1."""
+    path = log.with_name(os.fsdecode(b"caf\xe9.swf"))
+    try:
+        log.rename(path)
+    except OSError:
+        pytest.skip("this disk has names of UTF-8 only")
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.duckdb", "a.gwf", "a.parquet"])
+def test_a_log_with_a_name_that_is_no_utf8_is_read(name, latin, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    assert "3 jobs" in run("convert", latin, "-o", out / name)
+    with open_trace([out / name]) as store:
+        assert store.account.jobs == 3
+    shutil.copy(latin, latin.with_name(os.fsdecode(b"\xff.swf")))
+    with open_trace(sorted(tmp_path.glob("*.swf"))) as store:
+        assert [name for (name,) in store.rows("select name from repairs")] == ["duplicate file"]
+
+
+def test_what_databases_cannot_open_is_said_in_a_line(latin, tmp_path):
+    convert([latin], tmp_path / "a.parquet")
+    path = tmp_path / os.fsdecode(b"\xe9.parquet")
+    (tmp_path / "a.parquet").rename(path)
+    with pytest.raises(TraceError, match="its name is not UTF-8, which databases cannot open: rename it"):
+        open_trace([path])
+    with pytest.raises(OutputError, match="its name is not UTF-8, expected another one"):
+        convert([latin], tmp_path / os.fsdecode(b"out\xe9.gwf"))
+
+
+# Every row of everything that is given is accounted for.
+
+SAMPLES = HOME / "sample_traces"
+
+
+@given(
+    name=st.sampled_from(sorted(path.name for path in SAMPLES.iterdir())),
+    others=st.dictionaries(
+        st.sampled_from(["README.md", "notes.txt", "x.csv", "data.bin", "z.tar", "empty"]),
+        st.one_of(
+            st.binary(max_size=400),
+            st.text(st.characters(codec="utf-8"), max_size=400).map(str.encode),
+            st.just(b"name,age\nann,31\n"),
+        ),
+        max_size=4,
+    ),
+    changes=CHANGES,
+)
+@FEW
+def test_rows_of_all_files_of_a_folder_add_up(name, others, changes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mixed")
+    for path in (SAMPLES / name).iterdir():
+        if path.name not in {"expected.gwf", "system.toml", "README.md"}:
+            (folder / path.name).write_bytes(mutated(path.read_bytes(), changes))
+    for file, content in others.items():
+        (folder / file).write_bytes(content)
+    try:
+        store = open_trace([folder])
+    except GwaError as error:
+        told(error)
+        return
+    with store:
+        account = store.account
+        account.check()
+        files = dict(store.rows("select file, max(skipped) from sources group by file"))
+        duplicates = store.row("select count(*) from repairs where name = 'duplicate file'")[0]
+        assert len(files) + duplicates >= len(list(folder.iterdir()))
+        ((rows, skipped),) = store.rows("select sum(rows), coalesce(sum(skipped), 0) from sources")
+        assert (rows, skipped) == (account.rows, account.skipped)
+        for file, lines in files.items():
+            if lines:
+                assert any(
+                    file in meaning or "more files" in meaning
+                    for (meaning,) in store.rows("select meaning from repairs where name = 'file not read'")
+                )

@@ -107,7 +107,7 @@ def test_a_definition_that_is_no_text_stands_in_nobodys_way(shipped, log):
     assert str(broken()["bad"]) == "bad.sql: is no text, expected a definition in SQL"
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[str | bytes, str]] = {
     "people.csv": (
         "name,age\nann,31\nbob,7\n",
         r"looks like CSV with columns name, age\)\. To read it.*--with",

@@ -5,12 +5,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import OutputError
+from gwa.errors import OutputError, TraceError
 from gwa.ingest.counting import RowCounts
 from gwa.ingest.source.compressed import SUFFIXES, Source
 from gwa.ingest.source.head import FileHead
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
+from gwa.util.filenames import as_text, is_text
 
 REQUIRED_FIELDS: Final = ("submit_time", "run_time")
 """A table without all of these fields is not a table of jobs."""
@@ -62,7 +63,13 @@ def note_ignored(store: Store, columns: Sequence[str], positions: Mapping[str, i
 
 
 def is_packed(head: FileHead) -> bool:
-    """Whether the file is compressed: a database cannot read it then."""
+    """
+    Whether the file is compressed: a database cannot read it then.
+
+    Raise `TraceError` if it cannot be opened by its name.
+    """
+    if not is_text(str(head.path)):
+        raise TraceError(f"{head.path}: its name is not UTF-8, which databases cannot open: rename it")
     with head.path.open("rb") as file:
         return file.read(8) != head.data[:8]
 
@@ -72,7 +79,7 @@ def source_rows(heads: Sequence[FileHead], counts: Sequence[RowCounts]) -> list[
     rows: list[tuple[object, ...]] = []
     for head, count in zip(heads, counts, strict=True):
         with closing(Source(head.path)) as source:
-            file = head.path.name, source.size, source.sha256()
+            file = as_text(head.path.name), source.size, source.sha256()
         rows.append((*file, count.rows, count.comments, count.rejected, None))
     return rows
 

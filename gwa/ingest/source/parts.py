@@ -7,6 +7,7 @@ from typing import Final
 
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead
+from gwa.util.filenames import as_text
 
 PART_NAME: Final = re.compile(r"(.*)part-(\d{1,9})-of-(\d{1,9})(.*)", re.DOTALL)
 """The names of the parts of a large table, such as ``part-00003-of-00500.csv``."""
@@ -67,5 +68,5 @@ def missing_parts(heads: Sequence[FileHead]) -> list[tuple[str, str, int]]:
         ):
             if numbers:
                 part = f"{folder}/{before}part-{min(numbers):05}-of-{count:05}{after}"
-                missing.append((name, f"{where}, such as {part}", len(numbers)))
+                missing.append((name, f"{where}, such as {as_text(part)}", len(numbers)))
     return missing
