@@ -71,6 +71,7 @@ select
     address as orig_site_id,
     null as reject,
     [
+        nullif(getvariable('zone_remark'), ''),
         if(id is null, 'no batch job: no id in a batch system is known of the job', null),
         if(ids > 1, 'several batch jobs: the job manager submitted more than one, the first id is kept', null)
     ] as remarks

@@ -33,6 +33,13 @@ of the largest machine, gives its memory. The queue is the priority: P0 and P1 a
 P11 production, P12 monitoring. Users (U) and logical names of jobs (X) are hashes, cut to 12 letters.
 """
 
+[accepts]
+attempts = "true | false"
+before = "start | drop"
+digits = "a whole number"
+cpu_scale = "a number"
+mem_scale = "a number"
+
 [options.refuse]
 # As spreadsheets write large numbers; the digits that are lost may be those that tell jobs apart.
 'E\+\d\d?[,\n]' = "a number was rounded, expected all its digits"

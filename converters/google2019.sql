@@ -34,6 +34,13 @@ priority. Users (U) and logical names of collections (X) are hashes, cut to 12 l
 collections started others or had to end before others is not kept.
 """
 
+[accepts]
+attempts = "true | false"
+before = "start | drop"
+digits = "a whole number"
+cpu_scale = "a number"
+mem_scale = "a number"
+
 [header]
 Computer = "Google cell, May 2019"
 

@@ -135,6 +135,7 @@ select
     nullif(project.quoted || project.single || project.bare, '') as project_id,
     null as reject,
     [
+        if(coalesce(stamps[1], stamps[2]) not like '% UTC %', nullif(getvariable('zone_remark'), ''), null),
         if(rows > 1, 'records of the same job: folded into one, a finished one first', null),
         if(
             list_contains(list_transform(list_zip(stamps, times), lambda one: one[1] is not null and one[2] is null), true),

@@ -15,7 +15,8 @@ Times: submission is ctime, since manuals disagree on qtime and etime; else the 
 Inner times are Unix times, stamps are local time: say the zone in a system file.
 Run time is end - start, else resources_used.walltime.
 Processors: those in exec_host (node/0, node/0-7, node/0,2, node/0*8), else resources_used.ncpus, else those
-asked for: the chunks of select or nodes, else procs, else ncpus.
+asked for: the chunks of select or nodes, else procs, else ncpus. On a Cray they are mppwidth * mppdepth, before
+all others: its exec_host is the login node.
 Memory: a size without a unit is in bytes, as in pbs_resources(7); w is words of 8 bytes. What is asked for is
 pmem, else mem by processor.
 Status: exit status 0 is completed; any other, also 271 (killed by TERM) and what is negative (Torque's own
@@ -53,6 +54,8 @@ resource_list_select = "varchar"
 resource_list_nodes = "varchar"
 resource_list_procs = "bigint"
 resource_list_ncpus = "bigint"
+resource_list_mppwidth = "bigint"
+resource_list_mppdepth = "bigint"
 resource_list_walltime = "varchar"
 resource_list_mem = "varchar"
 resource_list_pmem = "varchar"
@@ -154,6 +157,7 @@ folded as (
         ) as last,
         count(*) as rows,
         coalesce(job_created, min(queued), min(written) filter (where kind = 'Q')) as created,
+        coalesce(job_created, min(queued)) is null as is_created_by_stamp,
         bool_or(deletes) as is_deleted,
         bool_or(kind = 'A') as is_aborted,
         min_by(queue, written) as first_queue,
@@ -222,8 +226,11 @@ sized as (
     select
         *,
         kind = 'E' as has_ended,
-        coalesce(chunk_cpus, resource_list_procs, resource_list_ncpus) as asked_cpus,
-        coalesce(host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus) as cpus
+        nullif(resource_list_mppwidth, 0) * coalesce(nullif(resource_list_mppdepth, 0), 1) as cray_cpus,
+        coalesce(cray_cpus, chunk_cpus, resource_list_procs, resource_list_ncpus) as asked_cpus,
+        coalesce(
+            cray_cpus, host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus
+        ) as cpus
     from measured
 )
 
@@ -261,5 +268,6 @@ select
     array_number as job_structure_params,
     resource_list_arch as req_platform,
     'gpus:' || coalesce(resource_list_ngpus, resource_list_gpus, resource_list_gpu) as req_resources,
-    coalesce(account, nullif(project, '_pbs_project_default')) as project_id
+    coalesce(account, nullif(project, '_pbs_project_default')) as project_id,
+    [case when is_created_by_stamp and created is not null then nullif(getvariable('zone_remark'), '') end] as remarks
 from sized

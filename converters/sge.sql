@@ -31,6 +31,9 @@ accounting as JSON lines of Gridengine 9.
 io (GB) is in UsedResources; mem (GB s), department, account and the host are not kept.
 """
 
+[accepts]
+guess_cancelled = "yes | no"
+
 [columns]
 qname = "varchar"
 unix_group = "varchar"
@@ -242,7 +245,7 @@ select
                 when job.exit_status <> 0 then 0
             end
         when job.qdel_info <> 'NONE' and job.qdel_info <> '' then 5
-        when job.failed = 100 and job.exit_status in (137, 143) and getvariable('guess_cancelled') is not null
+        when job.failed = 100 and job.exit_status in (137, 143) and getvariable('guess_cancelled') = 'yes'
             then case when job.ended - job.started >= 990 * request.seconds then 0 else 5 end
         when job.failed is not null then 0
     end as status,

@@ -3,6 +3,7 @@ title = "Slurm accounting: sacct --parsable2 or --parsable"
 files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
+needs = "ask sacct for times, as in sacct -P -o JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
 missing = [""]
 contains = '^([^|\n]*\|)*JobID\||^\d+(_|\+|\.|\|)([^|\n]*\|){4,}(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED( by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\|'
@@ -24,7 +25,7 @@ Processors are AllocCPUS. CPU time is TotalCPU over processors (0 means not meas
 largest step's MaxRSS (of its largest task; plain numbers are bytes) times its NTasks (without those, a
 task on each node) over the job's processors: an estimate from above. ReqMem is per CPU (3000Mc), per node
 (48000Mn; from 2147483648M on it is a CPU's with a flag left in) or in total (16G), whatever the version of
-Slurm; plain numbers are megabytes. Partition is both queue
+Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS. Partition is both queue
 and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
 array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of their own.
 """
@@ -251,6 +252,8 @@ lived as (
         ) as is_open,
         case when not is_idle then nullif(amounts[1], 0) end as procs,
         amounts[2] as wanted,
+        -- What memory of a job or a node is shared out over.
+        coalesce(nullif(wanted, 0), nullif(amounts[1], 0)) as base,
         -- Plain numbers are megabytes.
         nullif(amounts[4], 0) * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
         -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
@@ -275,8 +278,8 @@ select
     case
         when reqmem like '%n' and memory >= flag then memory - flag
         when reqmem like '%c' then memory
-        when reqmem like '%n' then memory * amounts[3] / wanted
-        else memory / wanted
+        when reqmem like '%n' then memory * amounts[3] / base
+        else memory / base
     end as req_memory,
     case
         when regexp_matches(state, '^COMPLETED') then 1
@@ -296,7 +299,8 @@ select
     case when contains(job, '_') then split_part(job, '_', 1) end as job_structure_params,
     case when not is_idle then replace(alloctres, '=', ':') end as used_resources,
     replace(reqtres, '=', ':') as req_resources,
-    coalesce(account, wckey) as project_id
+    coalesce(account, wckey) as project_id,
+    [case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end] as remarks
 from lived
 union all by name
 select 1 as rows, reason as reject, file_no, line

@@ -2,7 +2,8 @@
 title = "Standard Workload Format"
 files = ["*.swf"]
 comment = ";"
-first = '^\s*-?\d+(\.\d+)?(\s+[-+]?[\d.]+(e[-+]?\d+)?){17}(\s|$)'
+first = '^\s*\d+(\.0*)?(\s+[-+]?[\d.]+(e[-+]?\d+)?){9}\s+(-1|[0-5])(\.0*)?(\s+-?\d+(\.0*)?){6}\s+[-+]?[\d.]+(e[-+]?\d+)?(\s|$)'
+distinct = "job"
 extra_columns = true
 relative = true
 notes = """

@@ -16,9 +16,9 @@ Records of one recordId and one job are one: the last by createTime counts. A re
 job, whose run time is that of all of them.
 
 Submission is SubmitTime, else a TimeInstant (BatchSubmittedTimestamp, timeGlobusSubmitted, ctime, qtime, etime,
-uxToBssSubmitTime), else QueueTime. Where there is none and more time passed between StartTime and
-EndTime than WallDuration says, StartTime is when the job was submitted, as ARC's JURA writes it; else a job is taken
-to be submitted when it started, and its wait is unknown. The run time is WallDuration when it is above 0, else
+uxToBssSubmitTime), else QueueTime. Where there is none, a job is taken to be submitted when it started, and its wait is
+unknown; but in records of ARC, whose JURA writes the submission into StartTime, a job (known by an address such as
+gsiftp://HOST/jobs/ID) that took longer from StartTime to EndTime than WallDuration says was submitted at StartTime. The run time is WallDuration when it is above 0, else
 EndTime − StartTime. Times without a zone are in the zone of the system file, or UTC. A WallDuration in months or years has
 no fixed length: the record is refused.
 
@@ -32,6 +32,9 @@ or any other number is failed; aborted is cancelled, or with -O aborted=failed f
 Users are known by DN, else GlobalUserName, else LocalUserId. A JobName that only repeats the id of the job is no
 executable. The site is Site or SiteName, else MachineName.
 """
+
+[accepts]
+aborted = "failed | cancelled | unknown"
 
 [columns]
 record_id = "varchar"
@@ -210,7 +213,11 @@ dated as (
         times[2] as started_at,
         times[3] as ended_at,
         times[3] - times[2] as span,
-        coalesce(submitted_at is null and wall_time > 0 and span > wall_time + 1, false) as starts_when_submitted,
+        coalesce(
+            submitted_at is null and wall_time > 0 and span > wall_time + 1
+            and regexp_matches(concat_ws(' ', global_id, record_id), '(^| )(gsiftp|https?)://[^/ ]+/(jobs|arex|jura)/'),
+            false
+        ) as starts_when_submitted,
         case when wall_time > 0 then wall_time when span > 0 then span else coalesce(wall_time, span) end as run_time,
         if(starts_when_submitted, ended_at - wall_time, coalesce(started_at, ended_at - run_time)) as begin_time,
         coalesce(nullif(processors, 0), nullif(nodes, 0)) as stated_procs,
@@ -262,6 +269,11 @@ select
             then 'it has neither an identity nor times'
     end as reject,
     case when reject is null then [
+        if(
+            not regexp_matches(coalesce(submitted, started, ended), '(Z|[+-]\d\d:?\d\d)$'),
+            nullif(getvariable('zone_remark'), ''),
+            null
+        ),
         if(rows > 1, 'records sent again: of the records of a job the last one counts', null),
         if(jobs > 1, 'aggregates: a record of several jobs is one that ran as long as all of them', null),
         if(

@@ -109,8 +109,9 @@ def reproduction(store: Store) -> dict[str, Value]:
             "rows": rows,
             "comments": comments,
             "rejected": rejected,
+            **({} if skipped is None else {"skipped": skipped}),
         }
-        for file, size, digest, rows, comments, rejected in store.rows(
+        for file, size, digest, rows, comments, rejected, skipped in store.rows(
             "select * from sources order by file, sha256"
         )
     ]

@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 import click
 
 from gwa.errors import GwaError
+from gwa.util.filenames import as_text
 from gwa.util.version import __version__
 
 ORDER = (
@@ -87,7 +88,7 @@ def _explain(error: Exception) -> str:
 
     line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if isinstance(error, GwaError):
-        return " ".join(str(error).split())
+        return as_text(" ".join(str(error).split()))
     if isinstance(error, duckdb.OutOfMemoryException):
         return f"not enough memory: {line}; --memory raises the limit"
     if isinstance(error, duckdb.IOException | OSError):

@@ -1,7 +1,9 @@
 """Arguments and options that commands share, and how a trace is opened with them."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -9,8 +11,10 @@ import click
 
 from gwa.errors import EngineError
 from gwa.report.output import outputs
+from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
+    from gwa.metrics.quality import ConversionNotes
     from gwa.store.account import Account
     from gwa.store.engines.config import Engine
     from gwa.store.options import ReadOptions
@@ -18,12 +22,32 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-PATH: Final = click.Path(path_type=Path)
+
+class _InputPath(click.Path):
+    """A path that a command reads, and never writes to while it runs."""
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        """Return the path, protected until the command ends."""
+        from gwa.util.protection import protected
+
+        path: Any = super().convert(value, param, ctx)
+        if ctx:
+            ctx.with_resource(protected([path]))
+        return path
+
+
+PATH: Final = _InputPath(path_type=Path)
+OUTPUT_PATH: Final = click.Path(path_type=Path)
 
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 TRACE: Final = click.argument("trace", type=PATH)
 OUTPUT: Final = click.option(
-    "-o", "--output", "out", required=True, type=PATH, metavar="OUT", help="File to write."
+    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="File to write."
 )
 ARRIVALS: Final = click.option(
     "--arrivals", metavar="NAME", help="Let jobs arrive by another process; 'gwa model list' names them."
@@ -62,7 +86,10 @@ def looks(command: F) -> F:
         ),
         click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.toml has it."),
         click.option(
-            "--strings", type=PATH, metavar="FILE.toml", help="Write all texts there, to be translated."
+            "--strings",
+            type=OUTPUT_PATH,
+            metavar="FILE.toml",
+            help="Write all texts there, to be translated.",
         ),
     )
 
@@ -183,8 +210,26 @@ def opened(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
         yield whole.filter(subset) if subset else whole
 
 
-def tell(out: Path, account: "Account", *, quiet: bool) -> None:
-    """Say on standard error what was written, and what became of the rows."""
-    if not quiet:
-        losses = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
-        click.echo(f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})", err=True)
+def noting(options: "ReadOptions") -> "tuple[ReadOptions, list[ConversionNotes]]":
+    """Return *options* with which reading a trace puts its notes into the list that is returned, too."""
+    from gwa.metrics.quality import conversion_notes
+
+    notes: list[ConversionNotes] = []
+    return replace(options, inspect=lambda store: notes.append(conversion_notes(store))), notes
+
+
+def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (), *, quiet: bool) -> None:
+    """Say on standard error what was written, what became of the rows, and what is worth knowing."""
+    if quiet:
+        return
+    losses = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
+    if account.skipped:
+        losses += f", {account.skipped:,} in files not read"
+    parts = [f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})"]
+    for note in notes:
+        parts += note.told
+        if note.count:
+            # SWF cannot hold notes.
+            where = "" if ".swf" in out.suffixes else f": gwa check {shlex.quote(str(out))}"
+            parts.append(f"{note.count} note{'s' if note.count > 1 else ''}{where}")
+    click.echo(as_text("; ".join(parts)), err=True)

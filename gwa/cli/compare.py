@@ -6,13 +6,15 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, engines, flags, looking, looks, opened, options, parts, reading
+from gwa.cli._common import OUTPUT_PATH, PATH, engines, flags, looking, looks, opened, options, parts, reading
 
 
 @click.command(name="compare")
 @click.argument("traces", nargs=-1, required=True, type=PATH)
 @flags
-@click.option("-o", "--output", "folder", type=PATH, metavar="DIR", default=".", help="Folder to write to.")
+@click.option(
+    "-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", default=".", help="Folder to write to."
+)
 @click.option(
     "--like",
     type=click.Choice(["period", "load"]),

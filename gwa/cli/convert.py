@@ -2,18 +2,26 @@
 
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import OUTPUT, PATH, SOURCES, options, reading, tell
+from gwa.cli._common import OUTPUT, PATH, SOURCES, noting, options, reading, tell
+from gwa.util.filenames import as_text
+
+if TYPE_CHECKING:
+    from gwa.store.account import Account
 
 
 @click.command(name="convert")
 @SOURCES
 @OUTPUT
 @click.option(
-    "--with", "own", type=PATH, metavar="MY.sql", help="Read the source by a definition of your own."
+    "--with",
+    "own",
+    type=PATH,
+    metavar="MY.sql",
+    help="Read a log of any format by a definition of your own: see 'gwa formats --own'.",
 )
 @click.option("--attempts", is_flag=True, help="One job for each attempt of a task (Google traces).")
 @click.option("--anonymize", is_flag=True, help="Replace names by keyed pseudonyms.")
@@ -52,15 +60,17 @@ def command(
     Example:
       gwa convert sample_traces/swf/tiny.swf -o tiny.gwf
     """
-    words = ["gwa", "convert", *(source.name for source in sources), "-o", out.name]
+    words = ["gwa", "convert", *(as_text(source.name) for source in sources), "-o", as_text(out.name)]
+    read_options, notes = noting(reading(params, strict=strict))
     arguments: dict[str, Any] = {
         "name": str(own) if own else params["name"],
-        "options": reading(params, strict=strict),
+        "options": read_options,
     }
     if more:
         if anonymize:
             raise click.UsageError("--append keeps rows with their names; anonymize the store that it makes")
-        _append(sources, out, [*words, "--append"], arguments, quiet=params["quiet"])
+        account = _append(sources, out, [*words, "--append"], arguments, quiet=params["quiet"])
+        tell(out, account, notes, quiet=params["quiet"])
         return
     from gwa.formats.convert import convert as run
     from gwa.store.anonymize import read_key
@@ -73,17 +83,17 @@ def command(
         by_month=bool(params["partition"]),
         **arguments,
     )
-    tell(out, account, quiet=params["quiet"])
+    tell(out, account, notes, quiet=params["quiet"])
 
 
 def _append(
     sources: tuple[Path, ...], out: Path, words: list[str], arguments: dict[str, Any], *, quiet: bool
-) -> None:
-    """Append to a store, and say what it held already."""
+) -> "Account":
+    """Append to a store, say what it held already, and return its account."""
     from gwa.formats.append import append
 
     account, repeated = append(sources, out, command=shlex.join(words), **arguments)
     if not quiet:
         for path in repeated:
             click.echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
-    tell(out, account, quiet=quiet)
+    return account

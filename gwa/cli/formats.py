@@ -7,18 +7,25 @@ from gwa.cli._common import JSON
 
 @click.command(name="formats")
 @click.argument("name", required=False)
+@click.option("--own", is_flag=True, help="Explain how to read a log of any other format, with an example.")
 @JSON
-def command(name: str | None, as_json: bool) -> None:
+def command(name: str | None, own: bool, as_json: bool) -> None:
     """
     List the formats that can be read and written, or explain the one called NAME.
 
     \b
-    Example:
+    Examples:
       gwa formats swf
+      gwa formats --own > my.sql
     """
     from gwa.cli._terminal import table
     from gwa.formats.registry import all_formats, broken, format_called
 
+    if own:
+        from gwa.formats.converter import EXAMPLE
+
+        click.echo(EXAMPLE, nl=False)
+        return
     if name:
         file_format = format_called(name)
         click.echo(f"{file_format.title}\n\n{file_format.notes.strip()}")

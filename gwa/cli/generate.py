@@ -52,6 +52,7 @@ def command(model: str, out: Path, **params: Any) -> None:
     from gwa.models import files
     from gwa.models.generate import generate
     from gwa.models.kept import endless_gaps
+    from gwa.util.protection import protected
 
     if (params["jobs"] is None) == (params["days"] is None):
         raise click.UsageError("expected either --jobs or --days")
@@ -64,7 +65,8 @@ def command(model: str, out: Path, **params: Any) -> None:
     words = [word for name, value in arguments.items() if value is not None for word in (name, str(value))]
     command_line = shlex.join(["gwa", "generate", source.name, *words])
     bar = progress(quiet=params["quiet"])
-    jobs = generate(_order(source.model, params), out, command_line, engine(params), bar)
+    with protected([Path(model)]):
+        jobs = generate(_order(source.model, params), out, command_line, engine(params), bar)
     if not params["quiet"]:
         click.echo(f"{out}: {jobs:,} synthetic jobs of {source.model.title}, seed {params['seed']}", err=True)
 

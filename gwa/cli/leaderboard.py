@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import JSON, PATH, opened, options
+from gwa.cli._common import JSON, OUTPUT_PATH, PATH, opened, options
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -20,7 +20,9 @@ SCORES = "scores.jsonl"
 @click.option("--models", metavar="NAME,…", help="Models to compare, else all.")
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Workloads of each.")
 @click.option("--details", is_flag=True, help="Print the distance of each measure instead of ranks.")
-@click.option("-o", "--output", "folder", type=PATH, metavar="DIR", help="Folder for a page with a figure.")
+@click.option(
+    "-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Folder for a page with a figure."
+)
 @JSON
 @options
 def command(

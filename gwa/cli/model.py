@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import ARRIVALS, JSON, PATH, TRACE, opened, options
+from gwa.cli._common import ARRIVALS, JSON, OUTPUT_PATH, TRACE, opened, options
 
 
 @click.group(name="model")
@@ -47,7 +47,7 @@ def listed(as_json: bool) -> None:
 @TRACE
 @click.argument("model")
 @ARRIVALS
-@click.option("-o", "--output", "out", type=PATH, metavar="OUT", help="File to write, else print it.")
+@click.option("-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="File to write, else print it.")
 @options
 def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **params: Any) -> None:
     """

@@ -5,7 +5,18 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, TRACE, engines, flags, looking, looks, opened, options, parts, reading
+from gwa.cli._common import (
+    OUTPUT_PATH,
+    TRACE,
+    engines,
+    flags,
+    looking,
+    looks,
+    opened,
+    options,
+    parts,
+    reading,
+)
 
 
 @click.command(name="report")
@@ -15,7 +26,7 @@ from gwa.cli._common import PATH, TRACE, engines, flags, looking, looks, opened,
     "-o",
     "--output",
     "folder",
-    type=PATH,
+    type=OUTPUT_PATH,
     metavar="DIR",
     default=".",
     help="Folder to write to.",

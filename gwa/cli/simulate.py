@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import JSON, PATH
+from gwa.cli._common import JSON, OUTPUT_PATH, PATH
 
 if TYPE_CHECKING:
     from gwa.evaluation.experiments.results import ExperimentResults
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 @click.command(name="simulate")
 @click.argument("experiment", metavar="EXPERIMENT.toml", type=PATH)
 @click.option(
-    "-o", "--output", "folder", type=PATH, required=True, metavar="DIR", help="Folder for what comes of it."
+    "-o",
+    "--output",
+    "folder",
+    type=OUTPUT_PATH,
+    required=True,
+    metavar="DIR",
+    help="Folder for what comes of it.",
 )
 @click.option("--repetitions", type=click.IntRange(min=1), metavar="N", help="Others than the file says.")
 @click.option(

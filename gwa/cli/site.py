@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import PATH, engine, limits
+from gwa.cli._common import OUTPUT_PATH, PATH, engine, limits
 
 
 @click.group(name="site")
@@ -24,7 +24,7 @@ def command() -> None:
 @command.command(name="build")
 @click.argument("folder", metavar="SITE_DIR", type=PATH)
 @click.option(
-    "-o", "--output", "out", required=True, type=PATH, metavar="OUT_DIR", help="Folder of the site."
+    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT_DIR", help="Folder of the site."
 )
 @click.option(
     "--url", default="", help="Where the site will stand, for feeds and 404.html; else as archive.toml says."

@@ -19,6 +19,7 @@ from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.atomic import writable
+from gwa.util.protection import protected
 
 
 def append(
@@ -41,15 +42,18 @@ def append(
     writable(out)
     options, files, folder = options or ReadOptions(), expand(paths), rows_folder(out)
     stored, account, commands = _stored_logs(out, options)
+    skipped = _skipped_files(out, options)
     if stored and not folder.is_dir():
         message = f"{out}: its rows were not kept, in {folder.name}: convert all logs anew, with --append"
         raise TraceError(message)
+    passed_over = {str(digest): int(str(size)) for _, size, digest, *_ in skipped}
+    files = [path for path in files if not _is_stored(path, passed_over)]
     new = [path for path in files if not _is_stored(path, stored)]
     already_stored = [path for path in files if path not in new]
     if not new:
         return account, already_stored
-    with locked(folder, permanent=True, has_store=bool(stored)):
-        options = replace(options, rows_folder=folder, stored_hashes=tuple(stored))
+    with protected(files), locked(folder, permanent=True, has_store=bool(stored)):
+        options = replace(options, rows_folder=folder, stored_hashes=tuple(stored), stored_skips=skipped)
         history = " && ".join([*commands, command] if command else commands)
         skip_unknown = any(path.is_dir() for path in paths)
         account = convert_in_place(new, out, name, options, history, skip_unknown=skip_unknown)
@@ -61,11 +65,19 @@ def _stored_logs(out: Path, options: ReadOptions) -> tuple[dict[str, int], Accou
     if not out.exists():
         return {}, Account(0, 0, 0, 0, 0), []
     with Store.open(out, options.engine) as store:
-        logs = dict(store.rows("select sha256, bytes from sources"))
+        logs = dict(store.rows("select sha256, bytes from sources where skipped is null"))
         if not logs:
             raise TraceError(f"{out}: was not made of logs, which others could follow")
         command = store.provenance.get("convert")
         return logs, store.account, [command] if command else []
+
+
+def _skipped_files(out: Path, options: ReadOptions) -> list[tuple[object, ...]]:
+    """Return the rows of a store's sources on files that were skipped."""
+    if not out.exists():
+        return []
+    with Store.open(out, options.engine) as store:
+        return store.rows("from sources where skipped is not null order by all")
 
 
 def _is_stored(path: Path, stored: dict[str, int]) -> bool:

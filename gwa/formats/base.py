@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,9 @@ class Format:
 
     *names* are patterns of file names such as ``*.gwf``. *mismatch* returns None if the format can read the
     file of a head, else the reason why it cannot. *read* makes a store of the files of some heads; *write*
-    is None for formats that are only read.
+    is None for formats that are only read. *likeness* says from 0 to 1 how near a file comes to a format that
+    does not match it. *options* maps the options of the format to what they accept: see
+    `gwa.formats.format_options`.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Format:
     mismatch: Callable[[FileHead], str | None]
     read: Callable[[Sequence[FileHead], ReadOptions], Store]
     write: Callable[[Store, Path], None] | None = None
+    likeness: Callable[[FileHead], float] = lambda _: 0.0
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def save(self, store: Store, path: Path) -> None:
         """Write *store* to *path*; raise `UnknownFormat` if the format can only be read."""

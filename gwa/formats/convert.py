@@ -15,6 +15,7 @@ from gwa.store.anonymize import anonymize
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.atomic import whole, writable
+from gwa.util.protection import protected
 
 
 def convert(
@@ -30,6 +31,8 @@ def convert(
     """
     Convert the trace in *paths* to *out*, completely or not at all, and return the account of its rows.
 
+    Raise `OutputError` if *out* is one of the files that are read, by whichever of its names.
+
     With a *key*, names are replaced by pseudonyms before anything is written. With *by_month*, Parquet is
     written as a folder with a file for each month of submissions.
     """
@@ -37,7 +40,7 @@ def convert(
     if by_month:
         target = monthly(target, out)
     skip_unknown = any(path.is_dir() for path in paths)
-    with _resumable(files, out, options) as options:
+    with protected(files), _resumable(files, out, options, is_folder=by_month) as options:
         if key is not None:
             with (
                 open_files(files, name, options, skip_unknown=skip_unknown) as named,
@@ -54,12 +57,15 @@ def convert(
 
 
 @contextmanager
-def _resumable(files: Sequence[Path], out: Path, options: ReadOptions) -> Iterator[ReadOptions]:
+def _resumable(
+    files: Sequence[Path], out: Path, options: ReadOptions, *, is_folder: bool
+) -> Iterator[ReadOptions]:
     """Yield options by which the rows of several files are stored beside *out* during the conversion."""
+    if not is_folder:
+        writable(out)
     if len(files) == 1:
         yield options
         return
-    writable(out)
     folder = rows_folder(out)
     with locked(folder, permanent=False):
         yield replace(options, rows_folder=folder)
@@ -94,7 +100,7 @@ def _require_rows(store: Store, files: Sequence[Path], options: ReadOptions) -> 
     """Raise `TraceError` if the store is appended to and the rows of its logs are not in the checkpoint."""
     if options.stored_hashes is None or options.rows_folder is None:
         return
-    hashes = {digest for (digest,) in store.rows("select sha256 from sources")}
+    hashes = {digest for (digest,) in store.rows("select sha256 from sources where skipped is null")}
     folders = list(options.rows_folder.glob("[0-9]*"))
     if not hashes.issuperset(options.stored_hashes) or len(hashes) != len(folders):
         raise TraceError(f"{files[0]}: only logs of text can be appended, and what they are appended to")

@@ -10,6 +10,8 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     patterns such as ``*.swf`` for names, used where the content alone does not decide.
 ``first``, ``contains``
     a regular expression that most lines of data match, and one to be found somewhere in the head.
+``distinct``
+    a column of which most lines have a value of their own, such as the number of the job.
 ``reader``, ``columns``, ``delimiter``, ``comment``, ``missing``, ``options``, ``extra_columns``
     which reader of `gwa.ingest.readers` makes the table ``source``, and how.
 ``scope``
@@ -17,7 +19,10 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``sides``
     tables of further files, each with its ``columns``, told apart by their number, or by a pattern that
     most lines match: ``first`` among the ``options`` of a side. What a side does not say is as in the header.
-``relative``, ``constants``, ``from_header``, ``header``, ``steps``
+``accepts``
+    the options that a user may give with ``-O``, and what each of them accepts, as
+    `gwa.formats.format_options` says. The SELECT has their values as variables.
+``relative``, ``constants``, ``from_header``, ``header``, ``steps``, ``needs``
     see `gwa.ingest.spec.ConverterSpec`.
 """
 
@@ -31,6 +36,7 @@ import duckdb
 
 from gwa.errors import DefinitionError
 from gwa.formats.base import Format
+from gwa.formats.format_options import options_used
 from gwa.ingest.cleaning import SLACK
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
@@ -45,6 +51,47 @@ HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
 READERS: Final = plugins.names("gwa.ingest.readers")
 FAULTS: Final = (DefinitionError, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 """What the engine says of SQL that is wrong whatever the data."""
+
+OPTIONS_OF_READERS: Final = {"named": {"columns": "names of columns"}}
+"""Options of all formats with that reader, and what they accept."""
+
+NEAR_WIDTH: Final = 4
+"""A table whose number of columns differs by this many is not like another."""
+MINIMUM_NEAR_WIDTH: Final = 10
+"""Tables of fewer columns are alike by chance."""
+
+EXAMPLE: Final = """/* ---
+# A definition of a format of your own: change it, then gwa convert LOG --with my.sql -o OUT
+# This one reads a table with commas, such as
+#   user,submitted,started,ended,cores,state
+#   ann,2024-05-31 12:00:00,2024-05-31 12:05:00,2024-05-31 13:00:00,4,DONE
+title = "Jobs of our cluster"
+files = ["*.csv"]
+notes = "where it comes from, and what was decided"
+delimiter = ","        # " " is any white space, "\\t" a tab
+missing = [""]         # how a missing value is written
+
+[columns]              # all columns of the log in order, with types of DuckDB
+user = "varchar"
+submitted = "timestamp"
+started = "timestamp"
+ended = "timestamp"
+cores = "bigint"
+state = "varchar"
+--- */
+-- One row for each job. Times are Unix seconds, durations seconds, memory KB per processor; other fields
+-- are listed by: gwa sql OUT "describe jobs". A line of names is refused, and counted, as every line that
+-- does not fit the columns.
+select
+    epoch(submitted) as submit_time,
+    epoch(started) - epoch(submitted) as wait_time,
+    epoch(ended) - epoch(started) as run_time,
+    cores as n_procs,
+    "user" as user_id,
+    case state when 'DONE' then 1 when 'FAILED' then 0 when 'CANCELLED' then 5 end as status
+from source
+"""
+"""A definition to begin with, printed by ``gwa formats --own``."""
 
 COMMON: Final = f"""
 As in every log: a wait or a run time that is negative by less than {SLACK} s (an hour of daylight saving, and
@@ -80,18 +127,31 @@ class _Header(_TableHeader):
     notes: str
     first: re.Pattern[str] | None = None
     contains: re.Pattern[str] | None = None
+    distinct: str = ""
     extra_columns: bool = False
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
     scope: Literal["row", "trace"] = "row"
     sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    accepts: Mapping[str, str] = field(default_factory=dict)
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
     from_header: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[RepairStep, ...] = ()
+    needs: str = ""
 
 
-SPEC_KEYS: Final = ("title", "reader", "scope", "relative", "constants", "from_header", "header", "steps")
+SPEC_KEYS: Final = (
+    "title",
+    "reader",
+    "scope",
+    "relative",
+    "constants",
+    "from_header",
+    "header",
+    "steps",
+    "needs",
+)
 
 
 def definition(name: str, text: str) -> Format:
@@ -121,6 +181,8 @@ def definition(name: str, text: str) -> Format:
         notes=f"{header.notes}{COMMON}",
         mismatch=lambda head: _mismatch(head, spec, header),
         read=lambda heads, options: _read(name, heads, options, spec, header),
+        likeness=lambda head: _likeness(head, spec, header),
+        options=options_used(match[2], {**OPTIONS_OF_READERS.get(spec.reader, {}), **header.accepts}),
     )
 
 
@@ -135,11 +197,41 @@ def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | Non
         width, wanted = _widths(head, spec)
         if width not in wanted and not (header.extra_columns and width > wanted[0]):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
+    return _odd_rows(head, rows, spec, header)
+
+
+def _odd_rows(head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: _Header) -> str | None:
+    """Return why *rows* are not lines of a format, None when they are."""
     if header.contains and not header.contains.search(head.text):
-        return "lacks what is typical of it"
+        return "has no line such as those of its records"
     if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):
-        return "its lines look different"
+        return "most of its lines look different"
+    if header.distinct and not _is_distinct(rows, spec.source_table, header.distinct):
+        return f"most of its lines have the same {header.distinct}"
     return None
+
+
+def _is_distinct(rows: Sequence[str], table_spec: TableSpec, column: str) -> bool:
+    """Whether most of *rows* have a value of their own in a column."""
+    position = list(table_spec.columns).index(column)
+    split = None if table_spec.delimiter == " " else table_spec.delimiter
+    values = [cells[position] for cells in (row.split(split) for row in rows) if len(cells) > position]
+    return 2 * len(set(values)) > len(values)
+
+
+def _likeness(head: FileHead, spec: ConverterSpec, header: _Header) -> float:
+    """Return how near *head* comes to a format: by the pattern of its lines, in its head, or its columns."""
+    if head.is_binary:
+        return 0.0
+    rows = head.rows(spec.source_table.comment)
+    found = [sum(bool(header.first.match(row)) for row in rows) / len(rows)] if header.first and rows else []
+    if header.contains and header.contains.search(head.text):
+        found.append(1.0)
+    if spec.reader == "columns":
+        width, wanted = _widths(head, spec)
+        if width >= MINIMUM_NEAR_WIDTH:
+            found.append(max(1 - abs(width - number) / NEAR_WIDTH for number in wanted))
+    return max([*found, 0.0])
 
 
 def _widths(head: FileHead, spec: ConverterSpec) -> tuple[int, list[int]]:

@@ -1,27 +1,71 @@
 """Open a trace: find its files, recognise their format, and read them into a store."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from gwa.errors import EngineError, UnknownFormat
+from gwa.formats.appearance import appearance
 from gwa.formats.base import Format
 from gwa.formats.builtin.parquet import read_remote
+from gwa.formats.format_options import check_options
 from gwa.formats.registry import all_formats, broken, format_called
 from gwa.formats.remote import is_remote
 from gwa.ingest.inputs import expand
-from gwa.ingest.source.compressed import plain_name
+from gwa.ingest.source.compressed import Source, plain_name
 from gwa.ingest.source.head import HEAD_SIZE, TOTAL_HEAD_SIZE, FileHead
+from gwa.ingest.source.lines import count_lines
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.util.filenames import as_text
 from gwa.util.version import __version__
+
+NEAREST: Final = 2
+"""The number of formats that are named as those that a file of an unknown one is most like."""
+
+MINIMUM_LIKENESS: Final = 0.5
+NAMED_LIKENESS: Final = 0.9
+"""How like a format a file is whose name is one of the names of the format."""
+
+MAXIMUM_NAMES: Final = 3
+"""The number of files that are named where several were not read."""
+
+SKIPPED: Final = "file not read"
+"""The name of the repair that names files that were skipped."""
+
+
+@dataclass(frozen=True)
+class SkippedFile:
+    """A file of a folder that was not read: its number of lines, and the *reason*."""
+
+    path: Path
+    reason: str
+
+    def source_row(self) -> tuple[object, ...]:
+        """Return its row for the store's table of sources."""
+        with closing(Source(self.path)) as source:
+            lines = count_lines(source)
+            return as_text(self.path.name), source.size, source.sha256(), lines, 0, 0, lines
+
+
+@dataclass
+class RecognisedFiles:
+    """The *formats* of files and the heads of their files, by name, and the files that are *skipped*."""
+
+    formats: dict[str, Format] = field(default_factory=dict)
+    heads: dict[str, list[FileHead]] = field(default_factory=lambda: defaultdict(list))
+    skipped: list[SkippedFile] = field(default_factory=list)
 
 
 def recognise(head: FileHead, name: str | None = None) -> Format:
     """
     Return the format of *head*, or the one called *name*.
 
-    The content decides, or the name of the file if the content matches several formats or none.
-    Raise `UnknownFormat` with the formats tried and the reason against each.
+    The content decides, or the name of the file if the content matches several formats or none. Raise
+    `UnknownFormat` with what the file seems to be, the formats that are most like it, and what to do.
     """
     if name:
         return format_called(name)
@@ -44,9 +88,33 @@ def _refusal(head: FileHead, mismatches: Mapping[Format, str | None], matching: 
     if matching:
         names = " or ".join(format_.name for format_ in matching)
         return f"{head.path}: could be {names}: choose one with --format"
-    reasons: dict[str, object] = {format_.name: reason for format_, reason in mismatches.items()}
-    tried = "; ".join(f"{name}: {reason}" for name, reason in (reasons | {**broken()}).items())
-    return f"{head.path}: no known format of traces ({tried}); 'gwa formats' lists them, --format chooses one"
+    nearest = [format_ for _, format_ in _most_like(head, mismatches)]
+    reasons = "; ".join(f"{format_.name}: {mismatches[format_]}" for format_ in nearest)
+    near = f" Nearest formats: {reasons}." if nearest else ""
+    faults = f" Definitions with errors: {', '.join(broken())}." if broken() else ""
+    return f"{head.path}: not a trace (looks like {appearance(head)}).{near}{faults} {_advice(head)}"
+
+
+def _most_like(
+    head: FileHead, mismatches: Iterable[Format], minimum: float = MINIMUM_LIKENESS
+) -> list[tuple[float, Format]]:
+    """Return the formats that a file is most like, and how much, the most first."""
+    name = plain_name(head.path)
+    likeness = [
+        (NAMED_LIKENESS if format_.is_named(name) else format_.likeness(head), format_)
+        for format_ in mismatches
+    ]
+    likely = [pair for pair in likeness if pair[0] >= minimum]
+    return sorted(likely, key=lambda pair: (-pair[0], pair[1].name))[:NEAREST]
+
+
+def _advice(head: FileHead) -> str:
+    if head.is_binary:
+        return "'gwa formats' lists what can be read"
+    return (
+        "To read it, choose a format with --format, or map its columns in a file of your own: "
+        "gwa convert … --with MY.sql, see 'gwa formats --own'"
+    )
 
 
 def open_trace(paths: Sequence[Path], name: str | None = None, options: ReadOptions | None = None) -> Store:
@@ -54,7 +122,8 @@ def open_trace(paths: Sequence[Path], name: str | None = None, options: ReadOpti
     Return a store with the jobs of the trace in *paths*: files, folders, patterns, ``-``, or an address.
 
     All files must be of one format: the one called *name* (or defined in the file of that name), or
-    the one that is recognised. In a folder, files of unknown formats are skipped.
+    the one that is recognised. In a folder, files of unknown formats are skipped: the store counts their
+    lines, and names them among its sources and repairs.
     """
     return open_files(expand(paths), name, options, skip_unknown=any(path.is_dir() for path in paths))
 
@@ -69,38 +138,87 @@ def open_files(
     """Return a store with the jobs of *files*, and skip files of unknown formats if *skip_unknown*."""
     options = options or ReadOptions()
     if len(files) == 1 and is_remote(files[0]):
+        check_options("Parquet", {}, options.format_options)
         return read_remote(files[0], options)
-    heads = [FileHead.of(path, min(HEAD_SIZE, TOTAL_HEAD_SIZE // len(files))) for path in files]
-    recognised = _recognise_all(heads, name, skip_unknown=skip_unknown)
-    names = {format_.name for format_ in recognised.values()}
-    if len(names) > 1:
-        mixed = ", ".join(sorted(names))
-        message = f"{files[0]}: the files are of different formats ({mixed}): convert them one by one"
-        raise UnknownFormat(message)
-    (format_, *_) = recognised.values()
+    recognised = _recognise_all(files, name, skip_unknown=skip_unknown)
+    if len(recognised.heads) > 1:
+        raise UnknownFormat(_mixture(recognised.heads))
+    ((name, heads),) = recognised.heads.items()
+    format_ = recognised.formats[name]
     if options.on_spark and format_.name != "parquet":
         raise EngineError(
             f"{files[0]}: is {format_.title}, Spark reads Parquet: gwa convert it to .parquet first"
         )
-    store = format_.read([head for head in heads if head in recognised], options)
-    if "format" not in store.provenance and not store.is_read_only:
-        store.note({"format": format_.name, "gwa": __version__})
+    check_options(format_.title, format_.options, options.format_options)
+    store = format_.read(heads, options)
+    if not store.is_read_only:
+        _record_skipped(store, recognised.skipped)
+        _add_skipped(store, options.stored_skips)
+        if "format" not in store.provenance:
+            store.note({"format": format_.name, "gwa": __version__})
+    if options.inspect:
+        options.inspect(store)
     return store
 
 
-def _recognise_all(
-    heads: Sequence[FileHead], name: str | None, *, skip_unknown: bool
-) -> dict[FileHead, Format]:
-    """Return the format of each head; *skip_unknown* leaves out unknown ones if there is a known one."""
-    recognised: dict[FileHead, Format] = {}
-    first_error: UnknownFormat | None = None
-    for head in heads:
+def _recognise_all(files: Sequence[Path], name: str | None, *, skip_unknown: bool) -> RecognisedFiles:
+    """Recognise the format of each file; *skip_unknown* leaves out unknown ones if there is a known one."""
+    recognised, errors = RecognisedFiles(), list[tuple[float, UnknownFormat]]()
+    size = min(HEAD_SIZE, TOTAL_HEAD_SIZE // len(files))
+    for path in files:
+        head = None
         try:
-            recognised[head] = recognise(head, name)
+            head = FileHead.of(path, size)
+            format_ = recognise(head, name)
+            recognised.formats[format_.name] = format_
+            recognised.heads[format_.name].append(head)
         except UnknownFormat as error:
             if not skip_unknown:
                 raise
-            first_error = first_error or error
-    if first_error and not recognised:
-        raise first_error
+            reason = str(error).removeprefix(f"{path}: ").partition(". ")[0]
+            recognised.skipped.append(SkippedFile(path, as_text(reason)))
+            # An archive has no head that is read: it may well hold logs.
+            likely = _most_like(head, all_formats(), 0.0) if head else [(1.0, None)]
+            errors.append((max((likeness for likeness, _ in likely), default=0.0), error))
+    if not recognised.heads:
+        raise _none_recognised(files, errors)
     return recognised
+
+
+def _none_recognised(files: Sequence[Path], errors: Sequence[tuple[float, UnknownFormat]]) -> UnknownFormat:
+    """Return the error of the file that is most like a log, and say how many others there are."""
+    _, error = max(errors, key=lambda pair: pair[0])
+    others = f"none of {len(files)} files is a trace; " if len(files) > 1 else ""
+    return UnknownFormat(f"{others}{error}")
+
+
+def _mixture(heads: Mapping[str, Sequence[FileHead]]) -> str:
+    """Return the message for files of several formats: each of them, with one of its files."""
+    mixed = ", ".join(f"{name} such as {some[0].path.name}" for name, some in sorted(heads.items()))
+    (first, *_), *_ = heads.values()
+    return f"{first.path}: the files are of different formats ({mixed}): convert them one by one"
+
+
+def _record_skipped(store: Store, skipped: Sequence[SkippedFile]) -> None:
+    """Name the files that were not read among the sources and repairs, and count their lines."""
+    if not skipped:
+        return
+    rows = [file.source_row() for file in skipped]
+    _add_skipped(store, rows)
+    by_reason: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for file, row in zip(skipped, rows, strict=True):
+        by_reason[file.reason].append((as_text(file.path.name), int(str(row[-1]))))
+    for reason, files in by_reason.items():
+        names = ", ".join(name for name, _ in files[:MAXIMUM_NAMES])
+        more = f" and {len(files) - MAXIMUM_NAMES} more files" if len(files) > MAXIMUM_NAMES else ""
+        store.repaired(SKIPPED, f"{names}{more}: {reason}", sum(lines for _, lines in files))
+
+
+def _add_skipped(store: Store, rows: Sequence[Sequence[object]]) -> None:
+    """Add *rows* of skipped files to the sources, and their lines to the account."""
+    if not rows:
+        return
+    store.insert("sources", rows)
+    lines = sum(int(str(row[-1])) for row in rows)
+    account = store.account
+    store.set_account(replace(account, rows=account.rows + lines, skipped=account.skipped + lines))

@@ -154,7 +154,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
             store.repaired(step.name, step.meaning, changed)
             folded += changed if step.folds else 0
     _clear_unknown_status(store)
-    _assign_job_numbers(store)
+    folded += _assign_job_numbers(store)
     _merge_repairs(store)
     return folded
 
@@ -165,15 +165,23 @@ def _clear_unknown_status(store: Store) -> None:
         store.repaired("unknown status", "a status other than 1, 0 and 5 was set to missing", cleared)
 
 
-def _assign_job_numbers(store: Store) -> None:
-    """Keep the source's job numbers if they are unique, else number jobs from 1 by submission."""
+def _assign_job_numbers(store: Store) -> int:
+    """
+    Keep the source's job numbers if they are unique, else number jobs from 1 by submission.
+
+    Return the number of jobs that were folded, since the same job stands in the source twice.
+    """
     jobs, numbered, rising = store.row(
         "select count(*), count(job_id), bool_and(job_id > earlier)"
         " from (select job_id, lag(job_id, 1, -1) over () as earlier from recorded) as n"
     )
     # Increasing numbers are unique; only others need a distinct count, which holds them in memory.
-    if jobs == numbered and (rising or jobs == store.row("select count(distinct job_id) from recorded")[0]):
-        return
+    if jobs == numbered and rising:
+        return 0
+    folded = _fold_repeated_jobs(store)
+    jobs, numbered = jobs - folded, numbered - folded
+    if jobs == numbered == store.row("select count(distinct job_id) from recorded")[0]:
+        return folded
     if numbered:
         meaning = "job numbers were missing or repeated: jobs were numbered anew in order of submission,"
         meaning += " and which job had to wait for which is not known any more"
@@ -187,6 +195,36 @@ def _assign_job_numbers(store: Store) -> None:
     store.connection.execute("truncate recorded")
     store.connection.execute("insert into recorded select * from numbered order by job_id")
     store.connection.execute("drop table numbered")
+    return folded
+
+
+def _fold_repeated_jobs(store: Store) -> int:
+    """
+    Remove jobs that stand in the source more than once, as where a log has grown and is given again.
+
+    These are jobs of the same number that agree in every value; and a job without a run time, where one of
+    the same number, submission and user has it. Return how many were removed.
+    """
+    (submitted, ran, user) = (_is_recorded(store, name) for name in ("submit_time", "run_time", "user_id"))
+    repeated = "(select job_id from recorded where job_id is not null group by job_id having count(*) > 1)"
+    names = [name for (name,) in store.rows("select column_name from (describe recorded)")]
+    places = f"row_number() over (partition by {', '.join(names)}) > 1"
+    if submitted and ran:
+        by = "partition by job_id, submit_time" + (", user_id" if user else "")
+        places += f" or (run_time is null and submit_time is not null and count(run_time) over ({by}) > 0)"
+    (folded,) = store.row(
+        "delete from recorded where rowid in (select place from ("
+        f"select rowid as place, {places} as is_again from recorded where job_id in {repeated})"
+        " as jobs where is_again)"
+    )
+    if folded:
+        meaning = "jobs that stand in the source more than once, with the same number and values, were folded"
+        store.repaired("repeated jobs", meaning, folded)
+        store.connection.execute("create temp table links as select distinct * from dependencies")
+        store.connection.execute("truncate dependencies")
+        store.connection.execute("insert into dependencies select * from links order by all")
+        store.connection.execute("drop table links")
+    return int(folded)
 
 
 def _is_recorded(store: Store, field: str) -> bool:

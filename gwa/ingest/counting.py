@@ -12,14 +12,24 @@ from typing import Final
 from gwa.errors import StrictError, TraceError
 from gwa.ingest.batch import Batch
 from gwa.ingest.cleaning import finish_jobs
+from gwa.ingest.source.compressed import CUT
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
 from gwa.store.store import Store
-from gwa.store.system import ABSOLUTE, from_header
+from gwa.store.system import ABSOLUTE, ASSUMED_UTC, from_header
+from gwa.util.filenames import as_text
 
 EARLIEST_UNIX_TIME: Final = 5e8
 """Submit times from here on (1985) are Unix times: no log is sixteen years long."""
+
+NO_ZONE: Final = "no time zone"
+"""The name of the repair that counts jobs whose times have no zone, and of which none is stated."""
+
+ZONE_REMARK: Final = (
+    f"{NO_ZONE}: local times were taken as UTC; -O zone=Europe/Amsterdam, say, states their zone"
+)
+"""What a SELECT remarks on such a job, as the variable ``zone_remark``; missing where a zone is stated."""
 
 MAXIMUM_REJECTS_KEPT: Final = 10_000
 """The number of rejects whose text is kept; all are counted."""
@@ -52,7 +62,9 @@ def count_batch(store: Store, path: Path, batch: Batch, counts: RowCounts, *, st
         raise StrictError(message)
     kept = rejects[: max(0, MAXIMUM_REJECTS_KEPT - counts.rejected)]
     counts.rejected += len(rejects)
-    store.insert("rejects", [(path.name, reject.line, reject.reason, reject.text) for reject in kept])
+    store.insert(
+        "rejects", [(as_text(path.name), reject.line, reject.reason, reject.text) for reject in kept]
+    )
 
 
 def _refuse_empty(store: Store, heads: Sequence[FileHead], expected: str, counts: RowCounts) -> None:
@@ -74,15 +86,47 @@ def _mark_unix_times(store: Store) -> None:
     """State in the header that times are Unix times if they can be nothing else."""
     earliest = store.row("select min(submit_time) as earliest from jobs")[0]
     if earliest is not None and earliest >= EARLIEST_UNIX_TIME and from_header(store.header).relative:
-        store.set_header((("Times", ABSOLUTE), *(line for line in store.header if line[0] != "Times")))
+        (local,) = store.row(f"select coalesce(sum(jobs), 0) from repairs where name = '{NO_ZONE}'")
+        (jobs,) = store.row("select count(*) from jobs")
+        times = ASSUMED_UTC if 2 * local > jobs else ABSOLUTE
+        store.set_header((("Times", times), *(line for line in store.header if line[0] != "Times")))
+
+
+def _note_jobs_without_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:
+    """Count the jobs without any time; raise `TraceError` if all are, since those are no jobs of a trace."""
+    jobs, timed = store.row(
+        "select count(*), count(*) filter (where submit_time is not null or run_time is not null) from jobs"
+    )
+    if not timed:
+        message = f"{heads[0].path}: none of its {jobs:,} jobs has a submit time or a run time"
+        raise TraceError(f"{message}; {needs}" if needs else message)
+    store.repaired("no time", "jobs have neither a submit time nor a run time", jobs - timed)
+
+
+def _note_cut_files(store: Store) -> None:
+    """Record as repairs the files whose compressed data ends too early."""
+    cut = store.rows(f"select distinct file from rejects where starts_with(reason, '{CUT}') order by file")
+    for (file,) in cut:
+        store.repaired("cut file", f"{file} breaks off: its end is missing", 1)
 
 
 def finish_store(
-    store: Store, heads: Sequence[FileHead], expected: str, total: RowCounts, steps: Sequence[RepairStep] = ()
+    store: Store,
+    heads: Sequence[FileHead],
+    expected: str,
+    total: RowCounts,
+    steps: Sequence[RepairStep] = (),
+    needs: str = "",
 ) -> None:
-    """Finish the jobs of a store after all rows were read; raise `TraceError` if there are none."""
+    """
+    Finish the jobs of a store after all rows were read.
+
+    Raise `TraceError` if there are no jobs, or if no job has a time; *needs* says how to get them.
+    """
     _refuse_empty(store, heads, expected, total)
     folded = finish_jobs(store, steps)
+    _note_jobs_without_times(store, heads, needs)
+    _note_cut_files(store)
     _mark_unix_times(store)
     jobs = int(store.row("select count(*) as n from recorded")[0])
     store.set_account(Account(total.rows, jobs, folded + total.folded, total.rejected, total.comments))

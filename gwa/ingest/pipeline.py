@@ -16,7 +16,7 @@ from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.ingest.batch import create_table
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
-from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT, RowCounts, finish_store
+from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT, ZONE_REMARK, RowCounts, finish_store
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
 from gwa.ingest.spec import ConverterSpec
@@ -33,6 +33,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header, overridden
+from gwa.util.filenames import as_text
 
 EXTRA_COLUMNS: Final = (
     "source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
@@ -71,7 +72,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         *(entries(head.comments(mark)) if mark else () for head in fresh),
     ]
     files = [*(file.head for file in earlier), *fresh]
-    header = overridden(_merge_headers([*headers, tuple(spec.header.items())]), options.system or {})
+    header = overridden(_merge_headers([*headers, tuple(spec.header.items())]), options.stated_system)
     store.set_header(header)
     starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
     query = _prepare_tables(store, spec, header, options)
@@ -85,7 +86,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
             total.add(_map_while_reading(store, fresh, spec, query, starts, options))
         if spec.scope == "trace":
             total.add(_map_whole_source(store, query, files, strict=options.strict))
-        finish_store(store, files, spec.title, total, spec.steps)
+        finish_store(store, files, spec.title, total, spec.steps, spec.needs)
 
 
 def _map_while_reading(
@@ -148,7 +149,7 @@ def _row_counts(file: SourceFile) -> RowCounts:
 
 
 def _source_row(file: SourceFile) -> tuple[object, ...]:
-    return file.file, file.bytes, file.sha256, file.rows, file.comments, file.rejected
+    return file.file, file.bytes, file.sha256, file.rows, file.comments, file.rejected, None
 
 
 def _merge_headers(headers: Sequence[Header]) -> Header:
@@ -172,10 +173,10 @@ def _files_to_read(store: Store, earlier: Sequence[FileHead], heads: Sequence[Fi
     """Return the files to read, in order; record duplicate files and missing parts as repairs."""
     distinct, duplicates = drop_duplicates(sort_parts(heads))
     for head, original in duplicates:
-        meaning = f"{head.path.name} is the same file as {original.path.name}; read once"
+        meaning = f"{as_text(head.path.name)} is the same file as {as_text(original.path.name)}; read once"
         store.repaired("duplicate file", meaning, 1)
-    for meaning, count in missing_parts([*earlier, *distinct]).items():
-        store.repaired("missing part", meaning, count)
+    for name, meaning, count in missing_parts([*earlier, *distinct]):
+        store.repaired(name, meaning, count)
     return distinct
 
 
@@ -185,8 +186,10 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     for name, table_spec in spec.tables.items():
         create_table(database, f"{STAGING}{name}", table_spec)
         define_view(store, name)
-    zone = from_header(header).timezone.key
-    variables = {"start": 0.0, "file_no": 0, "zone": zone, **options.format_options}
+    system = from_header(header)
+    remark = "" if system.zone else ZONE_REMARK
+    given = {"zone": system.timezone.key, **options.format_options}
+    variables = {"start": 0.0, "file_no": 0, "zone_remark": remark, **given}
     for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
     try:
@@ -239,6 +242,8 @@ def _move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> i
         number, line, reason = rejects[0]
         raise StrictError(f"{heads[number].path}:{line}: {reason}")
     kept = rejects[:MAXIMUM_REJECTS_KEPT]
-    store.insert("rejects", [(heads[number].path.name, line, reason, "") for number, line, reason in kept])
+    store.insert(
+        "rejects", [(as_text(heads[number].path.name), line, reason, "") for number, line, reason in kept]
+    )
     store.connection.execute("delete from mapped where reject is not null")
     return len(rejects)

@@ -50,7 +50,8 @@ class ConverterSpec:
     In the scope ``row`` each batch of rows is mapped on its own. In the scope ``trace`` the SELECT
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
     (``rows`` counts them) and refuse some (``reject`` gives the reason). *explaining_tables* hold the rows
-    of files that only explain others. *header* states what is known of the system for every file.
+    of files that only explain others. *header* states what is known of the system for every file. *needs*
+    says how to get a log with times, where there may be logs without.
     """
 
     title: str
@@ -64,6 +65,7 @@ class ConverterSpec:
     from_header: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[RepairStep, ...] = ()
+    needs: str = ""
 
     @property
     def tables(self) -> dict[str, TableSpec]:

@@ -25,6 +25,7 @@ from gwa.store.engines.duckdb import literal
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util import fingerprint
+from gwa.util.filenames import as_text
 from gwa.util.progress import Progress
 
 STAGING: Final = "staging_"
@@ -163,9 +164,9 @@ def _source_file(
     head: FileHead, source: Source, comment_mark: str, table: str, counts: RowCounts
 ) -> SourceFile:
     return SourceFile(
-        file=head.path.name,
-        folder=head.path.parent.name,
-        name=head.name,
+        file=as_text(head.path.name),
+        folder=as_text(head.path.parent.name),
+        name=as_text(head.name),
         bytes=source.size,
         modified=head.path.stat().st_mtime_ns,
         begins=head_digest(head),

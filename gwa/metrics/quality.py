@@ -129,13 +129,28 @@ RULES: Final = (
 )
 
 HARMLESS_REPAIRS: Final = {"clock skew", "unknown status"}
-SERIOUS_REPAIRS: Final = {"invalid value", "job numbers", "duplicate file", "missing part"}
+TOLD_REPAIRS: Final = (
+    "file not read", "cut file", "gap in parts", "missing part", "no time", "columns not read",
+    "no time zone", "exit codes", "job numbers",
+)  # fmt: skip
+"""What a conversion says at once, the most severe first: what was not read, or was taken for granted."""
+
+SERIOUS_REPAIRS: Final = {*TOLD_REPAIRS, "invalid value", "duplicate file"} - {"exit codes"}
 """Repairs made by gwa itself; what converters remark on is information."""
+
+MAXIMUM_TOLD: Final = 3
+"""So many repairs are told at the end of a conversion; the others are counted."""
 
 REPAIR_EFFECTS: Final = {
     "invalid value": "statistics of that field leave them out",
     "clock skew": "short waits and run times",
+    "file not read": "everything, if it is a log of this trace",
+    "cut file": "counts, arrivals and levels: jobs behind the cut are missing",
+    "gap in parts": "counts, arrivals and levels: jobs of these parts are missing, amid the others",
     "missing part": "counts, arrivals and levels: jobs of these parts are missing",
+    "no time": "they count as jobs, and are left out of everything over time",
+    "no time zone": "hours of the day and days of the week, and times beside those of other traces",
+    "columns not read": "nothing, unless a column that jobs need has another name there",
     "duplicate file": "nothing: it was read once",
     "job numbers": "job numbers differ from those of the source",
     "unknown status": "outcomes",
@@ -281,6 +296,27 @@ def _repairs(store: Store) -> Iterator[Problem]:
         level: Level = "warning" if name in SERIOUS_REPAIRS else "info"
         if jobs:
             yield Problem(level, name, meaning, jobs, REPAIR_EFFECTS.get(name, ""))
+
+
+@dataclass(frozen=True)
+class ConversionNotes:
+    """What is worth knowing after a conversion: how many notes there are, and the most severe of them."""
+
+    count: int = 0
+    told: tuple[str, ...] = ()
+
+
+def conversion_notes(store: Store) -> ConversionNotes:
+    """Return the notes on how the rows of a trace were read; `problems` has all of them."""
+    repairs = store.rows("select name, meaning, jobs from repairs where jobs > 0 order by jobs desc, meaning")
+    told = sorted(
+        (repair for repair in repairs if repair[0] in TOLD_REPAIRS),
+        key=lambda repair: TOLD_REPAIRS.index(repair[0]),
+    )
+    count = len(repairs) + bool(store.account.rejected)
+    return ConversionNotes(
+        count, tuple(f"{name} ({jobs:,}): {meaning}" for name, meaning, jobs in told[:MAXIMUM_TOLD])
+    )
 
 
 def _violations(store: Store) -> Iterator[Problem]:

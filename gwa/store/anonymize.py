@@ -175,7 +175,9 @@ def _copy_other_tables(store: Store, copy: Store, names: set[str]) -> None:
             if key in HARMLESS_HEADER_KEYS and not _names_in(value, names)
         )
     )
-    repairs = store.rows("select name, meaning, jobs from repairs where name <> 'duplicate file'")
+    repairs = store.rows(
+        "select name, meaning, jobs from repairs where name not in ('duplicate file', 'file not read')"
+    )
     copy.insert(
         # The name of a missing part may contain that of a folder.
         "repairs",
@@ -189,7 +191,7 @@ def _copy_other_tables(store: Store, copy: Store, names: set[str]) -> None:
         "sources",
         store.rows(
             "select 'source ' || row_number() over (order by file, sha256), bytes, '',"
-            " rows, comments, rejected"
+            " rows, comments, rejected, skipped"
             " from sources order by file, sha256"
         ),
     )

@@ -8,7 +8,7 @@ import duckdb
 
 from gwa.errors import TraceError
 from gwa.store.account import Account
-from gwa.store.store import Store
+from gwa.store.store import TABLES, Store
 
 METADATA_KEY: Final = "gwa"
 """The key of the note in a file."""
@@ -41,7 +41,9 @@ def unpack(store: Store, texts: Sequence[str]) -> None:
         lines = [(key, value) for content in contents for _, key, value in content["header"]]
         store.set_header(tuple(dict.fromkeys(lines)))
         for name in ("sources", "rejects", "repairs"):
-            rows = (tuple(row) for content in contents for row in content[name])
+            # Notes of earlier versions lack the last column.
+            width = len(TABLES[name].split(", "))
+            rows = ((*row, None)[:width] for content in contents for row in content[name])
             store.insert(name, list(dict.fromkeys(rows) if name == "sources" else rows))
         provenances = [dict(content["provenance"]) for content in contents]
         store.note({key: str(value) for entries in reversed(provenances) for key, value in entries.items()})

@@ -1,11 +1,15 @@
 """Options for reading a trace: what the user states about it, and the resources that may be used."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gwa.store.engines.config import Engine
 from gwa.util.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from gwa.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,8 @@ class ReadOptions:
 
     Format options are variables that a converter's SELECT may use. The store is created at *target*, or
     in scratch space if that is None. *rows_folder* is the folder of a checkpoint, for a conversion that can
-    be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to.
+    be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to, and
+    *stored_skips* its sources that were skipped. *inspect* is called with the store when it is filled.
     """
 
     system: Mapping[str, object] | None = None
@@ -25,7 +30,15 @@ class ReadOptions:
     target: Path | None = None
     rows_folder: Path | None = None
     stored_hashes: tuple[str, ...] | None = None
+    stored_skips: Sequence[Sequence[object]] = ()
+    inspect: "Callable[[Store], None] | None" = None
     format_options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def stated_system(self) -> Mapping[str, object]:
+        """What the user states of the system: the contents of a system file, and the option ``zone``."""
+        zone = self.format_options.get("zone")
+        return {**(self.system or {}), **({"zone": zone} if zone else {})}
 
     @property
     def on_spark(self) -> bool:

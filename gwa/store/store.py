@@ -25,7 +25,8 @@ from gwa.store.system import Header, System, from_header, with_inferred
 
 TABLES: Final = {
     "header": "position integer, key varchar, value varchar",
-    "sources": "file varchar, bytes bigint, sha256 varchar, rows bigint, comments bigint, rejected bigint",
+    "sources": "file varchar, bytes bigint, sha256 varchar, rows bigint, comments bigint, rejected bigint,"
+    " skipped bigint",
     "rejects": "file varchar, line bigint, reason varchar, text varchar",
     "repairs": "name varchar, meaning varchar, jobs bigint",
     "source_ids": "job_id bigint, source_id varchar",
@@ -33,6 +34,9 @@ TABLES: Final = {
     "provenance": "key varchar, value varchar",
 }
 """The tables beside ``jobs``."""
+
+ADDED_COLUMNS: Final = {("sources", "skipped bigint")}
+"""Columns that stores of earlier versions lack; there they are missing in all rows."""
 
 SQL: Final = {field.name: field.sql for field in FIELDS}
 """The type of each field."""
@@ -112,13 +116,19 @@ class Store(Queries):
         recorded = {name: kind for table, name, kind in columns if table == "recorded"}
         actual = {(table, f"{name} {kind.lower()}") for table, name, kind in columns}
         expected = {(table, column) for table, text in TABLES.items() for column in text.split(", ")}
-        odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual)]
+        odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual - ADDED_COLUMNS)]
         odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name) != kind]
         macros = self.rows("select function_name from duckdb_functions() where not internal")
         odd += [f"it defines {name}" for (name,) in macros] + ([] if recorded else ["it has no jobs"])
         if odd:
             message = f"{path}: is a DuckDB file but no store of gwa: {odd[0]}"
             raise TraceError(message)
+        for table, column in (expected - actual) & ADDED_COLUMNS:
+            # This table takes precedence over the one in the file, which stays unchanged.
+            name, kind = column.split()
+            self.connection.execute(
+                f"create temp table {table} as select *, cast(null as {kind}) as {name} from main.{table}"
+            )
         constants = {key.removeprefix("constant."): value for key, value in self.provenance.items()}
         self.show(f"select {_all_fields(list(recorded), constants)} from recorded")
 

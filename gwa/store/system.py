@@ -50,6 +50,9 @@ class System:
 ABSOLUTE: Final = "Unix seconds, UTC"
 """What the header says under Times where submit times are Unix times."""
 
+ASSUMED_UTC: Final = "Unix seconds, of local times without a zone taken as UTC"
+"""What the header says under Times where the log has local times, and nothing states their zone."""
+
 INFERRED: Final = "inferred: the most processors ever busy at once"
 
 
@@ -71,7 +74,7 @@ def from_header(header: Header) -> System:
         cpus_from=source,
         zone=_zone(values.get("timezonestring"), values.get("timezone")),
         start=_start(values.get("unixstarttime")),
-        relative=values.get("times") != ABSOLUTE,
+        relative=values.get("times") not in {ABSOLUTE, ASSUMED_UTC},
         description=_known(values.get("description")),
     )
 

@@ -13,6 +13,8 @@ from typing import IO, Final, cast
 import duckdb
 
 from gwa.errors import OutputError
+from gwa.util.filenames import is_text
+from gwa.util.protection import is_protected
 
 ENGINE: Final = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 """What DuckDB raises when it cannot write, at once or when it commits."""
@@ -94,6 +96,10 @@ def write_folder(path: Path, files: Mapping[str, str | bytes]) -> None:
 
 def _obstacle(path: Path) -> str:
     """Return why no file can be written to *path*, empty where it can."""
+    if not is_text(str(path)):
+        return "its name is not UTF-8, expected another one"
+    if is_protected(path):
+        return "is read, so it cannot be written to: expected another name to write"
     if path.is_dir():
         return "is a directory, expected the name of a file to write"
     if not path.parent.is_dir():

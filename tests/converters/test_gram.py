@@ -55,7 +55,7 @@ def rejects(jobs):
 
 
 def remarks(jobs):
-    return dict(jobs.stores[-1].rows("select name, jobs from repairs"))
+    return dict(jobs.stores[-1].rows("select name, jobs from repairs where name <> 'no time zone'"))
 
 
 def ids(jobs):
@@ -282,7 +282,7 @@ def test_times_of_audit_records(jobs):
     ]  # fmt: skip
     found = each(jobs, [audit(**time) for time in times], "submit_time")
     assert found == [(CREATED,), (CREATED + 3,), (CREATED,), (None,)]
-    assert remarks(jobs) == {"times": 1}
+    assert remarks(jobs) == {"times": 1, "no time": 1}
 
 
 def test_a_job_that_was_recorded_twice_is_one(jobs):

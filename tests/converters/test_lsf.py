@@ -317,3 +317,11 @@ def test_every_field_of_the_sample_is_as_a_few_lines_of_python_read_it(sample):
         found = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert len(rows) > len(found) == len(expected)
     assert {(name, fields[0]): tuple(fields) for name, *fields in found} == expected
+
+
+@pytest.mark.parametrize("width", [80, 113, 500])
+def test_marks_of_lines_that_go_on_are_no_hosts(width, jobs):
+    text = record(hosts=[f"node{place:03}" for place in range(60)])
+    pieces = [text[begin : begin + width] for begin in range(0, len(text), width)]
+    assert jobs("!\n".join(pieces), record(job_number=8), fields="n_procs, status") == [(60, 1), (1, 1)]
+    assert jobs.rejects() == []

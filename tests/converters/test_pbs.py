@@ -136,7 +136,8 @@ def test_stamps_are_of_local_time(jobs):
     rows = [record("Q", queue="workq"), record("D", requestor="user042")]
     assert jobs(*rows, fields="submit_time") == [(1_741_600_800,)]
     assert jobs(*rows, fields="submit_time", system={"zone": "America/New_York"}) == [(1_741_615_200,)]
-    assert jobs(record("Q", stamp="99/99/2025 10:00:00"), fields="submit_time") == [(None,)]
+    with pytest.raises(TraceError, match="has a submit time or a run time"):
+        jobs(record("Q", stamp="99/99/2025 10:00:00"), fields="submit_time")
 
 
 def test_durations(jobs):
@@ -372,3 +373,23 @@ def test_every_field_of_a_real_log_is_as_a_few_lines_of_python_read_it(logs):
         assert store.rows("select * from rejects") == store.rows("select * from repairs") == []
         rows = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert {number: tuple(fields) for number, *fields in rows} == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "processors"),
+    [
+        ({"Resource_List_mppwidth": "64"}, 64),
+        ({"Resource_List_mppwidth": "64", "Resource_List_mppnppn": "32"}, 64),
+        ({"Resource_List_mppwidth": "16", "Resource_List_mppdepth": "4"}, 64),
+        ({"Resource_List_mppwidth": "0"}, 1),
+    ],
+)
+def test_processors_of_a_cray_are_its_processing_elements(said, processors, jobs):
+    assert jobs(record(exec_host="login1/0", **said), fields="n_procs") == [(processors,)]
+
+
+def test_a_submission_that_only_a_stamp_tells_has_no_zone(jobs):
+    rows = [record("Q", queue="workq"), record("D", requestor="user042")]
+    for system, said in ((None, [("no time zone", 1)]), ({"zone": "UTC"}, [])):
+        jobs(*rows, system=system)
+        assert jobs.stores[-1].rows("select name, jobs from repairs") == said

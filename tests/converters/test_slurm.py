@@ -175,7 +175,9 @@ def test_counts_may_be_shortened_by_slurm_or_nonsense(jobs):
         fields="n_procs",
     )
     assert found == [(1024,), (None,), (None,), (None,)]
-    assert jobs.stores[-1].rows("select name, jobs from repairs") == [("invalid value", 2)]
+    assert jobs.stores[-1].rows("select name, jobs from repairs where name <> 'no time zone'") == [
+        ("invalid value", 2)
+    ]
 
 
 # Jobs that did not run, or not to the end.
@@ -323,17 +325,21 @@ def test_concatenated_logs_may_change_their_columns(jobs):
 
 
 def test_a_header_need_not_come_first(jobs):
-    header, line = "JobID|User|State", "7|user042|FAILED"
+    header, line = "JobID|User|State|Submit", "7|user042|FAILED|1717156800"
     assert jobs(header, line.replace("7", "8"), fields="user_id", header=line) == [("user042",), ("user042",)]
 
 
 def test_a_user_names_the_columns_of_a_log_without_header(jobs):
-    lines = ["7|user042|COMPLETED|a|b", "8|user007|FAILED|c"]
+    lines = ["7|user042|COMPLETED|1717156800|a|b", "8|user007|FAILED|1717156800|c"]
     with pytest.raises(
-        TraceError, match="5 columns, expected 26: there is no header, the option 'columns' names them"
+        TraceError, match="6 columns, expected 26: there is no header, the option 'columns' names them"
     ):
         jobs(*lines[1:], fields="1", header=lines[0])
-    for names in ("jobid,user,state,jobname", "JobID|User|State|JobName|", "JobID User State JobName"):
+    for names in (
+        "jobid,user,state,submit,jobname",
+        "JobID|User|State|Submit|JobName|",
+        "JobID User State Submit JobName",
+    ):
         found = jobs(
             *lines[1:],
             fields="user_id, status, executable_id",
@@ -344,10 +350,16 @@ def test_a_user_names_the_columns_of_a_log_without_header(jobs):
 
 
 def test_the_column_that_holds_bars_is_told_by_what_the_others_must_look_like(jobs):
-    header = "JobID|JobName|State|Comment|ExitCode"
-    rows = ["1|a|b|COMPLETED|fine|0:0", "2|a|FAILED|not|so|fine|1:0", "3|x|y|odd|z|0:0|", "4|a|FAILED|b"]
+    header = "JobID|JobName|State|Comment|ExitCode|Submit"
+    rows = [
+        "1|a|b|COMPLETED|fine|0:0|9",
+        "2|a|FAILED|not|so|fine|1:0|9",
+        "3|x|y|odd|z|0:0||9",
+        "4|a|FAILED|b",
+    ]
+    rows = [line.replace("|9", "|1717156800") for line in rows]
     assert jobs(*rows, fields="executable_id, status", header=header) == [("a|b", 1), ("a", 0)]
-    assert rejects(jobs) == [(4, "7 columns, expected 5"), (5, "4 columns, expected 5")]
+    assert rejects(jobs) == [(4, "8 columns, expected 6"), (5, "4 columns, expected 6")]
 
 
 def test_a_row_that_a_line_break_tore_is_put_together(jobs):
@@ -499,7 +511,8 @@ def test_every_field_of_real_logs_is_as_a_few_lines_of_python_read_it(name, coun
         }
         assert store.provenance["format"] == "slurm"
         assert store.account.rows == store.account.jobs == count == len(expected)
-        assert store.rows("select * from rejects") == store.rows("select * from repairs") == []
+        assert store.rows("select * from rejects") == []
+        assert {name for (name,) in store.rows("select name from repairs")} <= {"no time zone"}
     assert {key: tuple(fields) for key, fields in found.items()} == expected
 
 
@@ -507,3 +520,29 @@ def test_a_trace_is_written_and_read_again(sample, tmp_path):
     account = convert(sorted((sample / "slurm").glob("sacct-*")), tmp_path / "a.gwf")
     with open_trace([tmp_path / "a.gwf"]) as store:
         assert store.account == account
+
+
+@pytest.mark.parametrize(
+    ("stamp", "options", "said"),
+    [
+        ("2024-05-31T12:00:00", {}, ["no time zone"]),
+        ("2024-05-31T12:00:00", {"zone": "Europe/Amsterdam"}, []),
+        ("2024-05-31T12:00:00Z", {}, []),
+        ("2024-05-31T12:00:00+02:00", {}, []),
+        ("1717156800", {}, []),
+    ],
+)
+def test_a_submission_without_a_zone_is_said_to_be_so(stamp, options, said, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(f"JobID|User|Submit|Elapsed|State\n1|ann|{stamp}|00:10:00|COMPLETED\n")
+    with open_trace([path], "slurm", ReadOptions(format_options=options)) as store:
+        assert [name for (name,) in store.rows("select name from repairs")] == said
+        assert not store.system.relative
+        assert ("without a zone" in dict(store.header)["Times"]) == bool(said)
+
+
+def test_memory_is_shared_out_over_the_processors_allocated_where_none_are_requested(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("JobID|Submit|Start|Elapsed|AllocCPUS|ReqMem\n1|1717156800|1717156800|00:10:00|8|16G\n")
+    with open_trace([path], "slurm") as store:
+        assert store.rows("select req_memory from jobs") == [(2 * 1024 * 1024,)]

@@ -236,14 +236,17 @@ def test_the_best_name_of_the_submission_counts(jobs):
     assert jobs(record(others + one + others), "submit_time") == [(STARTED - 3600,)]
 
 
-def test_a_submission_in_start_time(jobs, each):
+ARC = ' recordId="gsiftp://ce.example.org:2811/jobs/90417" createTime="2011-02-03T08:00:09Z"/'
+
+
+def test_a_submission_in_start_time_of_arc(jobs, each):
     one = f"<SubmitTime>{SUBMITTED}</SubmitTime>"
     records = [
-        record(WallDuration="PT10M"),
-        record(one, WallDuration="PT10M"),
-        record(WallDuration="PT59M59.5S"),
-        record(EndTime="2010-04-01T00:00:00Z"),
-        record(EndTime="2010-04-01T00:00:00Z", WallDuration=None),
+        record(RecordIdentity=ARC, WallDuration="PT10M"),
+        record(one, RecordIdentity=ARC, WallDuration="PT10M"),
+        record(RecordIdentity=ARC, WallDuration="PT59M59.5S"),
+        record(RecordIdentity=ARC, EndTime="2010-04-01T00:00:00Z"),
+        record(RecordIdentity=ARC, EndTime="2010-04-01T00:00:00Z", WallDuration=None),
     ]
     assert each(records, "submit_time, wait_time, run_time") == [
         (STARTED, 3000.0, 600.0),
@@ -253,6 +256,12 @@ def test_a_submission_in_start_time(jobs, each):
         (STARTED, None, None),
     ]
     assert remarks(jobs) == {"submission in StartTime": 1, "WallDuration": 2, "invalid value": 1}
+
+
+def test_no_wait_is_made_up_where_a_duration_is_odd(jobs, each):
+    """The example of the specification itself runs for a second and ends an hour after its start."""
+    assert each([record(WallDuration="PT1S")], "submit_time, wait_time, run_time") == [(STARTED, None, 1.0)]
+    assert remarks(jobs)["WallDuration"] == 1
 
 
 def test_times_that_are_not_there(each):

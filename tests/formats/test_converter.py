@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.cli import gwa as program
-from gwa.errors import DefinitionError, UnknownFormat
+from gwa.errors import DefinitionError, TraceError, UnknownFormat
 from gwa.formats.converter import definition
+from gwa.formats.format_options import ANY, KINDS
 from gwa.formats.open import open_trace, recognise
-from gwa.formats.registry import all_formats, broken, definitions, format_called
+from gwa.formats.registry import all_formats, broken, converters, definitions, format_called
 from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from tests.conftest import HOME
 from tests.mutation import CHANGES, FEW, mutated
 
@@ -105,14 +107,48 @@ def test_a_definition_that_is_no_text_stands_in_nobodys_way(shipped, log):
     assert str(broken()["bad"]) == "bad.sql: is no text, expected a definition in SQL"
 
 
-def test_what_cannot_be_recognised_lists_every_refusal_and_every_bad_definition(shipped, tmp_path):
-    (shipped / "bad.sql").write_text("select 1")
-    (tmp_path / "words").write_text("some words\nand others\n")
+REFUSED: dict[str, tuple[str | bytes, str]] = {
+    "people.csv": (
+        "name,age\nann,31\nbob,7\n",
+        r"looks like CSV with columns name, age\)\. To read it.*--with",
+    ),
+    "words": ("some words\nand other ones\n", r"looks like text\)\. To read it"),
+    "cut.log": ("own,1\nown,3\nown,5\n", r"Nearest formats: own: has 2 columns, expected 3\. To read it"),
+    "a.json": ('{"user": 1, "start": 2}\n', r"looks like JSON lines with keys user, start\)"),
+    "a.html": ("<html><body></body></html>\n", r"looks like XML of elements such as html\)"),
+    "a.pdf": (b"%PDF-1.4\n\x00\x01\x02\n", r"looks like a PDF document\).* 'gwa formats' lists"),
+    "README.md": ("# Logs\n\nThese are logs.\n", r"looks like Markdown\)"),
+}
 
-    with pytest.raises(
-        UnknownFormat, match=r"words: no known format .*own: has 1 columns, expected 3;.*bad: bad"
-    ):
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.usefixtures("shipped")
+def test_what_cannot_be_recognised_is_told_what_it_seems_to_be_and_what_to_do(name, tmp_path):
+    content, said = REFUSED[name]
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    with pytest.raises(UnknownFormat, match=said) as told:
+        recognise(FileHead.of(tmp_path / name))
+    assert len(str(told.value)) < 400 + len(str(tmp_path))
+
+
+def test_definitions_with_errors_are_named_where_a_log_is_not_recognised(shipped, tmp_path):
+    (shipped / "bad.sql").write_text("select 1")
+    (tmp_path / "words").write_text("some words\nand other ones\n")
+
+    with pytest.raises(UnknownFormat, match="Definitions with errors: bad"):
         recognise(FileHead.of(tmp_path / "words"))
+
+
+def test_the_example_of_a_definition_reads_the_log_that_it_shows(tmp_path):
+    example = CliRunner().invoke(program, ["formats", "--own"]).output
+    (tmp_path / "my.sql").write_text(example)
+    shown = [line.removeprefix("#   ") for line in example.splitlines() if line.startswith("#   ")]
+    (tmp_path / "log.csv").write_text("\n".join(shown) + "\n")
+    with open_trace([tmp_path / "log.csv"], str(tmp_path / "my.sql")) as store:
+        fields = "submit_time, wait_time, run_time, n_procs, status, user_id"
+        assert store.rows(f"select {fields} from jobs") == [(1717156800, 300, 3300, 4, 1, "ann")]
+        assert (store.account.rejected, store.account.rows) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -157,3 +193,54 @@ def test_a_definition_that_breaks_off_is_a_format_or_an_error_in_one_line(file):
         message = told(file, text[:end])
         assert re.match(rf"{re.escape(file.name)}:(\d+:)? ", message)
         assert "\n" not in message
+
+
+# Options of a format.
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"colums": "JobID"}, "has no option 'colums', expected one of columns, zone"),
+        ({"zon": "Europe/London"}, "has no option 'zon', expected one of zone, columns"),
+        ({"zone": "Europe/Londn"}, "the option zone is 'Europe/Londn', expected a time zone such as"),
+        ({"columns": ""}, "the option columns is '', expected names of columns"),
+    ],
+)
+def test_unknown_options_and_values_are_refused_with_what_is_known(options, said, sample):
+    with pytest.raises(TraceError, match=said):
+        open_trace([sample / "slurm" / "sacct-2024.txt"], options=ReadOptions(format_options=options))
+
+
+@pytest.mark.parametrize("value", ["abc", "-1", "1e3", "6; drop table jobs", "", "1" * 99])
+def test_a_number_of_digits_is_a_number(value, sample):
+    options = ReadOptions(format_options={"digits": value})
+    with pytest.raises(TraceError, match=r"the option digits is '.*', expected a whole number"):
+        open_trace(sorted((sample / "google2011").glob("*.csv")), options=options)
+
+
+@pytest.mark.parametrize("name", ["gwf", "swf"])
+def test_a_format_without_options_takes_none(name, sample):
+    path = sample / "swf" / {"gwf": "expected.gwf", "swf": "tiny.swf"}[name]
+    with pytest.raises(TraceError, match="has no option 'attempts', and takes none"):
+        open_trace([path], options=ReadOptions(format_options={"attempts": "true"}))
+
+
+def test_a_zone_is_that_of_the_trace(sample):
+    stores = [
+        open_trace([sample / "slurm" / "sacct-2024.txt"], options=ReadOptions(format_options=options))
+        for options in ({}, {"zone": "America/New_York"})
+    ]
+    with stores[0] as utc, stores[1] as local:
+        assert local.system.zone == "America/New_York"
+        assert (
+            utc.row("select min(submit_time) from jobs")[0]
+            < local.row("select min(submit_time) from jobs")[0]
+        )
+
+
+@pytest.mark.parametrize("one", converters(), ids=lambda one: one.name)
+def test_every_option_states_what_it_accepts(one):
+    assert ANY not in one.options.values()
+    for expected in one.options.values():
+        assert expected in KINDS or " | " in expected

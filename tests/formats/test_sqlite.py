@@ -68,8 +68,9 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
         ("create view Jobs as select 1 as SubmitTime", "its Jobs is no plain table"),
         ("create virtual table Jobs using fts5(SubmitTime)", "its Jobs is no plain table"),
         ("create table Jobs (colour, shape)", "is a table of other things"),
+        ("create table Jobs (SubmitTime)", "SubmitTime and RunTime at least"),
         ("create table Jobs (SubmitTime, NProc, NProcs)", "its columns NProc and NProcs are the same field"),
-        ("create table Jobs (SubmitTime)", "no job in it"),
+        ("create table Jobs (SubmitTime, RunTime)", "no job in it"),
     ],
 )
 def test_sqlite_of_other_things_is_refused(statement, reason, tmp_path):

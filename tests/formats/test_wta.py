@@ -95,7 +95,9 @@ def test_a_user_says_the_unit_of_memory_and_that_tasks_completed(path):
 def test_neither_parquet_reader_takes_the_files_of_the_other(path, make_store, tmp_path):
     ours = tmp_path / "ours.parquet"
     parquet.FORMAT.save(make_store(submit_time=[1.0], run_time=[2.0]), ours)
-    pq.write_table(pa.table({"id": [1], "runtime": [5], "colour": ["red"]}), tmp_path / "other.parquet")
+    pq.write_table(
+        pa.table({"id": [1], "runtime": [5], "submit": [1], "SubmitTime": [1.0]}), tmp_path / "other.parquet"
+    )
     names = {"part.0.parquet": "wta", "ours.parquet": "parquet", "other.parquet": "parquet"}
     for name, known in names.items():
         head = FileHead.of(tmp_path / name)

@@ -2,7 +2,10 @@
 
 import bz2
 import gzip
+import io
 import lzma
+import tarfile
+import zipfile
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.errors import TraceError
+from gwa.errors import UnknownFormat
 from gwa.ingest.source import lines
 from gwa.ingest.source.compressed import Source, plain_name
 from gwa.ingest.source.head import HEAD_SIZE, FileHead, entries
@@ -99,11 +102,45 @@ def test_the_hash_is_of_the_whole_file(tmp_path):
     source.close()
 
 
-@pytest.mark.parametrize(("start", "reason"), [(b"PK\x03\x04", "zip archive"), (b"7z\xbc\xaf", "7z archive")])
-def test_archives_are_to_be_unpacked_first(start, reason, tmp_path):
-    (tmp_path / "log").write_bytes(start + b"...")
-    with pytest.raises(TraceError, match=reason):
-        Source(tmp_path / "log")
+def tarred(kind=tarfile.USTAR_FORMAT):
+    """Return a tar archive of a log."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=kind) as archive:
+        member = tarfile.TarInfo("logs/january.swf")
+        member.size = 29
+        archive.addfile(member, io.BytesIO(b"1 1 5 60 2 -1 -1 2 60 -1 1 1\n"))
+    return out.getvalue()
+
+
+def zipped():
+    """Return a zip archive of a log."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("january.swf", "1 1 5 60 2 -1 -1 2 60 -1 1 1\n")
+    return out.getvalue()
+
+
+ARCHIVES = {
+    "tar": (tarred(), r"is a tar archive \(logs/january.swf, …\): unpack it \(tar -xf 'a log'\)"),
+    "tar of GNU": (tarred(tarfile.GNU_FORMAT), "is a tar archive"),
+    "tar of POSIX": (tarred(tarfile.PAX_FORMAT), "is a tar archive"),
+    "zip": (zipped(), "is a zip archive.* unpack it"),
+    "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04", "is a 7z archive: unpack it"),
+    "lz4": (b"\x04\x22\x4d\x18...", r"is compressed by lz4: unpack it \(lz4 -d 'a log'\)"),
+    "gzip": (gzip.compress(TEXT), "is compressed"),
+}
+
+
+@pytest.mark.parametrize("packer", [None, *PACKERS])
+@pytest.mark.parametrize("kind", ARCHIVES)
+def test_archives_are_refused_by_name_whatever_they_are_packed_in(kind, packer, tmp_path):
+    data, reason = ARCHIVES[kind]
+    if kind == "gzip":
+        data, reason = (data, "is compressed twice") if packer else (gzip.compress(data), "compressed twice")
+    (tmp_path / "a log").write_bytes(PACKERS[packer](data) if packer else data)
+
+    with pytest.raises(UnknownFormat, match=reason):
+        FileHead.of(tmp_path / "a log")
 
 
 def test_names_lose_the_suffix_of_their_compression(tmp_path):

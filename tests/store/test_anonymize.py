@@ -42,7 +42,7 @@ def named(make_store):
     store = make_store(**TEXTS, **NUMBERS)
     store.set_header((("Computer", "cluster of alice"), ("MaxProcs", "64"), ("Note", "bob was here")))
     store.insert("rejects", [("/home/alice/log", 3, "run is 'bob', expected a number", "alice 1 bob")])
-    store.insert("sources", [("alice.log", 5, "ab" * 32, 3, 0, 0)])
+    store.insert("sources", [("alice.log", 5, "ab" * 32, 3, 0, 0, None)])
     store.insert("source_ids", [(1, "alice.17")])
     store.note({"convert": "gwa convert alice.log -o x.gwf"})
     return store

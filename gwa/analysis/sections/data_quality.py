@@ -27,6 +27,11 @@ def data_quality(store: Store) -> Iterator[Block]:
             Fact("conversion.folded", account.folded, "were folded into others", "count"),
             Fact("conversion.rejected", account.rejected, "were rejected", "count"),
             Fact("conversion.comments", account.comments, "were comments or blank", "count"),
+            *(
+                [Fact("conversion.skipped", account.skipped, "stood in files that were not read", "count")]
+                if account.skipped
+                else []
+            ),
         )
     )
     problem_list = problems(store)

@@ -1,20 +1,26 @@
 """Shared by formats that hold a table of jobs: names of columns, rows on source files, and checks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import OutputError
+from gwa.errors import OutputError, TraceError
 from gwa.ingest.counting import RowCounts
 from gwa.ingest.source.compressed import SUFFIXES, Source
 from gwa.ingest.source.head import FileHead
 from gwa.store.schema import FIELDS
+from gwa.store.store import Store
+from gwa.util.filenames import as_text, is_text
 
 REQUIRED_FIELDS: Final = ("submit_time", "run_time")
-"""A table without any of these fields is not a table of jobs."""
+"""A table without all of these fields is not a table of jobs."""
 
-EXPECTED: Final = "expected the columns of GWF, SubmitTime or RunTime at least"
+EXPECTED: Final = "expected columns named as in GWF, SubmitTime and RunTime at least"
+
+
+MAXIMUM_SHOWN: Final = 10
+"""The number of columns that are named where more are not read."""
 
 
 def _normalized(title: str) -> str:
@@ -42,14 +48,28 @@ def fields_of(columns: Sequence[str]) -> dict[str, int]:
             raise ValueError(f"its columns {columns[positions[field]]} and {column} are the same field")
         if field:
             positions[field] = position
-    if not any(field in positions for field in REQUIRED_FIELDS):
+    if not all(field in positions for field in REQUIRED_FIELDS):
         shown = ", ".join(columns)[:100]
         raise ValueError(f"is a table of other things ({shown}); {EXPECTED}")
     return positions
 
 
+def note_ignored(store: Store, columns: Sequence[str], positions: Mapping[str, int], jobs: int) -> None:
+    """Record as a repair the names of *columns* that are no fields, and therefore are not read."""
+    ignored = [name for position, name in enumerate(columns) if position not in positions.values()]
+    if ignored:
+        names = ", ".join(ignored[:MAXIMUM_SHOWN]) + (", …" if len(ignored) > MAXIMUM_SHOWN else "")
+        store.repaired("columns not read", f"{names}: no fields of GWF have these names", jobs)
+
+
 def is_packed(head: FileHead) -> bool:
-    """Whether the file is compressed: a database cannot read it then."""
+    """
+    Whether the file is compressed: a database cannot read it then.
+
+    Raise `TraceError` if it cannot be opened by its name.
+    """
+    if not is_text(str(head.path)):
+        raise TraceError(f"{head.path}: its name is not UTF-8, which databases cannot open: rename it")
     with head.path.open("rb") as file:
         return file.read(8) != head.data[:8]
 
@@ -59,8 +79,8 @@ def source_rows(heads: Sequence[FileHead], counts: Sequence[RowCounts]) -> list[
     rows: list[tuple[object, ...]] = []
     for head, count in zip(heads, counts, strict=True):
         with closing(Source(head.path)) as source:
-            file = head.path.name, source.size, source.sha256()
-        rows.append((*file, count.rows, count.comments, count.rejected))
+            file = as_text(head.path.name), source.size, source.sha256()
+        rows.append((*file, count.rows, count.comments, count.rejected, None))
     return rows
 
 

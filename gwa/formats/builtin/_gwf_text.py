@@ -102,7 +102,9 @@ def header_lines(store: Store) -> list[str]:
         lines.append(f"Processors: {system.cpus}")
     lines.append(f"{WRITER_KEY}: gwa {__version__}")
     lines += entry_lines(tuple(line for line in header if line[0] not in OWN_KEYS))
-    counts = ", ".join(f"{name} {count}" for name, count in vars(account).items())
+    counts = ", ".join(
+        f"{name} {count}" for name, count in vars(account).items() if count or name != "skipped"
+    )
     lines.append(f"Account: {counts}")
     repairs = store.rows("select name, meaning, jobs from repairs order by all")
     repair_lines = [("Repair", f"{jobs} jobs, {name}: {meaning}") for name, meaning, jobs in repairs]
@@ -129,7 +131,7 @@ def restore(store: Store) -> None:
     """
     Restore the account and the repairs that an earlier conversion wrote in the comments.
 
-    They are valid only if the file still has that number of jobs and no line was refused.
+    They are valid only if the file still has that number of jobs and no line was refused or folded.
     """
     header, account = store.header, store.account
     position = next((position for position, (key, _) in enumerate(header) if key == WRITER_KEY), None)
@@ -137,7 +139,8 @@ def restore(store: Store) -> None:
         return
     account_text = dict(header).get("Account", "")
     counts = {name: int(count) for name, count in _COUNT.findall(account_text)}
-    if counts.keys() == vars(account).keys() and counts["jobs"] == account.jobs and not account.rejected:
+    is_whole = not account.rejected and not account.folded
+    if counts.keys() | {"skipped"} == vars(account).keys() and counts["jobs"] == account.jobs and is_whole:
         store.set_account(Account(**counts))
         repairs = [_REPAIR.fullmatch(value) for key, value in header if key == "Repair"]
         store.insert("repairs", [(match[2], match[3], int(match[1])) for match in repairs if match])

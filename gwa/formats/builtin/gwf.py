@@ -156,6 +156,7 @@ FORMAT = Format(
     names=("*.gwf",),
     notes=__doc__ or "",
     mismatch=mismatch,
+    likeness=lambda head: float(not head.is_binary and _is_workflow(head)),
     read=read,
     write=write,
 )

@@ -14,7 +14,7 @@ import duckdb
 
 from gwa.errors import TraceError
 from gwa.formats.base import Format, new_store, require_match
-from gwa.formats.builtin._columns import fields_of, refuse_packed_name, source_rows
+from gwa.formats.builtin._columns import fields_of, note_ignored, refuse_packed_name, source_rows
 from gwa.formats.builtin._parquet import (
     TASK_COLUMNS,
     columns_of,
@@ -50,11 +50,13 @@ PER_SECOND: Final = {"DURATION(s)": 1.0, "DURATION(ms)": 1e3, "DURATION(us)": 1e
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of a Parquet file of jobs, or None."""
     try:
-        output_columns = columns_of(head)
-        fields_of(output_columns)
+        columns = columns_of(head)
+        if TASK_COLUMNS.issubset(columns):
+            return "has times in milliseconds"
+        fields_of(columns)
     except ValueError as error:
         return str(error)
-    return "has times in milliseconds" if TASK_COLUMNS.issubset(output_columns) else None
+    return None
 
 
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
@@ -159,8 +161,8 @@ def _copy_jobs(store: Store, heads: Sequence[FileHead], types: dict[str, str], *
     """Copy the jobs, cleaned and counted."""
     output_columns = list(types)
     names = ", ".join(f"c{position}" for position in range(len(output_columns)))
-    expressions = {}
-    for name, position in fields_of(output_columns).items():
+    expressions, positions = {}, fields_of(output_columns)
+    for name, position in positions.items():
         field = next(field for field in FIELDS if field.name == name)
         value = _field_sql(field, f"c{position}", types[output_columns[position]], heads[0].path)
         # In files of other programs -1 and empty text are missing values.
@@ -175,6 +177,7 @@ def _copy_jobs(store: Store, heads: Sequence[FileHead], types: dict[str, str], *
     counts = [row_counts(store, head) for head in heads]
     if not ours:
         store.insert("sources", source_rows(heads, counts))
+        note_ignored(store, output_columns, positions, sum(count.rows for count in counts))
     finish_store(store, heads, "a table of jobs", RowCounts(sum(count.rows for count in counts)))
 
 

@@ -18,7 +18,7 @@ import duckdb
 from gwa.errors import OutputError, TraceError
 from gwa.formats.base import Format, new_store, require_match
 from gwa.formats.builtin._arrow import cell_text, typed_table
-from gwa.formats.builtin._columns import fields_of, is_packed, refuse_packed_name, source_rows
+from gwa.formats.builtin._columns import fields_of, is_packed, note_ignored, refuse_packed_name, source_rows
 from gwa.ingest.batch import Records
 from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, count_batch, finish_store
@@ -94,12 +94,16 @@ def _has_table(database: sqlite3.Connection, table: str) -> bool:
     return bool(definitions)
 
 
-def _field_positions(database: sqlite3.Connection) -> dict[str, int]:
-    """Map fields to positions of columns of Jobs; raise `ValueError` if there is no such table."""
+def _columns(database: sqlite3.Connection) -> list[str]:
+    """Return the columns of Jobs; raise `ValueError` if there is no such table."""
     if not _has_table(database, "Jobs"):
         raise ValueError("is a SQLite file without a table Jobs")
-    description = database.execute("select * from Jobs limit 0").description
-    return fields_of([str(column[0]) for column in description])
+    return [str(column[0]) for column in database.execute("select * from Jobs limit 0").description]
+
+
+def _field_positions(database: sqlite3.Connection) -> dict[str, int]:
+    """Map fields to positions of columns of Jobs; raise `ValueError` if there is no such table."""
+    return fields_of(_columns(database))
 
 
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
@@ -125,6 +129,7 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
                 notes += note
                 select = _mapping_query(field_positions, ours=bool(note))
                 _load_jobs(store, database, select, (head, field_positions, counts, options))
+                note_ignored(store, _columns(database), field_positions, counts.rows)
                 if note:
                     _load_extra_tables(store, database)
         except (sqlite3.Error, duckdb.Error, ValueError) as error:

@@ -9,7 +9,7 @@ not recorded; -O status=1 takes all as completed. Each workflow is a bag of task
 workflows); what a task had to wait for is kept beside the jobs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import duckdb
@@ -27,8 +27,6 @@ from gwa.store.system import overridden
 
 KILOBYTES: Final = {"B": 1 / 1024, "KB": 1.0, "MB": 1024.0, "GB": 1024.0**2}
 """Kilobytes of each unit that the option ``memory_unit`` may name."""
-
-STATUSES: Final = {"1": 1, "0": 0, "5": 5}
 
 NUMBER_MAPPINGS: Final = {
     "submit_time": "ts_submit / 1000",
@@ -67,8 +65,8 @@ def mismatch(head: FileHead) -> str | None:
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the tasks of Parquet files as jobs."""
     require_match(heads, mismatch)
-    kilobytes = _option_value(options.format_options, "memory_unit", KILOBYTES)
-    status = _option_value(options.format_options, "status", STATUSES)
+    kilobytes = KILOBYTES.get(str(options.format_options.get("memory_unit")))
+    status = options.format_options.get("status")
     try:
         with new_store(options) as store:
             store.connection.execute("set variable kilobytes = cast($value as double)", {"value": kilobytes})
@@ -78,16 +76,6 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
         message = f"{heads[0].path}: cannot be read: {first_line(error)}"
         raise TraceError(message) from error
     return store
-
-
-def _option_value(options: Mapping[str, object], name: str, values: Mapping[str, float]) -> float | None:
-    """Return the meaning of an option's value, None if it is not given."""
-    if name not in options:
-        return None
-    if options[name] not in values:
-        message = f"the option {name} is '{options[name]}', expected one of {', '.join(values)}"
-        raise TraceError(message)
-    return values[str(options[name])]
 
 
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
@@ -139,4 +127,5 @@ FORMAT = Format(
     notes=__doc__ or "",
     mismatch=mismatch,
     read=read,
+    options={"memory_unit": " | ".join(KILOBYTES), "status": "1 | 0 | 5"},
 )

@@ -1,7 +1,8 @@
 """
 Read records of fields separated by blanks, where text is quoted and lists begin with their length.
 
-In ``"it says ""no"" and goes"`` is one field. Options:
+In ``"it says ""no"" and goes"`` is one field. A line that ends with ``!`` goes on with the next one, in the
+midst of a field or between two, as copies of logs with short lines have it. Options:
 
 ``record``
     the pattern at the beginning of a record; other lines are refused, unless they continue a text
@@ -32,6 +33,9 @@ WHOLE_RECORD: Final = re.compile(r'\s*+(?:(?:"(?:[^"]|"")*+"|[^\s"]++)(?:\s++|\Z
 NUMBER: Final = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 
+CONTINUATION: Final = "!"
+"""The mark at the end of a line that goes on with the next one."""
+
 Fields = Iterator[tuple[str, str]]
 """The remaining fields of a record: each is the text inside quotes, or else the unquoted text."""
 
@@ -59,25 +63,29 @@ class _QuotedRecords:
         self.columns = frozenset(table_spec.columns)
         wanted = [position for position, (name, *_) in enumerate(self.fields) if name in self.columns]
         self.fields = self.fields[: max([self.last_required, *wanted]) + 1]
-        self.number, self.lines, self.is_quote_open = 0, list[str](), False
+        self.number, self.lines = 0, list[str]()
+        self.is_quote_open = self.is_continued = False
 
     def take(self, number: int, line: str, batch: Records) -> None:
-        """Begin a record with a line, or continue the current one if its quote is open."""
+        """Begin a record with a line, or continue the current one if its quote is open or a mark says so."""
         begins = bool(self.begin.match(line))
-        if not begins and not (self.is_quote_open and len(self.lines) < MAXIMUM_RECORD_LINES):
+        is_open = self.is_quote_open or self.is_continued
+        if not begins and not (is_open and len(self.lines) < MAXIMUM_RECORD_LINES):
             batch.reject(number, "no record begins here", line[:REJECT_TEXT_LENGTH])
             return
         if begins:
             self.flush(batch)
             self.number, self.is_quote_open = number, False
-        self.lines.append(line)
+        self.is_continued = line.rstrip().endswith(CONTINUATION)
+        self.lines.append(line.rstrip()[: -len(CONTINUATION)] if self.is_continued else f"{line}\n")
         self.is_quote_open ^= line.count('"') % 2 == 1
 
     def flush(self, batch: Records) -> None:
         """Add the current record to *batch*."""
         if not self.lines:
             return
-        text, self.lines, self.is_quote_open = "\n".join(self.lines), [], False
+        text, self.lines = "".join(self.lines).removesuffix("\n"), []
+        self.is_quote_open = self.is_continued = False
         fields = FIELD.finditer(text)
         if self.begin.match(text) and (first := next(fields, None)) and first[1] != self.kind:
             batch.add_comment()

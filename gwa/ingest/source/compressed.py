@@ -17,10 +17,9 @@ MAGIC: Final = {
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
-UNSUPPORTED: Final = {
-    b"PK\x03\x04": "a zip archive: unpack it first, or name the file inside",
-    b"7z\xbc\xaf": "a 7z archive: unpack it first",
-}
+CUT: Final = "compressed data broke off"
+"""The beginning of the reason why compressed data cannot be read to its end."""
+
 SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -72,7 +71,7 @@ class Source:
             self._raw = _HashingFile(path)
         except OSError as error:
             raise TraceError(f"{path}: {(error.strerror or str(error)).lower()}") from error
-        self._stream = _decompress(path, io.BufferedReader(self._raw, 1 << 20))
+        self._stream = _decompress(io.BufferedReader(self._raw, 1 << 20))
 
     @property
     def position(self) -> int:
@@ -87,11 +86,11 @@ class Source:
                 # Not read, which loses data that it has already when it reaches the truncation.
                 piece = self._stream.read1(size)
             except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
-                self.broken = f"compressed data broke off: {error}"
+                self.broken = f"{CUT}: {error}"
             except Exception as error:
                 if type(error).__name__ != "ZstdError":
                     raise
-                self.broken = f"compressed data broke off: {error}"
+                self.broken = f"{CUT}: {error}"
             else:
                 if not piece:
                     break
@@ -110,12 +109,8 @@ class Source:
         self._raw.close()
 
 
-def _decompress(path: Path, raw: io.BufferedReader) -> Stream:
+def _decompress(raw: io.BufferedReader) -> Stream:
     head = raw.peek(8)[:8]
-    for magic, refusal in UNSUPPORTED.items():
-        if head.startswith(magic):
-            message = f"{path}: is {refusal}"
-            raise TraceError(message)
     kind = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
     if kind == "gzip":
         return gzip.GzipFile(fileobj=raw)

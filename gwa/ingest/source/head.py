@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import TraceError
+from gwa.ingest.source.archives import refuse_archive
 from gwa.ingest.source.compressed import Source, plain_name
 from gwa.ingest.source.lines import Layout, LineBlock, line_blocks
 
@@ -42,7 +43,7 @@ class FileHead:
 
     @classmethod
     def of(cls, path: Path, size: int = HEAD_SIZE) -> "FileHead":
-        """Read the head of *path*; raise `TraceError` for what cannot be read or is empty."""
+        """Read the head of *path*; raise `TraceError` for what cannot be read, as an archive."""
         source = Source(path)
         try:
             data = b""
@@ -53,6 +54,7 @@ class FileHead:
         if not data and source.broken:
             message = f"{path}: {source.broken}"
             raise TraceError(message)
+        refuse_archive(path, data)
         return cls(path, plain_name(path), data, size)
 
     @cached_property

@@ -154,6 +154,14 @@ def _whole_lines(source: Source) -> Iterator[tuple[bytes, bool]]:
         yield rest + NEWLINE, False
 
 
+def count_lines(source: Source) -> int:
+    """Return the number of lines of *source*; the last one need not end."""
+    lines, last = 0, NEWLINE
+    for chunk in decoded(source):
+        lines, last = lines + chunk.count(NEWLINE), chunk[-1:]
+    return lines + (last != NEWLINE)
+
+
 def decoded(source: Source) -> Iterator[bytes]:
     """Yield the bytes of *source*, with UTF-16 decoded to UTF-8 and old Mac line ends replaced."""
     head = source.read(CHUNK_SIZE)

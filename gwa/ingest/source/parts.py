@@ -7,6 +7,7 @@ from typing import Final
 
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead
+from gwa.util.filenames import as_text
 
 PART_NAME: Final = re.compile(r"(.*)part-(\d{1,9})-of-(\d{1,9})(.*)", re.DOTALL)
 """The names of the parts of a large table, such as ``part-00003-of-00500.csv``."""
@@ -46,17 +47,26 @@ def _file_hash(head: FileHead) -> str:
         source.close()
 
 
-def missing_parts(heads: Sequence[FileHead]) -> dict[str, int]:
-    """Describe the parts missing from each incomplete table, and return how many there are by description."""
+def missing_parts(heads: Sequence[FileHead]) -> list[tuple[str, str, int]]:
+    """
+    Return what is missing from each incomplete table: a name, a description, and the number of parts.
+
+    A gap is between parts that were given; the other parts are before or behind all of them.
+    """
     tables: dict[tuple[str, str, str, int], set[int]] = defaultdict(set)
     for head in heads:
         if match := PART_NAME.fullmatch(head.name):
             tables[head.path.parent.name, match[1], match[4], int(match[3])].add(int(match[2]))
-    missing = {}
+    missing = []
     for (folder, before, after, count), given in sorted(tables.items()):
         first = 1 if count in given and 0 not in given else 0
         absent = set(range(first, first + count)) - given
-        if absent:
-            part = f"{folder}/{before}part-{min(absent):05}-of-{count:05}{after}"
-            missing[f"parts of a table were not given, such as {part}"] = len(absent)
+        gap = {number for number in absent if min(given) < number < max(given)}
+        for name, where, numbers in (
+            ("gap in parts", "parts between those that were given are missing", gap),
+            ("missing part", "parts of a table were not given", absent - gap),
+        ):
+            if numbers:
+                part = f"{folder}/{before}part-{min(numbers):05}-of-{count:05}{after}"
+                missing.append((name, f"{where}, such as {as_text(part)}", len(numbers)))
     return missing
