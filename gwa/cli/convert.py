@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import OUTPUT, PATH, SOURCES, options, reading, tell
+from gwa.cli._common import OUTPUT, PATH, SOURCES, options, pseudonyms, reading, tell
 
 
 @click.command(name="convert")
@@ -17,9 +17,7 @@ from gwa.cli._common import OUTPUT, PATH, SOURCES, options, reading, tell
 )
 @click.option("--attempts", is_flag=True, help="One job for each attempt of a task (Google traces).")
 @click.option("--anonymize", is_flag=True, help="Replace names by keyed pseudonyms.")
-@click.option(
-    "--key", type=PATH, metavar="FILE", help="The key of the pseudonyms, made if it does not exist."
-)
+@pseudonyms
 @click.option(
     "--append",
     "more",
@@ -63,16 +61,15 @@ def command(
         _append(sources, out, [*words, "--append"], arguments, quiet=params["quiet"])
         return
     from gwa.formats.convert import convert as run
+    from gwa.formats.convert import convert_anonymized
     from gwa.store.anonymize import read_key
 
-    account = run(
-        sources,
-        out,
-        command=shlex.join([*words, *(["--partition", params["partition"]] if params["partition"] else [])]),
-        key=read_key(key) if anonymize else None,
-        by_month=bool(params["partition"]),
-        **arguments,
-    )
+    arguments["by_month"] = bool(params["partition"])
+    if anonymize:
+        account = convert_anonymized(sources, out, read_key(key), keep=params["keep"], **arguments)
+    else:
+        partition = ["--partition", params["partition"]] if params["partition"] else []
+        account = run(sources, out, command=shlex.join([*words, *partition]), **arguments)
     tell(out, account, quiet=params["quiet"])
 
 

@@ -50,6 +50,9 @@ class System:
 ABSOLUTE: Final = "Unix seconds, UTC"
 """What the header says under Times where submit times are Unix times."""
 
+SYNTHETIC: Final = "made by a model, no system ran these jobs"
+"""What the header says under Synthetic where jobs were generated."""
+
 INFERRED: Final = "inferred: the most processors ever busy at once"
 
 
