@@ -48,7 +48,8 @@ class CatalogueEntry:
     One trace of the catalogue.
 
     *source* is its file or folder; or a *preset* makes it: so many *jobs* or *days*, from a *seed*, on *cpus*
-    processors. *synthetic* traces are labelled so everywhere.
+    processors. *synthetic* traces are labelled so everywhere, and their names are those of no person. *names*
+    are those that may be published of a real trace, such as those of queues, and lines of its header.
     """
 
     id: Id
@@ -62,6 +63,7 @@ class CatalogueEntry:
     year: Count | None = None
     changes: tuple[CatalogueChange, ...] = ()
     synthetic: bool = False
+    names: tuple[Text, ...] = ()
     source: Path | None = None
     preset: str | None = None
     jobs: Count | None = None

@@ -10,24 +10,27 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from gwa.analysis.build import build
 from gwa.archive.catalogue import Catalogue, CatalogueEntry
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
-from gwa.formats.registry import writer
+from gwa.formats.registry import vocabulary, writer
 from gwa.metrics.diversity import diversity
 from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.document import Report
 from gwa.report.drawing import draw
 from gwa.report.html import html, summary
+from gwa.store.anonymize import anonymous_sources, public_format
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
 from gwa.store.privacy import find_leaks
 from gwa.store.store import Store
 from gwa.util import fingerprint
+from gwa.util.version import __version__
 
 TRACE_FILE: Final = "trace.json"
 """The file with the facts of a trace for its pages; it is written last."""
@@ -43,6 +46,8 @@ SUFFIXES: Final = {
     "DuckDB": ".duckdb",
 }
 """The formats of the downloads of each trace."""
+
+REMEDY: Final = "gwa anonymize it, list these under names in archive.toml, or build with --publish-names"
 
 ONE_THREAD: Final = 1
 """The bytes of a store depend on which of several threads is first."""
@@ -81,13 +86,12 @@ def publish(
     engine = Engine(memory, ONE_THREAD)
     name = entry.id + ("-synthetic" if entry.synthetic else "")
     base = folder / (name + SUFFIXES["DuckDB"])
-    with _made(entry, base, engine) as store:
-        found = [] if publish_names else find_leaks(store)
-        if found:
-            raise Withheld("; ".join(map(str, found)) + ": anonymise it, or build with --publish-names")
+    # What is left out must not stay in free pages of the file: it is written from a copy.
+    with TemporaryDirectory(prefix="gwa-") as scratch, _made(entry, Path(scratch, "trace"), engine) as store:
+        if not publish_names:
+            _refuse_names(store, entry)
         store.set_header((*_labels(catalogue, entry), *store.header))
-        if not base.exists():
-            writer(base).save(store, base)
+        writer(base).save(store, base)
     with open_trace([base], options=ReadOptions(engine=engine)) as store:
         for suffix in SUFFIXES.values():
             if suffix != base.suffix:
@@ -104,6 +108,22 @@ def publish(
     (folder / TRACE_FILE).write_text(
         json.dumps(plain(content), indent=1, ensure_ascii=False), encoding="utf-8"
     )
+
+
+def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
+    """Leave out what gwa noted of files and commands; raise `Withheld` for what else could name somebody."""
+    kept = public_format(store, vocabulary()) | {"gwa": store.provenance.get("gwa", __version__)}
+    account, sources = store.account, anonymous_sources(store)
+    store.connection.execute("delete from sources")
+    store.connection.execute("delete from provenance")
+    store.insert("sources", sources)
+    store.note(kept)
+    store.set_account(account)
+    if entry.synthetic:
+        return
+    found = find_leaks(store, vocabulary(), entry.names)
+    if found:
+        raise Withheld(f"{'; '.join(map(str, found))}: {REMEDY}")
 
 
 def drawn(report: Report) -> dict[str, str]:

@@ -55,6 +55,32 @@ ARRIVALS: Final = click.option(
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+def pseudonyms(command: F) -> F:
+    """Add the options that say how names are replaced."""
+    return _with(
+        command,
+        click.option(
+            "--key", type=PATH, metavar="FILE", help="The key of the pseudonyms, made if it does not exist."
+        ),
+        click.option(
+            "--keep",
+            multiple=True,
+            metavar="NAMES",
+            callback=_names_to_keep,
+            help="Names that may stay, such as queues,partitions (repeatable).",
+        ),
+    )
+
+
+def _names_to_keep(_: click.Context, __: click.Parameter, values: Sequence[str]) -> frozenset[str]:
+    from gwa.store.pseudonyms import KEEPABLE
+
+    names = frozenset(name.strip() for value in values for name in value.split(","))
+    for name in sorted(names - KEEPABLE.keys()):
+        raise click.BadParameter(f"'{name}' cannot be kept, expected some of {', '.join(KEEPABLE)}")
+    return names
+
+
 def options(command: F) -> F:
     """Add the options of every command that reads a trace."""
     return _with(

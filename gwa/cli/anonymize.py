@@ -5,29 +5,32 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import OUTPUT, PATH, TRACE, options, reading, tell
+from gwa.cli._common import OUTPUT, TRACE, options, pseudonyms, reading, tell
 
 
 @click.command(name="anonymize")
 @TRACE
 @OUTPUT
-@click.option(
-    "--key", type=PATH, metavar="FILE", help="The key of the pseudonyms, made if it does not exist."
-)
+@pseudonyms
 @options
-def command(trace: Path, out: Path, key: Path | None, **params: Any) -> None:
+def command(trace: Path, out: Path, key: Path | None, keep: frozenset[str], **params: Any) -> None:
     """
-    Replace users, groups, executables, projects, hosts and sites by pseudonyms.
+    Replace users, groups, executables, projects, hosts, sites and queues by pseudonyms.
+
+    Numbers, times and the time zone stay; comments, texts of the header and refused lines are left out. Names
+    given to --keep stay: queues, partitions, sites, platforms, vos, projects, groups or executables.
 
     The same key gives the same pseudonyms, so traces of two years join. Without --key it is kept
-    in your configuration. Keep it secret, and out of what you publish. Numbers stay as they are.
+    in your configuration. Keep it secret, and out of what you publish.
 
     \b
     Example:
-      gwa anonymize sample_traces/swf/tiny.swf -o public.gwf --key my.key
+      gwa anonymize sample_traces/swf/tiny.swf -o public.gwf --key my.key --keep queues
     """
-    from gwa.formats.convert import convert
+    from gwa.formats.convert import convert_anonymized
     from gwa.store.anonymize import read_key
 
-    account = convert([trace], out, name=params["name"], options=reading(params), key=read_key(key))
+    account = convert_anonymized(
+        [trace], out, read_key(key), keep=keep, name=params["name"], options=reading(params)
+    )
     tell(out, account, quiet=params["quiet"])

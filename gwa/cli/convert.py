@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import OUTPUT, PATH, SOURCES, noting, options, reading, tell
+from gwa.cli._common import OUTPUT, PATH, SOURCES, noting, options, pseudonyms, reading, tell
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--attempts", is_flag=True, help="One job for each attempt of a task (Google traces).")
 @click.option("--anonymize", is_flag=True, help="Replace names by keyed pseudonyms.")
-@click.option(
-    "--key", type=PATH, metavar="FILE", help="The key of the pseudonyms, made if it does not exist."
-)
+@pseudonyms
 @click.option(
     "--append",
     "more",
@@ -73,16 +71,15 @@ def command(
         tell(out, account, notes, quiet=params["quiet"])
         return
     from gwa.formats.convert import convert as run
+    from gwa.formats.convert import convert_anonymized
     from gwa.store.anonymize import read_key
 
-    account = run(
-        sources,
-        out,
-        command=shlex.join([*words, *(["--partition", params["partition"]] if params["partition"] else [])]),
-        key=read_key(key) if anonymize else None,
-        by_month=bool(params["partition"]),
-        **arguments,
-    )
+    arguments["by_month"] = bool(params["partition"])
+    if anonymize:
+        account = convert_anonymized(sources, out, read_key(key), keep=params["keep"], **arguments)
+    else:
+        partition = ["--partition", params["partition"]] if params["partition"] else []
+        account = run(sources, out, command=shlex.join([*words, *partition]), **arguments)
     tell(out, account, notes, quiet=params["quiet"])
 
 

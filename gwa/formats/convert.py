@@ -1,13 +1,15 @@
 """Convert a trace: read it in one format and write it in another, completely or not at all."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from gwa.errors import TraceError
+from gwa.errors import OutputError, TraceError
+from gwa.formats.anonymized import write_apart
 from gwa.formats.open import open_files
-from gwa.formats.registry import monthly, writer
+from gwa.formats.registry import monthly, vocabulary, writer
 from gwa.ingest.checkpoint import locked
 from gwa.ingest.inputs import expand
 from gwa.store.account import Account
@@ -25,7 +27,6 @@ def convert(
     name: str | None = None,
     options: ReadOptions | None = None,
     command: str = "",
-    key: bytes | None = None,
     by_month: bool = False,
 ) -> Account:
     """
@@ -33,27 +34,58 @@ def convert(
 
     Raise `OutputError` if *out* is one of the files that are read, by whichever of its names.
 
-    With a *key*, names are replaced by pseudonyms before anything is written. With *by_month*, Parquet is
-    written as a folder with a file for each month of submissions.
+    With *by_month*, Parquet is written as a folder with a file for each month of submissions.
     """
     target, options, files = writer(out), options or ReadOptions(), expand(paths)
     if by_month:
         target = monthly(target, out)
     skip_unknown = any(path.is_dir() for path in paths)
     with protected(files), _resumable(files, out, options, is_folder=by_month) as options:
-        if key is not None:
-            with (
-                open_files(files, name, options, skip_unknown=skip_unknown) as named,
-                anonymize(named, key, options) as store,
-            ):
-                target.save(store, out)
-                return store.account
         if target.name == "duckdb":
             return convert_in_place(files, out, name, options, command, skip_unknown=skip_unknown)
         with open_files(files, name, options, skip_unknown=skip_unknown) as store:
             _record_command(store, command)
             target.save(store, out)
             return store.account
+
+
+def convert_anonymized(
+    paths: Sequence[Path],
+    out: Path,
+    key: bytes,
+    *,
+    keep: Collection[str] = (),
+    name: str | None = None,
+    options: ReadOptions | None = None,
+    by_month: bool = False,
+) -> Account:
+    """
+    Convert the trace in *paths* to *out* with pseudonyms for names, except those that *keep* lists.
+
+    No rows are kept for a conversion that goes on later, or is appended to: they hold the names. Raise
+    `OutputError` if an earlier conversion left such rows beside *out*.
+    """
+    target, options, files = writer(out), options or ReadOptions(), expand(paths)
+    if by_month:
+        monthly(target, out)
+    else:
+        writable(out)
+    if rows_folder(out).exists():
+        message = (
+            f"{out}: {rows_folder(out).name} beside it holds rows with their names, expected another output"
+        )
+        raise OutputError(f"{message}, or that folder removed")
+    skip_unknown = any(path.is_dir() for path in paths)
+    with protected(files), TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True) as scratch:
+        source = Path(scratch, "trace.parquet")
+        with (
+            open_files(files, name, options, skip_unknown=skip_unknown) as named,
+            anonymize(named, key, options, keep=keep, vocabulary=vocabulary()) as store,
+        ):
+            writer(source).save(store, source)
+            account = store.account
+        write_apart(source, out, options.engine, by_month=by_month)
+    return account
 
 
 @contextmanager

@@ -27,7 +27,7 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -48,6 +48,10 @@ from gwa.util import plugins
 from gwa.util.toml import Check, TomlFile, record
 
 HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
+STEP: Final = re.compile(r'^name = "(.*)"\nmeaning = "(.*)"$', re.MULTILINE)
+REMARK: Final = re.compile(r"'([^':\n]+): ((?:[^'\n]|'')+)'")
+"""A literal in a SELECT that may become a remark."""
+
 READERS: Final = plugins.names("gwa.ingest.readers")
 FAULTS: Final = (DefinitionError, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 """What the engine says of SQL that is wrong whatever the data."""
@@ -184,6 +188,18 @@ def definition(name: str, text: str) -> Format:
         likeness=lambda head: _likeness(head, spec, header),
         options=options_used(match[2], {**OPTIONS_OF_READERS.get(spec.reader, {}), **header.accepts}),
     )
+
+
+def repairs_of(text: str) -> Iterator[tuple[str, str]]:
+    """
+    Yield the name and the meaning of each repair in the *text* of a definition: its steps and its remarks.
+
+    >>> list(repairs_of("select ['late start: the clock of ''ce'' was wrong'] as remarks"))
+    [('late start', "the clock of 'ce' was wrong")]
+    """
+    yield from STEP.findall(text)
+    for name, meaning in REMARK.findall(text):
+        yield name, meaning.replace("''", "'")
 
 
 def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | None:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from gwa.errors import DefinitionError, GwaError, OutputError, UnknownFormat
 from gwa.formats.base import Format, formats, writers
-from gwa.formats.converter import definition
+from gwa.formats.converter import definition, repairs_of
 from gwa.formats.monthly import write as write_months
+from gwa.ingest.cleaning import cleaning_repairs
 from gwa.ingest.source.compressed import plain_name
+from gwa.store.privacy import Vocabulary
 from gwa.util import plugins
 from gwa.util.assets import asset
 
@@ -56,6 +58,16 @@ def all_formats() -> tuple[Format, ...]:
     """Return every format that can be read or written; defined ones are joined with their writers."""
     converted = (replace(format_, write=writers().get(format_.name)) for format_ in converters())
     return (*formats(), *converted)
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """Return the texts that the formats of this installation write into traces, and that name nobody."""
+    texts = [file.read_bytes().decode(errors="replace") for file in _definition_files()]
+    repairs = {repair for text in texts for repair in repairs_of(text)}
+    missing = ("missing part", "parts of a table were not given")
+    names = {format_.name for format_ in all_formats()}
+    return Vocabulary(frozenset({*names, "synthetic"}), frozenset({*repairs, *cleaning_repairs(), missing}))
 
 
 def format_called(name: str) -> Format:

@@ -26,7 +26,28 @@ MAXIMUM_BIGINT: Final = 9_223_372_036_854_774_784.0
 RAW_RANGES: Final = {"status": (-(2.0**31), 2.0**31 - 1)}
 """Wider ranges that hold until `finish_jobs`, since a converter's steps may need the raw values."""
 
+CLOCK_SKEW: Final = "a slightly negative {} was set to 0"
+INVALID_VALUE: Final = "a {} that is no valid value was set to missing"
+UNKNOWN_STATUS: Final = "a status other than 1, 0 and 5 was set to missing"
+JOB_NUMBERS: Final = (
+    "job numbers were missing or repeated: jobs were numbered anew in order of submission, and which job had"
+    " to wait for which is not known any more"
+)
+
 STATUS_CONDITION: Final = f"status in ({', '.join(map(str, STATUS))})"
+
+
+def cleaning_repairs() -> frozenset[tuple[str, str]]:
+    """Return the names and meanings of all repairs that cleaning can count."""
+    fields = {field.name for field in FIELDS}
+    return frozenset(
+        {
+            *(("clock skew", CLOCK_SKEW.format(name)) for name in DURATIONS),
+            *(("invalid value", INVALID_VALUE.format(name)) for name in fields),
+            ("unknown status", UNKNOWN_STATUS),
+            ("job numbers", JOB_NUMBERS),
+        }
+    )
 
 
 def insert_jobs(store: Store, relation: str, columns: Sequence[str]) -> None:
@@ -93,9 +114,9 @@ def _count_faults(store: Store, relation: str, fields: Sequence[Field]) -> set[s
     for field in _numeric(fields):
         if field.name in DURATIONS:
             counts.append(f"count(*) filter (where {_skew_condition(field)})")
-            repairs.append((field, "clock skew", f"a slightly negative {field.name} was set to 0"))
+            repairs.append((field, "clock skew", CLOCK_SKEW.format(field.name)))
         counts.append(f"count(*) filter (where not ({_valid_condition(field)}))")
-        repairs.append((field, "invalid value", f"a {field.name} that is no valid value was set to missing"))
+        repairs.append((field, "invalid value", INVALID_VALUE.format(field.name)))
     if not counts:
         return set()
     values = store.row(f"select {', '.join(counts)} from {relation} as mapped")
@@ -162,7 +183,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
 def _clear_unknown_status(store: Store) -> None:
     if _is_recorded(store, "status"):
         cleared = store.row(f"update recorded set status = null where not ({STATUS_CONDITION})")[0]
-        store.repaired("unknown status", "a status other than 1, 0 and 5 was set to missing", cleared)
+        store.repaired("unknown status", UNKNOWN_STATUS, cleared)
 
 
 def _assign_job_numbers(store: Store) -> int:
@@ -183,9 +204,7 @@ def _assign_job_numbers(store: Store) -> int:
     if jobs == numbered == store.row("select count(distinct job_id) from recorded")[0]:
         return folded
     if numbered:
-        meaning = "job numbers were missing or repeated: jobs were numbered anew in order of submission,"
-        meaning += " and which job had to wait for which is not known any more"
-        store.repaired("job numbers", meaning, jobs)
+        store.repaired("job numbers", JOB_NUMBERS, jobs)
         store.connection.execute("delete from dependencies")
     order = "submit_time nulls first, " if _is_recorded(store, "submit_time") else ""
     store.connection.execute(

@@ -26,7 +26,7 @@ from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import limited_memory
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.store.system import Header
+from gwa.store.system import SYNTHETIC, Header
 from gwa.util.atomic import whole
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
@@ -133,7 +133,7 @@ def describe(request: GenerationRequest) -> Header:
     """Return the header lines that describe how a trace was generated."""
     model = request.model
     return (
-        ("Synthetic", "made by a model, no system ran these jobs"),
+        ("Synthetic", SYNTHETIC),
         ("Generator", f"gwa {__version__}"),
         ("Model", f"{model.name}: {model.title}"),
         ("Source", model.source),

@@ -26,6 +26,9 @@ from gwa.util import plugins
 
 _MAX_FINITE = 1e300
 
+_SMALLEST, _LARGEST = 1e-100, 1e100
+"""Sizes of numbers whose squares, and the squares of their ratios to others, are still doubles."""
+
 
 class FitError(ValueError):
     """A sample does not determine the parameters of a distribution; the message says why."""
@@ -79,7 +82,9 @@ class Distribution(ABC):
         """
         Return the distribution of greatest likelihood for *sample*.
 
-        Raises `FitError` for observations outside the support, and for too few distinct values.
+        Raises `FitError` for observations outside the support, for too few distinct values, and for values
+        that differ by so little, or are so large or small, that no parameters can be told. Every search ends:
+        its steps are bounded.
         """
 
     @abstractmethod
@@ -161,6 +166,10 @@ class Distribution(ABC):
             raise FitError(f"the {cls.title} distribution is for {cls.support.text}")
         if sample.values.size < cls.needs:
             raise FitError(f"a {cls.title} fit needs {cls.needs} different values, not {sample.values.size}")
+        sizes = np.abs(sample.values[sample.values != 0])
+        if sizes.size and not (sizes.min() >= _SMALLEST and sizes.max() <= _LARGEST):
+            message = f"a {cls.title} fit needs values from {_SMALLEST:g} to {_LARGEST:g}, or 0"
+            raise FitError(f"{message}, not {sizes.min():g} to {sizes.max():g}")
 
 
 class Batched(Distribution):
@@ -186,7 +195,10 @@ class Batched(Distribution):
             estimates = [float(column[0]) for column in cls.estimate(sample.values, floats(sample.counts))]
         if not all(map(math.isfinite, estimates)):
             raise FitError(f"no {cls.title} distribution fits best: the likelihood grows without end")
-        return cls(*estimates)
+        try:
+            return cls(*estimates)
+        except ValueError as error:
+            raise FitError(f"no {cls.title} distribution can be told from these values: {error}") from error
 
     @classmethod
     def fit_rows(cls, x: Floats, weight: Floats) -> Self:

@@ -31,9 +31,14 @@ Start: TypeAlias = Callable[[Sample, Sample], "Phases"]
 Result: TypeAlias = tuple[Floats, float]
 """Parameters as a vector, and their log-likelihood."""
 
-_BINS = 1500
+BINS = 1500
 _CUTS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)
 _MAX_IDLE_ROUNDS = 5
+NEWTON_STEPS = 5
+MAX_WORK = 20_000_000
+"""Rounds of EM times distinct values, at most, about a second: phases that coincide converge slowly."""
+
+_MIN_ROUNDS = 5
 _SHIFT = 1e-5
 _MAX_MOVE = 0.1
 """No parameter of the binned sample is off by a tenth of itself."""
@@ -157,17 +162,18 @@ def accelerate(
     return theta, step(theta)[1]
 
 
-def polish(step: Step, rough: Step, start: Floats, tolerance: float = 1e-6, rounds: int = 5) -> Result:
+def polish(step: Step, rough: Step, start: Floats, rounds: int, tolerance: float = 1e-6) -> Result:
     """
     Return the fixed point of *step* and its log-likelihood, from *start*, the fixed point of *rough*.
 
     A *rough* step, of the same sample in few bins, shows how a step depends on its parameters. So each costly
     one can be extended to where all steps after it would lead (Newton's method with a derivative that is
-    nearly right). Where that leads away, as it does where phases coincide, plain steps take over.
+    nearly right). Where that leads away, as it does where phases coincide, up to *rounds* of plain steps take
+    over: they are better than the start, if not the best.
     """
     theta, previous = start, -math.inf
     slope = np.eye(start.size) - _derivative(rough, start)
-    for _ in range(rounds):
+    for _ in range(NEWTON_STEPS):
         once, likelihood = step(theta)
         move = np.linalg.lstsq(slope, once - theta)[0]
         if not likelihood >= previous or not np.abs(move).max() < _MAX_MOVE:
@@ -175,7 +181,7 @@ def polish(step: Step, rough: Step, start: Floats, tolerance: float = 1e-6, roun
         theta, previous = theta + move, likelihood
         if np.abs(move).max() <= tolerance:
             return theta, previous
-    return accelerate(step, start, tolerance=1e-7)
+    return accelerate(step, start, tolerance=1e-7, rounds=rounds)
 
 
 def _derivative(step: Step, theta: Floats) -> Floats:
@@ -249,7 +255,7 @@ def fit_phases(sample: Sample, shapes: Floats | None, start: Start, extra: Seque
     most 1500 bins; the winner runs to convergence there and then on the sample itself. Nothing is random.
     Raises `FitError` if no start leads anywhere.
     """
-    rough = coarse(sample, _BINS)
+    rough = coarse(sample, BINS)
     step = phase_step(rough, shapes)
     starts = [*starts_of(rough, start), *extra]
     races = [accelerate(step, phases.packed(), tolerance=1e-4, rounds=30) for phases in starts]
@@ -258,7 +264,8 @@ def fit_phases(sample: Sample, shapes: Floats | None, start: Start, extra: Seque
         raise FitError("no start of the expectation-maximisation leads to a mixture")
     best, _ = accelerate(step, max(races, key=lambda race: race[1])[0])
     if rough is not sample:
-        best, _ = polish(phase_step(sample, shapes), step, best)
+        rounds = max(_MIN_ROUNDS, MAX_WORK // sample.values.size)
+        best, _ = polish(phase_step(sample, shapes), step, best, rounds)
     return Phases.unpacked(best)
 
 

@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma, gammainc, gammaincc, gammaincinv, gammaln, xlogy, zeta
 
 from gwa.statistics.distribution import Batched, require, unshifted
-from gwa.statistics.numeric import at_least_zero, average, floats
+from gwa.statistics.numeric import at_least_zero, average, floats, rising_root
 from gwa.statistics.sample import Floats
 
-_STEPS = 50
-_TOLERANCE = 1e-13
 _SMALL_GAP = 1e-3
 _LARGE = 1e4
 """From this shape on, series are exact to the last digits where differences of functions lose them."""
@@ -110,31 +108,33 @@ def gamma_shape(gap: Floats) -> Floats:
     """
     Return the shape a with ln a - digamma(a) = *gap*; nan where *gap* is not above 0.
 
-    *gap* is ln mean x - mean ln x, 0 only when all x are equal. Minka's start and Newton step in 1/a
-    ("Estimating a Gamma distribution", 2002) converge from everywhere in about four steps.
+    *gap* is ln mean x - mean ln x, 0 only when all x are equal. ln a - digamma(a) lies between 1 / (2 a)
+    and 1 / a (Alzer, "On some inequalities for the gamma and psi functions", 1997), so the shape does
+    between 1 / (2 gap) and 1 / gap. It is searched as ln a from Minka's start ("Estimating a Gamma
+    distribution", 2002).
     """
     safe = np.where(gap > 0, gap, math.nan)
-    shape = (3 - safe + np.sqrt((safe - 3) ** 2 + 24 * safe)) / (12 * safe)
-    for _ in range(_STEPS):
-        value, slope = _log_less_digamma(shape)
-        better = 1 / (1 / shape + (value - safe) / slope)
-        done = np.all(np.abs(better - shape) <= _TOLERANCE * shape)
-        shape = better
-        if done:
-            break
-    return floats(shape)
+    start = (3 - safe + np.sqrt((safe - 3) ** 2 + 24 * safe)) / (12 * safe)
+
+    def excess(log_shape: Floats) -> tuple[Floats, Floats]:
+        shape = np.exp(log_shape)
+        value, slope = log_less_digamma(shape)
+        return safe - value, -slope / shape
+
+    low, high = -np.log(2 * safe), -np.log(safe)
+    return floats(np.exp(rising_root(excess, np.clip(np.log(start), low, high), low, high)))
 
 
-def _log_less_digamma(shape: Floats) -> tuple[Floats, Floats]:
+def log_less_digamma(shape: Floats) -> tuple[Floats, Floats]:
     """
     Return ln a - digamma(a), and its derivative by 1/a times -1.
 
-    From `_LARGE` on by the asymptotic series (Abramowitz & Stegun 1964, 6.3.18 and 6.4.12): rounding errors
-    of the differences would lead Newton's steps to negative shapes, of which scipy's zeta never ends.
+    From `_LARGE` on by the asymptotic series (Abramowitz & Stegun 1964, 6.3.18 and 6.4.12), where the
+    differences are rounding errors. Of a negative shape scipy's zeta would never end.
     """
     small = np.where(shape < _LARGE, shape, 1.0)
     large = np.where(shape < _LARGE, _LARGE, shape)
-    value = np.where(shape < _LARGE, np.log(small) - digamma(small), 1 / (2 * large) + 1 / (12 * large**2))
+    value = np.where(shape < _LARGE, np.log(small) - digamma(small), (0.5 + 1 / (12 * large)) / large)
     slope = np.where(shape < _LARGE, small - small**2 * zeta(2, small), -0.5 - 1 / (6 * large))
     nothing = np.isnan(shape)
     return np.where(nothing, math.nan, value), np.where(nothing, math.nan, slope)

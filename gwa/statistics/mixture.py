@@ -68,6 +68,7 @@ class GaussianMixture(Distribution):
     @classmethod
     def fit(cls, sample: Sample, components: int = 2) -> Self:
         """Return the mixture of that many *components* of greatest likelihood, see `Distribution.fit`."""
+        cls.refuse(sample)
         mixture = select(sample, range(1, components + 1)).every[-1]
         return cls(mixture.weights, mixture.means, mixture.sigmas)
 
@@ -158,6 +159,8 @@ def select(
     if sample.values.size < Distribution.needs:
         raise FitError("a Gaussian mixture needs two different values")
     centre, scale = sample.mean(), sample.std()
+    if not scale > 0:
+        raise FitError("a Gaussian mixture needs values that differ by more than rounding errors")
     rough = coarse(sample, _BINS).map(lambda x: (x - centre) / scale)
 
     def min_variance(means: Floats) -> Floats:

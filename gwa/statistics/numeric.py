@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from gwa.statistics.sample import Floats, Ints, Sample
 
 _HALVINGS = 200
+_ROOT_TOLERANCE = 1e-14
 _PIECE = 1 << 14
 
 
@@ -50,6 +51,29 @@ def bisect(cdf: Callable[[Floats], Floats], share: Floats, low: Floats, high: Fl
         over = cdf(middle) >= share
         low, high = np.where(over, low, middle), np.where(over, middle, high)
     return high
+
+
+def rising_root(
+    function: Callable[[Floats], tuple[Floats, Floats]], start: Floats, low: Floats, high: Floats
+) -> Floats:
+    """
+    Return where a rising *function* is 0, for each of *start*, between *low* and *high*; nan stays nan.
+
+    Newton's method within a bracket: *function* returns its values and slopes, and a step that leaves the
+    bracket, which its values narrow, is replaced by the middle. It ends after at most 200 steps.
+    """
+    at = start
+    for _ in range(_HALVINGS):
+        value, slope = function(at)
+        low, high = np.where(value < 0, at, low), np.where(value > 0, at, high)
+        newton = at - value / slope
+        better = np.where((newton >= low) & (newton <= high), newton, (low + high) / 2)
+        better = np.where(value == 0, at, np.where(np.isnan(at), at, better))
+        done = ~(np.abs(better - at) > _ROOT_TOLERANCE * np.maximum(np.abs(at), 1.0))
+        at = better
+        if done.all():
+            break
+    return at
 
 
 def minimize(loss: Callable[[float], float], low: float, high: float, tolerance: float) -> float:

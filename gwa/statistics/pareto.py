@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gwa.statistics.distribution import NONNEGATIVE, Batched, Distribution, FitError, require, unshifted
-from gwa.statistics.numeric import at_least_zero, average, floats, log, minimize
+from gwa.statistics.numeric import at_least_zero, average, coarse, dot, floats, log, minimize
 from gwa.statistics.sample import Floats, Sample
 
 _NEARLY_EXPONENTIAL = 1e-9
 _MIN_SHAPE = -0.5
 _ON_BOUND = 1e-3
 _PENALTY = 1e3
+_BINS = 1500
+"""The grid is searched on a sample in so many bins."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,10 @@ class GeneralizedPareto(Distribution):
     def fit(cls, sample: Sample) -> Self:
         """Return the distribution of greatest likelihood, see `Distribution.fit`."""
         cls.refuse(sample)
-        x, share, mean = sample.values / sample.mean(), sample.weights, sample.mean()
-
-        def shape(ratio: float) -> float:
-            return float(share @ np.log1p(ratio * x))
-
-        def loss(ratio: float) -> float:
-            if abs(ratio) < _NEARLY_EXPONENTIAL:
-                return 1.0
-            fitted = shape(ratio)
-            return math.log(fitted / ratio) + fitted + 1 if fitted >= _MIN_SHAPE else _PENALTY - fitted
-
-        ratio = _best_ratio(loss, float(x[-1]))
-        fitted = shape(ratio) if abs(ratio) >= _NEARLY_EXPONENTIAL else 0.0
+        mean = sample.mean()
+        x = sample.map(lambda value: value / mean)
+        ratio = _best_ratio(_loss(coarse(x, _BINS)), _loss(x), x.max())
+        fitted = _shape(x, ratio) if abs(ratio) >= _NEARLY_EXPONENTIAL else 0.0
         return cls(fitted, mean * fitted / ratio if fitted else mean)
 
     def _log_sf(self, x: ArrayLike) -> Floats:
@@ -110,11 +103,28 @@ class GeneralizedPareto(Distribution):
         return cls(parameters["c"], parameters.get("scale", 1.0))
 
 
-def _best_ratio(loss: Callable[[float], float], largest: float) -> float:
-    """Return the ratio shape / scale of least *loss*: the best of a grid, refined between its neighbours."""
+def _shape(x: Sample, ratio: float) -> float:
+    """Return the likeliest shape where shape / scale is *ratio*."""
+    return dot(x.weights, np.log1p(ratio * x.values))
+
+
+def _loss(x: Sample) -> Callable[[float], float]:
+    """Return the negative log-likelihood of *x*, an observation's, as a function of shape / scale."""
+
+    def loss(ratio: float) -> float:
+        if abs(ratio) < _NEARLY_EXPONENTIAL:
+            return 1.0
+        fitted = _shape(x, ratio)
+        return math.log(fitted / ratio) + fitted + 1 if fitted >= _MIN_SHAPE else _PENALTY - fitted
+
+    return loss
+
+
+def _best_ratio(rough: Callable[[float], float], loss: Callable[[float], float], largest: float) -> float:
+    """Return the ratio shape / scale of least *loss*: the best of a grid by *rough*, refined by *loss*."""
     below = -np.linspace(0.9999, 0.02, 50) / largest
     grid = np.concatenate((below, [0.0], np.logspace(-6, 9, 121)))
-    best = int(np.argmin([loss(float(ratio)) for ratio in grid]))
+    best = int(np.argmin([rough(float(ratio)) for ratio in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
     return minimize(loss, low, high, 1e-12)
 

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from scipy.special import gamma
 
 from gwa.statistics.distribution import Batched, require, unshifted
-from gwa.statistics.numeric import at_least_zero, average, floats, log
+from gwa.statistics.numeric import at_least_zero, average, floats, log, rising_root
 from gwa.statistics.sample import Floats
 
-_STEPS = 100
-_TOLERANCE = 1e-13
+_MAX_LOG_RATIO = 60.0
+"""The bracket of ln k is this wide: k exceeds its low bound by a factor of about ln n at most."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +39,23 @@ class Weibull(Batched):
 
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
-        """Solve the likelihood equation of each row by Newton's method in ln k."""
+        """Solve the likelihood equation of each row, whose left side rises with k, for ln k."""
         y = np.log(x)
         top = y.max(axis=-1, keepdims=True)
         y = y - top
         centre = average(y, weight)
-        shape = math.pi / math.sqrt(6) / np.sqrt(average((y - centre) ** 2, weight))
-        for _ in range(_STEPS):
+
+        def excess(log_shape: Floats) -> tuple[Floats, Floats]:
+            shape = np.exp(log_shape)
             power = weight * np.exp(shape * y)
             first, second = average(y, power), average(y * y, power)
-            slope = shape * (second - first**2) + 1 / shape
-            step = np.clip((first - 1 / shape - centre) / slope, -1, 1)
-            shape = shape * np.exp(-step)
-            if np.all(np.abs(step) < _TOLERANCE):
-                break
+            return first - 1 / shape - centre, shape * (second - first**2) + 1 / shape
+
+        # The first term is at most 0, so that k is at least 1 / (ln max x - mean ln x).
+        low = -np.log(-centre)
+        high = low + _MAX_LOG_RATIO
+        start = np.log(math.pi / math.sqrt(6)) - 0.5 * np.log(average((y - centre) ** 2, weight))
+        shape = np.exp(rising_root(excess, np.clip(start, low, high), low, high))
         return shape, np.exp(top + np.log(average(np.exp(shape * y), weight)) / shape)
 
     def _power(self, x: ArrayLike) -> Floats:

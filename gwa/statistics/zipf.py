@@ -18,6 +18,12 @@ _MAX_EXPONENT = 50.0
 _TOLERANCE = 1e-6
 _SLACK = 1e-12
 
+_TABLE = 10_000
+"""Up to this rank probabilities are added up one by one."""
+
+_MAX_TABLE = 1_000_000
+"""The largest rank up to which all are tabulated: beyond it quantiles are searched."""
+
 
 @dataclass(frozen=True)
 class Zipf(Distribution):
@@ -50,7 +56,8 @@ class Zipf(Distribution):
         """
         Return the distribution of greatest likelihood on 1 to *ranks*, by default the largest value.
 
-        Raises `FitError` for values that are not ranks, and for fewer than two different ones.
+        Raises `FitError` for values that are not ranks, and for fewer than two different ones, see
+        `Distribution.fit`.
         """
         cls.refuse(sample)
         last = cls._last(sample, ranks)
@@ -63,6 +70,8 @@ class Zipf(Distribution):
         """Return the least sum of squares between observed shares and probabilities, over all ranks."""
         cls.refuse(sample)
         last = cls._last(sample, ranks)
+        if last > _MAX_TABLE:
+            raise FitError(f"least squares need at most {_MAX_TABLE:,} ranks, not {last:g}")
         observed = np.zeros(int(last))
         observed[sample.values.astype(np.int64) - 1] = sample.weights
         k = np.arange(1, last + 1)
@@ -93,8 +102,7 @@ class Zipf(Distribution):
         k = np.clip(np.floor(floats(x)), 0, self.ranks)
         if math.isinf(self.ranks):
             return floats(1 - zeta(self.exponent, k + 1) / zeta(self.exponent, 1))
-        steps = np.concatenate(([0.0], np.cumsum(np.arange(1, self.ranks + 1) ** -self.exponent)))
-        return floats(steps[k.astype(np.int64)] / steps[-1])
+        return _totals(self.exponent, k) / _total(self.exponent, self.ranks)
 
     def cdf_below(self, x: ArrayLike) -> Floats:
         """Return P(X < x)."""
@@ -110,8 +118,8 @@ class Zipf(Distribution):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles, the smallest rank with cdf(rank) >= *q*."""
-        if math.isinf(self.ranks):
-            return np.maximum(np.ceil(super().ppf(q) - 1e-9), 1.0)
+        if self.ranks > _MAX_TABLE:
+            return np.clip(np.ceil(super().ppf(q) - 1e-9), 1.0, self.ranks)
         return (
             np.searchsorted(self.cdf(np.arange(1, self.ranks + 1)), floats(q)).clip(0, int(self.ranks) - 1)
             + 1.0
@@ -180,10 +188,39 @@ def _distance(sample: Sample, fit: Zipf) -> float:
 
 def _total(exponent: float, ranks: float) -> float:
     """Return the sum of k**-exponent over the ranks."""
-    if math.isinf(ranks):
-        return float(zeta(exponent, 1))
-    with np.errstate(over="ignore"):
-        return float((np.arange(1, ranks + 1) ** -exponent).sum())
+    return float(zeta(exponent, 1)) if math.isinf(ranks) else float(_totals(exponent, floats([ranks]))[0])
+
+
+def _totals(exponent: float, last: Floats) -> Floats:
+    """
+    Return the sums of k**-exponent over 1 to each of *last*, whole numbers.
+
+    Beyond `_TABLE` by Euler and Maclaurin's formula, to ten digits: there may be 1e18 ranks.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach = int(min(last.max(initial=0.0), _TABLE))
+        table = np.concatenate(([0.0], np.cumsum(np.arange(1.0, reach + 1) ** -exponent)))
+        near = table[np.minimum(last, reach).astype(np.int64)]
+        far = last > _TABLE
+        if not far.any():
+            return floats(near)
+        total = near + np.where(far, _beyond(exponent, np.maximum(last, _TABLE)), 0.0)
+        return np.where(np.isnan(total), math.inf, total)
+
+
+def _beyond(exponent: float, last: Floats) -> Floats:
+    """Return the sums of k**-exponent from `_TABLE` + 1 to each of *last*."""
+    ends = (floats([_TABLE]), last)
+    first, final = (end**-exponent for end in ends)
+    third = exponent * (exponent + 1) * (exponent + 2)
+    slopes = [
+        -exponent * power / end / 12 + third * power / end**3 / 720
+        for power, end in zip((first, final), ends, strict=True)
+    ]
+    logs = np.log(last / _TABLE)
+    # The integral, exact where the exponent is near 1.
+    area = first * _TABLE * (np.expm1((1 - exponent) * logs) / (1 - exponent) if exponent != 1 else logs)
+    return floats(area + (final - first) / 2 + slopes[1] - slopes[0])
 
 
 def _best_exponent(loss: Callable[[float], float], low: float) -> float:

@@ -1,30 +1,73 @@
 """
-The check before publication: names of people, hosts and paths that are left in a trace.
+What may be published of a trace: a list of what may stay, by which names are replaced and traces are judged.
 
-Users, groups, sites and so on must be numbers or pseudonyms, such as ``12``, ``U12`` or ``U3f9c…``. Other
-texts must not contain an e-mail address, a path or the name of a host.
+Names must be pseudonyms of `gwa anonymize`. A text must be one that gwa itself writes, a number or a time
+zone, or one of the names that the catalogue of an archive allows. Anything else is a leak.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
+from zoneinfo import available_timezones
 
-from gwa.store.anonymize import PSEUDONYM_LETTERS
+from gwa.store.pseudonyms import EXAMPLE, KEEPABLE, PSEUDONYM, is_anonymous_sql
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
+from gwa.store.system import ABSOLUTE, SYNTHETIC
+from gwa.util.version import __version__
 
-PSEUDONYM: Final = r"^([A-Za-z]{0,2}[0-9]{1,18}|[A-Z][0-9a-f]{16})$"
-"""A substitute for a name: a number, up to two letters and a number, or a pseudonym of `anonymize`."""
+LEFT_OUT: Final = "left out with the names"
+"""The text that stands where a text was that might name somebody."""
 
-LEAK_PATTERNS: Final = (
-    ("a path", re.compile(r"(?<![\w/.<])(?:/[\w.+-]+){2,}|\b[A-Za-z]:\\\w")),
-    ("an address", re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")),
-    ("a host", re.compile(r"(?<![/\w.@-])(?:[a-z][\w-]*\.){2,}[a-z]{2,}\b(?!/)", re.IGNORECASE)),
-    ("a host", re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")),
+ANONYMIZED_KEY: Final = "Anonymized"
+METHOD: Final = f"names are keyed pseudonyms (HMAC-SHA256 cut to 64 bits) such as {EXAMPLE}"
+
+SYSTEM_NUMBERS: Final = ("Processors", "MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone")
+"""Keys of header lines that begin with a number, which stays."""
+
+OTHER_NUMBERS: Final = (
+    "MaxJobs",
+    "MaxRecords",
+    "MaxRuntime",
+    "MaxQueues",
+    "MaxPartitions",
+    "Machines",
+    "Seed",
 )
-QUOTED: Final = re.compile(r"'([^']*)'")
+"""Keys of header lines that stay where they are a number and nothing else."""
+
+_CANONICAL: Final = {key.lower(): key for key in (*SYSTEM_NUMBERS, *OTHER_NUMBERS, "TimeZoneString")}
+_LEADING_NUMBER: Final = re.compile(r"\s*(-?\d[\d,]{0,14}(?:\.\d{1,6})?)(?![\d,])")
+_NUMBER: Final = re.compile(r"\s*(-?\d{1,15}(?:\.\d{1,6})?)\s*")
+_VERSION: Final = r"\d[\w.+]{0,30}"
+_KEPT: Final = rf"(; kept: ({'|'.join(KEEPABLE)})(, ({'|'.join(KEEPABLE)}))*)?"
+
+NUMBERING_KEYS: Final = ("Queue", "Partition")
+"""Keys of the header lines of SWF that give a number to a name."""
+
+OWN_LINES: Final = {
+    ANONYMIZED_KEY: rf"by gwa {_VERSION}: {re.escape(METHOD)}{_KEPT}",
+    "Times": re.escape(ABSOLUTE),
+    "Synthetic": re.escape(SYNTHETIC),
+    "Generator": rf"gwa {_VERSION}",
+    "Version": r"\d(\.\d{1,2})?",
+    "Note": rf"made by gwa {_VERSION}( from source \d+( and \d+ more)?)?",
+    **dict.fromkeys(NUMBERING_KEYS, rf"\d+ {PSEUDONYM}"),
+}
+"""The header lines that gwa itself writes, by key, as regular expressions of their values."""
+
+SOURCE: Final = re.compile(r"source( \d+)?")
+
 MAXIMUM_EXAMPLES: Final = 3
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The texts that this installation of gwa writes into traces: names of *formats*, and *repairs*."""
+
+    formats: frozenset[str] = frozenset()
+    repairs: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -44,51 +87,108 @@ class Leak:
         )
 
 
-def find_leaks(store: Store) -> list[Leak]:
-    """Return everything that must not be published; the trace may be published if the list is empty."""
-    return [*_names_left(store), *_leaks_in_texts(store)]
+def anonymized_line(keep: Collection[str]) -> tuple[str, str]:
+    """Return the header line that says how a trace was anonymized, and which names it kept."""
+    kept = f"; kept: {', '.join(name for name in KEEPABLE if name in keep)}" if keep else ""
+    return ANONYMIZED_KEY, f"by gwa {__version__}: {METHOD}{kept}"
 
 
-def _names_left(store: Store) -> Iterator[Leak]:
-    """Yield the fields for names that contain anything but pseudonyms."""
-    for name in PSEUDONYM_LETTERS:
-        if store.known[name]:
-            values = f"select distinct {name} as v from jobs where not regexp_matches({name}, $pseudonym)"
-            ((count, examples),) = store.rows(
-                f"select count(*), list(v order by v)[:{MAXIMUM_EXAMPLES}] from ({values})",
-                {"pseudonym": PSEUDONYM},
-            )
-            if count:
-                yield Leak(name, "names", count, tuple(examples))
+def public_line(key: str, value: str) -> tuple[str, str] | None:
+    """
+    Return what stays of a header line: a number, a time zone, or what gwa itself writes; None if nothing.
+
+    >>> public_line("MaxProcs", "1,664 (ask jane@example.org)"), public_line("Note", "by Jane")
+    (('MaxProcs', '1664'), None)
+    """
+    title = _CANONICAL.get(key.lower(), key)
+    if key in OWN_LINES and re.fullmatch(OWN_LINES[key], value):
+        return key, value
+    if title == "TimeZoneString" and value.strip() in available_timezones():
+        return title, value.strip()
+    number = None
+    if title in SYSTEM_NUMBERS:
+        number = _LEADING_NUMBER.match(value)
+    elif title in OTHER_NUMBERS:
+        number = _NUMBER.fullmatch(value)
+    return (title, number[1].replace(",", "")) if number else None
 
 
-def _leaks_in_texts(store: Store) -> Iterator[Leak]:
-    """Yield the other texts that contain addresses, hosts or paths."""
+def find_leaks(
+    store: Store,
+    vocabulary: Vocabulary | None = None,
+    names: Collection[str] = (),
+    kept: Collection[str] = (),
+) -> list[Leak]:
+    """
+    Return everything that must not be published; the trace may be published if the list is empty.
+
+    The *vocabulary* is that of the installation. *names* may stand anywhere, and fields that are *kept* may
+    hold anything: the owner of the trace said so.
+    """
+    found = [
+        *_names_left(store, names, kept),
+        *((where, "texts", texts) for where, texts in _texts(store, vocabulary or Vocabulary())),
+    ]
+    leaks = ((where, kind, sorted(set(texts) - set(names))) for where, kind, texts in found)
+    return [
+        Leak(where, kind, len(texts), tuple(texts[:MAXIMUM_EXAMPLES]))
+        for where, kind, texts in leaks
+        if texts
+    ]
+
+
+def _names_left(
+    store: Store, names: Collection[str], kept: Collection[str]
+) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the fields of text that hold anything but pseudonyms, and what that is."""
     for field in FIELDS:
-        if field.is_text and field.name not in PSEUDONYM_LETTERS and store.known[field.name]:
-            query = f"select distinct {field.name} from jobs where {field.name} is not null"
-            yield from _search(field.name, (text for (text,) in store.rows(query)))
-    header = store.rows("select key || ': ' || value from header")
-    yield from _search("the header", (text for (text,) in header))
-    for table, column in (("provenance", "value"), ("sources", "file")):
-        texts = store.rows(f"select distinct {column} from {table}")
-        yield from _search(f"the {table}", (text for (text,) in texts))
-    reasons = store.rows("select distinct reason from rejects")
-    quotes = sorted({quote for (text,) in reasons for quote in QUOTED.findall(text) if _is_word(quote)})
-    if quotes:
-        yield Leak("the rejects", "words of the log", len(quotes), tuple(quotes[:MAXIMUM_EXAMPLES]))
+        if field.is_text and field.name not in kept and store.known[field.name]:
+            values = store.rows(
+                f"select distinct {field.name} from jobs where not {is_anonymous_sql(field.name)}"
+                f" and not list_contains($names, {field.name})",
+                {"names": list(names)},
+            )
+            yield field.name, "names", [value for (value,) in values]
 
 
-def _is_word(text: str) -> bool:
-    return bool(re.search(r"[^\W\d_]", text)) and not re.fullmatch(PSEUDONYM, text)
+def _texts(store: Store, vocabulary: Vocabulary) -> Iterator[tuple[str, list[str]]]:
+    """Yield the tables beside the jobs, and the texts in each that gwa did not write."""
+    yield "the header", [_named(*line) for line in store.header if public_line(*line) is None]
+    yield (
+        "the repairs",
+        [
+            f"{name}: {meaning}"
+            for name, meaning, _ in store.rows("from repairs")
+            if (name, meaning) not in {*vocabulary.repairs, ("repair", LEFT_OUT)}
+        ],
+    )
+    yield (
+        "the provenance",
+        [
+            f"{key}: {value}"
+            for key, value in store.provenance.items()
+            if not key.startswith("constant.") and not _is_own_provenance(key, value, vocabulary)
+        ],
+    )
+    files = [file for table in ("sources", "rejects") for (file,) in store.rows(f"select file from {table}")]
+    yield "the sources", [file for file in files if not SOURCE.fullmatch(file)]
+    rejects = store.rows("select reason, text from rejects")
+    yield "the rejects", [text or reason for reason, text in rejects if text or reason != LEFT_OUT]
+    ids = store.rows(
+        "select distinct source_id from source_ids where not regexp_full_match(source_id, '[0-9]+')"
+    )
+    yield "the jobs' numbers", [source_id for (source_id,) in ids]
 
 
-def _search(where: str, texts: Iterable[str]) -> Iterator[Leak]:
-    """Yield the kinds of names that occur in *texts*."""
-    names: dict[str, set[str]] = {}
-    for text in texts:
-        for kind, pattern in LEAK_PATTERNS:
-            names.setdefault(kind, set()).update(match[0] for match in pattern.finditer(text))
-    for kind, matches in names.items():
-        if matches:
-            yield Leak(where, kind, len(matches), tuple(sorted(matches)[:MAXIMUM_EXAMPLES]))
+def _named(key: str, value: str) -> str:
+    """Return a header line, or the name alone of a queue or partition that SWF numbers."""
+    return value.partition(" ")[2] if key in NUMBERING_KEYS else f"{key}: {value}"
+
+
+def _is_own_provenance(key: str, value: str, vocabulary: Vocabulary) -> bool:
+    """Whether an entry of the provenance is a count, a version, or the name of a format."""
+    if key == "format":
+        return value in vocabulary.formats
+    return re.fullmatch(r"\d{1,18}" if key.startswith("account.") else _VERSION, value) is not None and (
+        key == "gwa" or key.removeprefix("account.") in {"rows", "jobs", "folded", "rejected", "comments"}
+    )

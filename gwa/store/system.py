@@ -53,6 +53,9 @@ ABSOLUTE: Final = "Unix seconds, UTC"
 ASSUMED_UTC: Final = "Unix seconds, of local times without a zone taken as UTC"
 """What the header says under Times where the log has local times, and nothing states their zone."""
 
+SYNTHETIC: Final = "made by a model, no system ran these jobs"
+"""What the header says under Synthetic where jobs were generated."""
+
 INFERRED: Final = "inferred: the most processors ever busy at once"
 
 

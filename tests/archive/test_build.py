@@ -247,7 +247,8 @@ def test_the_command_says_what_went_wrong_and_its_status_is_1(fresh):
     done = CliRunner().invoke(command, ["build", str(fresh / "site"), "-o", str(fresh / "public")])
 
     assert done.exit_code == 1
-    assert "named: orig_site_id holds names: 'Institute of Invented Measurements'" in done.output
+    assert "orig_site_id holds names: 'Institute of Invented Measurements'" in done.output
+    assert "the header holds texts: 'Computer: Heron'" in done.output
     assert "0 traces made, 1 unchanged" in done.output
     assert "without --url" not in done.output
 

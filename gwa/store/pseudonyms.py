@@ -1,0 +1,132 @@
+"""
+Pseudonyms: the fields that hold names, the form of what replaces a name, and how it is computed.
+
+A pseudonym is a letter for the kind of name, a tilde, and 16 hexadecimal digits, such as
+``U~3f9c0123456789ab``: the HMAC-SHA256 of the name under a key, cut to 64 bits. Logins, hosts and numbers
+of users do not have this form. The same key gives the same pseudonyms, so that traces of two years can be
+joined; without the key a name cannot be found, even by trying names.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Collection
+from typing import Final
+
+from gwa.store.engines.duckdb import literal
+from gwa.store.store import Store
+
+PSEUDONYM_LETTERS: Final = {
+    "user_id": "U",
+    "group_id": "G",
+    "executable_id": "X",
+    "project_id": "P",
+    "vo_id": "V",
+    "orig_site_id": "S",
+    "last_run_site_id": "S",
+    "partition_id": "C",
+    "job_structure_params": "B",
+    "queue_id": "Q",
+    "req_platform": "A",
+}
+"""The fields that hold names, and the first letter of their pseudonyms; the two sites share one."""
+
+KEEPABLE: Final = {
+    "queues": ("queue_id",),
+    "partitions": ("partition_id",),
+    "sites": ("orig_site_id", "last_run_site_id"),
+    "platforms": ("req_platform",),
+    "vos": ("vo_id",),
+    "projects": ("project_id",),
+    "groups": ("group_id",),
+    "executables": ("executable_id",),
+}
+"""The names that the owner of a trace may want to keep, and their fields. Users are never kept."""
+
+PEOPLE_FIELDS: Final = ("user_id", "group_id", "executable_id", "project_id")
+"""A name that is kept elsewhere is replaced where it equals a replaced one of these."""
+
+STRUCTURE_LETTER: Final = "T"
+STRUCTURES: Final = ("UNITARY", "BoT")
+"""The words for the structure of a job, which stay."""
+
+RESOURCE_FIELDS: Final = ("used_resources", "req_resources")
+RESOURCE_LETTER: Final = "R"
+RESOURCE_NAMES: Final = (
+    "billing", "class", "cpu", "cpus", "disk", "energy", "events", "gpu", "gpus", "gres/gpu", "io_gb", "mem",
+    "memory", "ncpus", "ngpus", "node", "nodes", "pages", "ram", "vmem",
+)  # fmt: skip
+"""The names of resources that stay where the amount is a number; any other text could name somebody."""
+
+PSEUDONYM: Final = r"[A-Z]~[0-9a-f]{16}"
+RESOURCE: Final = rf"({'|'.join(RESOURCE_NAMES)}):[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?[KMGTP]?"
+EXAMPLE: Final = "U~0123456789abcdef"
+
+HMAC_BLOCK_SIZE: Final = 64
+
+
+def is_pseudonym(text: str) -> bool:
+    """
+    Whether *text* has the form of a pseudonym.
+
+    >>> is_pseudonym("U~3f9c0123456789ab"), is_pseudonym("ab123456")
+    (True, False)
+    """
+    return re.fullmatch(PSEUDONYM, text) is not None
+
+
+def pseudonym(key: bytes, letter: str, name: str) -> str:
+    """
+    Return the pseudonym of *name*, as the engine computes it.
+
+    >>> pseudonym(b"0123456789abcdef", "U", "alice")
+    'U~07fc70f35b055d81'
+    """
+    return f"{letter}~{hmac.new(key, f'{letter}:{name}'.encode(), 'sha256').hexdigest()[:16]}"
+
+
+def define_pseudonyms(store: Store, key: bytes) -> None:
+    """Define the two keys of HMAC and the function that makes a pseudonym in the engine of *store*."""
+    padded = (hashlib.sha256(key).digest() if len(key) > HMAC_BLOCK_SIZE else key).ljust(
+        HMAC_BLOCK_SIZE, b"\0"
+    )
+    for name, mask in (("inner_key", 0x36), ("outer_key", 0x5C)):
+        store.connection.execute(
+            f"set variable {name} = $value", {"value": bytes(byte ^ mask for byte in padded)}
+        )
+    store.connection.execute(
+        "create or replace temp macro pseudonym(letter, name) as"
+        " letter || '~' || substr(sha256(getvariable('outer_key') || unhex(sha256("
+        " getvariable('inner_key') || encode(letter || ':' || name)))), 1, 16)"
+    )
+
+
+def kept_fields(keep: Collection[str]) -> set[str]:
+    """Return the fields whose names stay when *keep* is asked for, such as "queues"."""
+    return {field for name in keep for field in KEEPABLE[name]}
+
+
+def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str]) -> str:
+    """Return the expression for *field* without names; a *kept* one loses its *colliding* values only."""
+    if field in RESOURCE_FIELDS:
+        item = f"if(regexp_full_match(item, {literal(RESOURCE)}), item, pseudonym('{RESOURCE_LETTER}', item))"
+        return f"array_to_string(list_transform(string_split({field}, ','), lambda item: {item}), ',')"
+    if field == "job_structure":
+        return f"if({field} in {STRUCTURES}, {field}, pseudonym('{STRUCTURE_LETTER}', {field}))"
+    if field not in PSEUDONYM_LETTERS:
+        return field
+    replaced = f"pseudonym('{PSEUDONYM_LETTERS[field]}', {field})"
+    if field not in kept:
+        return replaced
+    listed = ", ".join(literal(name) for name in colliding) or "null"
+    return f"case when {field} in ({listed}) then {replaced} else {field} end"
+
+
+def is_anonymous_sql(field: str) -> str:
+    """Return the condition under which the text *field* holds nothing but pseudonyms and words of gwa."""
+    if field in RESOURCE_FIELDS:
+        item = literal(rf"({RESOURCE}|{PSEUDONYM})")
+        return f"regexp_full_match({field}, {item} || '(,' || {item} || ')*')"
+    if field == "job_structure":
+        return f"({field} in {STRUCTURES} or regexp_full_match({field}, {literal(PSEUDONYM)}))"
+    return f"regexp_full_match({field}, {literal(PSEUDONYM)})"
