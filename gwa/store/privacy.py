@@ -7,14 +7,15 @@ zone, or one of the names that the catalogue of an archive allows. Anything else
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 from zoneinfo import available_timezones
 
+from gwa.store.account import Account
 from gwa.store.pseudonyms import EXAMPLE, KEEPABLE, PSEUDONYM, is_anonymous_sql
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
-from gwa.store.system import ABSOLUTE, SYNTHETIC
+from gwa.store.system import ABSOLUTE, ASSUMED_UTC, SYNTHETIC
 from gwa.util.version import __version__
 
 LEFT_OUT: Final = "left out with the names"
@@ -48,7 +49,7 @@ NUMBERING_KEYS: Final = ("Queue", "Partition")
 
 OWN_LINES: Final = {
     ANONYMIZED_KEY: rf"by gwa {_VERSION}: {re.escape(METHOD)}{_KEPT}",
-    "Times": re.escape(ABSOLUTE),
+    "Times": f"{re.escape(ABSOLUTE)}|{re.escape(ASSUMED_UTC)}",
     "Synthetic": re.escape(SYNTHETIC),
     "Generator": rf"gwa {_VERSION}",
     "Version": r"\d(\.\d{1,2})?",
@@ -190,5 +191,5 @@ def _is_own_provenance(key: str, value: str, vocabulary: Vocabulary) -> bool:
     if key == "format":
         return value in vocabulary.formats
     return re.fullmatch(r"\d{1,18}" if key.startswith("account.") else _VERSION, value) is not None and (
-        key == "gwa" or key.removeprefix("account.") in {"rows", "jobs", "folded", "rejected", "comments"}
+        key == "gwa" or key.removeprefix("account.") in {field.name for field in fields(Account)}
     )

@@ -51,12 +51,15 @@ LINES = st.lists(
 
 @st.composite
 def traces(draw):
-    """Return fields, header, repairs and account of a trace."""
+    """Return fields, header, repairs and account of a trace, whose jobs all have one time at least."""
     ids = draw(IDS)
     some = sorted(draw(st.sets(st.sampled_from(sorted(VALUES)), min_size=1)))
     columns = {
         name: draw(st.lists(VALUES[name], min_size=len(ids), max_size=len(ids))) for name in sorted(some)
     }
+    timed = draw(st.sampled_from(["submit_time", "run_time"]))
+    known = VALUES[timed].filter(lambda value: value is not None)
+    columns[timed] = draw(st.lists(known, min_size=len(ids), max_size=len(ids)))
     folded, rejected, comments = draw(st.tuples(*[st.integers(0, 99)] * 3))
     rows = len(ids) + folded + rejected + comments
     repairs = draw(st.lists(st.tuples(KEYS, KEYS, st.integers(1, 9)), max_size=3, unique=True))
