@@ -5,16 +5,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from gwa.errors import TraceError
+from gwa.errors import GwaError, TraceError
 from gwa.formats.open import open_files
 from gwa.formats.registry import monthly, writer
-from gwa.ingest.checkpoint import locked
+from gwa.ingest.checkpoint import owned_rows, rows_path
 from gwa.ingest.inputs import expand
 from gwa.store.account import Account
 from gwa.store.anonymize import anonymize
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.atomic import whole, writable
+from gwa.util.owned import MARK
 
 
 def convert(
@@ -37,7 +38,7 @@ def convert(
     if by_month:
         target = monthly(target, out)
     skip_unknown = any(path.is_dir() for path in paths)
-    with _resumable(files, out, options) as options:
+    with _resumable(files, out, options, is_folder=by_month) as options:
         if key is not None:
             with (
                 open_files(files, name, options, skip_unknown=skip_unknown) as named,
@@ -54,20 +55,27 @@ def convert(
 
 
 @contextmanager
-def _resumable(files: Sequence[Path], out: Path, options: ReadOptions) -> Iterator[ReadOptions]:
-    """Yield options by which the rows of several files are stored beside *out* during the conversion."""
-    if len(files) == 1:
+def _resumable(
+    files: Sequence[Path], out: Path, options: ReadOptions, *, is_folder: bool
+) -> Iterator[ReadOptions]:
+    """
+    Yield options by which the rows of several files are stored beside *out* during the conversion.
+
+    They remain if it is interrupted, not if it fails. Rows kept for appending to an earlier *out* are removed
+    after *out* was replaced, not before.
+    """
+    if not is_folder:
+        writable(out)
+    if len(files) == 1 and not (rows_path(out) / MARK).is_file():
         yield options
         return
-    writable(out)
-    folder = rows_folder(out)
-    with locked(folder, permanent=False):
-        yield replace(options, rows_folder=folder)
-
-
-def rows_folder(out: Path) -> Path:
-    """Return the folder for the checkpoint of the logs that *out* is made from."""
-    return out.with_name(f"{out.name}.rows")
+    with owned_rows(out) as rows:
+        try:
+            yield options if len(files) == 1 else replace(options, rows_folder=rows.unfinished)
+        except GwaError:
+            rows.drop_unfinished()
+            raise
+        rows.drop()
 
 
 def convert_in_place(

@@ -68,12 +68,21 @@ def test_other_programs_read_a_month_alone(make_store, tmp_path):
 def test_it_takes_no_place_that_is_taken(sample, tmp_path):
     folder = tmp_path / "a.parquet"
     convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
+    (folder / "mine.txt").touch()
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(OutputError, match=r"a.parquet: is there already, expected the name of a new folder"):
+    with pytest.raises(OutputError, match=r"a.parquet: holds other things than what is to be written there"):
         convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
     with pytest.raises(OutputError, match=r"b.gwf: only Parquet is written by month"):
         convert([sample / "swf" / "tiny.swf"], tmp_path / "b.gwf", by_month=True)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_earlier_trace_by_months_is_replaced(sample, make_store, tmp_path):
+    folder = tmp_path / "a.parquet"
+    write(make_store(submit_time=[0.0]), folder)
+    convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
+    assert not (folder / "year=1970").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
 
 
 # Elsewhere.
