@@ -128,6 +128,8 @@ class OwnedFolder:
     def release(self) -> None:
         """Leave the folder to other processes."""
         if self._lock is not None:
+            with suppress(OSError):
+                os.ftruncate(self._lock, 0)
             os.close(self._lock)
             self._lock = None
 
