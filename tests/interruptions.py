@@ -95,7 +95,8 @@ COMMANDS: Final = {
         ),
         Command("partition, first", "convert 0.swf 1.swf -o a.parquet --partition month", "a.parquet"),
         Command(
-            "anonymize", "anonymize 0.swf -o a.gwf --key key", "a.gwf", ("anonymize 3.swf -o b.gwf --key key",)
+            "anonymize", "anonymize 0.swf -o a.gwf --key key", "a.gwf",
+            ("anonymize 3.swf -o b.gwf --key key",),
         ),
         Command(
             "convert --anonymize", "convert 0.swf 1.swf -o a.duckdb --anonymize --key key", "a.duckdb",
@@ -148,14 +149,18 @@ def campaign(
 
 def serve(folder: str, kills: str, faults: str, *names: str) -> None:
     """Print the rows of the commands *names* as JSON."""
-    warm()
+    warm(LIGHT if all(COMMANDS[name].words.startswith("convert") for name in names) else ("gwa.",))
     place = Path(folder).absolute()
     interrupt = fault if int(faults) else kill
     rows = [asdict(interrupted(COMMANDS[name], place, int(kills), interrupt)) for name in names]
     json.dump(rows, sys.stdout)
 
 
-def warm() -> None:
+LIGHT: Final = ("gwa.cli.convert", "gwa.formats", "gwa.ingest", "gwa.store", "gwa.util")
+"""The modules that a conversion needs."""
+
+
+def warm(prefixes: tuple[str, ...]) -> None:
     """Import what the commands need, and compute what they cache, without opening a trace."""
     from importlib import import_module
     from pkgutil import walk_packages
@@ -166,7 +171,7 @@ def warm() -> None:
     from gwa.util import fingerprint
 
     for module in walk_packages(gwa.__path__, "gwa."):
-        if "__main__" not in module.name:
+        if module.name.startswith(prefixes) and "__main__" not in module.name:
             import_module(module.name)
     fingerprint.program()
     all_formats()
@@ -284,7 +289,8 @@ def content_of(path: Path) -> str:
 
     if path.suffix in {".duckdb", ".parquet", ".sqlite"}:
         if path.suffix == ".parquet":
-            said = repr(duckdb.sql(f"from read_parquet('{path}') order by all").fetchall())
+            with duckdb.connect() as database:
+                said = repr(database.execute(f"from read_parquet('{path}') order by all").fetchall())
         else:
             from gwa.formats.open import open_trace
 
@@ -336,13 +342,17 @@ def fault(place: Path, number: int) -> Callable[[], None]:
     return lambda: events(place, act)
 
 
+def note(descriptor: int, count: int) -> None:
+    os.pwrite(descriptor, str(count).encode(), 0)
+
+
 def counted(place: Path, words: str) -> int:
     """Return the number of events of a command."""
     total = Path(f"{place}.count")
 
     def hook() -> None:
         descriptor = os.open(total, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        events(place, lambda count, *_: os.pwrite(descriptor, str(count).encode(), 0) and None)
+        events(place, lambda count, *_: note(descriptor, count))
 
     execute(place, words, hook)
     return int(total.read_text() or 0)
@@ -373,11 +383,11 @@ def interrupted(
     row = Row(command.name, total)
     for number in spread(total, kills):
         fresh(place, template)
-        status, said = execute(place, command.words, interrupt(place, number))
-        judge(row, number, (status, said), forked(lambda: snapshot(place, command), place)[1], before, after)
+        outcome = execute(place, command.words, interrupt(place, number))
+        judge(row, number, outcome, forked(lambda: snapshot(place, command), place)[1], before, after)
         again, said_again = execute(place, command.words)
         found = forked(lambda: snapshot(place, command), place)[1]
-        is_right = again == 0 and bool(said_again) and said_again[0] == 0 and found == after
+        is_right = again == 0 and said_again is not None and said_again[0] == 0 and found == after
         row.reruns_right += is_right
         left = sorted({*listing(place)} ^ {*names_after})
         row.leftovers += bool(left)
@@ -395,7 +405,7 @@ def judge(row: Row, number: int, outcome: tuple[int, Any], found: Any, before: A
     status, said = outcome
     if half:
         row.wrong.append(f"{number}: half {half}")
-    if status == 0 and said[0] == 0:
+    if status == 0 and said[0] == 0 and found == after:
         row.tolerated += 1
     elif status == 0 and (said[0] != 1 or len(said[1].strip().splitlines()) != 1 or "inside gwa" in said[1]):
         row.messages_wrong += 1

@@ -62,9 +62,9 @@ def test_files_appear_whole(path):
 @pytest.mark.parametrize(
     ("code", "count"),
     [
-        ("open('a', 'w')", 1),
+        ("open('log.txt', 'w')", 1),
         ("open('a', mode='ab')", 1),
-        ("open('a')", 0),
+        ("open('log.txt')", 0),
         ("path.open('rb')", 0),
         ("Store.open(path, engine)", 0),
         ("gzip.open('b', 'wt')", 1),

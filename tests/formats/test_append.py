@@ -20,7 +20,7 @@ import gwa.ingest.staging
 from benchmarks.data import made
 from gwa.errors import OutputError, StrictError, TraceError
 from gwa.formats.append import append
-from gwa.formats.convert import convert
+from gwa.formats.convert import convert, convert_in_place
 from gwa.formats.registry import writer
 from gwa.ingest.checkpoint import owned_rows
 from gwa.store.account import Account
@@ -338,7 +338,7 @@ def test_two_appends_at_once_lose_no_log(tmp_path, monkeypatch):
     paths = many(tmp_path, 3)
     store = tmp_path / "s.duckdb"
     append(paths[:1], store)
-    original = gwa.formats.append.convert_in_place
+    original = convert_in_place
 
     def slow(*words, **options):
         monkeypatch.undo()

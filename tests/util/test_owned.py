@@ -119,6 +119,20 @@ def test_at_no_time_is_there_a_folder_without_a_mark_or_half_of_one(tmp_path):
     assert names(tmp_path) == []
 
 
+def test_what_cannot_be_removed_now_is_removed_later(tmp_path, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    folder = OwnedFolder.create(part_name(tmp_path / "a"))
+    (folder.path / "b").touch()
+    with monkeypatch.context() as broken:
+        broken.setattr("pathlib.Path.unlink", refuse)
+        folder.remove()
+    assert names(folder.path) == ["b", MARK]
+    sweep(tmp_path)
+    assert names(tmp_path) == []
+
+
 def test_where_the_file_system_has_no_locks_nothing_is_swept(tmp_path, monkeypatch):
     class NoLocks:
         LOCK_EX = LOCK_NB = 0
