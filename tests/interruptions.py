@@ -38,7 +38,7 @@ name = "a"
 processors = 4
 [[workloads]]
 name = "made"
-model = "thesis-das2"
+models = ["thesis-average"]
 tasks = 120
 """
 
