@@ -333,6 +333,21 @@ def test_two_conversions_do_not_write_the_same_output(tmp_path):
                 write(paths, tmp_path / "a.duckdb")
 
 
+def test_an_append_that_had_to_wait_loses_no_log(tmp_path, monkeypatch):
+    """Another one is done just before it gets the lock: what it read of the store by then would be old."""
+    paths = many(tmp_path, 3)
+    store = tmp_path / "s.duckdb"
+    append(paths[:1], store)
+
+    def late(out):
+        monkeypatch.undo()
+        append(paths[2:], store)
+        return owned_rows(out)
+
+    monkeypatch.setattr("gwa.formats.append.owned_rows", late)
+    assert append(paths[1:2], store)[0] == Account(30, 30, 0, 0, 0)
+
+
 def test_two_appends_at_once_lose_no_log(tmp_path, monkeypatch):
     """The second one begins when the first one has read which logs are in the store."""
     paths = many(tmp_path, 3)
