@@ -221,8 +221,9 @@ def owned_rows(out: Path) -> Iterator[RowsFolder]:
         raise unwritable(path, error) from error
     if folder is None:
         raise OutputError(f"{path}: another conversion is at work on it ({owner(path)})")
-    sweep(path)
     rows = RowsFolder(folder)
+    for place in (path, rows.kept, rows.unfinished):
+        sweep(place)
     try:
         yield rows
     finally:

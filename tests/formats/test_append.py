@@ -26,6 +26,7 @@ from gwa.ingest.checkpoint import owned_rows
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.util.owned import OwnedFolder, part_name
 from gwa.util.progress import Progress
 from tests.killing import run
 
@@ -364,6 +365,16 @@ def test_two_appends_at_once_lose_no_log(tmp_path, monkeypatch):
     monkeypatch.setattr("gwa.formats.append.convert_in_place", slow)
     append(paths[1:2], store)
     assert append(paths[2:], store)[0] == Account(30, 30, 0, 0, 0)
+
+
+def test_what_is_left_among_kept_rows_is_removed_though_nothing_is_appended(tmp_path):
+    paths, store = many(tmp_path, 1), tmp_path / "s.duckdb"
+    append(paths, store)
+    kept = tmp_path / "s.duckdb.rows" / "kept"
+    before = sorted(kept.iterdir())
+    OwnedFolder.create(part_name(kept / "000000")).release()
+    append(paths, store)
+    assert sorted(kept.iterdir()) == before
 
 
 def test_a_folder_of_the_user_with_that_name_is_left_alone(tmp_path):
