@@ -49,6 +49,17 @@ def kill_at(number: int, folder: Path) -> Callable[[], int]:
     return lambda: count
 
 
+def is_running(process: int) -> bool:
+    """Whether there is a *process* of this number on this host, of any user."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def run(code: str, *words: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run Python *code*, which may import from the tests, with *words* as its arguments."""
     return subprocess.run(

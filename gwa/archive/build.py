@@ -4,6 +4,7 @@ Build the site of an archive: traces in processes of their own, then the pages, 
 What has not changed is taken over from the site that stands there. A broken trace stops no other.
 """
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -16,7 +17,6 @@ from typing import Concatenate, Final, TypeAlias, TypeVar
 
 from gwa.archive import sql_console as console
 from gwa.archive._worker import Said, Task, apart, attempt, make_pair
-from gwa.archive.atomic_swap import replacing
 from gwa.archive.catalogue import NAME, Catalogue, CatalogueEntry, read_catalogue, refuse_outside
 from gwa.archive.citation import bibtex, ris
 from gwa.archive.feeds import as_script, catalog, dataset, feed, sitemap
@@ -28,11 +28,12 @@ from gwa.archive.publish import files_of, is_complete, key, publish
 from gwa.archive.published import BROKEN, WITHHELD, read_published
 from gwa.errors import DefinitionError
 from gwa.util.assets import asset
+from gwa.util.atomic_swap import replacing
 from gwa.util.processes import Pool, Worker
 from gwa.util.progress import SILENT, Progress
 
-MARK: Final = "catalog.json"
-"""A folder with this file is a site, which may be replaced."""
+CATALOG: Final = "catalog.json"
+"""The file by which a site of gwa is known."""
 
 PAIRS: Final = "compare"
 
@@ -130,7 +131,7 @@ def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome
         refuse_outside(str(site / PICTURES), site, site / PICTURES)
     if out.resolve().is_relative_to(site.resolve()) and (out / NAME).exists():
         raise DefinitionError(f"{out}: is the folder of the catalogue, expected another one for the site")
-    with replacing(out, MARK) as (folder, old), Pool(attempt, options.jobs) as pool:
+    with replacing(out, is_site) as (folder, old), Pool(attempt, options.jobs) as pool:
         (folder / "traces").mkdir()
         (folder / PAIRS).mkdir()
         site_build = _Site(catalogue, folder, old, options)
@@ -151,6 +152,15 @@ def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome
     unchanged = tuple(name for name, (was_kept, _, _) in results.items() if was_kept)
     built = tuple(name for name, (was_kept, failure, _) in results.items() if not was_kept and not failure)
     return Outcome(built, unchanged, problems, catalogue.url)
+
+
+def is_site(folder: Path) -> bool:
+    """Whether *folder* is a site that gwa made, which may be replaced."""
+    try:
+        generator = json.loads((folder / CATALOG).read_text(encoding="utf-8"))["generator"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return str(generator).startswith("gwa ")
 
 
 def _each(
@@ -177,7 +187,7 @@ def _write(site: Site, folder: Path) -> None:
         (folder / path).write_text(text, encoding="utf-8")
         names.append(path)
     files = {
-        MARK: catalog(site.catalogue, site.traces),
+        CATALOG: catalog(site.catalogue, site.traces),
         "search-index.js": search_index(site),
     }
     for trace in site.available:

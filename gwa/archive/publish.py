@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from gwa.analysis.build import build
@@ -30,6 +29,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.privacy import find_leaks
 from gwa.store.store import Store
 from gwa.util import fingerprint
+from gwa.util.scratch import ScratchFolder
 from gwa.util.version import __version__
 
 TRACE_FILE: Final = "trace.json"
@@ -87,7 +87,7 @@ def publish(
     name = entry.id + ("-synthetic" if entry.synthetic else "")
     base = folder / (name + SUFFIXES["DuckDB"])
     # What is left out must not stay in free pages of the file: it is written from a copy.
-    with TemporaryDirectory(prefix="gwa-") as scratch, _made(entry, Path(scratch, "trace"), engine) as store:
+    with ScratchFolder() as scratch, _made(entry, scratch / "trace", engine) as store:
         if not publish_names:
             _refuse_names(store, entry)
         store.set_header((*_labels(catalogue, entry), *store.header))

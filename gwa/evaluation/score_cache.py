@@ -4,12 +4,16 @@ import json
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from gwa.errors import OutputError
 from gwa.store.store import Store
+from gwa.util.atomic import make_folder, write_whole
+
+MARK_LINE: Final = '{"gwa": "scores of models, kept to be resumed"}\n'
+"""The first line of the file, by which it is known as a file of gwa."""
 
 
 class ScoreCache:
@@ -38,8 +42,11 @@ class ScoreCache:
     def _append(self, digest: str) -> None:
         if self._path is None:
             return
+        if not self._has_written:
+            make_folder(self._path.parent)
+            if not self._path.exists():
+                write_whole(self._path, MARK_LINE)
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:
                 # An interrupted run may have left an incomplete line, which must not spoil this one.
                 start = "" if self._has_written else "\n"
@@ -50,9 +57,18 @@ class ScoreCache:
 
 
 def _read(path: Path) -> "list[tuple[str, Any]]":
-    """Return the hashes and values in a file, skipping incomplete lines."""
-    values = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    """
+    Return the hashes and values in a file, skipping incomplete lines.
+
+    Raise `OutputError` if the file was not made by gwa.
+    """
+    text, values = path.read_text(encoding="utf-8", errors="replace"), []
+    if not text.startswith(MARK_LINE):
+        message = (
+            f"{path}: was not made by gwa and is left alone; gwa keeps its scores in a file of that name"
+        )
+        raise OutputError(f"{message}: rename it, or choose another folder")
+    for line in text.splitlines():
         try:
             entry = json.loads(line)
             values.append((str(entry["question"]), entry["answer"]))

@@ -13,7 +13,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import monthly, writer
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
-from gwa.util.atomic import swept
+from gwa.util.owned import sweep
 from gwa.util.processes import Worker, WorkerError
 
 
@@ -36,7 +36,7 @@ def write_apart(source: Path, out: Path, engine: Engine | None, *, by_month: boo
         raise OutputError(f"{out}: the process that wrote it ended early: {failure}") from failure
     finally:
         worker.close()
-        swept(out)
+        sweep(out.absolute().parent)
     if error:
         raise error
 

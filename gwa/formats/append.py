@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gwa.errors import OutputError, TraceError
-from gwa.formats.convert import convert_in_place, rows_folder
+from gwa.errors import GwaError, OutputError, TraceError
+from gwa.formats.convert import convert_in_place
 from gwa.formats.registry import writer
-from gwa.ingest.checkpoint import locked
+from gwa.ingest.checkpoint import owned_rows
 from gwa.ingest.inputs import expand
 from gwa.ingest.source.compressed import Source
 from gwa.store.account import Account
@@ -40,24 +40,32 @@ def append(
     if writer(out).name != "duckdb":
         raise OutputError(f"{out}: only a store can be appended to, expected a name such as trace.duckdb")
     writable(out)
-    options, files, folder = options or ReadOptions(), expand(paths), rows_folder(out)
-    stored, account, commands = _stored_logs(out, options)
-    skipped = _skipped_files(out, options)
-    if stored and not folder.is_dir():
-        message = f"{out}: its rows were not kept, in {folder.name}: convert all logs anew, with --append"
-        raise TraceError(message)
-    passed_over = {str(digest): int(str(size)) for _, size, digest, *_ in skipped}
-    files = [path for path in files if not _is_stored(path, passed_over)]
-    new = [path for path in files if not _is_stored(path, stored)]
-    already_stored = [path for path in files if path not in new]
-    if not new:
-        return account, already_stored
-    with protected(files), locked(folder, permanent=True, has_store=bool(stored)):
-        options = replace(options, rows_folder=folder, stored_hashes=tuple(stored), stored_skips=skipped)
-        history = " && ".join([*commands, command] if command else commands)
-        skip_unknown = any(path.is_dir() for path in paths)
-        account = convert_in_place(new, out, name, options, history, skip_unknown=skip_unknown)
-    return account, already_stored
+    options, files = options or ReadOptions(), expand(paths)
+    skip_unknown = any(path.is_dir() for path in paths)
+    with protected(files), owned_rows(out) as rows:
+        try:
+            stored, account, commands = _stored_logs(out, options)
+            if stored and not rows.kept.is_dir():
+                message = (
+                    f"{out}: its rows were not kept beside it: convert all logs to a new store, with --append"
+                )
+                raise TraceError(message)
+            skipped = _skipped_files(out, options)
+            passed_over = {str(digest): int(str(size)) for _, size, digest, *_ in skipped}
+            files = [path for path in files if not _is_stored(path, passed_over)]
+            new = [path for path in files if not _is_stored(path, stored)]
+            if new:
+                options = replace(
+                    options, rows_folder=rows.kept, stored_hashes=tuple(stored), stored_skips=skipped
+                )
+                history = " && ".join([*commands, command] if command else commands)
+                account = convert_in_place(new, out, name, options, history, skip_unknown=skip_unknown)
+            rows.drop_unfinished()
+        except GwaError:
+            if not (out.exists() and rows.kept.is_dir()):
+                rows.drop()
+            raise
+    return account, [path for path in files if path not in new]
 
 
 def _stored_logs(out: Path, options: ReadOptions) -> tuple[dict[str, int], Account, list[str]]:

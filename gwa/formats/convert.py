@@ -4,20 +4,21 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from gwa.errors import OutputError, TraceError
+from gwa.errors import GwaError, OutputError, TraceError
 from gwa.formats.anonymized import write_apart
 from gwa.formats.open import open_files
 from gwa.formats.registry import monthly, vocabulary, writer
-from gwa.ingest.checkpoint import locked
+from gwa.ingest.checkpoint import owned_rows, rows_path
 from gwa.ingest.inputs import expand
 from gwa.store.account import Account
 from gwa.store.anonymize import anonymize
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.atomic import whole, writable
+from gwa.util.owned import MARK
 from gwa.util.protection import protected
+from gwa.util.scratch import ScratchFolder
 
 
 def convert(
@@ -70,14 +71,14 @@ def convert_anonymized(
         monthly(target, out)
     else:
         writable(out)
-    if rows_folder(out).exists():
+    if (rows_path(out) / MARK).is_file():
         message = (
-            f"{out}: {rows_folder(out).name} beside it holds rows with their names, expected another output"
+            f"{out}: {rows_path(out).name} beside it holds rows with their names, expected another output"
         )
         raise OutputError(f"{message}, or that folder removed")
     skip_unknown = any(path.is_dir() for path in paths)
-    with protected(files), TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True) as scratch:
-        source = Path(scratch, "trace.parquet")
+    with protected(files), ScratchFolder() as scratch:
+        source = scratch / "trace.parquet"
         with (
             open_files(files, name, options, skip_unknown=skip_unknown) as named,
             anonymize(named, key, options, keep=keep, vocabulary=vocabulary()) as store,
@@ -92,20 +93,24 @@ def convert_anonymized(
 def _resumable(
     files: Sequence[Path], out: Path, options: ReadOptions, *, is_folder: bool
 ) -> Iterator[ReadOptions]:
-    """Yield options by which the rows of several files are stored beside *out* during the conversion."""
+    """
+    Yield options by which the rows of several files are stored beside *out* during the conversion.
+
+    They remain if it is interrupted, not if it fails. Rows kept for appending to an earlier *out* are removed
+    after *out* was replaced, not before.
+    """
     if not is_folder:
         writable(out)
-    if len(files) == 1:
+    if len(files) == 1 and not (rows_path(out) / MARK).is_file():
         yield options
         return
-    folder = rows_folder(out)
-    with locked(folder, permanent=False):
-        yield replace(options, rows_folder=folder)
-
-
-def rows_folder(out: Path) -> Path:
-    """Return the folder for the checkpoint of the logs that *out* is made from."""
-    return out.with_name(f"{out.name}.rows")
+    with owned_rows(out) as rows:
+        try:
+            yield options if len(files) == 1 else replace(options, rows_folder=rows.unfinished)
+        except GwaError:
+            rows.drop_unfinished()
+            raise
+        rows.drop()
 
 
 def convert_in_place(

@@ -7,38 +7,50 @@ the whole trace. The file of each month is a trace as well.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import OutputError
 from gwa.formats.builtin._parquet import jobs_query, output_columns
 from gwa.store.engines.duckdb import literal
 from gwa.store.metadata import METADATA_KEY, pack
 from gwa.store.store import Store
-from gwa.util.atomic import whole
+from gwa.util.atomic_swap import replacing
 
 MONTH_SQL: Final = "try(strftime(epoch_ms(cast(submit_time * 1000 as bigint)), '%Y-%m'))"
 """The month of submission in UTC; NULL if there is no submit time, or none in the calendar."""
 
 UNDATED: Final = "0-00"
 
+METADATA_FILE: Final = "trace.parquet"
+
+NAMES: Final = re.compile(r"year=\d+(/month=\d\d(/(jobs|trace)\.parquet)?)?")
+"""The names of all folders and files of a trace by months."""
+
+
+def is_monthly(folder: Path) -> bool:
+    """Whether *folder* is a trace by months and holds nothing else, so that it may be replaced."""
+    paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*")]
+    return f"year=0/month=00/{METADATA_FILE}" in paths and all(map(NAMES.fullmatch, paths))
+
 
 def write(store: Store, folder: Path) -> None:
-    """Write the jobs month by month, in order of submission; raise `OutputError` if *folder* exists."""
-    if folder.exists():
-        raise OutputError(f"{folder}: is there already, expected the name of a new folder")
+    """
+    Write the jobs month by month, in order of submission.
+
+    An earlier trace by months is replaced in one step. Raise `OutputError` if *folder* holds anything else.
+    """
     months = store.rows(
         f"select coalesce({MONTH_SQL}, '{UNDATED}') as month from jobs group by month order by month"
     )
     header = json.loads(pack(store))["header"]
     note = json.dumps({"header": header, "provenance": {}}, ensure_ascii=False)
-    with whole(folder) as part:
-        part.mkdir()
+    with replacing(folder, is_monthly) as (part, _):
         for (month,) in months:
             path = _month_folder(part, month) / "jobs.parquet"
             where = f"{MONTH_SQL} is null" if month == UNDATED else f"{MONTH_SQL} = {literal(month)}"
             _write_jobs(store, where, path, note)
-        _write_jobs(store, "false", _month_folder(part, UNDATED) / "trace.parquet", pack(store))
+        _write_jobs(store, "false", _month_folder(part, UNDATED) / METADATA_FILE, pack(store))
 
 
 def _month_folder(folder: Path, month: str) -> Path:

@@ -8,7 +8,6 @@ the earlier rows of that job, and the store equals the one that a single convers
 """
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -16,9 +15,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from gwa.errors import GwaError, OutputError, TraceError
+from gwa.errors import OutputError, TraceError
 from gwa.ingest.source.head import FileHead
-from gwa.util.atomic import whole
+from gwa.util.atomic import make_folder, remove_whole, unwritable, whole, write_whole
+from gwa.util.owned import OwnedFolder, owner, sweep
 
 KEY_FILE: Final = "key.json"
 ACCOUNT_FILE: Final = "part.json"
@@ -80,19 +80,20 @@ class Checkpoint:
         Raise `TraceError` if rows of these files are missing or were read with another key.
         """
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
+        sweep(folder)
         old_key = _read_key(folder / KEY_FILE)
         self.files = list(_read_accounts(folder)) if old_key == json.loads(json.dumps(key)) else []
         if stored_hashes:
             self._refuse_incomplete(set(stored_hashes), old_key, key)
         elif not self.files:
             self._truncate(0)
-        (folder / KEY_FILE).write_text(json.dumps(key))
+        write_whole(folder / KEY_FILE, json.dumps(key))
 
     def _refuse_incomplete(
         self, stored_hashes: set[str], old_key: Mapping[str, object], key: Mapping[str, object]
     ) -> None:
-        name = self.folder.name
+        name = f"{self.folder.parent.name}/{self.folder.name}"
         changed = next((word for word, value in key.items() if old_key and old_key.get(word) != value), None)
         if changed:
             message = (
@@ -118,7 +119,7 @@ class Checkpoint:
         del self.files[length:]
         for path in self.folder.glob("[0-9]*"):
             if int(path.name) >= length:
-                shutil.rmtree(path)
+                remove_whole(path)
 
     @contextmanager
     def adding_file(self) -> Iterator[Path]:
@@ -170,31 +171,60 @@ def _read_key(path: Path) -> dict[str, Any]:
     return key if isinstance(key, dict) else {}
 
 
+class RowsFolder:
+    """
+    The folder ``OUT.rows`` beside an output, with the rows of its logs, owned by this process.
+
+    It holds up to two checkpoints: the rows *kept* for the next ``--append``, and those of an *unfinished*
+    conversion without it, so that such a conversion does not touch what the next ``--append`` needs.
+    """
+
+    def __init__(self, folder: OwnedFolder) -> None:
+        """Wrap the folder that this process owns."""
+        self._folder = folder
+        self.kept = folder.path / "kept"
+        self.unfinished = folder.path / "unfinished"
+
+    def drop_unfinished(self) -> None:
+        """Remove the rows of an unfinished conversion, and the folder unless it keeps others."""
+        if not self.kept.is_dir():
+            self.drop()
+        elif self.unfinished.is_dir():
+            remove_whole(self.unfinished)
+
+    def drop(self) -> None:
+        """Remove the folder in one step."""
+        self._folder.discard()
+
+    def release(self) -> None:
+        """Leave the folder to other processes."""
+        self._folder.release()
+
+
+def rows_path(out: Path) -> Path:
+    """Return the path of the folder for the rows of the logs that *out* is made from."""
+    return out.with_name(f"{out.name}.rows").resolve()
+
+
 @contextmanager
-def locked(folder: Path, *, permanent: bool, has_store: bool = False) -> Iterator[None]:
+def owned_rows(out: Path) -> Iterator[RowsFolder]:
     """
-    Lock *folder* for this process, and remove it at the end.
+    Own the folder for the rows of *out*, which is created if there is none, during the ``with`` block.
 
-    It remains if the work is interrupted, so that it can be resumed, and if it is *permanent*, for a store
-    that is appended to. After an error it remains only if it *has_store* already.
+    Raise `OutputError` if another process owns it, or if it was not made by gwa.
     """
-    import fcntl
-
+    path = rows_path(out)
+    sweep(path.parent)
     try:
-        folder.mkdir(exist_ok=True)
-        lock = (folder / "lock").open("w")
+        folder = OwnedFolder.claim(path)
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror}") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise OutputError(f"{folder}: another conversion is at work on it") from error
-        try:
-            yield
-        except GwaError:
-            if not has_store:
-                shutil.rmtree(folder, ignore_errors=True)
-            raise
-        if not permanent:
-            shutil.rmtree(folder, ignore_errors=True)
+        raise unwritable(path, error) from error
+    if folder is None:
+        raise OutputError(f"{path}: another conversion is at work on it ({owner(path)})")
+    rows = RowsFolder(folder)
+    for place in (path, rows.kept, rows.unfinished):
+        sweep(place)
+    try:
+        yield rows
+    finally:
+        rows.release()

@@ -2,17 +2,17 @@
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Final
 
 from gwa.errors import TraceError
+from gwa.util.scratch import ScratchFolder
 
 STDIN: Final = Path("-")
 
-_STDIN_COPIES: list[tempfile.TemporaryDirectory[str]] = []
+_STDIN_COPIES: list[ScratchFolder] = []
 """Copies of standard input, removed when the program ends."""
 
 
@@ -56,9 +56,9 @@ def _copy_stdin() -> Path:
     if sys.stdin.isatty():
         message = "standard input is a terminal, expected a log: gwa convert - < accounting.log"
         raise TraceError(message)
-    folder = tempfile.TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True)
+    folder = ScratchFolder()
     _STDIN_COPIES.append(folder)
-    copy = Path(folder.name, "stdin")
+    copy = folder.path / "stdin"
     with copy.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return copy

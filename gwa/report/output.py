@@ -51,14 +51,11 @@ def write(
     Templates and style sheets in the folder *theme* take the place of ours. Without a *language* the report
     is English. All texts that it took, for a translator, go into the file *strings*.
     """
-    from gwa.util.atomic import write_folder, write_whole
+    from gwa.util.atomic import make_folder, write_folder, write_whole
 
     if unknown := set(kinds) - outputs().keys():
         raise OutputError(f"there is no output '{min(unknown)}', expected one of {', '.join(outputs())}")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be made: {error.strerror}") from error
+    make_folder(folder)
     chosen = language or Language()
     edition, written = Edition(translated(report, chosen), theme, chosen), []
     for kind in kinds:

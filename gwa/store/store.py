@@ -6,7 +6,6 @@ One file holds ``jobs`` (the 29 fields), ``header``, ``sources``, ``rejects``, `
 Parquet, another engine than DuckDB may answer.
 """
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -22,6 +21,7 @@ from gwa.store.engines.duckdb import Duck, connect, literal
 from gwa.store.queries import Queries
 from gwa.store.schema import FIELDS, NAMES, PEAK, ran
 from gwa.store.system import Header, System, from_header, with_inferred
+from gwa.util.scratch import ScratchFolder
 
 TABLES: Final = {
     "header": "position integer, key varchar, value varchar",
@@ -54,7 +54,7 @@ class Store(Queries):
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        folder: tempfile.TemporaryDirectory[str],
+        folder: ScratchFolder,
         whole: "Store | None" = None,
     ) -> None:
         """
@@ -81,9 +81,9 @@ class Store(Queries):
 
         The file is of storage version 1.0.0, so that older DuckDBs and browsers read it too.
         """
-        folder = tempfile.TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True)
-        where = path or Path(folder.name, "trace.duckdb")
-        store = cls(connect(where, engine, folder.name), folder)
+        folder = ScratchFolder()
+        where = path or folder.path / "trace.duckdb"
+        store = cls(connect(where, engine, str(folder.path)), folder)
         for name, columns in TABLES.items():
             store.connection.execute(f"create table {name} ({columns})")
         return store
@@ -91,13 +91,13 @@ class Store(Queries):
     @classmethod
     def open(cls, path: Path, engine: Engine | None = None) -> Self:
         """Open a store for reading; raise `TraceError` for a file that is none."""
-        folder = tempfile.TemporaryDirectory(prefix="gwa-", ignore_cleanup_errors=True)
+        folder = ScratchFolder()
         try:
-            store = cls(connect(path, engine, folder.name, read_only=True), folder)
+            store = cls(connect(path, engine, str(folder.path), read_only=True), folder)
             store.is_read_only = True
             store._trust_nothing(path)
         except (duckdb.Error, TraceError) as error:
-            folder.cleanup()
+            folder.remove()
             if isinstance(error, TraceError):
                 raise
             raise TraceError(f"{path}: is no readable store: {str(error).splitlines()[0]}") from error
@@ -170,7 +170,7 @@ class Store(Queries):
         self._is_closed = True
         self.connection.close()
         if self._whole is None:
-            self._folder.cleanup()
+            self._folder.remove()
 
     def __enter__(self) -> Self:
         """Return the store itself, to be closed at the end of a ``with``."""
@@ -183,7 +183,7 @@ class Store(Queries):
     @property
     def scratch(self) -> Path:
         """A folder for files that nobody needs later."""
-        return Path(self._folder.name)
+        return self._folder.path
 
     # What is known of the trace.
 

@@ -2,11 +2,8 @@
 
 import gzip
 import os
-import re
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from glob import escape
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -14,6 +11,7 @@ import duckdb
 
 from gwa.errors import OutputError
 from gwa.util.filenames import is_text
+from gwa.util.owned import OwnedFolder, part_name, sweep
 from gwa.util.protection import is_protected
 
 ENGINE: Final = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
@@ -32,15 +30,29 @@ def whole(path: Path) -> Iterator[Path]:
     as it was. Raise `OutputError` where the place cannot be written to.
     """
     writable(path)
-    part = swept(path)
-    try:
+    with beside(path) as folder:
+        part = folder / "part"
         yield part
         _flush(part)
         part.replace(path)
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """
+    Yield a new folder beside *path*, on the same disk, for what is to become *path*; it goes in the end.
+
+    What killed processes left beside *path* is removed. Raise `OutputError` for what the disk refuses.
+    """
+    sweep(path.parent)
+    try:
+        folder = OwnedFolder.create(part_name(path))
+        try:
+            yield folder.path
+        finally:
+            folder.remove()
     except (OSError, *ENGINE) as error:
         raise unwritable(path, error) from error
-    finally:
-        remove(part)
 
 
 def writable(path: Path) -> None:
@@ -81,17 +93,63 @@ def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> No
     """Write *content* to *path*, whole or not at all, with the permissions of *mode* from the start."""
     with whole(path) as part:
         part.touch(mode or 0o666)
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        part.write_bytes(_encoded(content))
 
 
 def write_folder(path: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write *files* by their names into the folder *path*, each whole; others in it are nobody's business."""
-    for name, content in files.items():
-        try:
-            (path / name).parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(path, error) from error
-        write_whole(path / name, content)
+    """
+    Write *files* by their names into the folder *path*.
+
+    A new folder appears with all of them at once. In one that exists each file appears whole, and
+    others stay.
+    """
+    if path.is_dir():
+        for name, content in files.items():
+            make_folder((path / name).parent)
+            write_whole(path / name, content)
+        return
+    make_folder(path.parent)
+    writable(path)
+    with beside(path) as folder:
+        for name, content in files.items():
+            part = folder / "part" / name
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(_encoded(content))
+        _flush(folder / "part")
+        (folder / "part").rename(path)
+
+
+def remove_whole(path: Path) -> None:
+    """Remove a file or a folder in one step: at no time is there half of it."""
+    with beside(path) as folder:
+        path.rename(folder / "part")
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder *path* and those above it; raise `OutputError` where that is impossible."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be made: {error.strerror}") from error
+
+
+def mark_folder(path: Path) -> None:
+    """
+    Make the folder *path* for files of gwa, which several processes may use, and remove what is left in it.
+
+    Raise `OutputError` if there is a folder that was not made by gwa.
+    """
+    sweep(path.parent)
+    try:
+        if folder := OwnedFolder.claim(path):
+            folder.release()
+    except OSError as error:
+        raise unwritable(path, error) from error
+    sweep(path)
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
 
 
 def _obstacle(path: Path) -> str:
@@ -107,39 +165,9 @@ def _obstacle(path: Path) -> str:
     return "" if os.access(path.parent, os.W_OK) else f"no permission to write in {path.parent}"
 
 
-def swept(path: Path) -> Path:
-    """Return the place for this process's part of *path*, after removing what killed processes left there."""
-    for stale in path.parent.glob(f".{escape(path.name)}.*.part*"):
-        owner = re.match(r"(\d+)\.part", stale.name.removeprefix(f".{path.name}."))
-        if owner and (int(owner[1]) == os.getpid() or not is_running(int(owner[1]))):
-            with suppress(OSError):
-                remove(stale)
-    return path.with_name(f".{path.name}.{os.getpid()}.part")
-
-
-def is_running(process: int) -> bool:
-    """Whether there is such a *process*, of whomever."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def _flush(part: Path) -> None:
     """Make sure that the content is on disk before its name says so."""
     for path in part.rglob("*") if part.is_dir() else [part]:
         if path.is_file():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
-
-
-def remove(part: Path) -> None:
-    """Remove a part, a file or a folder, and the log that DuckDB keeps beside it."""
-    if part.is_dir():
-        shutil.rmtree(part, ignore_errors=True)
-    else:
-        part.unlink(missing_ok=True)
-    Path(f"{part}.wal").unlink(missing_ok=True)

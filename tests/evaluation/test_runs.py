@@ -19,7 +19,7 @@ from pyarrow import parquet
 from scipy import stats
 
 from gwa.cli import main
-from gwa.errors import SimulationError
+from gwa.errors import OutputError, SimulationError
 from gwa.evaluation.experiments.gantt import gantts
 from gwa.evaluation.experiments.page import report
 from gwa.evaluation.experiments.plan import Plan
@@ -28,6 +28,7 @@ from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import pieces, run_all
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.report.html import html
+from gwa.util.owned import MARK
 from tests.conftest import HOME
 
 TEXT = """
@@ -54,7 +55,8 @@ def setup(tmp_path):
 
 def folder_of(path):
     """Return what is in a folder: results, tables and pages, by name."""
-    return {file.relative_to(path): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != MARK)
+    return {file.relative_to(path): file.read_bytes() for file in files}
 
 
 @pytest.fixture
@@ -205,6 +207,17 @@ def test_a_result_that_is_not_whole_is_done_again(setup, tmp_path, content):
 
     assert run_all(plan, cache, 1) == 1
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["runs", "schedules"])
+def test_a_folder_of_the_user_is_left_alone(name, tmp_path):
+    mine = tmp_path / name / "mine.json"
+    mine.parent.mkdir()
+    mine.write_text("years of work")
+
+    with pytest.raises(OutputError, match=f"{name}: was not made by gwa and is left alone"):
+        RunCache(tmp_path, schedules=True).create_folders()
+    assert [path.name for path in mine.parent.iterdir()] == ["mine.json"]
 
 
 def test_a_run_that_cannot_be_done_is_said_in_a_line(tmp_path, gwa):

@@ -5,7 +5,7 @@ import pytest
 import gwa
 from gwa.errors import OutputError
 from gwa.evaluation.leaderboard import compete
-from gwa.evaluation.score_cache import ScoreCache, hash_jobs
+from gwa.evaluation.score_cache import MARK_LINE, ScoreCache, hash_jobs
 
 
 @pytest.fixture
@@ -55,15 +55,25 @@ def test_a_broken_line_is_asked_again(tmp_path, lost):
 )
 def test_what_is_no_answer_is_ignored(tmp_path, text):
     path = tmp_path / "scores.jsonl"
-    path.write_bytes(text)
+    path.write_bytes(MARK_LINE.encode() + text)
 
     assert ScoreCache(path, "p").get(("x",), lambda: 1) == 1
+
+
+@pytest.mark.parametrize("text", ["", "mine\n", '{"question": "q", "answer": 1}\n'])
+def test_a_file_of_the_user_is_left_alone(tmp_path, text):
+    path = tmp_path / "scores.jsonl"
+    path.write_text(text)
+
+    with pytest.raises(OutputError, match=r"scores.jsonl: was not made by gwa and is left alone"):
+        ScoreCache(path, "p")
+    assert path.read_text() == text
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be made"):
         ScoreCache(tmp_path / "file" / "scores.jsonl").get(("x",), lambda: 1)
 
 

@@ -7,6 +7,7 @@ from gwa.formats.convert import convert, convert_anonymized
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.store.pseudonyms import KEEPABLE
+from gwa.util.atomic import mark_folder
 from tests.conftest import HOME
 from tests.planting import PLANTED, found_in, name, plant, samples
 
@@ -135,7 +136,7 @@ def test_rows_with_names_are_not_left_beside_the_output(tmp_path, monkeypatch):
 
 
 def test_rows_of_an_earlier_conversion_are_not_passed_over(tmp_path):
-    (tmp_path / "trace.gwf.rows").mkdir()
+    mark_folder(tmp_path / "trace.gwf.rows")
 
     with pytest.raises(OutputError, match=r"trace\.gwf\.rows beside it holds rows with their names"):
         convert_anonymized(SAMPLES["swf"], tmp_path / "trace.gwf", KEY)

@@ -1,6 +1,7 @@
 # mypy: disable-error-code="no-untyped-call,func-returns-value,redundant-expr"
 """Logs that are appended to a store, and conversions that are broken off: the same jobs as in one go."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -14,15 +15,18 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import gwa
+import gwa.formats.append
 import gwa.ingest.staging
 from benchmarks.data import made
 from gwa.errors import OutputError, StrictError, TraceError
 from gwa.formats.append import append
-from gwa.formats.convert import convert
+from gwa.formats.convert import convert, convert_in_place
 from gwa.formats.registry import writer
+from gwa.ingest.checkpoint import owned_rows
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.util.owned import OwnedFolder, part_name
 from gwa.util.progress import Progress
 from tests.killing import run
 
@@ -165,7 +169,7 @@ def test_what_cannot_be_appended_to_is_refused(tmp_path):
     with pytest.raises(OutputError, match=r"only a store can be appended to, expected a name such as"):
         append([log], tmp_path / "a.gwf")
     convert([log], store)
-    with pytest.raises(TraceError, match=r"s.duckdb: its rows were not kept, in s.duckdb.rows: convert all"):
+    with pytest.raises(TraceError, match=r"s.duckdb: its rows were not kept beside it: convert all logs"):
         append([other], store)
     store.unlink()
     append([log], store)
@@ -174,8 +178,10 @@ def test_what_cannot_be_appended_to_is_refused(tmp_path):
         TraceError, match=r"its rows were read with another format \(Standard Workload Format"
     ):
         append([made(tmp_path, "slurm", 30)], store)
-    shutil.rmtree(tmp_path / "s.duckdb.rows" / "000000")
-    with pytest.raises(TraceError, match=r"s.duckdb.rows: does not hold the rows of the logs in the store"):
+    shutil.rmtree(tmp_path / "s.duckdb.rows" / "kept" / "000000")
+    with pytest.raises(
+        TraceError, match=r"s.duckdb.rows/kept: does not hold the rows of the logs in the store"
+    ):
         append([other], store)
     broken = tmp_path / "c.swf"
     broken.write_text("broken\n" * 3)
@@ -315,20 +321,96 @@ def test_damaged_rows_are_read_anew(damage, tmp_path):
     paths = many(tmp_path)
     out = tmp_path / "a.duckdb"
     kill(["convert", *map(str, paths), "-o", str(out)], "ingest.staging", "read_file", 3)
-    (tmp_path / "a.duckdb.rows" / damage).write_text('{"rows": 1}')
+    (tmp_path / "a.duckdb.rows" / "unfinished" / damage).write_text('{"rows": 1}')
     assert convert(paths, out) == Account(50, 50, 0, 0, 0)
     assert not (tmp_path / "a.duckdb.rows").exists()
 
 
 def test_two_conversions_do_not_write_the_same_output(tmp_path):
-    import fcntl
-
     paths = many(tmp_path)
-    (tmp_path / "a.duckdb.rows").mkdir()
-    with (tmp_path / "a.duckdb.rows" / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(OutputError, match="another conversion is at work on it"):
-            convert(paths, tmp_path / "a.duckdb")
+    with owned_rows(tmp_path / "a.duckdb"):
+        for write in (convert, append):
+            with pytest.raises(OutputError, match="another conversion is at work on it"):
+                write(paths, tmp_path / "a.duckdb")
+
+
+def test_an_append_that_had_to_wait_loses_no_log(tmp_path, monkeypatch):
+    """Another one is done just before it gets the lock: what it read of the store by then would be old."""
+    paths = many(tmp_path, 3)
+    store = tmp_path / "s.duckdb"
+    append(paths[:1], store)
+
+    def late(out):
+        monkeypatch.undo()
+        append(paths[2:], store)
+        return owned_rows(out)
+
+    monkeypatch.setattr("gwa.formats.append.owned_rows", late)
+    assert append(paths[1:2], store)[0] == Account(30, 30, 0, 0, 0)
+
+
+def test_two_appends_at_once_lose_no_log(tmp_path, monkeypatch):
+    """The second one begins when the first one has read which logs are in the store."""
+    paths = many(tmp_path, 3)
+    store = tmp_path / "s.duckdb"
+    append(paths[:1], store)
+    original = convert_in_place
+
+    def slow(*words, **options):
+        monkeypatch.undo()
+        with pytest.raises(OutputError, match=f"another conversion is at work on it.*process {os.getpid()}"):
+            append(paths[2:], store)
+        return original(*words, **options)
+
+    monkeypatch.setattr("gwa.formats.append.convert_in_place", slow)
+    append(paths[1:2], store)
+    assert append(paths[2:], store)[0] == Account(30, 30, 0, 0, 0)
+
+
+def test_what_is_left_among_kept_rows_is_removed_though_nothing_is_appended(tmp_path):
+    paths, store = many(tmp_path, 1), tmp_path / "s.duckdb"
+    append(paths, store)
+    kept = tmp_path / "s.duckdb.rows" / "kept"
+    before = sorted(kept.iterdir())
+    OwnedFolder.create(part_name(kept / "000000")).release()
+    append(paths, store)
+    assert sorted(kept.iterdir()) == before
+
+
+def test_a_folder_of_the_user_with_that_name_is_left_alone(tmp_path):
+    paths = many(tmp_path, 2)
+    mine = tmp_path / "a.duckdb.rows" / "mine.txt"
+    mine.parent.mkdir()
+    mine.write_text("years of work")
+    for write in (convert, append):
+        with pytest.raises(OutputError, match=r"a\.duckdb\.rows: was not made by gwa and is left alone"):
+            write(paths, tmp_path / "a.duckdb")
+    convert(paths[:1], tmp_path / "a.duckdb")
+    assert mine.read_text() == "years of work"
+
+
+def test_what_appending_needs_survives_a_conversion_that_fails_or_is_killed(tmp_path):
+    paths, store = many(tmp_path), tmp_path / "s.duckdb"
+    append(paths[:2], store)
+    broken = tmp_path / "broken.swf"
+    broken.write_text("broken\n" + GOOD.format(7))
+    for logs in ([broken], [paths[3], broken]):
+        with pytest.raises(StrictError):
+            convert(logs, store, options=ReadOptions(strict=True))
+    kill(["convert", *map(str, paths[2:]), "-o", str(store)], "ingest.staging", "read_file", 2)
+    assert append(paths[2:3], store)[0] == Account(30, 30, 0, 0, 0)
+    assert sorted(path.name for path in (tmp_path / "s.duckdb.rows").iterdir()) == ["gwa.lock", "kept"]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_conversion_that_succeeds_removes_the_rows_of_the_store_that_it_replaces(count, tmp_path):
+    paths, store = many(tmp_path), tmp_path / "s.duckdb"
+    append(paths[:2], store)
+    convert(paths[:count], store)
+    assert not (tmp_path / "s.duckdb.rows").exists()
+    with pytest.raises(TraceError, match="its rows were not kept beside it"):
+        append(paths[4:], store)
+    assert not (tmp_path / "s.duckdb.rows").exists()
 
 
 def test_an_error_leaves_no_rows(tmp_path):

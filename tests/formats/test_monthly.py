@@ -68,12 +68,21 @@ def test_other_programs_read_a_month_alone(make_store, tmp_path):
 def test_it_takes_no_place_that_is_taken(sample, tmp_path):
     folder = tmp_path / "a.parquet"
     convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
+    (folder / "mine.txt").touch()
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(OutputError, match=r"a.parquet: is there already, expected the name of a new folder"):
+    with pytest.raises(OutputError, match=r"a.parquet: holds other things than what is to be written there"):
         convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
     with pytest.raises(OutputError, match=r"b.gwf: only Parquet is written by month"):
         convert([sample / "swf" / "tiny.swf"], tmp_path / "b.gwf", by_month=True)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_earlier_trace_by_months_is_replaced(sample, make_store, tmp_path):
+    folder = tmp_path / "a.parquet"
+    write(make_store(submit_time=[0.0]), folder)
+    convert([sample / "swf" / "tiny.swf"], folder, by_month=True)
+    assert not (folder / "year=1970").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
 
 
 # Elsewhere.
@@ -104,3 +113,14 @@ def test_what_is_not_there_or_of_others_is_an_error_in_a_line(tmp_path):
     duckdb.sql("select 1 as submit_time, 2 as run_time").write_parquet(str(tmp_path / "a.parquet"))
     with pytest.raises(TraceError, match=r"a.parquet: was not written by gwa: fetch it"):
         open_trace([Path(f"file://{tmp_path}/a.parquet")])
+
+
+def test_a_folder_by_month_is_not_written_over_while_it_is_read(sample, tmp_path):
+    folder = tmp_path / "folder.parquet"
+    convert([sample / "swf/tiny.swf"], folder, by_month=True)
+    before = sorted(path.name for path in folder.rglob("*"))
+
+    with pytest.raises(OutputError, match="is read, so it cannot be replaced"):
+        convert([folder], folder, by_month=True)
+
+    assert sorted(path.name for path in folder.rglob("*")) == before

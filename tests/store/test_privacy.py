@@ -92,7 +92,7 @@ def test_all_tables_are_looked_at(make_store):
     store = make_store(submit_time=[0.0])
     store.note({"convert": "gwa convert /home/alice/log", "format": "alice", "gwa": "alice"})
     store.insert("rejects", [("source", 3, "run time is 'alice', not a number", "alice 1")])
-    store.insert("sources", [("alice.log", 5, "", 3, 0, 0)])
+    store.insert("sources", [("alice.log", 5, "", 3, 0, 0, 0)])
     store.insert("repairs", [("clock skew", "of alice", 3)])
     store.insert("source_ids", [(1, "alice.17"), (1, "17")])
 

@@ -112,7 +112,7 @@ def test_spark_reads_parquet_only():
 
 def test_spark_reads_parquet_of_gwa_only(tmp_path):
     with gwa.open(TINY) as trace:
-        trace.frame()[["job_id", "run_time"]].to_parquet(tmp_path / "other.parquet")
+        trace.frame()[["job_id", "submit_time", "run_time"]].to_parquet(tmp_path / "other.parquet")
 
     with pytest.raises(TraceError, match="convert it first"):
         gwa.open(tmp_path / "other.parquet", engine="spark")

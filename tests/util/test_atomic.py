@@ -11,7 +11,8 @@ import pytest
 from gwa.errors import OutputError
 from gwa.formats.convert import convert
 from gwa.formats.registry import writer
-from gwa.util.atomic import compressing, whole, write_whole
+from gwa.util.atomic import compressing, whole, write_folder, write_whole
+from tests.killing import run
 
 SUFFIXES = (".gwf", ".gwf.gz", ".parquet", ".sqlite", ".duckdb", ".swf")
 EVERY = pytest.mark.parametrize("suffix", SUFFIXES)
@@ -48,16 +49,44 @@ def test_a_failure_leaves_the_earlier_file_and_nothing_else(tmp_path):
     assert names(tmp_path) == ["a.txt"]
 
 
+LEAVES_A_PART = """
+import os, sys
+from pathlib import Path
+from gwa.util.atomic import whole
+with whole(Path(sys.argv[1])) as part:
+    part.write_text("half")
+    os._exit(0)
+"""
+
+
 def test_what_killed_processes_left_is_swept_up(tmp_path):
-    gone = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
-    )
-    process = int(gone.stdout)
-    (tmp_path / f".a[1].txt.{process}.part").write_text("half")
-    (tmp_path / f".a[1].txt.{process}.part.wal").write_text("half")
-    (tmp_path / f".a1.txt.{process}.part").write_text("of another file")
+    run(LEAVES_A_PART, tmp_path / "a1.txt")
+    assert len(names(tmp_path)) == 1
+    (tmp_path / ".a1.txt.1234.part").write_text("somebody else's")
     write_whole(tmp_path / "a[1].txt", "whole")
-    assert names(tmp_path) == [f".a1.txt.{process}.part", "a[1].txt"]
+    assert names(tmp_path) == [".a1.txt.1234.part", "a[1].txt"]
+
+
+def test_two_writers_do_not_disturb_each_other(tmp_path):
+    path = tmp_path / "a.txt"
+    with whole(path) as first, whole(path) as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert path.read_text() == "first"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_a_new_folder_appears_at_once_and_other_files_of_an_old_one_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "write_bytes", lambda self, _: 1 / 0 if self.name == "b" else self.touch())
+    with pytest.raises(ZeroDivisionError):
+        write_folder(tmp_path / "new", {"a": "1", "b": "2"})
+    assert names(tmp_path) == []
+    monkeypatch.undo()
+    write_folder(tmp_path / "new", {"a": "1", "deep/b": "2"})
+    (tmp_path / "new" / "mine").write_text("3")
+    write_folder(tmp_path / "new", {"a": "4"})
+    assert [(tmp_path / "new" / name).read_text() for name in ("a", "deep/b", "mine")] == ["4", "2", "3"]
+    assert names(tmp_path / "new") == ["a", "deep", "mine"]
 
 
 def test_the_same_content_is_compressed_to_the_same_bytes(tmp_path):

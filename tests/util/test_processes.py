@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import gwa
-from gwa.util.atomic import is_running
 from gwa.util.processes import Pool, WorkerError
 from tests.conftest import HOME
+from tests.killing import is_running
 
 DIE = "__import__('os')._exit(3)"
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from gwa.errors import OutputError
 from gwa.evaluation.experiments.plan import PlannedRun
 from gwa.evaluation.experiments.run import Row, Schedule
-from gwa.util.atomic import whole, write_whole
+from gwa.util.atomic import make_folder, mark_folder, whole, write_whole
 
 
 @dataclass(frozen=True)
@@ -22,12 +21,10 @@ class RunCache:
     schedules: bool = False
 
     def create_folders(self) -> None:
-        """Create the folders; raise `OutputError` if that is impossible."""
-        try:
-            for name in ("runs", *(["schedules"] if self.schedules else [])):
-                (self.folder / name).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{self.folder}: cannot be made: {error.strerror}") from error
+        """Create the folders; raise `OutputError` if that is impossible, or if they were not made by gwa."""
+        make_folder(self.folder)
+        for name in ("runs", *(["schedules"] if self.schedules else [])):
+            mark_folder(self.folder / name)
 
     def rows(self, run: PlannedRun) -> list[Row] | None:
         """Return the cached rows of a run, None if they are missing or incomplete."""

@@ -2,11 +2,15 @@
 
 import pytest
 
-from gwa.archive.atomic_swap import exchange, replacing
 from gwa.errors import OutputError
+from gwa.util.atomic_swap import exchange, replacing
 from tests.killing import run
 
 MARK = "mark"
+
+
+def is_ours(folder):
+    return (folder / MARK).is_file()
 
 
 def fill(folder, word, files=40):
@@ -22,7 +26,7 @@ def words(folder):
 def test_the_new_folder_takes_the_place_of_the_old(tmp_path):
     out = tmp_path / "deep" / "site"
     for word in ("one", "two"):
-        with replacing(out, MARK) as (folder, old):
+        with replacing(out, is_ours) as (folder, old):
             assert (old is None) == (word == "one")
             fill(folder, word)
         assert words(out) == {word}
@@ -31,9 +35,9 @@ def test_the_new_folder_takes_the_place_of_the_old(tmp_path):
 
 def test_a_failure_leaves_the_old_folder(tmp_path):
     out = tmp_path / "site"
-    with replacing(out, MARK) as (folder, _):
+    with replacing(out, is_ours) as (folder, _):
         fill(folder, "one")
-    with pytest.raises(OutputError), replacing(out, MARK) as (folder, _):
+    with pytest.raises(OutputError), replacing(out, is_ours) as (folder, _):
         fill(folder / "nowhere", "two", 3)
 
     assert words(out) == {"one"}
@@ -43,9 +47,9 @@ def test_a_failure_leaves_the_old_folder(tmp_path):
 def test_a_folder_with_other_things_is_not_replaced(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
 
-    with pytest.raises(OutputError, match="holds other things than a site"), replacing(tmp_path, MARK):
+    with pytest.raises(OutputError, match="holds other things than"), replacing(tmp_path, is_ours):
         pass
-    with pytest.raises(OutputError, match="is a file"), replacing(tmp_path / "thesis.tex", MARK):
+    with pytest.raises(OutputError, match="is a file"), replacing(tmp_path / "thesis.tex", is_ours):
         pass
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
 
@@ -65,13 +69,13 @@ KILLED = """
 import os, sys
 from itertools import count
 from pathlib import Path
-from gwa.archive.atomic_swap import replacing
+from gwa.util.atomic_swap import replacing
 from tests.killing import kill_at
 place, status = Path(sys.argv[1]), -1
 for turn in count():
     if not (process := os.fork()):
         kill_at(turn, place.parent)
-        with replacing(place, "mark") as (folder, _):
+        with replacing(place, lambda folder: (folder / "mark").is_file()) as (folder, _):
             for name in ("a", "b", "mark"):
                 (folder / name).write_text(str(turn))
         os._exit(0)
@@ -97,7 +101,7 @@ def test_a_killed_process_leaves_a_whole_folder(tmp_path):
         assert status == "9" or turn in {turns[0][0], turns[-1][0]}
         (before,) = content
     assert 0 < sum(turn not in "".join(found) for turn, _, *found in turns) < len(turns)
-    with replacing(out, MARK) as (folder, _):
+    with replacing(out, is_ours) as (folder, _):
         fill(folder, "last")
 
     assert [path.name for path in tmp_path.iterdir()] == ["site"], "what was left is swept away"
@@ -107,7 +111,7 @@ def test_a_link_to_a_folder_stays_a_link(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
     link.symlink_to(real)
-    with replacing(link, MARK) as (folder, _):
+    with replacing(link, is_ours) as (folder, _):
         fill(folder, "one")
 
     assert link.is_symlink()

@@ -4,13 +4,14 @@ import ctypes
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError
-from gwa.util.atomic import remove, swept, unwritable
+from gwa.util.atomic import beside, make_folder
+from gwa.util.protection import is_protected
 
 HERE: Final = -100
 """AT_FDCWD: paths are as for any other call."""
@@ -22,25 +23,22 @@ UNABLE: Final = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}
 
 
 @contextmanager
-def replacing(out: Path, mark: str) -> Iterator[tuple[Path, Path | None]]:
+def replacing(out: Path, is_ours: Callable[[Path], bool]) -> Iterator[tuple[Path, Path | None]]:
     """
     Yield an empty folder that takes the place of *out* when all went well, and the old *out*, if any.
 
-    Only a folder that is empty or holds the file *mark* is replaced: raise `OutputError` for any other.
+    Only a folder that is empty, or of which *is_ours* holds, is replaced: raise `OutputError` for any other.
     A process that is killed leaves *out* as it was, or as it became; what else it left goes next time.
     """
     out = out.parent.resolve() / out.name if not out.is_symlink() else out.resolve()
-    part = swept(out)
-    try:
-        _refuse(out, mark)
-        part.mkdir(parents=True)
-        yield part, out if (out / mark).is_file() else None
+    _refuse(out, is_ours)
+    make_folder(out.parent)
+    with beside(out) as folder:
+        part = folder / "part"
+        part.mkdir()
+        yield part, out if out.is_dir() and any(out.iterdir()) else None
         os.sync()
         exchange(part, out)
-    except OSError as error:
-        raise unwritable(out, error) from error
-    finally:
-        remove(part)
 
 
 def exchange(new: Path, place: Path) -> None:
@@ -71,8 +69,14 @@ def _exchanged(new: Path, place: Path) -> bool:
     return not failed
 
 
-def _refuse(out: Path, mark: str) -> None:
+def _refuse(out: Path, is_ours: Callable[[Path], bool]) -> None:
+    """Raise `OutputError` where something stands at *out* that gwa did not make."""
     if out.exists() and not out.is_dir():
-        raise OutputError(f"{out}: is a file, expected a folder for the site")
-    if out.is_dir() and any(out.iterdir()) and not (out / mark).is_file():
-        raise OutputError(f"{out}: holds other things than a site, expected an empty or a new folder")
+        raise OutputError(f"{out}: is a file, expected the name of a folder")
+    if out.is_dir() and any(out.iterdir()) and not is_ours(out):
+        message = (
+            f"{out}: holds other things than what is to be written there, expected an empty or a new folder"
+        )
+        raise OutputError(message)
+    if any(map(is_protected, out.rglob("*"))):
+        raise OutputError(f"{out}: is read, so it cannot be replaced: expected another name to write")
