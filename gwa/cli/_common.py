@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from gwa.cli._terminal import echo
 from gwa.errors import EngineError
 from gwa.report.output import outputs
 
@@ -187,4 +188,4 @@ def tell(out: Path, account: "Account", *, quiet: bool) -> None:
     """Say on standard error what was written, and what became of the rows."""
     if not quiet:
         losses = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
-        click.echo(f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})", err=True)
+        echo(f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})", err=True)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._common import OUTPUT, PATH, SOURCES, options, reading, tell
+from gwa.cli._terminal import echo
 
 
 @click.command(name="convert")
@@ -85,5 +86,5 @@ def _append(
     account, repeated = append(sources, out, command=shlex.join(words), **arguments)
     if not quiet:
         for path in repeated:
-            click.echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
+            echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
     tell(out, account, quiet=quiet)

@@ -20,7 +20,7 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``
     see `gwa.ingest.spec.ConverterSpec`.
 
-A definition may be a stranger's: its SQL uses the tables of the source, the jobs and the header. Anything else,
+A definition may be a stranger's: its SQL uses the tables of the source, the jobs and the header. All else,
 such as another file, is refused before any of it runs.
 """
 

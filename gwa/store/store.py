@@ -61,6 +61,8 @@ class Store(Queries):
         super().__init__(Duck(connection))
         self.connection = connection
         self.is_read_only = False
+        self.files: Sequence[str] = ()
+        """The files that the engine reads jobs from at each query; none where they are copied."""
         self.top = 10
         """The number of entries in lists of the largest users, groups and queues."""
         self._folder = folder
@@ -136,7 +138,7 @@ class Store(Queries):
         Header, system, sources and account are those of the whole.
         """
         part = Store(self.connection.cursor(), self._folder, self)
-        part.is_read_only, part.top = self.is_read_only, self.top
+        part.is_read_only, part.top, part.files = self.is_read_only, self.top, self.files
         # The header may stand in a temporary table, which no other cursor sees.
         part.connection.execute(f"create temp table header ({TABLES['header']})")
         part.set_header(self.header)

@@ -146,19 +146,3 @@ def test_no_names_of_folders_get_into_a_report(tmp_path):
     assert (
         os.sep not in json.loads((tmp_path / "tiny.json").read_text())["reproduction"]["sources"][0]["file"]
     )
-
-
-def test_ctrl_c_in_a_query_is_no_failure_of_gwa():
-    script = f"""
-import os, signal, sys, threading
-from gwa.cli import main
-sys.argv = ["gwa", "sql", {str(HOME / "sample_traces/swf/tiny.swf")!r},
-            "select sum(a.range * b.range % 7) from range(100000000) a, range(1000) b"]
-threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
-main()
-"""
-    stopped = subprocess.run(
-        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=False
-    )
-
-    assert (stopped.returncode, stopped.stderr.strip()) == (130, "gwa: stopped")

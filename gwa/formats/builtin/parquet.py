@@ -124,6 +124,7 @@ def _use_in_place(store: Store, heads: Sequence[FileHead], options: ReadOptions)
     if options.engine and options.on_spark:
         store.over([str(head.path.absolute()) for head in heads], options.engine)
     if is_clean(store):
+        store.files = [name for head in heads for name in (escaped_path(head), str(head.path))]
         return True
     store.connection.execute("drop view ran")
     store.connection.execute("drop view jobs")

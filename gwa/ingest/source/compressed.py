@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol, cast
 
 from gwa.errors import TraceError
+from gwa.util import interrupts
 
 MAGIC: Final = {
     b"\x1f\x8b": "gzip",
@@ -80,7 +81,8 @@ class Source:
         return self._raw.count
 
     def read(self, size: int) -> bytes:
-        """Return up to *size* decompressed bytes, ``b""`` at the end."""
+        """Return up to *size* decompressed bytes, ``b""`` at the end; end any thread after Ctrl-C."""
+        interrupts.check()
         pieces: list[bytes] = []
         while size > 0 and not self.broken:
             try:
