@@ -51,6 +51,9 @@ TABLE_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 COLUMN_TYPE: Final = re.compile(r"[A-Za-z]\w*(\(\d+(, ?\d+)?\))?(\[\])*", re.ASCII)
 """Names and types of columns; both become part of SQL, and nothing else may."""
 
+MAXIMUM_COLUMNS: Final = 500
+"""A source with more columns is no log: tables of thousands of columns take memory and time without end."""
+
 TABLES: Final = ("recorded", "header")
 """The tables of a store that a definition may use, beside those of the source."""
 FAULTS: Final = (DefinitionError, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
@@ -161,7 +164,7 @@ def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | Non
         return "has no line of data"
     if spec.reader == "columns" and not spec.source_table.options.get("any_width"):
         width, wanted = _widths(head, spec)
-        if width not in wanted and not (header.extra_columns and width > wanted[0]):
+        if width not in wanted and not (header.extra_columns and wanted[0] < width <= MAXIMUM_COLUMNS):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
     if header.contains and not header.contains.search(head.text):
         return "lacks what is typical of it"
@@ -183,7 +186,7 @@ def _read(
     """Return a store with the jobs; raise `DefinitionError` where the SQL in the file *name* is wrong."""
     if header.extra_columns:
         layout = Layout(spec.source_table.delimiter, spec.source_table.comment)
-        width = max((head.width(layout) for head in heads), default=0)
+        width = min(max((head.width(layout) for head in heads), default=0), MAXIMUM_COLUMNS)
         spec = replace(spec, source_table=with_extra_columns(spec.source_table, width))
     store = Store.create(options.target, options.engine)
     try:

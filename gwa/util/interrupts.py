@@ -92,8 +92,12 @@ def _watch(reading: int) -> None:
 
 
 def _not_lost(unraisable: "UnraisableHookArgs") -> None:
-    """Let Ctrl-C that came in the middle of a finalizer, where nothing can be raised, come again."""
+    """
+    Let Ctrl-C that came in the middle of a finalizer, where nothing can be raised, come again.
+
+    After Ctrl-C finalizers find closed what they would tidy up, which nobody needs to know.
+    """
     if unraisable.exc_type is KeyboardInterrupt:
         interrupt_main()
-    else:
+    elif not requested():
         sys.__unraisablehook__(unraisable)

@@ -22,6 +22,7 @@ from gwa.formats.builtin._parquet import (
     first_line,
     jobs_query,
     output_columns,
+    refuse_bombs,
     row_counts,
 )
 from gwa.formats.remote import address, is_remote, remote_files
@@ -60,6 +61,7 @@ def mismatch(head: FileHead) -> str | None:
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the jobs of Parquet files: a view of them if they need no cleaning."""
     require_match(heads, mismatch)
+    refuse_bombs(heads)
     return _fill_or_close(Store.create(options.target, options.engine), heads, options)
 
 
