@@ -6,6 +6,7 @@ One file holds ``jobs`` (the 29 fields), ``header``, ``sources``, ``rejects``, `
 Parquet, another engine than DuckDB may answer.
 """
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -39,6 +40,9 @@ SQL: Final = {field.name: field.sql for field in FIELDS}
 
 Period = tuple[float, float]
 """A first second, and the first one after it."""
+
+COUNT: Final = re.compile(r"[0-9]{1,18}")
+"""A number of rows in the account."""
 
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
@@ -197,10 +201,13 @@ class Store(Queries):
 
     @property
     def account(self) -> Account:
-        """What became of every row of the sources."""
+        """What became of every row; raise `TraceError` where another program wrote no numbers."""
         recorded = self.provenance
-        counts = {name: int(recorded.get(f"account.{name}", 0)) for name in Account.__annotations__}
-        return Account(**counts)
+        texts = {name: recorded.get(f"account.{name}", "0") for name in Account.__annotations__}
+        for name, text in texts.items():
+            if not COUNT.fullmatch(text):
+                raise TraceError(f"the account of the trace says {text[:40]!r} {name}, expected a number")
+        return Account(**{name: int(text) for name, text in texts.items()})
 
     @property
     def provenance(self) -> dict[str, str]:
