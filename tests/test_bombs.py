@@ -6,6 +6,7 @@ import lzma
 import resource
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,7 @@ from tests.conftest import HOME
 
 SWF = "".join(f"{number} {number} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n" for number in range(1, 30))
 MEGABYTE = b"0" * (1 << 20)
-PACKERS = {
+PACKERS: dict[str, Any] = {
     "gz": gzip.open,
     "bz2": bz2.open,
     "xz": lzma.open,

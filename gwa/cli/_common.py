@@ -121,7 +121,9 @@ def limits(command: F) -> F:
     return _with(
         command,
         click.option(
-            "--memory", metavar="SIZE", help="Memory of the whole process, such as 2GB (else about 2GB)."
+            "--memory",
+            metavar="SIZE",
+            help="Memory of the whole process, such as 2GB, at least 400MB (else about 2GB).",
         ),
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
         click.option("--quiet", is_flag=True, help="Say nothing but errors."),
@@ -137,10 +139,13 @@ def _with(command: F, *added: Callable[[F], F]) -> F:
 
 def engine(params: dict[str, Any]) -> "Engine":
     """Return the limits that the shared options express; raise a usage error for nonsense."""
-    from gwa.store.engines.config import SIZE_PATTERN, Engine
+    from gwa.store.engines.config import MINIMUM_MEMORY, SIZE_PATTERN, Engine, parse_size
 
     if params["memory"] and not SIZE_PATTERN.fullmatch(params["memory"]):
         message = f"'{params['memory']}' is no size, expected one such as 2GB"
+        raise click.BadParameter(message, param_hint="--memory")
+    if params["memory"] and parse_size(params["memory"]) < MINIMUM_MEMORY:
+        message = f"{params['memory']} is not enough, expected at least {MINIMUM_MEMORY // 10**6}MB"
         raise click.BadParameter(message, param_hint="--memory")
     return Engine(params["memory"], params["threads"], params.get("engine_name", "duckdb"))
 

@@ -63,5 +63,5 @@ def _rows(result: "duckdb.DuckDBPyConnection", kinds: Sequence[str]) -> list[tup
     if not any("TIME ZONE" in kind for kind in kinds):
         return result.fetchall()
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # it advises what shows fewer errors
-        columns = result.to_arrow_table().columns
-    return list(zip(*(column.to_pylist() for column in columns), strict=True))
+        table: Any = result.to_arrow_table()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

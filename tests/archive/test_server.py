@@ -25,7 +25,7 @@ def address(tmp_path_factory):
 
 
 def ask(address, path, host=None, **headers):
-    connection = http.client.HTTPConnection(*address, timeout=30)
+    connection = http.client.HTTPConnection(address[0], address[1], timeout=30)
     connection.putrequest("GET", path, skip_host=True)
     for name, value in {**({"Host": host} if host is not None else {}), **headers}.items():
         connection.putheader(name, value)

@@ -87,6 +87,7 @@ def started(world, code, words):
         cwd=world, env=environment, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
+    assert process.stderr
     assert process.stderr.readline() == "begins\n"
     return process
 
