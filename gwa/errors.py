@@ -6,7 +6,8 @@ The exceptions that gwa raises on purpose.
     GwaError
     ├── TraceError (ValueError)         a file is not what it should be
     │   ├── UnknownFormat               no format, or several, claim a file
-    │   └── StrictError                 a bad row met with ``strict``
+    │   ├── StrictError                 a bad row met with ``strict``
+    │   └── QueryError                  a query of the user's own that fails
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
     ├── ModelError (ValueError)         a model's parameters are wrong, or a trace determines none
     ├── SimulationError (ValueError)    jobs, a system or an experiment that cannot be simulated
@@ -33,6 +34,10 @@ class UnknownFormat(TraceError):  # noqa: N818 - the message reads "unknown form
 
 class StrictError(TraceError):
     """A row was refused and the conversion was asked to be strict."""
+
+
+class QueryError(TraceError):
+    """A query of the user's own fails; the message has several lines, which point at the place."""
 
 
 class DefinitionError(GwaError, ValueError):

@@ -1,5 +1,5 @@
 """
-Programs that are killed at a step of their work, never by a clock: the same step on a busy machine.
+Programs that are killed or interrupted at a step of their work, never by a clock: the same on a busy machine.
 
 The steps are the events of Python's audit: a file that is opened, renamed, removed, and many more.
 """
@@ -15,8 +15,10 @@ from typing import Any
 from tests.conftest import HOME
 
 
-def kill_when(is_due: Callable[[str, tuple[Any, ...]], bool]) -> None:
-    """Kill this process before the first event that *is_due*; what that asks for itself is no event."""
+def kill_when(
+    is_due: Callable[[str, tuple[Any, ...]], bool], number: signal.Signals = signal.SIGKILL
+) -> None:
+    """Send this process a signal before each event that *is_due*; what that asks for itself is no event."""
     asking = False
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
@@ -24,17 +26,18 @@ def kill_when(is_due: Callable[[str, tuple[Any, ...]], bool]) -> None:
         if not asking:
             asking = True
             if is_due(event, arguments):
-                signal.raise_signal(signal.SIGKILL)
+                asking = False
+                signal.raise_signal(number)
             asking = False
 
     sys.addaudithook(look)
 
 
-def kill_at(number: int, folder: Path) -> Callable[[], int]:
+def kill_at(number: int, folder: Path, by: signal.Signals = signal.SIGKILL) -> Callable[[], int]:
     """
-    Kill this process before its event of this *number*, from one, of those that name something in *folder*.
+    Kill this process, or send it a signal, before one of its events that name something in *folder*.
 
-    Return a function that counts them.
+    It is the one of this *number*, from one. Return a function that counts them.
     """
     count = 0
 
@@ -45,7 +48,7 @@ def kill_at(number: int, folder: Path) -> Callable[[], int]:
         count += counts
         return counts and count == number
 
-    kill_when(is_due)
+    kill_when(is_due, by)
     return lambda: count
 
 

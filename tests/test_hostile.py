@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 
+import duckdb
 import pytest
 from hypothesis import given
 
@@ -12,6 +13,8 @@ from gwa.errors import OutputError, TraceError, UnknownFormat
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
+from gwa.report.output import write
+from gwa.trace import Trace
 from tests.mutation import CHANGES, FEW, MANY, VALUES, mutated, outcome
 
 SWF = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
@@ -194,3 +197,33 @@ def test_what_gwa_writes_with_many_changes_is_read_or_refused(suffix, changes, g
     path = tmp_path / f"a{suffix}"
     path.write_bytes(mutated(good[suffix], changes))
     outcome(None, path)
+
+
+# Stores and times of other programs.
+
+
+def test_an_account_that_is_no_number_is_told(tmp_path):
+    (tmp_path / "a.swf").write_text(SAMPLE)
+    convert([tmp_path / "a.swf"], tmp_path / "a.duckdb")
+    for text in ("many", "", "-1", "1.5", "9" * 5000, "٣"):
+        with duckdb.connect(tmp_path / "a.duckdb") as database:
+            database.execute("delete from provenance where key = 'account.rows'")
+            database.execute("insert into provenance values ('account.rows', ?)", [text])
+        with (
+            open_trace([tmp_path / "a.duckdb"]) as store,
+            pytest.raises(TraceError, match="expected a number"),
+        ):
+            store.account.check()
+
+
+def test_a_report_on_the_last_years_of_the_calendar_is_made(tmp_path):
+    late = (221_876_927_999, 221_876_928_000, 253_402_300_700, 253_402_300_799)
+    lines = "".join(
+        f"{100 + n} {stamp} 3200000000 3200000000 2{' -1' * 13}\n" for n, stamp in enumerate(late)
+    )
+    (tmp_path / "a.swf").write_text(SAMPLE.replace("1000000000", "0") + lines)
+    with Trace(open_trace([tmp_path / "a.swf"]), "late") as trace:
+        assert trace.store.row("select max(submit_time) from jobs") == (late[0],)
+        report = trace.report()
+        assert not report.failed
+        write(report, tmp_path, "late", ["html"])

@@ -11,6 +11,9 @@ from typing import BinaryIO, Final
 from gwa.errors import OutputError
 
 LOOPBACK: Final = "127.0.0.1"
+NAMES: Final = frozenset({LOOPBACK, "localhost"})
+"""The names of this computer in the header Host."""
+
 BYTE_RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
@@ -26,14 +29,31 @@ class Handler(SimpleHTTPRequestHandler):
 
     def send_head(self) -> BytesIO | BinaryIO | None:
         """Send the head of a response and return its body."""
-        path = Path(self.translate_path(self.path))
-        if not path.resolve().is_relative_to(Path(self.directory).resolve()):
+        if not self._is_for_us():
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
+            return None
+        path = self._path()
+        if path is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
         requested = BYTE_RANGE.fullmatch(self.headers.get("Range", ""))
         if not requested or not path.is_file() or not any(requested.groups()):
             return super().send_head()
         return self._part(path, *requested.groups())
+
+    def _is_for_us(self) -> bool:
+        """Whether the request names this computer; a foreign page may let its own name stand for it."""
+        name = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
+        return name.lower() in NAMES
+
+    def _path(self) -> Path | None:
+        """Return the path of the file or folder that is asked for, None if the site has none."""
+        path = Path(self.translate_path(self.path))
+        try:
+            inside = path.exists() and path.resolve().is_relative_to(Path(self.directory).resolve())
+        except (OSError, RuntimeError, ValueError):  # names that are too long, loops, NUL
+            return None
+        return path if inside else None
 
     def _part(self, path: Path, first: str, last: str) -> BytesIO | None:
         """Send the head of a byte range and return the range: the end of the file where *first* is empty."""

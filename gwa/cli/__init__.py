@@ -5,13 +5,17 @@ A module without a leading underscore defines ``command``, a short function that
 Nothing heavy is imported before a command runs, so that ``gwa --help`` answers at once.
 """
 
+import signal
 import sys
 from importlib import import_module
+from io import StringIO
 from pkgutil import iter_modules
 
 import click
 
-from gwa.errors import GwaError
+from gwa.cli._terminal import echo
+from gwa.errors import GwaError, QueryError
+from gwa.util import interrupts
 from gwa.util.filenames import as_text
 from gwa.util.version import __version__
 
@@ -22,8 +26,8 @@ ORDER = (
 """The order in which commands are listed; those that are not named follow."""
 
 
-INTERRUPTED = "Query interrupted"
-"""What DuckDB says, in a plain RuntimeError, when Ctrl-C stops its query."""
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells expect it."""
 
 
 class Commands(click.Group):
@@ -59,32 +63,44 @@ def gwa() -> None:
 
 
 def main() -> None:
-    """Run the command line; errors that a user can mend are one line, and the exit status is 1."""
-    try:
-        status = gwa.main(standalone_mode=False, prog_name="gwa")
-    except click.exceptions.Exit as exit_request:
-        status = exit_request.exit_code
-    except click.ClickException as error:
-        error.show()
-        status = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("gwa: stopped", err=True)
-        status = 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        status = 0
-    except Exception as error:
-        if "--debug" in sys.argv:
-            raise
-        stopped = str(error) == INTERRUPTED
-        click.echo("gwa: stopped" if stopped else f"gwa: {_explain(error)}", err=True)
-        status = 130 if stopped else 1
+    """Run the command line; errors that a user can mend are a line or two, and the exit status is 1."""
+    with interrupts.watched():
+        status = _run()
+        # What is left is to end: nothing that another Ctrl-C could stop.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status if isinstance(status, int) else 0)
 
 
+def _run() -> object:
+    """Run the command line and return its exit status, or what its command returned."""
+    try:
+        return gwa.main(standalone_mode=False, prog_name="gwa")
+    except click.exceptions.Exit as exit_request:
+        return exit_request.exit_code
+    except click.ClickException as error:
+        message = StringIO()
+        error.show(message)
+        echo(message.getvalue(), err=True, nl=False)
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except (KeyboardInterrupt, Exception) as error:
+        if interrupts.requested() or isinstance(error, KeyboardInterrupt | click.Abort):
+            echo("gwa: stopped", err=True)
+            return INTERRUPTED
+        if "--debug" in sys.argv:
+            raise
+        echo(f"gwa: {_explain(error)}", err=True)
+        return 1
+
+
 def _explain(error: Exception) -> str:
-    """Say in a line what went wrong and, where it helps, what to do."""
+    """Say in a line what went wrong and, where it helps, what to do; of a query, all that the engine says."""
     import duckdb
+
+    if isinstance(error, QueryError):
+        return str(error)
 
     line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if isinstance(error, GwaError):

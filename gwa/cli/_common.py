@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from gwa.cli._terminal import echo
 from gwa.errors import EngineError
 from gwa.report.output import outputs
 from gwa.util.filenames import as_text
@@ -173,7 +174,9 @@ def limits(command: F) -> F:
     return _with(
         command,
         click.option(
-            "--memory", metavar="SIZE", help="Memory of the whole process, such as 2GB (else about 2GB)."
+            "--memory",
+            metavar="SIZE",
+            help="Memory of the whole process, such as 2GB, at least 400MB (else about 2GB).",
         ),
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
         click.option("--quiet", is_flag=True, help="Say nothing but errors."),
@@ -189,10 +192,13 @@ def _with(command: F, *added: Callable[[F], F]) -> F:
 
 def engine(params: dict[str, Any]) -> "Engine":
     """Return the limits that the shared options express; raise a usage error for nonsense."""
-    from gwa.store.engines.config import SIZE_PATTERN, Engine
+    from gwa.store.engines.config import MINIMUM_MEMORY, SIZE_PATTERN, Engine, parse_size
 
     if params["memory"] and not SIZE_PATTERN.fullmatch(params["memory"]):
         message = f"'{params['memory']}' is no size, expected one such as 2GB"
+        raise click.BadParameter(message, param_hint="--memory")
+    if params["memory"] and parse_size(params["memory"]) < MINIMUM_MEMORY:
+        message = f"{params['memory']} is not enough, expected at least {MINIMUM_MEMORY // 10**6}MB"
         raise click.BadParameter(message, param_hint="--memory")
     return Engine(params["memory"], params["threads"], params.get("engine_name", "duckdb"))
 
@@ -258,4 +264,4 @@ def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (),
             # SWF cannot hold notes.
             where = "" if ".swf" in out.suffixes else f": gwa check {shlex.quote(str(out))}"
             parts.append(f"{note.count} note{'s' if note.count > 1 else ''}{where}")
-    click.echo(as_text("; ".join(parts)), err=True)
+    echo(as_text("; ".join(parts)), err=True)

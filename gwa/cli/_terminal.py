@@ -1,14 +1,20 @@
-"""Output for a terminal: progress bars and tables."""
+"""
+Output for a terminal: messages, progress and tables.
+
+Names come from logs that others wrote. All that is printed passes through `echo` or `printable`, so that no
+name moves the cursor, changes colours or the title of the window, or turns the order of letters around.
+"""
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -22,6 +28,29 @@ MAXIMUM_ROWS = 200
 
 LINE_INTERVAL = 30.0
 """Seconds between two lines of progress."""
+
+UNPRINTABLE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
+)
+"""Controls but the tab and the end of a line, marks of direction, invisible characters, bytes of no text."""
+
+FORMULA: Final = re.compile(r"\s*[=+\-@|%\t\r\n]")
+"""The beginning of a text that spreadsheets take for a formula."""
+
+
+def printable(text: object) -> str:
+    r"""
+    Return *text* with the characters escaped that a terminal would obey instead of showing them.
+
+    >>> print(printable("a\x1b[31mb"), printable("\u202ecod.exe"))
+    a\x1b[31mb \u202ecod.exe
+    """
+    return UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], str(text))
+
+
+def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
+    """Print *text*, on standard error if *err*, with what a terminal would obey escaped."""
+    click.echo(printable(text), err=err, nl=nl)
 
 
 class Bar(Progress):
@@ -39,11 +68,15 @@ class Bar(Progress):
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+        )
         with Bars(
             *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
         ) as self._bars:
-            self._task = self._bars.add_task(label, total=total)
+            self._task = self._bars.add_task(printable(label), total=total)
             yield self
         self._bars = None
 
@@ -77,7 +110,7 @@ class ProgressLines(Progress):
     def _print_line(self) -> None:
         self._last_line = monotonic()
         of = f" of {self._total:g}" if self._total else ""
-        click.echo(f"{self._label}: {self._done:g}{of}", err=True)
+        echo(f"{self._label}: {self._done:g}{of}", err=True)
 
 
 def progress_lines(*, quiet: bool) -> Progress:
@@ -93,19 +126,29 @@ def progress(*, quiet: bool) -> Progress:
 def table(names: Sequence[str], rows: Sequence[Sequence[object]], *, as_json: bool) -> None:
     """Print rows: a table on a terminal, CSV when piped, JSON when asked."""
     if as_json:
-        click.echo(
-            json.dumps(
-                [dict(zip(names, map(_cell_json, row), strict=True)) for row in rows],
-                indent=1,
-                ensure_ascii=False,
-            )
-        )
+        objects = [dict(zip(names, map(_cell_json, row), strict=True)) for row in rows]
+        echo_json(json.dumps(objects, indent=1, ensure_ascii=False))
     elif sys.stdout.isatty():
         _print_table(names, rows)
     else:
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([_cell_text(value) for value in row] for row in rows)
+        writer.writerow(map(disarmed, names))
+        writer.writerows([_cell_csv(value) for value in row] for row in rows)
+
+
+def echo_json(text: str, *, nl: bool = True) -> None:
+    """Print the *text* of JSON; what a terminal would obey is escaped as JSON escapes it."""
+    click.echo(UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text), nl=nl)
+
+
+def disarmed(text: str) -> str:
+    """
+    Return the *text* of a CSV cell so that no spreadsheet takes it for a formula.
+
+    >>> disarmed("=1+1"), disarmed("a=1")
+    ("'=1+1", 'a=1')
+    """
+    return f"'{text}" if FORMULA.match(text) else text
 
 
 def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -116,12 +159,12 @@ def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None
     table = Table(header_style="bold", box=None, pad_edge=False)
     for index, name in enumerate(names):
         numbers = all(isinstance(row[index], int | float | Decimal | None) for row in rows)
-        table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
+        table.add_column(Text(printable(name)), justify="right" if numbers else "left", overflow="fold")
     for row in rows[:MAXIMUM_ROWS]:
-        table.add_row(*(Text(_cell_text(value)) for value in row))
+        table.add_row(*(Text(printable(_cell_text(value))) for value in row))
     Console().print(table)
     if len(rows) > MAXIMUM_ROWS:
-        click.echo(f"… {len(rows) - MAXIMUM_ROWS} more rows; redirect the output to get them all", err=True)
+        echo(f"… {len(rows) - MAXIMUM_ROWS} more rows; redirect the output to get them all", err=True)
 
 
 def _cell_text(value: object) -> str:
@@ -131,6 +174,12 @@ def _cell_text(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return str(value)
+
+
+def _cell_csv(value: object) -> str:
+    """Return a cell of CSV: numbers as they are, text disarmed."""
+    text = _cell_text(value)
+    return text if isinstance(value, int | float | Decimal) else disarmed(text)
 
 
 def _cell_json(value: object) -> object:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._common import JSON, TRACE, opened, options, parts
+from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -44,7 +45,7 @@ def command(ctx: click.Context, /, trace: Path, as_json: bool, **params: Any) ->
     if rows or as_json:
         table(("kind", "count", "what", "affects", "examples"), rows, as_json=as_json)
     else:
-        click.echo(CLEAN.format(f"{jobs:,}"))
+        echo(CLEAN.format(f"{jobs:,}"))
     if any(problem.level == "error" for problem in found_problems):
         ctx.exit(1)
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._common import OUTPUT_PATH, PATH, engines, flags, looking, looks, opened, options, parts, reading
+from gwa.cli._terminal import echo
 
 
 @click.command(name="compare")
@@ -64,4 +65,4 @@ def command(
             remarks.append(remark)
         report = compare(stores, references, remarks, reading(params).progress)
         for path in write(report, folder, "comparison", kinds, **look):
-            click.echo(path)
+            echo(path)

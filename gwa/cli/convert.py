@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._common import OUTPUT, PATH, SOURCES, noting, options, pseudonyms, reading, tell
+from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
@@ -92,5 +93,5 @@ def _append(
     account, repeated = append(sources, out, command=shlex.join(words), **arguments)
     if not quiet:
         for path in repeated:
-            click.echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
+            echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
     return account

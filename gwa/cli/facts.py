@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._common import TRACE, engines, opened, options, parts
+from gwa.cli._terminal import echo_json
 
 
 @click.command(name="facts")
@@ -35,4 +36,4 @@ def command(trace: Path, only: str, explain: bool, **params: Any) -> None:
 
             table(COLUMNS, section_costs(opened_trace.store, only), as_json=False)
             return
-        click.echo(json.dumps(opened_trace.facts(only), indent=1, ensure_ascii=False))
+        echo_json(json.dumps(opened_trace.facts(only), indent=1, ensure_ascii=False))

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._common import JSON, PATH, opened, options, parts
+from gwa.cli._terminal import echo
 from gwa.errors import TraceError
 
 TEST_COLUMNS = ("p_value", "p_ad", "p_cvm")
@@ -90,7 +91,7 @@ def command(
     lines = [_row(fit, fits) for fit in sorted(fits, key=lambda fit: (bool(fit.degenerate), fit.ks))]
     table(names, [tuple(line[name] for name in names) for line in lines], as_json=as_json)
     if not params["quiet"]:
-        click.echo(about, err=True)
+        echo(about, err=True)
 
 
 def _ranking(store: Any, _: str, params: dict[str, Any]) -> tuple[Any, str]:

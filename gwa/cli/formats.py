@@ -3,6 +3,7 @@
 import click
 
 from gwa.cli._common import JSON
+from gwa.cli._terminal import echo
 
 
 @click.command(name="formats")
@@ -28,7 +29,7 @@ def command(name: str | None, own: bool, as_json: bool) -> None:
         return
     if name:
         file_format = format_called(name)
-        click.echo(f"{file_format.title}\n\n{file_format.notes.strip()}")
+        echo(f"{file_format.title}\n\n{file_format.notes.strip()}")
         return
     rows = [
         (known.name, known.title, " ".join(known.names), "read, write" if known.write else "read")

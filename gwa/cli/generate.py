@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._common import ARRIVALS, OUTPUT, engine, limits
+from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.models.base import Model
@@ -60,7 +61,7 @@ def command(model: str, out: Path, **params: Any) -> None:
         raise click.UsageError("--utilization needs --cpus: of how many processors?")
     source = files.found(model)
     for warning in () if params["quiet"] else (*source.warnings, *endless_gaps(source.model)):
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
     arguments = {f"--{name}": params[name] for name in RECORDED_OPTIONS}
     words = [word for name, value in arguments.items() if value is not None for word in (name, str(value))]
     command_line = shlex.join(["gwa", "generate", source.name, *words])
@@ -68,7 +69,7 @@ def command(model: str, out: Path, **params: Any) -> None:
     with protected([Path(model)]):
         jobs = generate(_order(source.model, params), out, command_line, engine(params), bar)
     if not params["quiet"]:
-        click.echo(f"{out}: {jobs:,} synthetic jobs of {source.model.title}, seed {params['seed']}", err=True)
+        echo(f"{out}: {jobs:,} synthetic jobs of {source.model.title}, seed {params['seed']}", err=True)
 
 
 def _order(model: "Model", params: dict[str, Any]) -> "GenerationRequest":

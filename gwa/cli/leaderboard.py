@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._common import JSON, OUTPUT_PATH, PATH, opened, options
+from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -59,14 +60,14 @@ def command(
             "Leaderboard of models", ", ".join(standings.traces), (section,), overline="Model comparison"
         )
         for path in write(report, folder, "leaderboard", ["html", "json"]):
-            click.echo(path, err=True)
+            echo(path, err=True)
     keys = [column.key for column in COLUMNS]
     names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
     if sys.stdout.isatty() and not as_json:
         rows = [tuple(f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row) for row in rows]
     table(names, rows, as_json=as_json)
     for note in () if params["quiet"] else results.notes:
-        click.echo(note, err=True)
+        echo(note, err=True)
 
 
 def _names(models_option: str | None) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gwa.cli._common import ARRIVALS, JSON, OUTPUT_PATH, TRACE, opened, options
+from gwa.cli._terminal import echo, echo_json
 
 
 @click.group(name="model")
@@ -79,10 +80,10 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **param
         origin = {"fitted to": opened_trace.name, "jobs": len(opened_trace)}
         origin |= {WARNINGS: warnings} if warnings else {}
     for warning in () if params["quiet"] else warnings:
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
     if out is None:
-        click.echo(text(fitted, origin), nl=False)
+        echo_json(text(fitted, origin), nl=False)
     else:
         write(fitted, out, origin)
         if not params["quiet"]:
-            click.echo(f"{out}: {fitted.title}, fitted to {origin['jobs']:,} jobs", err=True)
+            echo(f"{out}: {fitted.title}, fitted to {origin['jobs']:,} jobs", err=True)

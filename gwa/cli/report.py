@@ -17,6 +17,7 @@ from gwa.cli._common import (
     parts,
     reading,
 )
+from gwa.cli._terminal import echo
 
 
 @click.command(name="report")
@@ -77,7 +78,7 @@ def command(
         opened_trace.store.top = top
         report = opened_trace.report(only, reading(params).progress)
         for path in write(report, folder, opened_trace.name, kinds, **look):
-            click.echo(path)
+            echo(path)
     if report.failed:
-        click.echo("gwa: some sections could not be made: they say so in their place", err=True)
+        echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._common import JSON, PATH, opened, options
+from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays
@@ -40,7 +41,7 @@ def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
     table([item.key for item in COLUMNS], rows, as_json=as_json)
     if not params["quiet"]:
         for sentence in (*scorecard.notes, scorecard.summary()):
-            click.echo(sentence, err=True)
+            echo(sentence, err=True)
 
 
 def _read_jobs(path: Path, params: dict[str, Any]) -> "JobArrays":

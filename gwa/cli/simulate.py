@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._common import JSON, OUTPUT_PATH, PATH
+from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.evaluation.experiments.results import ExperimentResults
@@ -72,8 +73,8 @@ def command(
     paths = [*results.write(folder), *write(page, folder, "report", ["html", "json"])]
     _print(results, as_json=as_json)
     if not params["quiet"]:
-        click.echo(f"{len(plan.runs):,} runs, of which {done:,} were done now", err=True)
-        click.echo("\n".join(map(str, paths)), err=True)
+        echo(f"{len(plan.runs):,} runs, of which {done:,} were done now", err=True)
+        echo("\n".join(map(str, paths)), err=True)
 
 
 def _print(results: "ExperimentResults", *, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._common import OUTPUT_PATH, PATH, engine, limits
+from gwa.cli._terminal import echo
 
 
 @click.group(name="site")
@@ -65,13 +66,11 @@ def build(
     jobs = jobs or os.cpu_count() or 1
     outcome = build(folder, out, BuildOptions(jobs, params["memory"], params["publish_names"], url, bar))
     for problem in outcome.problems:
-        click.echo(f"gwa: {problem}", err=True)
+        echo(f"gwa: {problem}", err=True)
     if not params["quiet"]:
-        click.echo(f"{out}: {len(outcome.built)} traces made, {len(outcome.unchanged)} unchanged", err=True)
+        echo(f"{out}: {len(outcome.built)} traces made, {len(outcome.unchanged)} unchanged", err=True)
         if not outcome.url:
-            click.echo(
-                f"{out}: without --url there is no feed, and 404.html has no style in subfolders", err=True
-            )
+            echo(f"{out}: without --url there is no feed, and 404.html has no style in subfolders", err=True)
     if outcome.problems:
         ctx.exit(1)
 
@@ -92,5 +91,5 @@ def serve(folder: Path, port: int, debug: bool) -> None:
 
     del debug
     with server(folder, port) as running:
-        click.echo(f"http://{LOOPBACK}:{running.server_port}/ (Ctrl+C stops it)")
+        echo(f"http://{LOOPBACK}:{running.server_port}/ (Ctrl+C stops it)")
         running.serve_forever()

@@ -1,11 +1,18 @@
 """Query a trace."""
 
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gwa.cli._common import JSON, TRACE, opened, options
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from gwa.store.store import Store
 
 
 @click.command(name="sql")
@@ -18,22 +25,43 @@ def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
     Query a trace with SQL: a table on a terminal, CSV when piped.
 
     The table jobs has the 29 fields of GWF; ran has the jobs that ran, with start_time, end_time
-    and cpu_seconds. Others are header, sources, rejects, repairs and dependencies.
+    and cpu_seconds. Others are header, sources, rejects, repairs and dependencies. A query reads the
+    trace, no other file, and writes none. In CSV, text that a spreadsheet would take for a formula
+    begins with an apostrophe. Times with a zone are shown in the time zone of the trace.
 
     \b
     Example:
       gwa sql sample_traces/swf/tiny.swf "select user_id, count(*) from jobs group by all order by 2 desc"
     """
-    import duckdb
-
     from gwa.cli._terminal import table
-    from gwa.errors import TraceError
 
     with opened(trace, params) as opened_trace:
-        try:
-            result = opened_trace.store.connection.execute(query)
-            names = [column[0] for column in result.description or []]
-            rows = result.fetchall()
-        except duckdb.Error as error:
-            raise TraceError(f"the query failed: {str(error).strip().splitlines()[0]}") from error
+        names, rows = _answer(opened_trace.store, query)
     table(names, rows, as_json=as_json)
+
+
+def _answer(store: "Store", query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns and rows that *query* yields; raise `QueryError` if it fails."""
+    import duckdb
+
+    from gwa.errors import QueryError
+    from gwa.store.engines.duckdb import literal
+    from gwa.store.engines.restricted import lock
+
+    store.connection.execute(f"set timezone = {literal(store.system.timezone.key)}")
+    lock(store.connection, store.files)
+    try:
+        result = store.connection.execute(query)
+        columns = result.description or []
+        return [name for name, *_ in columns], _rows(result, [str(kind) for _, kind, *_ in columns])
+    except duckdb.Error as error:
+        raise QueryError(f"the query failed: {str(error).strip()}") from error
+
+
+def _rows(result: "duckdb.DuckDBPyConnection", kinds: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return the rows of *result*; times with a zone pass through Arrow, since DuckDB needs pytz for them."""
+    if not any("TIME ZONE" in kind for kind in kinds):
+        return result.fetchall()
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # it advises what shows fewer errors
+        table: Any = result.to_arrow_table()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -24,6 +24,9 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     `gwa.formats.format_options` says. The SELECT has their values as variables.
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``, ``needs``
     see `gwa.ingest.spec.ConverterSpec`.
+
+A definition may be a stranger's: its SQL uses the tables of the source, the jobs and the header. All else,
+such as another file, is refused before any of it runs.
 """
 
 import re
@@ -42,10 +45,11 @@ from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.lines import Layout
 from gwa.ingest.spec import MISSING, ConverterSpec, RepairStep, TableSpec, with_extra_columns
+from gwa.store.engines.restricted import check_change, check_query, parser
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util import plugins
-from gwa.util.toml import Check, TomlFile, record
+from gwa.util.toml import Check, TomlFile, record, refusal
 
 HEADER: Final = re.compile(r"\A/\* ---\n(.*?)\n--- \*/\s*(.*)\Z", re.DOTALL)
 STEP: Final = re.compile(r'^name = "(.*)"\nmeaning = "(.*)"$', re.MULTILINE)
@@ -53,6 +57,15 @@ REMARK: Final = re.compile(r"'([^':\n]+): ((?:[^'\n]|'')+)'")
 """A literal in a SELECT that may become a remark."""
 
 READERS: Final = plugins.names("gwa.ingest.readers")
+TABLE_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+COLUMN_TYPE: Final = re.compile(r"[A-Za-z]\w*(\(\d+(, ?\d+)?\))?(\[\])*", re.ASCII)
+"""Names and types of columns; both become part of SQL, and nothing else may."""
+
+MAXIMUM_COLUMNS: Final = 500
+"""A source with more columns is no log: tables of thousands of columns take memory and time without end."""
+
+TABLES: Final = ("recorded", "header")
+"""The tables of a store that a definition may use, beside those of the source."""
 FAULTS: Final = (DefinitionError, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 """What the engine says of SQL that is wrong whatever the data."""
 
@@ -115,11 +128,27 @@ class _TableHeader:
     missing: tuple[str, ...] = MISSING
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Refuse what would be more in SQL than the name, the type or the character that it should be."""
+        for name, kind in self.columns.items():
+            _require(TABLE_NAME, f"columns.{name}", name, "a name of letters, digits and underscores")
+            _require(COLUMN_TYPE, f"columns.{name}", kind, "a type such as varchar, bigint or double")
+        for name in self.options.get("cells", ()):
+            _require(TABLE_NAME, "options.cells", name, "names of letters, digits and underscores")
+        for key, text in (("delimiter", self.delimiter), ("options.quote", self.options.get("quote") or '"')):
+            if not isinstance(text, str) or len(text) != 1 or text in "'\n":
+                raise refusal(key, text, "one character")
+
     def spec(self, *, numbered: bool) -> TableSpec:
         return TableSpec(**{key: getattr(self, key) for key in TABLE_KEYS}, numbered=numbered)
 
 
 TABLE_KEYS: Final = tuple(key.name for key in fields(_TableHeader))
+
+
+def _require(pattern: re.Pattern[str], key: str, text: object, expected: str) -> None:
+    if not isinstance(text, str) or not pattern.fullmatch(text):
+        raise refusal(key, text, expected)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +197,8 @@ def definition(name: str, text: str) -> Format:
     with file.located():
         header = record(_Header, file.data)
         shared = {key: file.data[key] for key in TABLE_KEYS if key in file.data}
+        for side in header.sides:
+            _require(TABLE_NAME, f"sides.{side}", side, "a name of letters, digits and underscores")
         sides = {
             side: record(_TableHeader, {**shared, **table}, f"sides.{side}").spec(numbered=False)
             for side, table in header.sides.items()
@@ -211,7 +242,7 @@ def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | Non
         return "has no line of data"
     if spec.reader == "columns" and not spec.source_table.options.get("any_width"):
         width, wanted = _widths(head, spec)
-        if width not in wanted and not (header.extra_columns and width > wanted[0]):
+        if width not in wanted and not (header.extra_columns and wanted[0] < width <= MAXIMUM_COLUMNS):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
     return _odd_rows(head, rows, spec, header)
 
@@ -263,10 +294,11 @@ def _read(
     """Return a store with the jobs; raise `DefinitionError` where the SQL in the file *name* is wrong."""
     if header.extra_columns:
         layout = Layout(spec.source_table.delimiter, spec.source_table.comment)
-        width = max((head.width(layout) for head in heads), default=0)
+        width = min(max((head.width(layout) for head in heads), default=0), MAXIMUM_COLUMNS)
         spec = replace(spec, source_table=with_extra_columns(spec.source_table, width))
     store = Store.create(options.target, options.engine)
     try:
+        _check_sql(spec)
         ingest(store, heads, spec, options)
     except BaseException as error:
         store.close()
@@ -274,3 +306,13 @@ def _read(
             raise DefinitionError(f"{name}: {str(error).splitlines()[0]}") from error
         raise
     return store
+
+
+def _check_sql(spec: ConverterSpec) -> None:
+    """Raise `DefinitionError` for SQL that uses more than the tables of the source and of the store."""
+    tables = [*spec.tables, *TABLES]
+    with parser() as database:
+        check_query(database, spec.select, tables)
+        for step in spec.steps:
+            check_query(database, step.when, tables)
+            check_change(database, step.sql, tables)

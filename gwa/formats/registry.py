@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Final
 
 from gwa.errors import DefinitionError, GwaError, OutputError, UnknownFormat
 from gwa.formats.base import Format, formats, writers
@@ -21,6 +22,9 @@ from gwa.ingest.source.compressed import plain_name
 from gwa.store.privacy import Vocabulary
 from gwa.util import plugins
 from gwa.util.assets import asset
+
+MAXIMUM_BYTES: Final = 1_000_000
+"""A larger file is no definition."""
 
 
 @cache
@@ -86,7 +90,13 @@ def format_called(name: str) -> Format:
 def _definition(path: Traversable) -> Format:
     """Return the format defined in a file."""
     try:
-        return definition(path.name, path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(MAXIMUM_BYTES + 1)
+        if len(content) > MAXIMUM_BYTES:
+            raise DefinitionError(
+                f"{path.name}: is longer than {MAXIMUM_BYTES:,} bytes, no definition in SQL"
+            )
+        return definition(path.name, content.decode("utf-8").replace("\r\n", "\n"))
     except OSError as error:
         raise UnknownFormat(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

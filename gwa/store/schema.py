@@ -41,8 +41,8 @@ class Field:
         return self.sql in {"BIGINT", "INTEGER"}
 
 
-LATEST: Final = 253_402_300_799.0
-"""The last second of the year 9999: no time stamp can be later."""
+LATEST: Final = 221_876_927_999.0
+"""The last second of the year 9000: calendars end in 9999, and jobs end after they are submitted."""
 
 LONGEST: Final = 3.2e9
 """A hundred years in seconds: no duration can be longer."""

@@ -6,6 +6,7 @@ One file holds ``jobs`` (the 29 fields), ``header``, ``sources``, ``rejects``, `
 Parquet, another engine than DuckDB may answer.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -44,6 +45,9 @@ SQL: Final = {field.name: field.sql for field in FIELDS}
 Period = tuple[float, float]
 """A first second, and the first one after it."""
 
+COUNT: Final = re.compile(r"[0-9]{1,18}")
+"""A number of rows in the account."""
+
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
 
@@ -65,6 +69,8 @@ class Store(Queries):
         super().__init__(Duck(connection))
         self.connection = connection
         self.is_read_only = False
+        self.files: Sequence[str] = ()
+        """The files that the engine reads jobs from at each query; none where they are copied."""
         self.top = 10
         """The number of entries in lists of the largest users, groups and queues."""
         self._folder = folder
@@ -146,7 +152,7 @@ class Store(Queries):
         Header, system, sources and account are those of the whole.
         """
         part = Store(self.connection.cursor(), self._folder, self)
-        part.is_read_only, part.top = self.is_read_only, self.top
+        part.is_read_only, part.top, part.files = self.is_read_only, self.top, self.files
         # The header may stand in a temporary table, which no other cursor sees.
         part.connection.execute(f"create temp table header ({TABLES['header']})")
         part.set_header(self.header)
@@ -205,10 +211,13 @@ class Store(Queries):
 
     @property
     def account(self) -> Account:
-        """What became of every row of the sources."""
+        """What became of every row; raise `TraceError` where another program wrote no numbers."""
         recorded = self.provenance
-        counts = {name: int(recorded.get(f"account.{name}", 0)) for name in Account.__annotations__}
-        return Account(**counts)
+        texts = {name: recorded.get(f"account.{name}", "0") for name in Account.__annotations__}
+        for name, text in texts.items():
+            if not COUNT.fullmatch(text):
+                raise TraceError(f"the account of the trace says {text[:40]!r} {name}, expected a number")
+        return Account(**{name: int(text) for name, text in texts.items()})
 
     @property
     def provenance(self) -> dict[str, str]:

@@ -15,9 +15,13 @@ import duckdb
 
 from gwa.errors import DefinitionError, EngineError, TraceError
 from gwa.store.engines.duckdb import literal
+from gwa.store.engines.restricted import check_query, parser
 from gwa.store.store import Store, submitted_in
 from gwa.store.system import System
 from gwa.util.units import DAY
+
+TABLES_OF_CONDITIONS: Final = ("jobs", "dependencies", "source_ids")
+"""The tables that a condition may read."""
 
 SHOWN: Final = 8
 """The number of names that an error message lists."""
@@ -40,7 +44,7 @@ class Subset:
     queues, groups, users
         Names, of which the job's queue, group or user must be one.
     where
-        An SQL condition on the fields of a job, such as ``n_procs > 1``.
+        An SQL condition on the fields of a job, such as ``n_procs > 1``; it may read other jobs, but no file.
 
     Examples
     --------
@@ -84,12 +88,13 @@ def select(store: Store, subset: Subset) -> Store:
     period = bounds(subset.period, store.system) if subset.period else None
     query = f"select count(*) from jobs where {condition}{submitted_in(period)}"
     try:
-        is_condition = len(store.connection.extract_statements(query)) == 1
-        jobs = store.row(query)[0] if is_condition else None
-    except (duckdb.Error, EngineError) as error:
-        raise TraceError(f"'{subset.where}' is no condition on jobs: {str(error).splitlines()[0]}") from error
-    if jobs is None:
-        raise TraceError(f"'{subset.where}' is no condition on jobs, expected one such as run_time > 3600")
+        with parser() as database:
+            check_query(database, query, TABLES_OF_CONDITIONS)
+        jobs = store.row(query)[0]
+    except (duckdb.Error, DefinitionError, EngineError) as error:
+        reason = str(error).splitlines()[0]
+        message = f"'{subset.where}' is no condition on jobs such as run_time > 3600: {reason}"
+        raise TraceError(message) from error
     if not jobs:
         raise TraceError(f"the trace has no jobs that fit: {subset}{_extent(store)}")
     return store.filtered(condition, period)

@@ -103,6 +103,7 @@ def test_check_fails_on_rejected_rows_only(tmp_path):
         (("sql", str(SAMPLE), "select nonsense"), 1, "gwa: the query failed"),
         (("facts", str(SAMPLE), "--format", "nonsense"), 1, "there is no format 'nonsense'"),
         (("facts", str(SAMPLE), "--memory", "plenty"), 2, "'plenty' is no size, expected one such as 2GB"),
+        (("facts", str(SAMPLE), "--memory", "399MB"), 2, "399MB is not enough, expected at least 400MB"),
     ],
 )
 def test_mistakes_are_told_in_a_line(words, status, said, tmp_path):
@@ -146,19 +147,3 @@ def test_no_names_of_folders_get_into_a_report(tmp_path):
     assert (
         os.sep not in json.loads((tmp_path / "tiny.json").read_text())["reproduction"]["sources"][0]["file"]
     )
-
-
-def test_ctrl_c_in_a_query_is_no_failure_of_gwa():
-    script = f"""
-import os, signal, sys, threading
-from gwa.cli import main
-sys.argv = ["gwa", "sql", {str(HOME / "sample_traces/swf/tiny.swf")!r},
-            "select sum(a.range * b.range % 7) from range(100000000) a, range(1000) b"]
-threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
-main()
-"""
-    stopped = subprocess.run(
-        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=False
-    )
-
-    assert (stopped.returncode, stopped.stderr.strip()) == (130, "gwa: stopped")

@@ -244,3 +244,70 @@ def test_every_option_states_what_it_accepts(one):
     assert ANY not in one.options.values()
     for expected in one.options.values():
         assert expected in KINDS or " | " in expected
+
+
+# Definitions of strangers.
+
+READING = (
+    (
+        "select begin as submit_time, (select content from read_text('{path}')) as user_id from source",
+        "read_text",
+    ),
+    ("select begin as submit_time, column0 as user_id from source, '{path}'", "secret"),
+    ("select begin as submit_time from source; copy source to '{path}'", "is no query"),
+)
+STEP = """
+[[steps]]
+name = "n"
+meaning = "m"
+"""
+
+
+@pytest.mark.parametrize(("select", "reason"), READING)
+def test_the_sql_of_a_definition_reads_no_file(select, reason, log, tmp_path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("hidden\n")
+    own = tmp_path / "mine.sql"
+    own.write_text(OWN.partition("select ")[0] + select.format(path=secret))
+    with pytest.raises(DefinitionError, match=f"mine.sql: the SQL .*{reason}"):
+        open_trace([log], str(own))
+    assert secret.read_text() == "hidden\n"
+
+
+@pytest.mark.parametrize("key", ["sql", "when"])
+@pytest.mark.parametrize(
+    "sql", ["copy recorded to '{path}'", "select count(*) from '{path}'", "delete from provenance"]
+)
+def test_the_steps_of_a_definition_touch_no_file(key, sql, log, tmp_path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("hidden\n")
+    own = tmp_path / "mine.sql"
+    step = {"sql": "select 1", "when": "select true", key: sql.format(path=secret)}
+    lines = "".join(f'{name} = "{text}"\n' for name, text in step.items())
+    own.write_text(OWN.replace("--- */", f"{STEP}{lines}--- */"))
+    with pytest.raises(DefinitionError, match=r"mine.sql: the SQL "):
+        open_trace([log], str(own))
+    assert secret.read_text() == "hidden\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ('mark = "varchar"', 'mark = "varchar default (select 1)"', "columns.mark: .*expected a type"),
+        ('mark = "varchar"', '"mark varchar, b" = "varchar"', "expected a name"),
+        ('delimiter = ","', "delimiter = \"', x='\"", "delimiter: .*expected one character"),
+        ("[columns]", '[options]\nquote = "\'"\n[columns]', "options.quote: .*expected one character"),
+        ("[columns]", '[sides."a b".columns]\nx = "double"\n[columns]', "sides.a b: .*expected a name"),
+    ],
+)
+def test_names_types_and_delimiters_are_no_sql(before, after, reason):
+    assert before in OWN
+    with pytest.raises(DefinitionError, match=reason):
+        definition("mine.sql", OWN.replace(before, after))
+
+
+def test_a_definition_without_end_is_refused(tmp_path):
+    endless = tmp_path / "endless.sql"
+    endless.symlink_to("/dev/zero")
+    with pytest.raises(DefinitionError, match=r"endless.sql: is longer than 1,000,000 bytes"):
+        format_called(str(endless))

@@ -145,13 +145,32 @@ def test_nothing_in_the_current_folder_is_executed_and_no_script_runs_twice(tmp_
     assert not (here / "executed").exists()
 
 
-def test_the_command_executes_nothing_in_the_current_folder(tmp_path):
+COMMANDS = (
+    ("convert", "SAMPLE", "-o", "out.gwf"),
+    ("report", "SAMPLE", "--html", "-o", "out"),
+    ("compare", "SAMPLE", "SAMPLE", "-o", "out"),
+    ("facts", "SAMPLE"),
+    ("check", "SAMPLE"),
+    ("sql", "SAMPLE", "select to_timestamp(1), * from jobs"),
+    ("fit", "SAMPLE", "runtime"),
+    ("model", "fit", "SAMPLE", "lublin"),
+    ("generate", "lublin", "--jobs", "20", "--seed", "1", "-o", "out.gwf"),
+    ("formats",),
+)
+MODULES = ("numpy", "json", "click", "pandas", "pytz", "pyarrow", "sitecustomize", "usercustomize", "evil")
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_command_executes_nothing_in_the_current_folder(tmp_path, words):
     here = tmp_path / "here"
     here.mkdir()
-    for name in ("numpy", "json", "click"):
-        (here / f"{name}.py").write_text("open('executed', 'a').write(__name__)\n")
+    for name in MODULES:
+        (here / f"{name}.py").write_text(f"open({str(here / 'executed')!r}, 'a').write(__name__)\n")
+    (here / "matplotlibrc").write_text("backend: module://evil\nfont.size: 40\n")
+    (here / "pyproject.toml").write_text("broken")
+    sample = str(HOME / "sample_traces" / "swf" / "tiny.swf")
     subprocess.run(
-        [sys.executable, "-m", "gwa", "facts", HOME / "sample_traces" / "swf" / "tiny.swf"],
+        [sys.executable, "-m", "gwa", *(word.replace("SAMPLE", sample) for word in words)],
         cwd=here, env={**os.environ, "PYTHONPATH": str(HOME)}, capture_output=True, check=True,
     )  # fmt: skip
     assert not (here / "executed").exists()

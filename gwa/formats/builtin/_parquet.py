@@ -5,6 +5,7 @@ from typing import Final
 
 import duckdb
 
+from gwa.errors import TraceError
 from gwa.formats.builtin._columns import is_packed
 from gwa.formats.remote import address
 from gwa.ingest.counting import RowCounts
@@ -26,6 +27,10 @@ LIST_COLUMNS: Final = {
 }
 """Columns of lists from tables that may have several rows per job: the elements, and their order."""
 
+ROWS_PER_BYTE: Final = 10
+ROWS_OF_ANY_FILE: Final = 1_000_000
+"""The most rows that are read: jobs that differ in their times take more than a tenth of a byte each."""
+
 
 def columns_of(head: FileHead) -> Sequence[str]:
     """Return the names of the columns of a file; raise `ValueError` if it is not a Parquet file."""
@@ -46,6 +51,17 @@ def columns_of(head: FileHead) -> Sequence[str]:
 def escaped_path(head: FileHead) -> str:
     """Return the path of *head*, escaped so that DuckDB does not read it as a pattern."""
     return address(head.path)
+
+
+def refuse_bombs(heads: Sequence[FileHead]) -> None:
+    """Raise `TraceError` for a file that unpacks to more rows than jobs of a log can be packed in."""
+    for head in heads:
+        with duckdb.connect() as database:
+            query = "select num_rows from parquet_file_metadata($path)"
+            ((rows,),) = database.execute(query, {"path": escaped_path(head)}).fetchall()
+        size = head.path.stat().st_size
+        if rows > ROWS_OF_ANY_FILE + ROWS_PER_BYTE * size:
+            raise TraceError(f"{head.path}: has {rows:,} rows in {size:,} bytes, which no log of jobs has")
 
 
 def row_counts(store: Store, head: FileHead) -> RowCounts:

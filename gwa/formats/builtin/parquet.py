@@ -22,6 +22,7 @@ from gwa.formats.builtin._parquet import (
     first_line,
     jobs_query,
     output_columns,
+    refuse_bombs,
     row_counts,
 )
 from gwa.formats.remote import address, is_remote, remote_files
@@ -62,6 +63,7 @@ def mismatch(head: FileHead) -> str | None:
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the jobs of Parquet files: a view of them if they need no cleaning."""
     require_match(heads, mismatch)
+    refuse_bombs(heads)
     return _fill_or_close(Store.create(options.target, options.engine), heads, options)
 
 
@@ -126,6 +128,7 @@ def _use_in_place(store: Store, heads: Sequence[FileHead], options: ReadOptions)
     if options.engine and options.on_spark:
         store.over([str(head.path.absolute()) for head in heads], options.engine)
     if is_clean(store):
+        store.files = [name for head in heads for name in (escaped_path(head), str(head.path))]
         return True
     store.connection.execute("drop view ran")
     store.connection.execute("drop view jobs")

@@ -17,7 +17,14 @@ import duckdb
 from gwa.errors import TraceError
 from gwa.formats.base import Format, new_store, require_match
 from gwa.formats.builtin._columns import source_rows
-from gwa.formats.builtin._parquet import TASK_COLUMNS, columns_of, escaped_path, first_line, row_counts
+from gwa.formats.builtin._parquet import (
+    TASK_COLUMNS,
+    columns_of,
+    escaped_path,
+    first_line,
+    refuse_bombs,
+    row_counts,
+)
 from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, finish_store
 from gwa.ingest.source.head import FileHead
@@ -65,6 +72,7 @@ def mismatch(head: FileHead) -> str | None:
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the tasks of Parquet files as jobs."""
     require_match(heads, mismatch)
+    refuse_bombs(heads)
     kilobytes = KILOBYTES.get(str(options.format_options.get("memory_unit")))
     status = options.format_options.get("status")
     try:

@@ -21,6 +21,7 @@ from gwa.ingest.batch import BlockBatch
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
+from gwa.store.engines.duckdb import literal
 
 TEXT: Final = "varchar"
 
@@ -72,9 +73,7 @@ def _line_table(block: LineBlock) -> object:
 
 def _values_query(table_spec: TableSpec) -> str:
     """Return the query for the values of each line, as texts, and the reason to refuse it."""
-    paths = ", ".join(
-        f"'{path}'" for path in _json_paths(table_spec.columns, table_spec.options.get("paths", {}))
-    )
+    paths = ", ".join(map(literal, _json_paths(table_spec.columns, table_spec.options.get("paths", {}))))
     faults = [
         f"when {value} is not null and try_cast({value} as {kind}) is null"
         f" then '{name} is ''' || left({value}, 40) || ''', expected a number'"
@@ -112,6 +111,7 @@ def _comment_condition(table_spec: TableSpec) -> str:
     value = dict(zip(table_spec.columns, _value_columns(table_spec), strict=True))
     skip: Mapping[str, Sequence[str]] = table_spec.options.get("skip", {})
     conditions = [
-        f"{value[name]} in ({', '.join(repr(str(text)) for text in texts)})" for name, texts in skip.items()
+        f"{value[name]} in ({', '.join(literal(str(text)) for text in texts)})"
+        for name, texts in skip.items()
     ]
     return f"fault is null and coalesce({' or '.join(conditions)}, false)" if conditions else "false"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol, cast
 
 from gwa.errors import TraceError
+from gwa.util import interrupts
 
 MAGIC: Final = {
     b"\x1f\x8b": "gzip",
@@ -79,7 +80,8 @@ class Source:
         return self._raw.count
 
     def read(self, size: int) -> bytes:
-        """Return up to *size* decompressed bytes, ``b""`` at the end."""
+        """Return up to *size* decompressed bytes, ``b""`` at the end; end any thread after Ctrl-C."""
+        interrupts.check()
         pieces: list[bytes] = []
         while size > 0 and not self.broken:
             try:
@@ -130,7 +132,7 @@ class _ZstdFrames:
     def __init__(self, raw: io.BufferedReader) -> None:
         from zstandard import ZstdDecompressor
 
-        self._raw, self._rest, self._ready = raw, b"", b""
+        self._raw, self._rest, self._ready = raw, b"", memoryview(b"")
         self._new_frame = ZstdDecompressor().decompressobj
         self._frame = self._new_frame()
         self._is_begun = False
@@ -142,11 +144,12 @@ class _ZstdFrames:
                 if self._is_begun:
                     raise EOFError("the last frame has no end")
                 return b""
-            self._ready, self._is_begun = self._frame.decompress(data), True
+            self._ready, self._is_begun = memoryview(self._frame.decompress(data)), True
             self._rest = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
                 self._frame, self._is_begun = self._new_frame(), False
-        piece, self._ready = self._ready[:size], self._ready[size:]
+        # A view, since copying the rest for each piece would take time that grows with its square.
+        piece, self._ready = bytes(self._ready[:size]), self._ready[size:]
         return piece
 
 

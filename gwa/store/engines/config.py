@@ -12,10 +12,13 @@ DEFAULT_MEMORY_LIMIT: Final = "1500MB"
 MEMORY_OUTSIDE_ENGINE: Final = 450_000_000
 """Bytes of a process that DuckDB does not count: libraries, fits, figures, parts of DuckDB."""
 
+MINIMUM_MEMORY: Final = 400_000_000
+"""Bytes of a limited process: with less, figures alone exceed the limit, or DuckDB cannot read a log."""
+
 ALLOCATOR_SHARE: Final = 0.1
 """The share of memory that DuckDB freed but the allocator retains: up to 7 % of 4 GB were observed."""
 
-MINIMUM_ENGINE_SHARE: Final = 0.5
+MINIMUM_ENGINE_SHARE: Final = 0.25
 """The minimum share of the memory that is left to DuckDB."""
 
 SIZE_PATTERN: Final = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.IGNORECASE)

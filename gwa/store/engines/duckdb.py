@@ -1,7 +1,7 @@
 """DuckDB: the engine inside the process, in whose dialect all queries are written."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ import duckdb
 
 from gwa.store.engines.base import Answer, Parameters
 from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, Engine
+from gwa.util import interrupts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,8 +21,14 @@ class Duck:
     name = "duckdb"
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Wrap an open *connection*, which its owner closes."""
+        """Wrap an open *connection*, which its owner closes, and which Ctrl-C interrupts."""
         self._connection = connection
+        interrupts.register(self)
+
+    def interrupt(self) -> None:
+        """End the query that is being answered; nothing if there is none."""
+        with suppress(duckdb.Error):
+            self._connection.interrupt()
 
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
         """Return the result of a query."""
@@ -53,6 +60,8 @@ def connect(
         "temp_directory": f"{scratch}/spill",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
+        # A name of a table is never that of a variable of Python.
+        "python_enable_replacements": False,
     }
     if engine and engine.threads:
         config["threads"] = engine.threads

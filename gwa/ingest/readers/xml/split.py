@@ -16,7 +16,7 @@ from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject, decoded
 BLOCK_SIZE: Final = 1 << 21
 """Bytes of records that are parsed at a time."""
 
-MAXIMUM_RECORD_SIZE: Final = 1 << 24
+MAXIMUM_RECORD_SIZE: Final = 1 << 22
 """A longer record is refused without being held in memory."""
 
 MAXIMUM_TAG_SIZE: Final = 1 << 12
@@ -93,7 +93,7 @@ class Tags:
                 start = self.start.search(rest)
                 cut, is_skipping = start.end() if start else len(rest) - MAXIMUM_TAG_SIZE, True
             # If there is no place to cut, try again with twice as much.
-            size = BLOCK_SIZE if cut else 2 * len(rest)
+            size = BLOCK_SIZE if cut else min(2 * len(rest), MAXIMUM_RECORD_SIZE + 1)
             line, rest = line + rest.count(b"\n", 0, cut), rest[cut:]
         # Half a record at the end of truncated data is dropped: the truncation itself is rejected instead.
         rest = rest[: self._cut(rest)] if source.broken else rest

@@ -1,0 +1,138 @@
+"""Ctrl-C ends every command, and what it started: status 130, no traceback, nothing left behind."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import pytest
+
+from tests.conftest import HOME
+
+SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
+RECORD = (
+    "<JobUsageRecord><JobIdentity><LocalJobId>1</LocalJobId></JobIdentity><WallDuration>PT1H</WallDuration>"
+    "<EndTime>2011-02-03T07:00:00Z</EndTime></JobUsageRecord>"
+)
+EXPERIMENT = """
+title = "T"
+policies = ["easy", "fcfs"]
+clusters = [{{ name = "c", processors = 999 }}]
+[[workloads]]
+name = "w"
+trace = "{trace}"
+"""
+CATALOGUE = """
+[archive]
+title = "A"
+about = "a"
+[[trace]]
+id = "made"
+title = "M"
+system = "s"
+provider = "p"
+licence = "CC0-1.0"
+citation = "c"
+preset = "lublin"
+jobs = 20
+seed = 3
+"""
+ENDLESS = "select sum(a.range * b.range % 7) from range(100000000) as a, range(1000) as b"
+COMMANDS = {
+    "convert": ("convert", "many.xml", "-o", "{world}/out.gwf"),
+    "report": ("report", SAMPLE, "--html", "-o", "{world}/out"),
+    "compare": ("compare", SAMPLE, SAMPLE, "-o", "{world}/out"),
+    "facts": ("facts", SAMPLE),
+    "sql": ("sql", SAMPLE, "select * from jobs"),
+    "model": ("model", "fit", SAMPLE, "lublin"),
+    "simulate": ("simulate", "experiment.toml", "-o", "{world}/out"),
+    "site": ("site", "build", "site", "-o", "{world}/out"),
+}
+BEGIN = """
+import os, signal, sys, threading
+from pathlib import Path
+from gwa.cli import main
+sys.argv = ["gwa", *sys.argv[1:]]
+print("begins", file=sys.stderr, flush=True)
+"""
+AT_AN_EVENT = """
+from tests.killing import kill_at
+kill_at(6, Path.cwd(), signal.SIGINT)
+"""
+SOON = """
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+"""
+
+
+@pytest.fixture
+def world(tmp_path):
+    """Return a folder with what the commands read, and one for their temporary files."""
+    (tmp_path / "many.xml").write_text(RECORD * 100_000)
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT.format(trace=SAMPLE))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "archive.toml").write_text(CATALOGUE)
+    (tmp_path / "tmp").mkdir()
+    return tmp_path
+
+
+def started(world, code, words):
+    """Start gwa with *words* in a session of its own, and return when it begins."""
+    environment = {**os.environ, "PYTHONPATH": str(HOME), "TMPDIR": str(world / "tmp")}
+    words = [str(word).format(world=world) for word in words]
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", f"{BEGIN}{code}main()", *words],
+        cwd=world, env=environment, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr
+    assert process.stderr.readline() == "begins\n"
+    return process
+
+
+def ended(process, world, statuses=(130,)):
+    """Check how a process has ended."""
+    try:
+        message = process.communicate(timeout=120)[1]
+        assert process.returncode in statuses, message
+        assert "Traceback" not in message
+        assert process.returncode == 0 or message.split("\n")[-2] == "gwa: stopped"
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)
+        assert [path.name for path in (world / "tmp").iterdir()] == []
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_interrupted(name, world):
+    ended(started(world, AT_AN_EVENT, COMMANDS[name]), world)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("sql", SAMPLE, ENDLESS), ("facts", SAMPLE, "--where", f"({ENDLESS}) > job_id")],
+    ids=["sql", "where"],
+)
+def test_a_query_that_never_ends_is_interrupted(words, world):
+    ended(started(world, SOON, words), world)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_interrupted_at_any_moment(name, world):
+    """The longest time is printed, not tested: it is that of a busy machine, too."""
+    begin = time.monotonic()
+    ended(started(world, "", COMMANDS[name]), world, (0,))
+    whole, longest, moments = time.monotonic() - begin, 0.0, random.Random(name)
+    for _ in range(int(os.environ.get("GWA_MOMENTS", "50"))):
+        process = started(world, "", COMMANDS[name])
+        time.sleep(moments.uniform(0, whole))
+        begin = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)
+        ended(process, world, (0, 130))
+        longest = max(longest, time.monotonic() - begin)
+    sys.stderr.write(f"\n{name}: ended {longest:.2f} s after Ctrl-C at the latest, of {whole:.1f} s\n")

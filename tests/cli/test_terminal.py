@@ -1,0 +1,121 @@
+"""What a terminal shows: names from logs and files cannot drive it, and sheets compute nothing."""
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwa.cli._terminal import UNPRINTABLE, disarmed, printable, table
+from tests.conftest import HOME
+
+SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
+EVIL = "a\x1b]0;title\x07\x1b[31mred\x9b2J\rb\u202ecod\u2066\x7f\x85"
+SHOWN = r"a\x1b]0;title\x07\x1b[31mred\x9b2J\rb\u202ecod\u2066\x7f\x85"
+QUERY = "select " + " || ".join(f"chr({ord(letter)})" for letter in EVIL) + " as evil"
+
+
+def run(*words, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "gwa", *words], capture_output=True, check=False, timeout=120, **options
+    )
+
+
+def on_a_terminal(*words, cwd, kind="dumb"):
+    """Return what gwa writes to a terminal."""
+    shown, terminal = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "gwa", *words], cwd=cwd, stdin=terminal, stdout=terminal, stderr=terminal,
+        env={**os.environ, "TERM": kind, "COLUMNS": "200", "NO_COLOR": "1"},
+    ) as process:  # fmt: skip
+        os.close(terminal)
+        output = b""
+        try:
+            while piece := os.read(shown, 65536):
+                output += piece
+        except OSError:  # the other end is closed
+            pass
+        os.close(shown)
+        assert process.wait(120) in {0, 1}
+    return output.decode(errors="surrogateescape")
+
+
+@given(st.text(st.characters(codec=None), max_size=40))
+def test_what_is_printed_has_nothing_that_a_terminal_obeys(text):
+    assert not UNPRINTABLE.search(printable(text))
+    printable(text).encode()
+
+
+def test_words_of_any_language_are_printed_as_they_are():
+    text = "Zürich\t東京 🙂 שלום (a_b-c) 100 %\n"
+    assert printable(text) == text
+
+
+def test_a_table_on_a_terminal_shows_what_is_in_a_name(tmp_path):
+    output = on_a_terminal("sql", str(SAMPLE), QUERY.replace(" as evil", f' as "{EVIL}"'), cwd=tmp_path)
+    assert output.count(SHOWN) == 2
+    assert "\x1b]0" not in output
+    assert "\u202e" not in output
+
+
+def test_progress_shows_what_is_in_the_name_of_a_file(tmp_path):
+    name = f"[red]{EVIL}.swf"
+    (tmp_path / name).write_bytes(SAMPLE.read_bytes())
+    output = on_a_terminal("convert", name, "-o", "out.gwf", cwd=tmp_path, kind="xterm")
+    assert f"[red]{SHOWN}.swf" in output
+    assert "\x1b]0" not in output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("facts", f"nowhere{EVIL}"),
+        ("facts", str(SAMPLE), f"--wrong{EVIL}"),
+        ("facts", str(SAMPLE), "--format", EVIL),
+        ("facts", str(SAMPLE), "--where", f"'{EVIL}'"),
+        ("sql", str(SAMPLE), f'select "{EVIL}" from jobs'),
+        ("convert", str(SAMPLE), "-o", f"{EVIL}.gwf"),
+    ],
+    ids=["file", "option", "format", "where", "query", "output"],
+)
+def test_messages_show_what_is_in_a_name(words, tmp_path):
+    message = run(*words, cwd=tmp_path).stderr.decode()
+    assert r"\x1b[31mred" in message
+    assert not UNPRINTABLE.search(message)
+
+
+def test_json_is_escaped_as_json_is(tmp_path):
+    output = run("sql", str(SAMPLE), QUERY, "--json", cwd=tmp_path).stdout.decode()
+    assert not UNPRINTABLE.search(output)
+    assert json.loads(output) == [{"evil": EVIL}]
+
+
+def test_a_file_name_that_is_no_text_is_printed(tmp_path):
+    name = os.fsdecode(b"caf\xe9.swf")
+    message = run("facts", name, cwd=tmp_path).stderr.decode()
+    assert message.startswith(r"gwa: caf\udce9.swf: ")
+
+
+FORMULAS = ("=1+1", "+1", "-cmd", "@sum(a)", "|x", "%x", "\t=1", "\n=1", " =1")
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_csv_holds_no_formula(text, capsys):
+    table([text], [[text]], as_json=False)
+    assert list(csv.reader(io.StringIO(capsys.readouterr().out, newline=""))) == [[f"'{text}"], [f"'{text}"]]
+
+
+def test_csv_holds_numbers_and_names_as_they_are(capsys):
+    table(["n", "count(*)"], [[-1, "a=1"], [-1.5, ""], [None, "2011-02-03"]], as_json=False)
+    assert capsys.readouterr().out == "n,count(*)\n-1,a=1\n-1.5,\n,2011-02-03\n"
+
+
+@given(st.text(max_size=10))
+def test_what_is_disarmed_is_still_told(text):
+    assert disarmed(text).removeprefix("'") in {text, text.removeprefix("'")}
