@@ -50,6 +50,10 @@ _DEVIATIONS: Final = 3 * 1.4826
 """Values further than three standard deviations, as the median absolute deviation estimates it, from the
 running median are odd weeks, such as holidays and outages, and no level."""
 
+_DECISIVE: Final = 20.0
+"""By how much Schwarz's criterion must be lower for levels than for a linear trend: 10 are very strong
+evidence (Kass and Raftery 1995) of values that are independent; weeks that remember are worth half."""
+
 _LEAST_VARIATION: Final = 1e-6
 """Partial sums of a standardised series that vary less do so by rounding."""
 
@@ -70,8 +74,9 @@ def shifts(series: ArrayLike, least: float, period: float = 52.18) -> list[Shift
     Odd values are drawn in to three deviations from their running median; changes are sought by binary
     segmentation at 1 %, so that a list of eight series has few false ones, and placed by least squares. Those
     smaller than *least*, or than the standard deviation around the levels, are dropped, the smallest first;
-    also where they are that small beside a linear trend or beside a cycle. Nothing is found
-    within 8 % of the length of either end, 6 values at least.
+    also where they are that small beside a linear trend or beside a cycle, or where the levels do not
+    describe the series clearly better than a linear trend. Nothing is found within 8 % of the length of
+    either end, 6 values at least.
 
     Parameters
     ----------
@@ -213,11 +218,21 @@ def _large(x: Floats, places: list[int], least: float, others: list[Floats]) -> 
             beside = np.linalg.lstsq(design, x, rcond=None)[0][: levels.size]
             sizes = np.minimum(sizes, np.sign(np.diff(levels)) * np.diff(beside))
         smallest = int(sizes.argmin())
-        if sizes[smallest] >= max(least, spread):
+        if sizes[smallest] >= max(least, spread) and _beats_line(x, spread, len(places)):
             sides = zip(places, levels[:-1].tolist(), levels[1:].tolist(), strict=True)
             return [Shift(place, before, after) for place, before, after in sides]
         places = [place for place in places if place != places[smallest]]
     return []
+
+
+def _beats_line(x: Floats, spread: float, changes: int) -> bool:
+    """Return whether levels with this *spread* around them describe the series better than a linear trend."""
+    t = np.arange(x.size)
+    around_line = float(np.std(x - np.polynomial.Polynomial.fit(t, x, 1)(t)))
+    # Each change adds a place and a level, 2 parameters, to one level; a line has 2 in all.
+    parameters = 2 * changes - 1
+    ratio = max(spread / around_line, 1e-9)
+    return 2 * x.size * math.log(ratio) + parameters * math.log(x.size) <= -_DECISIVE
 
 
 def _slow(size: int, period: float) -> list[Floats]:

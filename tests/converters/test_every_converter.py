@@ -226,12 +226,13 @@ def test_a_flood_of_anything_is_accounted_for(one, kinds, tmp_path):
     judged(one.name, files)
 
 
-MEASURED = """
-import resource, sys
+MEASURED = r"""
+import re, sys
 from pathlib import Path
 from tests.mutation import outcome
 print(outcome(sys.argv[1], *map(Path, sys.argv[2:])))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+# Unlike what getrusage tells, this is of the program alone, not of the process that it was forked from.
+print(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) >> 10)
 """
 """A program of its own, whose peak of memory is its own, too."""
 
