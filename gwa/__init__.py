@@ -11,8 +11,8 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
   and what it is made of.
 - `Progress`: how a program follows long work.
 - `GwaError`: any error that gwa raises on purpose. Its kinds are `TraceError`, `UnknownFormat`,
-  `StrictError`, `DefinitionError`, `ModelError`, `SimulationError`, `EngineError`, `OutputError` and
-  `MissingAsset`.
+  `StrictError`, `QueryError`, `DefinitionError`, `ModelError`, `SimulationError`, `EngineError`,
+  `OutputError` and `MissingAsset`.
 
 Everything not named here is internal and may change.
 """
@@ -27,6 +27,7 @@ from gwa.errors import (
     MissingAsset,
     ModelError,
     OutputError,
+    QueryError,
     SimulationError,
     StrictError,
     TraceError,
@@ -71,6 +72,7 @@ __all__ = [
     "Note",
     "OutputError",
     "Progress",
+    "QueryError",
     "Report",
     "Sample",
     "Section",

@@ -46,6 +46,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: files.index(item.path))
 
 
+@pytest.fixture(autouse=True)
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C work again after a test that ran `gwa.cli.main`, which ends in ignoring it."""
+    yield
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def make_store() -> Iterator[Callable[..., Store]]:
     """Return a function that makes a store from lists of fields; what is not given is missing."""

@@ -69,9 +69,12 @@ def vocabulary() -> Vocabulary:
     """Return the texts that the formats of this installation write into traces, and that name nobody."""
     texts = [file.read_bytes().decode(errors="replace") for file in _definition_files()]
     repairs = {repair for text in texts for repair in repairs_of(text)}
-    missing = ("missing part", "parts of a table were not given")
+    missing = {
+        ("missing part", "parts of a table were not given"),
+        ("gap in parts", "parts between those that were given are missing"),
+    }
     names = {format_.name for format_ in all_formats()}
-    return Vocabulary(frozenset({*names, "synthetic"}), frozenset({*repairs, *cleaning_repairs(), missing}))
+    return Vocabulary(frozenset({*names, "synthetic"}), frozenset({*repairs, *cleaning_repairs(), *missing}))
 
 
 def format_called(name: str) -> Format:

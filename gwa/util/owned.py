@@ -57,7 +57,11 @@ class OwnedFolder:
                 raise
             if lock is not None:
                 folder = cls(path, lock)
-                folder._name_owner()
+                try:
+                    folder._name_owner()
+                except BaseException:
+                    folder.remove()
+                    raise
                 return folder
 
     @classmethod
@@ -116,6 +120,15 @@ class OwnedFolder:
 
     def remove(self) -> None:
         """Remove the folder, the mark last: what cannot be removed now goes with a later sweep."""
+        try:
+            self._remove_content()
+        except KeyboardInterrupt:
+            self._remove_content()
+            raise
+        finally:
+            self.release()
+
+    def _remove_content(self) -> None:
         with suppress(OSError):
             for path in self.path.iterdir():
                 if path.name != MARK:
@@ -123,7 +136,8 @@ class OwnedFolder:
             if [path.name for path in self.path.iterdir()] == [MARK]:
                 (self.path / MARK).unlink()
                 self.path.rmdir()
-        self.release()
+            elif not any(self.path.iterdir()):
+                self.path.rmdir()
 
     def release(self) -> None:
         """Leave the folder to other processes."""

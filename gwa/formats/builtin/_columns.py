@@ -36,8 +36,8 @@ def fields_of(columns: Sequence[str]) -> dict[str, int]:
     """
     Map fields to positions in *columns*, which may have the names of any edition of the archive.
 
-    >>> fields_of(["JobID", "Used Memory", "colour", "submit_time"])
-    {'job_id': 0, 'used_memory': 1, 'submit_time': 3}
+    >>> fields_of(["JobID", "Used Memory", "colour", "submit_time", "RunTime"])
+    {'job_id': 0, 'used_memory': 1, 'submit_time': 3, 'run_time': 4}
 
     Raise `ValueError` if it is not a table of jobs, or has a field twice.
     """
