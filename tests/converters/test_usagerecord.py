@@ -919,7 +919,7 @@ def by_hand(one):
     attributes = [
         text for each in one.iter() for name, text in each.attrib.items() if local(name) == "recordid"
     ]
-    names = " ".join([*values(one, "globaljobid"), *attributes])
+    names = " ".join([*values(one, "jobidentity", "globaljobid"), *attributes])
     is_arc = re.search(r"(^| )(gsiftp|https?)://[^/ ]+/(jobs|arex|jura)/", names)
     if submit is None and wall and span is not None and span > wall + 1 and is_arc:
         submit, begin = start, end - wall
