@@ -124,7 +124,8 @@ class Lognormal(Batched):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        quantiles: Floats = np.exp(self.mu + self.sigma * ndtri(floats(q)))
+        with np.errstate(over="ignore"):  # beyond all doubles is infinite
+            quantiles: Floats = np.exp(self.mu + self.sigma * ndtri(floats(q)))
         return quantiles
 
     def mean(self) -> float:

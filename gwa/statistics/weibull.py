@@ -84,7 +84,7 @@ class Weibull(Batched):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):  # beyond all doubles is infinite
             quantiles: Floats = self.scale * (-np.log1p(-floats(q))) ** (1 / self.shape)
         return quantiles
 

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -231,3 +232,12 @@ def test_a_mixture_without_sense_is_refused():
             GaussianMixture(*parts)
         with pytest.raises(ValueError, match="mixture"):
             LognormalMixture(*parts)
+
+
+@pytest.mark.parametrize(
+    "distribution", [Lognormal(700.0, 50.0), Weibull(0.001, 1e9)], ids=lambda one: one.name
+)
+def test_quantiles_beyond_all_doubles_are_infinite_without_a_warning(distribution):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert distribution.ppf([0.5, 0.9999])[1] == math.inf
