@@ -38,13 +38,14 @@ except GwaError as error:
 
 
 def read(path):
-    """Return what reading a file prints, its CPU seconds, and its peak of memory in megabytes.
+    """
+    Return what reading a file prints, its CPU seconds, and its peak of memory in megabytes.
 
-    The peak is the kernel's mark of the process's own memory: `ru_maxrss` would include that of the process that
-    started it, since a new process begins as a copy.
+    The peak is the kernel's mark of the process's own memory: `ru_maxrss` would include that of the process
+    that started it, since a new process begins as a copy.
     """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    code = READ + 'print([line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")][0])\n'
+    code = READ + 'print(*[line.split()[1] for line in open("/proc/self/status") if "VmHWM" in line])\n'
     done = subprocess.run(
         [sys.executable, "-P", "-c", code, path], cwd=HOME, capture_output=True, text=True, check=True,
         timeout=250,
