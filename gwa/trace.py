@@ -197,7 +197,7 @@ class Trace:
         Parameters
         ----------
         query
-            A query on the tables ``jobs``, with the 29 fields, ``ran``, with the jobs that ran and their
+            A query on the tables ``jobs``, with all fields, ``ran``, with the jobs that ran and their
             start_time, end_time and cpu_seconds, ``header``, ``sources``, ``rejects``, ``repairs`` and
             ``dependencies``.
 
@@ -263,7 +263,7 @@ class Trace:
 
     def frame(self) -> "pd.DataFrame":
         """
-        Return all jobs as a pandas DataFrame, one column for each of the 29 fields.
+        Return all jobs as a pandas DataFrame, one column for each field, those of GWF first.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class Trace:
 
     def arrow(self) -> "pa.Table":
         """
-        Return all jobs as an Arrow table, one column for each of the 29 fields.
+        Return all jobs as an Arrow table, one column for each field, those of GWF first.
 
         Returns
         -------
@@ -297,7 +297,7 @@ class Trace:
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.arrow().shape
-        (1200, 29)
+        (1200, 41)
 
         """
         return self.store.arrow()

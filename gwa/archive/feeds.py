@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.publish import SYNTHETIC_LABEL
 from gwa.archive.published import PublishedTrace
-from gwa.store.schema import FIELDS
+from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from gwa.util.version import __version__
 
 CONTEXT: Final = {
@@ -98,11 +98,13 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
         **({"url": url} if url else {}),
         **({"datePublished": dates[-1], "dateModified": dates[0]} if dates else {}),
         "distribution": files,
-        "recordSet": [{"@type": "cr:RecordSet", "@id": "jobs", "name": "jobs", "field": _fields(table)}],
+        "recordSet": [
+            {"@type": "cr:RecordSet", "@id": "jobs", "name": "jobs", "field": _fields(trace, table)}
+        ],
     }
 
 
-def _fields(table: str) -> list[dict[str, Any]]:
+def _fields(trace: PublishedTrace, table: str) -> list[dict[str, Any]]:
     return [
         {
             "@type": "cr:Field",
@@ -113,6 +115,7 @@ def _fields(table: str) -> list[dict[str, Any]]:
             "source": {"fileObject": {"@id": table}, "extract": {"column": field.name}},
         }
         for field in FIELDS
+        if field.name not in EXTENSION_NAMES or trace.shares.get(field.title)
     ]
 
 

@@ -264,4 +264,6 @@ def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (),
             # SWF cannot hold notes.
             where = "" if ".swf" in out.suffixes else f": gwa check {shlex.quote(str(out))}"
             parts.append(f"{note.count} note{'s' if note.count > 1 else ''}{where}")
+        if note.extensions and ".swf" in out.suffixes:
+            parts.append(f"left out, as SWF cannot hold them: {', '.join(note.extensions)}")
     echo(as_text("; ".join(parts)), err=True)

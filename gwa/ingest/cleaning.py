@@ -148,7 +148,7 @@ def _cleaned(field: Field, faulty: set[str]) -> str:
 
 
 def _insert_extras(store: Store, relation: str, columns: Sequence[str]) -> None:
-    """Insert the values besides the 29 fields: the source's own job ids, dependencies, and remarks."""
+    """Insert the values besides the fields: the source's own job ids, dependencies, and remarks."""
     if "preceding_job" in columns:
         store.connection.execute(
             "insert into dependencies"

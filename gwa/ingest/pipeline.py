@@ -39,7 +39,7 @@ EXTRA_COLUMNS: Final = (
     "source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
 )  # fmt: skip
 """
-Columns that a SELECT may yield besides the 29 fields: for tables beside ``jobs``, and for the account.
+Columns that a SELECT may yield besides the fields: for tables beside ``jobs``, and for the account.
 
 ``remarks`` is a list of texts ``name: meaning`` on decisions made for a job; they are counted as repairs.
 """
@@ -198,7 +198,7 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
         raise DefinitionError(f"{spec.title}: {error}") from error
     unknown = set(yields) - set(NAMES) - set(EXTRA_COLUMNS)
     if unknown:
-        message = f"{spec.title}: its SELECT yields '{min(unknown)}', which is no field of GWF"
+        message = f"{spec.title}: its SELECT yields '{min(unknown)}', which is no field"
         raise DefinitionError(message)
     values = dict(reversed(header))
     constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}

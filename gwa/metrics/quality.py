@@ -16,7 +16,7 @@ from gwa.metrics.timeline import MAXIMUM_DAYS, counts
 from gwa.metrics.window import LACKING
 from gwa.report.document import Level
 from gwa.report.formatting import fraction, number, seconds
-from gwa.store.schema import FIELDS
+from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from gwa.store.store import Store
 from gwa.util.units import DAY, YEAR
 
@@ -304,6 +304,8 @@ class ConversionNotes:
 
     count: int = 0
     told: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    """The extension fields that jobs record."""
 
 
 def conversion_notes(store: Store) -> ConversionNotes:
@@ -314,9 +316,8 @@ def conversion_notes(store: Store) -> ConversionNotes:
         key=lambda repair: TOLD_REPAIRS.index(repair[0]),
     )
     count = len(repairs) + bool(store.account.rejected)
-    return ConversionNotes(
-        count, tuple(f"{name} ({jobs:,}): {meaning}" for name, meaning, jobs in told[:MAXIMUM_TOLD])
-    )
+    texts = tuple(f"{name} ({jobs:,}): {meaning}" for name, meaning, jobs in told[:MAXIMUM_TOLD])
+    return ConversionNotes(count, texts, tuple(name for name in EXTENSION_NAMES if store.has(name)))
 
 
 def _violations(store: Store) -> Iterator[Problem]:
@@ -384,9 +385,10 @@ def _gaps(store: Store) -> Iterator[Problem]:
 
 
 def completeness(store: Store) -> list[tuple[str, str, int, float]]:
-    """Return title, meaning, number and share of jobs that record each field."""
+    """Return title, meaning, number and share of jobs that record each field; extensions if any does."""
     jobs = max(store.row("select count(*) as jobs from jobs")[0], 1)
     return [
         (field.title, field.meaning, store.known[field.name], store.known[field.name] / jobs)
         for field in FIELDS
+        if field.name not in EXTENSION_NAMES or store.has(field.name)
     ]

@@ -53,7 +53,7 @@ OWN_LINES: Final = {
     "Synthetic": re.escape(SYNTHETIC),
     "Generator": rf"gwa {_VERSION}",
     "Version": r"\d(\.\d{1,2})?",
-    "Note": rf"made by gwa {_VERSION}( from source \d+( and \d+ more)?)?",
+    "Note": rf"made by gwa {_VERSION}( from source \d+( and \d+ more)?)?(, without [a-z_, ]+)?",
     **dict.fromkeys(NUMBERING_KEYS, rf"\d+ {PSEUDONYM}"),
 }
 """The header lines that gwa itself writes, by key, as regular expressions of their values."""

@@ -28,14 +28,17 @@ PSEUDONYM_LETTERS: Final = {
     "job_structure_params": "B",
     "queue_id": "Q",
     "req_platform": "A",
+    "qos": "L",
+    "gpu_type": "D",
+    "state": "E",
 }
-"""The fields that hold names, and the first letter of their pseudonyms; the two sites share one."""
+"""The fields that hold names or words, and the first letter of pseudonyms; the two sites share one."""
 
 KEEPABLE: Final = {
-    "queues": ("queue_id",),
+    "queues": ("queue_id", "qos"),
     "partitions": ("partition_id",),
     "sites": ("orig_site_id", "last_run_site_id"),
-    "platforms": ("req_platform",),
+    "platforms": ("req_platform", "gpu_type"),
     "vos": ("vo_id",),
     "projects": ("project_id",),
     "groups": ("group_id",),
@@ -57,6 +60,36 @@ RESOURCE_NAMES: Final = (
     "memory", "ncpus", "ngpus", "node", "nodes", "pages", "ram", "vmem",
 )  # fmt: skip
 """The names of resources that stay where the amount is a number; any other text could name somebody."""
+
+STATES: Final = (
+    "active", "boot_fail", "canceled", "cancelled", "complete", "completed", "completing", "configuring",
+    "deadline", "done", "error", "exit", "evicted", "failed", "finished", "held", "idle", "inactive",
+    "interrupted", "killed", "lost", "node_fail", "ok", "oom", "oom_killed", "out_of_memory", "pass", "pend",
+    "pending", "preempted", "queued", "removed", "requeued", "resizing", "revoked", "run", "running",
+    "signaling", "special_exit", "stage_out", "started", "stopped", "submitted", "succeeded", "success",
+    "suspended", "terminated", "timeout", "transferring_output", "unknown", "waiting",
+)  # fmt: skip
+"""The words of resource managers for the state of a job, which stay; so do single letters and numbers."""
+
+GPU_MODELS: Final = (
+    "a10", "a100", "a16", "a2", "a30", "a40", "a4000", "a5000", "a6000", "b100", "b200", "gb200", "gh200",
+    "gtx1080", "gtx1080ti", "h100", "h20", "h200", "h800", "k20", "k20m", "k20x", "k40", "k40m", "k80",
+    "l4", "l40", "l40s", "m2050", "m2090", "m40", "m60", "max1100", "max1550", "mi100", "mi210", "mi250",
+    "mi250x", "mi300a", "mi300x", "mi325x", "mi355x", "mi50", "mi60", "p100", "p4", "p40", "quadro",
+    "rtx2080", "rtx2080ti", "rtx3090", "rtx4090", "rtx5000", "rtx6000", "rtx8000", "rtx_3090", "rtx_4090",
+    "rtx_a5000", "rtx_a6000", "t4", "tesla", "titan", "titanrtx", "titanv", "titanx", "titanxp", "v100",
+    "v100m16", "v100m32", "v100s", "volta",
+)  # fmt: skip
+"""The models of GPUs, which stay, with their variants such as ``nvidia_a100-sxm4-80gb``."""
+
+PUBLIC_WORDS: Final = {
+    "state": rf"(?i)({'|'.join(STATES)}|[a-z]|[0-9]{{1,3}})",
+    "gpu_type": (
+        rf"(?i)(((nvidia|amd|intel|tesla|geforce|instinct)[ _-])*({'|'.join(GPU_MODELS)})"
+        r"([ _.-]([0-9]{1,3}g[.][0-9]{1,3}gb|pcie?|s[xm]{2}[0-9]?|nvl|[0-9]{1,3}gb?))*(:[0-9]{1,4})?(,|$))+"
+    ),
+}
+"""What stays of fields that hold words of their source rather than names."""
 
 PSEUDONYM: Final = r"[A-Z]~[0-9a-f]{16}"
 RESOURCE: Final = rf"({'|'.join(RESOURCE_NAMES)}):[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?[KMGTP]?"
@@ -116,6 +149,8 @@ def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str])
     if field not in PSEUDONYM_LETTERS:
         return field
     replaced = f"pseudonym('{PSEUDONYM_LETTERS[field]}', {field})"
+    if field not in kept and field in PUBLIC_WORDS:
+        return f"if(regexp_full_match({field}, {literal(PUBLIC_WORDS[field])}), {field}, {replaced})"
     if field not in kept:
         return replaced
     listed = ", ".join(literal(name) for name in colliding) or "null"
@@ -129,4 +164,5 @@ def is_anonymous_sql(field: str) -> str:
         return f"regexp_full_match({field}, {item} || '(,' || {item} || ')*')"
     if field == "job_structure":
         return f"({field} in {STRUCTURES} or regexp_full_match({field}, {literal(PSEUDONYM)}))"
-    return f"regexp_full_match({field}, {literal(PSEUDONYM)})"
+    form = f"{PUBLIC_WORDS[field]}|{PSEUDONYM}" if field in PUBLIC_WORDS else PSEUDONYM
+    return f"regexp_full_match({field}, {literal(form)})"

@@ -1,11 +1,12 @@
 """
-The Grid Workload Format: the definition of its 29 fields.
+The fields of a job: the 29 of the Grid Workload Format, and the extension fields beside them.
 
 Table definitions, the text header, validation, the glossary and the documentation derive from
 `FIELDS`. Inside gwa a missing value is SQL NULL; ``-1`` exists only in GWF and SWF text.
-Units are seconds, kilobytes, megabytes (disk) and kilobytes per second (network).
+Units are seconds, kilobytes, megabytes (disk), kilobytes per second (network) and joules.
 
-Source: the Grid Workloads Archive's field list, as quoted in the headers of its traces.
+Source of the 29: the Grid Workloads Archive's field list, as quoted in the headers of its traces. The others
+hold what resource managers have recorded since: GPUs, energy, nodes, and how a job ended in their own words.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Final
 @dataclass(frozen=True)
 class Field:
     """
-    One of the 29 fields.
+    One of the fields.
 
     *name* is the column in SQL and Python, *title* the one in GWF text; *aliases* are titles that
     other editions of the archive use. A number below *low* or above *high* is not a valid value.
@@ -47,7 +48,7 @@ LATEST: Final = 221_876_927_999.0
 LONGEST: Final = 3.2e9
 """A hundred years in seconds: no duration can be longer."""
 
-FIELDS: Final = (
+GWF_FIELDS: Final = (
     Field("job_id", "JobID", "BIGINT", "", "number of the job in the trace", low=0),
     Field("submit_time", "SubmitTime", "DOUBLE", "s", "when the job was submitted", low=0, high=LATEST),
     Field("wait_time", "WaitTime", "DOUBLE", "s", "from submission to start", low=0, high=LONGEST),
@@ -105,8 +106,29 @@ FIELDS: Final = (
     Field("vo_id", "VOID", "VARCHAR", "", "virtual organisation"),
     Field("project_id", "ProjectID", "VARCHAR", "", "project or account"),
 )
+"""The 29 columns of GWF."""
+
+EXTENSION_FIELDS: Final = (
+    Field("n_nodes", "NNodes", "BIGINT", "", "nodes allocated", low=0, high=1e9),
+    Field("n_gpus", "NGPUs", "DOUBLE", "", "GPUs allocated, may be a fraction", low=0, high=1e9),
+    Field("req_gpus", "ReqGPUs", "DOUBLE", "", "GPUs requested", low=0, high=1e9),
+    Field("gpu_type", "GPUType", "VARCHAR", "", "model of the GPUs"),
+    Field("energy", "Energy", "DOUBLE", "J", "energy used by the whole job", low=0, high=1e18),
+    Field("eligible_time", "EligibleTime", "DOUBLE", "s", "when the job could have started", 0, LATEST),
+    Field("qos", "QOS", "VARCHAR", "", "quality of service"),
+    Field("state", "State", "VARCHAR", "", "how the job ended, in the words of its source"),
+    Field("exit_code", "ExitCode", "BIGINT", "", "exit code; 128 + n where signal n ended it", 0, 2**32 - 1),
+    Field("max_memory", "MaxMemory", "DOUBLE", "KB", "memory used by the whole job at its peak", 0, 1e15),
+    Field("gpu_utilization", "GPUUtilization", "DOUBLE", "", "mean fraction of its GPUs used", 0, 1),
+    Field("gpu_memory", "GPUMemory", "DOUBLE", "KB", "GPU memory used by the whole job at its peak", 0, 1e15),
+)
+"""What is recorded beside the 29; GWF text holds them in its columns of resources."""
+
+FIELDS: Final = (*GWF_FIELDS, *EXTENSION_FIELDS)
 
 NAMES: Final = tuple(field.name for field in FIELDS)
+GWF_NAMES: Final = tuple(field.name for field in GWF_FIELDS)
+EXTENSION_NAMES: Final = tuple(field.name for field in EXTENSION_FIELDS)
 BY_NAME: Final = {field.name: field for field in FIELDS}
 
 STATUS: Final = {1: "completed", 0: "failed", 5: "cancelled"}

@@ -1,7 +1,7 @@
 """
 The store: the jobs of a trace in DuckDB, and what is known of where they come from.
 
-One file holds ``jobs`` (the 29 fields), ``header``, ``sources``, ``rejects``, ``repairs``,
+One file holds ``jobs`` (all fields), ``header``, ``sources``, ``rejects``, ``repairs``,
 ``source_ids`` and ``provenance``. What is asked of the jobs passes through `Queries`; where they stand in
 Parquet, another engine than DuckDB may answer.
 """
@@ -260,7 +260,7 @@ class Store(Queries):
         """
         Make the table of jobs, with the *recorded* fields; the others are *constants* or missing.
 
-        Only what a source records is stored: ``jobs`` is a view with all 29 fields over ``recorded``.
+        Only what a source records is stored: ``jobs`` is a view with all fields over ``recorded``.
         """
         columns = ", ".join(f"{field.name} {field.sql}" for field in FIELDS if field.name in recorded)
         self.connection.execute(f"create table recorded ({columns})")
@@ -278,7 +278,7 @@ class Store(Queries):
         self.show(f"select {', '.join(NAMES)} from file")
 
     def view(self, jobs: str) -> None:
-        """Make ``jobs`` the view of all 29 fields that the query *jobs* yields, wherever they are kept."""
+        """Make ``jobs`` the view of all fields that the query *jobs* yields, wherever they are kept."""
         self._jobs = self._all_jobs = jobs
         self.connection.execute(f"create view jobs as {jobs}")
         self.connection.execute("create or replace temp view all_jobs as from jobs")
@@ -304,7 +304,7 @@ def overlap(one: Period | None, other: Period | None) -> Period | None:
 
 
 def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:
-    """Return the 29 columns of the view; constants are quoted as SQL text."""
+    """Return the columns of the view; constants are quoted as SQL text."""
     columns = []
     for field in FIELDS:
         if field.name in recorded:

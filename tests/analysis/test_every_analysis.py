@@ -12,7 +12,7 @@ from gwa.report.as_json import as_json
 from gwa.report.document import Facts, Figure, Note, Report
 from gwa.report.drawing import draw
 from gwa.store.engines.spark_sql import to_spark_sql
-from gwa.store.schema import FIELDS
+from gwa.store.schema import GWF_FIELDS
 from gwa.trace import Trace
 
 SOME: dict[str, list[Any]] = {
@@ -221,4 +221,4 @@ def test_the_report_as_json_has_every_fact(make_store):
     text = as_json(report)
 
     assert all(json.dumps(fact.id) in text for fact in report.facts())
-    assert len(FIELDS) == 29
+    assert len(GWF_FIELDS) == 29

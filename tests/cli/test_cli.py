@@ -9,6 +9,7 @@ import click
 import pytest
 
 from gwa.cli import gwa
+from gwa.formats.registry import writer
 from tests.conftest import HOME
 
 HEAVY = {"numpy", "pandas", "duckdb", "scipy", "matplotlib", "weasyprint", "pyarrow", "rich", "jinja2"}
@@ -147,3 +148,12 @@ def test_no_names_of_folders_get_into_a_report(tmp_path):
     assert (
         os.sep not in json.loads((tmp_path / "tiny.json").read_text())["reproduction"]["sources"][0]["file"]
     )
+
+
+def test_converting_to_swf_says_which_fields_it_cannot_hold(make_store, tmp_path):
+    writer(tmp_path / "a.gwf").save(
+        make_store(submit_time=[1e9], run_time=[5.0], n_gpus=[2.0]), tmp_path / "a.gwf"
+    )
+    done = run("convert", "a.gwf", "-o", "a.swf", cwd=tmp_path)
+
+    assert "left out, as SWF cannot hold them: n_gpus" in done.stderr

@@ -26,6 +26,7 @@ NASTY = (
     "-1", "-1.0", "-1.000000", "-", "-x y", "#x", "a\tb", "a b", " a", "a ", "%41", "%", "%FF", "a+b", "a\nb",
     "\x00", "\r", "a\r\nb", "\x1a", "\x1f", "\u2028", "\u00a0", "\u3000", "\ufeff", "é", "日本", '"', "'a'",
     "\\N", "NULL", "nan", "xASKALON", "-ASKALON", "% ASKALON", "1e9", "0", "Q1", ";", ",",
+    "n_gpus:4", "~energy:1,n_gpus:x", "a,state:,~qos:y", ",qos:", "a:b%2Cc",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from gwa.formats.registry import writer
 from gwa.ingest.source.head import FileHead
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
-from gwa.store.schema import FIELDS
+from gwa.store.schema import GWF_FIELDS, GWF_NAMES
 from tests.conftest import HOME
 
 LINE = "1 1133308800 5 100 4 98.5 2048 4 3600 -1 1 U0 G0 X0 Q0 P0 S0 S1 UNITARY -1 -1 -1 -1 -1 -1 -1 -1 V0 -1"
@@ -23,7 +23,7 @@ SAMPLES = HOME / "sample_traces"
 
 def job(**changed):
     """Return the cells of a job; *changed* are fields by their names."""
-    names = [field.name for field in FIELDS]
+    names = [field.name for field in GWF_FIELDS]
     return [str(changed.get(name, cell)) for name, cell in zip(names, LINE.split(), strict=True)]
 
 
@@ -54,7 +54,7 @@ def values(store, names):
 def test_reads_every_field(opened):
     store = opened("# Processors: 64\n" + lines_of(job()))
 
-    ((*first, vo, project),) = values(store, "*")
+    ((*first, vo, project),) = values(store, ", ".join(GWF_NAMES))
     assert first[:11] == [1, 1133308800.0, 5.0, 100.0, 4, 98.5, 2048.0, 4, 3600.0, None, 1]
     assert first[11:] == ["U0", "G0", "X0", "Q0", "P0", "S0", "S1", "UNITARY", *[None] * 8]
     assert (vo, project) == ("V0", None)
@@ -239,7 +239,7 @@ def by_hand(path):
     found = []
     for line in text.splitlines():
         if not line.startswith("#"):
-            cells = zip(FIELDS, line.split("\t"), strict=True)
+            cells = zip(GWF_FIELDS, line.split("\t"), strict=True)
             found.append(
                 tuple(
                     None if cell in {"-1", "-1.0"} else decoded(cell) if field.is_text else float(cell)
@@ -256,5 +256,55 @@ def by_hand(path):
 )
 def test_every_field_is_as_a_few_lines_of_python_read_it(path):
     with open_trace([path]) as store:
-        names = ", ".join(field.name for field in FIELDS)
+        names = ", ".join(field.name for field in GWF_FIELDS)
         assert sorted(store.rows(f"select {names} from jobs")) == sorted(by_hand(path))
+
+
+GPU_JOBS = {
+    "submit_time": [1e9, 1e9 + 1],
+    "run_time": [5.0, 6.0],
+    "n_gpus": [0.5, None],
+    "req_gpus": [2.0, 1.0],
+    "gpu_type": ["a100:2,v100:1", None],
+    "energy": [None, 1500.0],
+    "qos": ["high, prio", None],
+    "used_resources": ["disk:4,energy:9", None],
+}
+
+
+def test_extension_fields_stand_among_the_resources(make_store, tmp_path):
+    """Readers of the archive's files find 29 columns; gwa finds the fields, and the text that was there."""
+    path = tmp_path / "trace.gwf"
+    writer(path).save(make_store(**GPU_JOBS), path)
+    lines = path.read_text().splitlines()
+    cells = [line.split("\t") for line in lines if not line.startswith("#")]
+    used, requested = GWF_NAMES.index("used_resources"), GWF_NAMES.index("req_resources")
+
+    assert [len(row) for row in cells] == [29, 29]
+    assert [unquote(row[used]) for row in cells] == [
+        "n_gpus:0.5,gpu_type:a100%3A2%2Cv100%3A1,disk:4,~energy:9",
+        "energy:1500",
+    ]
+    assert [unquote(row[requested]) for row in cells] == ["req_gpus:2,qos:high%2C prio", "req_gpus:1"]
+    assert "# Extension: n_gpus in UsedResources: GPUs allocated, may be a fraction" in lines
+    with open_trace([path]) as store:
+        names = [*GPU_JOBS]
+        assert values(store, ", ".join(names)) == list(zip(*GPU_JOBS.values(), strict=True))
+        assert not any(key == "Extension" for key, _ in store.header)
+
+
+def test_items_of_others_are_no_fields(opened):
+    text = lines_of(job(used_resources="n_gpus:4,disk:2"))
+    for encoding in ("", "# Encoding: percent\n", "# Extension: n_gpus in UsedResources: x\n"):
+        store = opened(encoding + text)
+        assert values(store, "n_gpus, used_resources") == [(None, "n_gpus:4,disk:2")]
+
+
+def test_an_amount_that_is_none_is_counted(opened):
+    head = "# Encoding: percent, extension fields\n# Extension: n_gpus in UsedResources: GPUs\n"
+    store = opened(
+        head + lines_of(job(used_resources="n_gpus:many"), job(job_id=2, used_resources="n_gpus:-3"))
+    )
+
+    assert values(store, "n_gpus, used_resources") == [(None, None), (None, None)]
+    assert store.rows("select name, jobs from repairs") == [("invalid value", 2)]

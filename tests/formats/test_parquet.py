@@ -11,7 +11,7 @@ from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.store.account import Account
-from gwa.store.schema import FIELDS
+from gwa.store.schema import GWF_NAMES
 from tests.formats.some_jobs import JOBS
 
 
@@ -25,7 +25,7 @@ def test_parquet_has_the_fields_as_columns_and_the_rest_in_its_metadata(make_sto
     writer(path).save(make_store(**JOBS), path)
     file = pq.ParquetFile(path)
 
-    assert file.schema_arrow.names == [field.name for field in FIELDS]
+    assert file.schema_arrow.names == [*GWF_NAMES]
     assert b"gwa" in file.metadata.metadata
     assert file.metadata.row_group(0).column(1).compression == "ZSTD"
     assert file.read()["submit_time"].to_pylist() == [None, 1e9, 1e9 + 5, 1e9 + 5]

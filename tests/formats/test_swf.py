@@ -1,6 +1,7 @@
 """SWF in and out: the same facts, and for real logs the same columns."""
 
 import gzip
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import gwa
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
+from gwa.metrics.quality import conversion_notes
 from gwa.store.options import ReadOptions
 from gwa.store.schema import FIELDS
 
@@ -291,3 +293,12 @@ def test_every_field_of_a_real_log_is_as_a_few_lines_of_pandas_read_it(name, log
             assert found.tolist() == expected.get(field.name, [None] * len(found)), field.name
         else:
             np.testing.assert_array_equal(np.ma.filled(found.astype(float), np.nan), expected[field.name])
+
+
+def test_what_has_no_column_is_said(make_store, tmp_path):
+    path = tmp_path / "trace.swf"
+    store = make_store(submit_time=[1e9], run_time=[5.0], n_gpus=[2.0], state=["COMPLETED"])
+    writer(path).save(store, path)
+
+    assert re.search(r"; Note: made by gwa \S+, without n_gpus, state\n", path.read_text())
+    assert conversion_notes(store).extensions == ("n_gpus", "state")

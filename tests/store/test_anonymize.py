@@ -11,7 +11,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import converters, vocabulary
 from gwa.store.anonymize import anonymize, read_key
 from gwa.store.privacy import LEFT_OUT, anonymized_line, public_line
-from gwa.store.pseudonyms import PSEUDONYM_LETTERS, pseudonym
+from gwa.store.pseudonyms import PSEUDONYM_LETTERS, is_pseudonym, pseudonym
 from gwa.store.schema import FIELDS
 
 KEY = b"0123456789abcdef"
@@ -269,3 +269,20 @@ def test_the_report_of_an_anonymous_trace_names_nobody(named):
 
     assert "alice" not in report
     assert "example.org" not in report
+
+
+def test_words_of_a_source_stay_and_names_among_them_go(make_store):
+    """States and models of GPUs are words that many use; a quality of service is named by a site."""
+    store = make_store(
+        state=["COMPLETED", "OUT_OF_MEMORY", "C", "killed by jane"],
+        gpu_type=["a100", "NVIDIA A100-SXM4-80GB:2,v100:1", "nvidia_a100_1g.5gb", "gpu-of-jane"],
+        qos=["jane", "normal", None, "jane"],
+    )
+    with anonymize(store, KEY) as copy:
+        rows = copy.rows("select state, gpu_type, qos from jobs order by job_id")
+    states, models, qos = zip(*rows, strict=True)
+    assert states[:3] == ("COMPLETED", "OUT_OF_MEMORY", "C")
+    assert models[:3] == ("a100", "NVIDIA A100-SXM4-80GB:2,v100:1", "nvidia_a100_1g.5gb")
+    assert all(map(is_pseudonym, (states[3], models[3], qos[0], qos[1], qos[3])))
+    with anonymize(store, KEY, keep=["queues", "platforms"]) as copy:
+        assert copy.rows("select gpu_type, qos from jobs order by job_id")[-1] == ("gpu-of-jane", "jane")

@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
+from gwa.formats.builtin._gwf_extensions import ENCODING, EXTENSION_KEY, extension_lines, recorded
 from gwa.store.account import Account
-from gwa.store.schema import FIELDS, Field
+from gwa.store.schema import GWF_FIELDS, Field
 from gwa.store.store import Store
 from gwa.store.system import ABSOLUTE, Header
 from gwa.util.version import __version__
@@ -24,9 +25,8 @@ def number_sql(number: str, *, is_whole: bool) -> str:
     )
 
 
-def _text_sql(field: Field) -> str:
-    """Return the SQL that writes a text so that it is one cell and is read back unchanged."""
-    name = field.name
+def _text_sql(name: str) -> str:
+    """Return the SQL that writes the text *name* so that it is one cell and is read back unchanged."""
     return (
         f"case when {name} is null or {name} = '' then '-1'"
         f" when not regexp_matches({name}, '{UNSAFE}') then {name}"
@@ -43,10 +43,10 @@ def plain_fields(store: Store) -> set[str]:
 
     Examining distinct texts once is much cheaper than examining every cell while writing.
     """
-    numbers = [field.name for field in FIELDS if field.sql == "DOUBLE"]
+    numbers = [field.name for field in GWF_FIELDS if field.sql == "DOUBLE"]
     tests = ", ".join(f"bool_and({name} = trunc({name}) and abs({name}) < 1e15)" for name in numbers)
     whole = store.row(f"select {tests} from jobs")
-    texts = [field.name for field in FIELDS if field.is_text]
+    texts = [field.name for field in GWF_FIELDS if field.is_text]
     unsafe = store.row(
         "select "
         + ", ".join(
@@ -63,7 +63,7 @@ def plain_fields(store: Store) -> set[str]:
 def cell_sql(field: Field, plain: set[str]) -> str:
     """Return the SQL that writes the value of a field."""
     if field.is_text:
-        return f"coalesce({field.name}, '-1')" if field.name in plain else _text_sql(field)
+        return f"coalesce({field.name}, '-1')" if field.name in plain else _text_sql(field.name)
     if field.name in plain:
         return f"coalesce(cast(cast({field.name} as bigint) as varchar), '-1')"
     return number_sql(field.name, is_whole=field.is_whole)
@@ -94,7 +94,7 @@ def header_lines(store: Store) -> list[str]:
     """Return the comments of a GWF file: the format, the system, the account and the columns."""
     system, header, account = store.system, store.header, store.account
     keys = {key for key, _ in header}
-    lines = [f"GWF, {len(FIELDS)} columns, parted by tabs; missing is -1", "Encoding: percent"]
+    lines = [f"GWF, {len(GWF_FIELDS)} columns, parted by tabs; missing is -1", f"Encoding: {ENCODING}"]
     # Lines that other programs look for come first; the header itself follows after the writer.
     if "Times" not in keys:
         lines.append("Times: " + ("seconds since an unknown start" if system.relative else ABSOLUTE))
@@ -109,12 +109,14 @@ def header_lines(store: Store) -> list[str]:
     repairs = store.rows("select name, meaning, jobs from repairs order by all")
     repair_lines = [("Repair", f"{jobs} jobs, {name}: {meaning}") for name, meaning, jobs in repairs]
     lines += entry_lines(tuple(repair_lines))
-    lines += [f"Field: {number} {field.title}: {_describe(field)}" for number, field in enumerate(FIELDS, 1)]
-    return lines
+    lines += [
+        f"Field: {number} {field.title}: {_describe(field)}" for number, field in enumerate(GWF_FIELDS, 1)
+    ]
+    return lines + entry_lines(tuple(extension_lines(recorded(store))))
 
 
 WRITER_KEY: Final = "Writer"
-OWN_KEYS: Final = ("Encoding", WRITER_KEY, "Account", "Repair", "Field")
+OWN_KEYS: Final = ("Encoding", WRITER_KEY, "Account", "Repair", "Field", EXTENSION_KEY)
 """Keys of comments that are written from tables of the store."""
 
 _KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")

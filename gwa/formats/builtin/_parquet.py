@@ -10,7 +10,7 @@ from gwa.formats.builtin._columns import is_packed
 from gwa.formats.remote import address
 from gwa.ingest.counting import RowCounts
 from gwa.ingest.source.head import FileHead
-from gwa.store.schema import NAMES
+from gwa.store.schema import EXTENSION_NAMES, GWF_NAMES
 from gwa.store.store import Store
 
 MAGIC: Final = b"PAR1"
@@ -76,8 +76,13 @@ def first_line(error: duckdb.Error) -> str:
 
 
 def output_columns(store: Store) -> list[str]:
-    """Return the columns to write: the fields, and the columns of lists that are not empty."""
-    return [*NAMES, *(name for name in LIST_COLUMNS if store.row(f"select count(*) from {name}")[0])]
+    """Return the columns to write: the fields of GWF, and the extensions and lists that are not empty."""
+    recorded = [name for name in EXTENSION_NAMES if store.has(name)]
+    return [
+        *GWF_NAMES,
+        *recorded,
+        *(name for name in LIST_COLUMNS if store.row(f"select count(*) from {name}")[0]),
+    ]
 
 
 def jobs_query(jobs: str, columns: Sequence[str]) -> str:

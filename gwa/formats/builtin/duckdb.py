@@ -1,7 +1,7 @@
 """
 The store: a DuckDB file with all that gwa knows of a trace, opened without reading it through.
 
-Other programs see the 29 fields in its view ``jobs``, and beside it ``header``, ``rejects``,
+Other programs see all fields in its view ``jobs``, and beside it ``header``, ``rejects``,
 ``repairs`` and ``provenance``. It is of DuckDB's storage version 1.0.0, which older ones read too.
 """
 

@@ -18,6 +18,14 @@ from typing import Final
 
 from gwa.errors import TraceError
 from gwa.formats.base import Format, new_store
+from gwa.formats.builtin._gwf_extensions import (
+    ENCODING,
+    RESOURCE_COLUMNS,
+    declared_fields,
+    packed_sql,
+    recorded,
+    unpacked_sql,
+)
 from gwa.formats.builtin._gwf_text import cell_sql, header_lines, order_clause, plain_fields, restore
 from gwa.formats.builtin._write_text import write_lines
 from gwa.ingest.pipeline import ingest
@@ -25,7 +33,7 @@ from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.lines import Layout
 from gwa.ingest.spec import MISSING, ConverterSpec, TableSpec
 from gwa.store.options import ReadOptions
-from gwa.store.schema import FIELDS
+from gwa.store.schema import GWF_FIELDS, GWF_NAMES, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
 
@@ -83,16 +91,21 @@ class GwfVariant:
     """The columns of a file, and how its cells are written."""
 
     delimiter: str = "\t"
-    width: int = len(FIELDS)
+    width: int = len(GWF_FIELDS)
     encoded: bool = False
+    extended: bool = False
     milliseconds: bool = False
 
 
 def _variant(head: FileHead) -> GwfVariant:
     layout, rows = _layout(head), head.rows(COMMENT)
-    encoded = any("Encoding: percent" in comment for comment in head.comments(COMMENT))
-    width = head.width(layout) if head.width(layout) in WIDTHS else len(FIELDS)
-    return GwfVariant(layout.delimiter, width, encoded, rows[0].rstrip().endswith(MILLISECONDS_MARK))
+    comments = head.comments(COMMENT)
+    encoded = any("Encoding: percent" in comment for comment in comments)
+    extended = any(f"Encoding: {ENCODING}" in comment for comment in comments)
+    width = head.width(layout) if head.width(layout) in WIDTHS else len(GWF_FIELDS)
+    return GwfVariant(
+        layout.delimiter, width, encoded, extended, rows[0].rstrip().endswith(MILLISECONDS_MARK)
+    )
 
 
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
@@ -106,20 +119,21 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
         message = f"{heads[0].path}: the files differ in their columns: give files of one kind"
         raise TraceError(message)
     with new_store(options) as store:
-        ingest(store, heads, _converter_spec(variants.pop()), options)
+        comments = (comment for head in heads for comment in head.comments(COMMENT))
+        ingest(store, heads, _converter_spec(variants.pop(), declared_fields(comments)), options)
         restore(store)
         if options.system:
             store.set_header(overridden(store.header, options.system))
     return store
 
 
-def _converter_spec(variant: GwfVariant) -> ConverterSpec:
-    names = [field.name for field in FIELDS]
+def _converter_spec(variant: GwfVariant, extensions: Sequence[Field] = ()) -> ConverterSpec:
+    names = list(GWF_NAMES)
     if variant.width > len(names):
         names.insert(EXTRA_COLUMN_POSITION, "unknown_column")
-    fields = FIELDS[: variant.width]
+    fields = GWF_FIELDS[: variant.width]
     types = {
-        field.name: "varchar" if field.is_text or field.name == "job_id" else "double" for field in FIELDS
+        field.name: "varchar" if field.is_text or field.name == "job_id" else "double" for field in GWF_FIELDS
     }
     columns = {name: types.get(name, "varchar") for name in names[: variant.width]}
     expressions = {field.name: field.name for field in fields}
@@ -132,21 +146,29 @@ def _converter_spec(variant: GwfVariant) -> ConverterSpec:
     )
     if variant.milliseconds:
         expressions["submit_time"] = "submit_time / 1000"
+    relation = "source"
+    if variant.extended and variant.width >= len(GWF_FIELDS):
+        expressions, relation = unpacked_sql(expressions, extensions)
     selected = ", ".join(f"{expression} as {name}" for name, expression in expressions.items())
     return ConverterSpec(
         title="Grid Workload Format, 29 columns",
         source_table=TableSpec(columns, variant.delimiter, COMMENT, missing=(*MISSING, "")),
-        select=f"select {selected} from source",
+        select=f"select {selected} from {relation}",
     )
 
 
 def write(store: Store, path: Path) -> None:
     """Write the jobs in order of submission, with the header in comments."""
-    plain = plain_fields(store)
-    cells = ", ".join(cell_sql(field, plain) for field in FIELDS)
+    extensions, plain = recorded(store), plain_fields(store) - {*RESOURCE_COLUMNS}
+    cells = ", ".join(cell_sql(field, plain) for field in GWF_FIELDS)
+    packed = ", ".join(f"{packed_sql(column, extensions)} as {column}" for column in RESOURCE_COLUMNS)
     comments = [f"{COMMENT} {line}" for line in header_lines(store)]
     write_lines(
-        store, path, comments, f"select concat_ws(chr(9), {cells}) as line from jobs{order_clause(store)}"
+        store,
+        path,
+        comments,
+        f"select concat_ws(chr(9), {cells}) as line from (select * replace ({packed}) from jobs)"
+        f"{order_clause(store)}",
     )
 
 

@@ -1,12 +1,13 @@
 """
-Apache Parquet: the 29 fields as typed columns, for pandas, Spark, DuckDB and others.
+Apache Parquet: the fields as typed columns, for pandas, Spark, DuckDB and others.
 
-Missing is null, times are in seconds. What gwa itself wrote is used where it stands, without
-copying, and keeps header, account and repairs in its metadata. Other Parquet files of jobs are read
-too: columns may have the names of any edition of the archive, and fields without one are missing.
+Missing is null, times are in seconds; extension fields are there where a job records them. What gwa
+itself wrote is used where it stands, without copying, and keeps header, account and repairs in its metadata.
+Other Parquet files of jobs are read too: columns may have the names of any edition of the archive, and
+fields without one are missing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +32,7 @@ from gwa.ingest.counting import RowCounts, finish_store
 from gwa.ingest.source.head import FileHead
 from gwa.store.metadata import METADATA_KEY, pack, unpack
 from gwa.store.options import ReadOptions
-from gwa.store.schema import FIELDS, NAMES, Field
+from gwa.store.schema import FIELDS, GWF_NAMES, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
 from gwa.util.atomic import whole
@@ -102,8 +103,8 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
         raise TraceError(f"{heads[0].path}: was not written by gwa: fetch it, and convert it here")
     if not ours:
         types |= _duration_types(heads[0])
-    in_place = ours and not options.target and all(types.get(field.name) == field.sql for field in FIELDS)
-    if not in_place or not _use_in_place(store, heads, options):
+    in_place = ours and not options.target and _has_our_columns(types)
+    if not in_place or not _use_in_place(store, heads, types, options):
         if options.on_spark:
             raise TraceError(f"{heads[0].path}: is not as gwa writes it, which Spark needs: convert it first")
         _copy_jobs(store, heads, types, ours=ours)
@@ -116,15 +117,28 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
             store.connection.execute(f"insert into {name} {sql}")
 
 
+def _has_our_columns(types: Mapping[str, str]) -> bool:
+    """Whether the columns of a file have the types of the fields; extension fields may be missing."""
+    return all(types.get(field.name, field.sql) == field.sql for field in FIELDS) and types.keys() >= {
+        *GWF_NAMES
+    }
+
+
 def _rows(heads: Sequence[FileHead]) -> str:
     """Return the query for the rows of all files."""
     files = ", ".join("'" + escaped_path(head).replace("'", "''") + "'" for head in heads)
     return f"from read_parquet([{files}], union_by_name = true)"
 
 
-def _use_in_place(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> bool:
+def _use_in_place(
+    store: Store, heads: Sequence[FileHead], types: Mapping[str, str], options: ReadOptions
+) -> bool:
     """Define the jobs as a view of the files; if they need cleaning, undo that and return False."""
-    store.view(f"select {', '.join(NAMES)} {_rows(heads)}")
+    columns = [
+        field.name if field.name in types else f"cast(null as {field.sql}) as {field.name}"
+        for field in FIELDS
+    ]
+    store.view(f"select {', '.join(columns)} {_rows(heads)}")
     if options.engine and options.on_spark:
         store.over([str(head.path.absolute()) for head in heads], options.engine)
     if is_clean(store):
@@ -198,7 +212,7 @@ def _field_sql(field: Field, column: str, column_type: str, path: Path) -> str:
         )
     if not field.is_text and base in NUMERIC_TYPES:
         return f"try_cast({column} as {'bigint' if 'INT' in base else 'double'})"
-    if field.name == "submit_time" and (base.startswith("TIMESTAMP") or base == "DATE"):
+    if field.name in {"submit_time", "eligible_time"} and (base.startswith("TIMESTAMP") or base == "DATE"):
         return f"epoch({column})"
     if field.unit == "s" and base == "DURATION":
         return f"{column} / {PER_SECOND[column_type]!r}"

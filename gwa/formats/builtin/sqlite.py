@@ -26,7 +26,7 @@ from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import TableSpec
 from gwa.store.metadata import METADATA_KEY, pack, unpack
 from gwa.store.options import ReadOptions
-from gwa.store.schema import BY_NAME, FIELDS, Field
+from gwa.store.schema import BY_NAME, EXTENSION_NAMES, FIELDS, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
 from gwa.util.atomic import whole
@@ -230,7 +230,11 @@ def write(store: Store, path: Path) -> None:
 
 def _write_tables(store: Store, database: sqlite3.Connection) -> None:
     titles = {field.name: TITLES.get(field.name, field.title) for field in FIELDS}
-    columns = ", ".join(f"{titles[field.name]} {_affinity(field)}" for field in FIELDS)
+    columns = ", ".join(
+        f"{titles[field.name]} {_affinity(field)}"
+        for field in FIELDS
+        if field.name not in EXTENSION_NAMES or store.has(field.name)
+    )
     database.execute(f"create table Jobs ({columns})")
     known = [field.name for field in FIELDS if store.known[field.name]]
     select = f"select {', '.join(known)} from jobs order by submit_time nulls first, job_id"

@@ -3,7 +3,8 @@ Write the Standard Workload Format, version 2.2; ``converters/swf.sql`` reads it
 
 Names become numbers: ``U12`` is 12 where all names of a column are one letter and a number, else they
 are numbered by first appearance. Queues and partitions keep the numbers that the header gives them,
-and their names are listed there. If a job depends on several others, the last of them is kept.
+and their names are listed there. If a job depends on several others, the last of them is kept. Extension
+fields, such as GPUs, have no column; a note says which were left out.
 """
 
 import re
@@ -12,7 +13,7 @@ from typing import Final
 
 from gwa.formats.builtin._gwf_text import entry_lines, number_sql
 from gwa.formats.builtin._write_text import write_lines
-from gwa.store.schema import BY_NAME
+from gwa.store.schema import BY_NAME, EXTENSION_NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header
 from gwa.util.version import __version__
@@ -124,7 +125,9 @@ def _header(store: Store, start: float | None, lists: dict[str, list[str]]) -> H
             lines += [(key, value) for value in replaced[key]]
             written_keys.add(key)
     lines += [(key, value) for key, ones in replaced.items() if key not in written_keys for value in ones]
-    return (*lines, ("Note", f"{NOTE_BEGINNING} {__version__}{_origin(store)}"))
+    left_out = ", ".join(name for name in EXTENSION_NAMES if store.has(name))
+    note = f"{NOTE_BEGINNING} {__version__}{_origin(store)}" + (f", without {left_out}" if left_out else "")
+    return (*lines, ("Note", note))
 
 
 def _origin(store: Store) -> str:

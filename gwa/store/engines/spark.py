@@ -94,7 +94,7 @@ class Spark:
         self._session.catalog.dropTempView(name)
 
     def read(self, name: str, files: Sequence[str]) -> None:
-        """Define the view *name* of the jobs in Parquet *files*, which have all 29 fields."""
+        """Define the view *name* of the jobs in Parquet *files*, which may lack extension fields."""
         schema = ", ".join(f"{field.name} {SPARK_TYPES.get(field.sql, field.sql)}" for field in FIELDS)
         paths = [re.sub(r"([][{}*?\\])", r"\\\1", file) for file in files]
         with _one_line_errors():
