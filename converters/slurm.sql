@@ -21,11 +21,20 @@ had not ended. Jobs that never started (no Start, or 'None assigned' as nodes) h
 processors; a range of array tasks that never started, as 12_[3-9], is one job.
 COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
 failed; CANCELLED and REVOKED cancelled; others unknown; without a State the exit code decides.
-Processors are AllocCPUS. CPU time is TotalCPU over processors (0 means not measured). Memory used is the
-largest step's MaxRSS (of its largest task; plain numbers are bytes) times its NTasks (without those, a
-task on each node) over the job's processors: an estimate from above. ReqMem is per CPU (3000Mc), per node
+Processors are AllocCPUS. CPU time is TotalCPU over processors (0 means not measured). The peak of memory is
+that of the largest step: mem of its TRESUsageInTot, else AveRSS times NTasks, else MaxRSS where it has one
+task; each is the sum of the peaks of its tasks, so that the job's own peak may be lower. It is missing where a
+step has none of these. Memory used is TRESUsageInTot of the largest step, else its MaxRSS (of its largest task;
+plain numbers are bytes) times its NTasks (without those, a task on each node), an estimate from above, over the
+job's processors. ReqMem is per CPU (3000Mc), per node
 (48000Mn; from 2147483648M on it is a CPU's with a flag left in) or in total (16G), whatever the version of
-Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS. Partition is both queue
+Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS.
+GPUs are gres/gpu of AllocTRES and ReqTRES, or the sum of gres/gpu:TYPE where that is more or stands alone: the
+two are never added. Their peak memory is gres/gpumem of the largest step; gres/gpuutil is a peak too, so the
+mean utilization is unknown. Energy is ConsumedEnergyRaw, else ConsumedEnergy (K is 1000) or energy of
+AllocTRES; 0 means not measured. On nodes that jobs share it is the nodes', not the job's. The exit code of a
+job that signal n ended is 128 + n. The state is Slurm's, without who cancelled. A reservation stands among the
+resources requested. Partition is both queue
 and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
 array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of their own.
 """
@@ -61,12 +70,15 @@ gid = "varchar"
 user_ = "varchar"
 uid = "varchar"
 submit = "varchar"
+eligible = "varchar"
 start_ = "varchar"
 end_ = "varchar"
 elapsed = "varchar"
 elapsedraw = "varchar"
 exitcode = "varchar"
 state = "varchar"
+qos = "varchar"
+reservation = "varchar"
 nnodes = "varchar"
 alloccpus = "varchar"
 ncpus = "varchar"
@@ -74,6 +86,10 @@ reqcpus = "varchar"
 ntasks = "varchar"
 reqmem = "varchar"
 maxrss = "varchar"
+averss = "varchar"
+tresusageintot = "varchar"
+consumedenergyraw = "varchar"
+consumedenergy = "varchar"
 totalcpu = "varchar"
 usercpu = "varchar"
 systemcpu = "varchar"
@@ -94,16 +110,26 @@ with parsed as materialized (
         times[1] as submitted,
         times[2] as started,
         times[3] as ended,
+        times[4] as ready,
         case when is_step then coalesce(times[2], times[1], times[3]) else times[1] end as begun,
         -- In kilobytes; plain numbers are bytes.
         try_cast(rtrim(maxrss, 'KMGTP') as double)
         * pow(1024, strpos('KMGTP', right(maxrss, 1)) - 1)
         * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1) as footprint,
+        nullif(usage[1], 0) as total,
+        coalesce(
+            total,
+            try_cast(rtrim(averss, 'KMGTP') as double)
+            * pow(1024, strpos('KMGTP', right(averss, 1)) - 1) * try_cast(ntasks as double),
+            case when ntasks = '1' then footprint end
+        ) as peak,
+        nullif(usage[2], 0) as gpu_peak,
         case
             when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?') then
                 'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4 or 123.batch'
             when isnan(times[1]) then 'Submit is ''' || left(submit, 40) || ''', expected 2024-05-31T23:59:59'
             when isnan(times[2]) then 'Start is ''' || left(start_, 40) || ''', expected 2024-05-31T23:59:59'
+            when isnan(times[4]) then 'Eligible is ''' || left(eligible, 40) || ''', expected 2024-05-31T23:59:59'
             when isnan(times[3]) then 'End is ''' || left(end_, 40) || ''', expected 2024-05-31T23:59:59'
         end as reason
     from (
@@ -112,7 +138,7 @@ with parsed as materialized (
             -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
             contains(jobid, '.') and jobid not like '%]' as is_step,
             list_transform(
-                [submit, start_, end_],
+                [submit, start_, end_, eligible],
                 lambda x:
                 case
                     when x is null or x in ('Unknown', 'None', 'N/A') then null
@@ -131,7 +157,17 @@ with parsed as materialized (
                         coalesce(epoch(try_cast(x as timestamptz)), double 'nan')
                     else double 'nan'
                 end
-            ) as times
+            ) as times,
+            -- In kilobytes; plain numbers are bytes.
+            case when tresusageintot is not null then
+                list_transform(
+                    [
+                        regexp_extract(tresusageintot, '(?:^|,)mem=([\d.]+[KMGTPE]?)', 1),
+                        regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)
+                    ],
+                    lambda x: try_cast(rtrim(x, 'KMGTPE') as double) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)
+                )
+            end as usage
         from source
     )
 ),
@@ -178,9 +214,14 @@ folded as (
         job,
         coalesce(nth, 0) as nth,
         count(*) as rows,
-        max(footprint) as footprint,
+        max(coalesce(total, footprint)) as footprint,
+        case when not bool_or(peak is null and footprint > 0) then max(peak) end as peak,
+        max(gpu_peak) as gpu_peak,
         max_by(
-            {'file_no': file_no, 'line': line, 'submitted': submitted, 'started': started, 'ended': ended},
+            {
+                'file_no': file_no, 'line': line,
+                'submitted': submitted, 'started': started, 'ended': ended, 'ready': ready
+            },
             coalesce(place, 0)
         ) filter (where not is_step) as last
     from parsed
@@ -206,10 +247,13 @@ measured as (
         folded.job,
         folded.rows,
         folded.footprint,
+        folded.peak,
+        folded.gpu_peak,
         -- Stamps of the first day of 1970 stand for none.
         case when last.submitted not between 0 and 86400 then last.submitted end as submitted,
         case when last.started not between 0 and 86400 then last.started end as started,
         case when last.ended not between 0 and 86400 then last.ended end as ended,
+        case when last.ready not between 0 and 86400 then last.ready end as ready,
         list_transform(
             [coalesce(elapsedraw, elapsed), coalesce(timelimitraw, timelimit), totalcpu, usercpu, systemcpu],
             lambda x:
@@ -233,7 +277,17 @@ measured as (
                 try_cast(rtrim(x, 'KMGTPcn') as double) * pow(1024, strpos('KMGTP', right(rtrim(x, 'cn'), 1))),
                 case when x is not null and rtrim(x, 'cn') <> '?' then double 'nan' end
             )
-        ) as amounts
+        ) as amounts,
+        -- What was allocated, and what was requested.
+        list_transform(
+            [alloctres, reqtres],
+            lambda x: {
+                'gpus': try_cast(regexp_extract(x, '(?:^|,)gres/gpu=(\d+)', 1) as double),
+                'kinds': regexp_extract_all(x, '(?:^|,)gres/gpu:([^=,]+=\d+)', 1),
+                'nodes': try_cast(regexp_extract(x, '(?:^|,)node=(\d+)', 1) as bigint),
+                'energy': regexp_extract(x, '(?:^|,)energy=([\d.]+[KMGTPE]?)', 1)
+            }
+        ) as tres
     from source
     inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
 ),
@@ -257,7 +311,22 @@ lived as (
         -- Plain numbers are megabytes.
         nullif(amounts[4], 0) * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
         -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
-        pow(2, 41) as flag
+        pow(2, 41) as flag,
+        list_transform(
+            tres,
+            lambda x: greatest(
+                x.gpus, list_sum(list_transform(x.kinds, lambda kind: cast(split_part(kind, '=', 2) as double)))
+            )
+        ) as gpus,
+        coalesce(nullif(tres[1].kinds, []), nullif(tres[2].kinds, [])) as kinds,
+        list_transform(
+            [nullif(consumedenergyraw, ''), nullif(consumedenergy, ''), nullif(tres[1].energy, '')],
+            -- From 2^63 on, a number says that there is none.
+            lambda x: case
+                when try_cast(rtrim(x, 'KMGTPE') as double) between 1e-9 and 9e18
+                    then try_cast(rtrim(x, 'KMGTPE') as double) * pow(1000, strpos('KMGTPE', right(x, 1)))
+            end
+        ) as energies
     from measured
 )
 
@@ -298,7 +367,28 @@ select
     case when contains(job, '_') then 'BoT' else 'UNITARY' end as job_structure,
     case when contains(job, '_') then split_part(job, '_', 1) end as job_structure_params,
     case when not is_idle then replace(alloctres, '=', ':') end as used_resources,
-    replace(reqtres, '=', ':') as req_resources,
+    nullif(concat_ws(',', replace(reqtres, '=', ':'), 'reservation:' || reservation), '') as req_resources,
+    case when not is_idle then coalesce(tres[1].nodes, nullif(amounts[3], 0)) end as n_nodes,
+    case when not is_idle then gpus[1] end as n_gpus,
+    gpus[2] as req_gpus,
+    if(
+        len(kinds) = 1,
+        split_part(kinds[1], '=', 1),
+        array_to_string(list_transform(kinds, lambda x: replace(x, '=', ':')), ',')
+    ) as gpu_type,
+    coalesce(energies[1], energies[2], energies[3]) as energy,
+    ready as eligible_time,
+    qos,
+    regexp_replace(state, '( by .*|\+)$', '') as state,
+    case when not is_idle and not is_open and regexp_full_match(exitcode, '\d{1,9}:\d{1,3}') then
+        if(
+            exitcode like '%:0',
+            cast(split_part(exitcode, ':', 1) as bigint),
+            128 + cast(split_part(exitcode, ':', 2) as bigint)
+        )
+    end as exit_code,
+    peak as max_memory,
+    gpu_peak as gpu_memory,
     coalesce(account, wckey) as project_id,
     [case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end] as remarks
 from lived

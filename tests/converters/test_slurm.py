@@ -453,8 +453,20 @@ def stamp(text):
     return None if text == "Unknown" else datetime.fromisoformat(text + "Z").timestamp()
 
 
+def gpus(text):
+    """Return the number of GPUs among the resources of a job; those of some type are among all of them."""
+    amounts = dict(item.split("=") for item in text.split(",") if item)
+    typed = sum(float(amount) for name, amount in amounts.items() if name.startswith("gres/gpu:"))
+    return max(float(amounts.get("gres/gpu", 0)), typed) or None
+
+
+def exit_code(text):
+    code, signal = map(int, text.split(":"))
+    return 128 + signal if signal else code
+
+
 def by_hand(line):
-    """Return the 28 fields behind the number of the job that a row without steps says."""
+    """Return the fields behind the number of the job that a row without steps says."""
     said = dict(zip(ORDER, line.rstrip("\n").split("|", 25), strict=True))
     state = said["State"].split()[0]
     submit, start = stamp(said["Submit"]), stamp(said["Start"])
@@ -487,6 +499,13 @@ def by_hand(line):
         "used_resources": said["AllocTRES"].replace("=", ":") or None if ran else None,
         "req_resources": said["ReqTRES"].replace("=", ":") or None,
         "project_id": said["Account"],
+        "n_nodes": int(said["NNodes"]) if ran else None,
+        "n_gpus": gpus(said["AllocTRES"]) if ran else None,
+        "req_gpus": gpus(said["ReqTRES"]),
+        "eligible_time": stamp(said["Eligible"]),
+        "qos": said["QOS"],
+        "state": state,
+        "exit_code": exit_code(said["ExitCode"]) if ran and state != "RUNNING" else None,
     }
     return said["JobID"], tuple(known.get(name) for name in NAMES[1:])
 
