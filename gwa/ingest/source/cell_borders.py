@@ -113,7 +113,7 @@ def of_header(row: str, following: str, usual: str) -> Borders | None:
 
     >>> of_header("JobID☃User☃State", "12☃ann☃FAILED", "|")
     Delimited(text='☃', usual='|')
-    >>> of_header("JobID  User", "------ ----", "|").row("12       ann")
+    >>> of_header("JobID  User", "------ ----", "|").row("12      ann")
     '12\x1fann'
     """
     if RULE.fullmatch(following):
