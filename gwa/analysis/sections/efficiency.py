@@ -195,7 +195,7 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
         if ratio.name not in ASKED or not store.has("user_id"):
             continue
         users = [share.name for share in by(store, "user_id", ratio, store.top)]
-        found = requests(store, ratio.name, users)
+        found = [request for request in requests(store, ratio.name, users) if request.saved > 0]
         if not found:
             continue
         name, heading, unit, saved = UNITS[ratio.name]
@@ -236,7 +236,7 @@ def _killed(store: Store) -> Facts:
             for name in KILLED
             for fact in (
                 Fact(f"killed.{name}.jobs", counts[name][0], labels[name], "count"),
-                Fact(f"killed.{name}.cpu_hours", number(counts[name][1]), "CPU hours of these", "hours"),
+                Fact(f"killed.{name}.cpu_hours", number(counts[name][1]), f"CPU hours of {labels[name].lower()}", "hours"),
             )
         )
     )
