@@ -1,17 +1,19 @@
 /* ---
-title = "Slurm accounting: sacct --parsable2 or --parsable"
+title = "Slurm accounting: what sacct prints"
 files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
 needs = "ask sacct for times, as in sacct -P -o JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
 missing = [""]
-contains = '^([^|\n]*\|)*JobID\||^\d+(_|\+|\.|\|)([^|\n]*\|){4,}(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED( by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\|'
-first = '^([^|]*\|){4,}'
+contains = '^\d+(?:_|\+|\.|\|)(?:[^|\n]*\|){4,}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\||\A\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)(?:[^\n]*\1)?(?:BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\1'
+first = '^\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)'
 notes = """
 Sources: sacct(1) and Slurm's own sacct/print.c; the columns of a file without a header are those that
 Open XDMoD asks for, or those that the option 'columns' names, such as -O columns=JobID,User,Submit,….
-Any columns may be there, in any order; JobID is needed. Times are local ones of the system's zone (of
+Any columns may be there, in any order; JobID is needed. Cells may be parted by anything (--delimiter), which is
+found in the names; a table as sacct prints it without -P is read by the line under its names, and where it cut
+a cell short, the cut text is kept, but a job whose JobID it cut is refused. Times are local ones of the system's zone (of
 two possible times in autumn the first), or with an offset, or epoch seconds (SLURM_TIME_FORMAT=%s).
 Steps are folded into their job. Rows of a job that was requeued, resized or listed twice (the next
 submission is no later than an hour after the last end) are folded into the last of them; other rows of
@@ -45,6 +47,23 @@ order = [
     "JobID", "JobIDRaw", "Cluster", "Partition", "QOS", "Account", "Group", "GID", "User", "UID", "Submit",
     "Eligible", "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS", "ReqMem",
     "ReqTRES", "AllocTRES", "Timelimit", "NodeList", "JobName",
+]
+# What else sacct prints, by sacct --helpformat of all versions.
+names = [
+    "AdminComment", "AllocGRES", "AllocNodes", "AllocCPUS", "AssocID", "AveCPU", "AveCPUFreq", "AveDiskRead",
+    "AveDiskWrite", "AvePages", "AveRSS", "AveVMSize", "BlockID", "Comment", "Constraints", "ConsumedEnergy",
+    "ConsumedEnergyRaw", "Container", "CPUTime", "CPUTimeRAW", "DBIndex", "DerivedExitCode", "ElapsedRaw",
+    "Extra", "FailedNode", "Flags", "Layout", "Licenses", "MaxDiskRead", "MaxDiskReadNode", "MaxDiskReadTask",
+    "MaxDiskWrite", "MaxDiskWriteNode", "MaxDiskWriteTask", "MaxPages", "MaxPagesNode", "MaxPagesTask",
+    "MaxRSS", "MaxRSSNode", "MaxRSSTask", "MaxVMSize", "MaxVMSizeNode", "MaxVMSizeTask", "McsLabel", "MinCPU",
+    "MinCPUNode", "MinCPUTask", "NTasks", "Planned", "PlannedCPU", "PlannedCPURAW", "Priority", "QOSRAW",
+    "QOSREQ", "Reason", "ReqCPUFreq", "ReqCPUFreqMin", "ReqCPUFreqMax", "ReqCPUFreqGov", "ReqGRES",
+    "ReqNodes", "Reservation", "ReservationId", "Reserved", "ResvCPU", "ResvCPURAW", "Restarts",
+    "SegmentSize", "SLUID", "StdErr", "StdIn", "StdOut", "SubmitLine", "Suspended", "SystemCPU",
+    "SystemComment", "TimelimitRaw", "TotalCPU", "TRESUsageInAve", "TRESUsageInMax", "TRESUsageInMaxNode",
+    "TRESUsageInMaxTask", "TRESUsageInMin", "TRESUsageInMinNode", "TRESUsageInMinTask", "TRESUsageInTot",
+    "TRESUsageOutAve", "TRESUsageOutMax", "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin",
+    "TRESUsageOutMinNode", "TRESUsageOutMinTask", "TRESUsageOutTot", "UserCPU", "WCKey", "WCKeyID", "WorkDir",
 ]
 loose = ["JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "WCKey"]
 
@@ -119,9 +138,12 @@ with parsed as materialized (
         nullif(usage[1], 0) as total,
         coalesce(
             total,
-            try_cast(rtrim(averss, 'KMGTP') as double)
-            * pow(1024, strpos('KMGTP', right(averss, 1)) - 1) * try_cast(ntasks as double),
-            case when ntasks = '1' then footprint end
+            nullif(
+                try_cast(rtrim(averss, 'KMGTP') as double)
+                * pow(1024, strpos('KMGTP', right(averss, 1)) - 1) * try_cast(ntasks as double),
+                0
+            ),
+            case when ntasks = '1' then nullif(footprint, 0) end
         ) as peak,
         nullif(usage[2], 0) as gpu_peak,
         case
@@ -296,7 +318,7 @@ lived as (
     select
         *,
         started is null
-        or state like 'PENDING%'
+        or coalesce(state like 'PENDING%', false)
         or coalesce(nodelist = 'None assigned', false)
         or coalesce(durations[1] = 0 and amounts[1] = 0, false) as is_idle,
         coalesce(
@@ -379,7 +401,10 @@ select
     coalesce(energies[1], energies[2], energies[3]) as energy,
     ready as eligible_time,
     qos,
-    regexp_replace(state, '( by .*|\+)$', '') as state,
+    case
+        when state like 'OUT_OF_ME%' then 'OUT_OF_MEMORY'
+        else regexp_replace(state, '( by .*|\+)$', '')
+    end as state,
     case when not is_idle and not is_open and regexp_full_match(exitcode, '\d{1,9}:\d{1,3}') then
         if(
             exitcode like '%:0',

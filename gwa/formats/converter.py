@@ -43,6 +43,7 @@ from gwa.formats.format_options import options_used
 from gwa.ingest.cleaning import SLACK
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
+from gwa.ingest.source.header_row import header_of
 from gwa.ingest.source.lines import Layout
 from gwa.ingest.spec import MISSING, ConverterSpec, RepairStep, TableSpec, with_extra_columns
 from gwa.store.engines.restricted import check_change, check_query, parser
@@ -249,6 +250,8 @@ def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | Non
 
 def _odd_rows(head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: _Header) -> str | None:
     """Return why *rows* are not lines of a format, None when they are."""
+    if spec.reader == "named" and (found := header_of(head, spec.source_table)) != "none":
+        return None if found == "own" else "names columns that it does not have"
     if header.contains and not header.contains.search(head.text):
         return "has no line such as those of its records"
     if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):

@@ -59,9 +59,8 @@ def test_what_gwa_anonymized_is_published_without_any_name(tmp_path, site, plant
 def test_names_are_refused_unless_the_catalogue_lists_them(tmp_path, site, planted):
     convert_anonymized(planted, site / "log.gwf", KEY, name="slurm", keep={"queues"})
     with open_trace([site / "log.gwf"]) as store:
-        queues = [
-            queue for (queue,) in store.rows("select distinct queue_id from jobs where queue_id is not null")
-        ]
+        names = "select queue_id as name from jobs union select qos from jobs"
+        queues = [name for (name,) in store.rows(f"from ({names}) where name is not null")]
 
     with pytest.raises(
         Withheld, match=r"queue_id holds names: .*: gwa anonymize it, list these under names in"

@@ -1,15 +1,20 @@
 """Slurm: what sacct prints, in all its notations."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gwa.errors import StrictError, TraceError
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
+from gwa.formats.registry import format_called
+from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
@@ -332,7 +337,7 @@ def test_a_header_need_not_come_first(jobs):
 def test_a_user_names_the_columns_of_a_log_without_header(jobs):
     lines = ["7|user042|COMPLETED|1717156800|a|b", "8|user007|FAILED|1717156800|c"]
     with pytest.raises(
-        TraceError, match="6 columns, expected 26: there is no header, the option 'columns' names them"
+        TraceError, match="6 columns, expected 26: no header names them, but -O columns=JobID,… may"
     ):
         jobs(*lines[1:], fields="1", header=lines[0])
     for names in (
@@ -376,6 +381,171 @@ def test_a_row_that_breaks_off_takes_no_other_with_it(jobs):
     rows = [row(JobID="1"), row(JobID="2")[:40], row(JobID="3"), "3|4", "oops", row(JobID="")]
     assert jobs(*rows, fields="1") == [(1,), (1,)]
     assert [line for line, _ in rejects(jobs)] == [3, 5, 6, 7]
+
+
+# What parts the cells.
+
+
+@pytest.mark.parametrize("mark", [",", ";", "^", "\t", "☃", "|@|", "\x1f", "\x01", "'", '"', "||"])
+@pytest.mark.parametrize("trailing", [False, True])
+def test_whatever_parts_the_cells_is_found(mark, trailing, jobs):
+    fields = "user_id, executable_id, used_resources, run_time"
+    header = "JobID|User|State|Submit|Start|Elapsed|AllocTRES|JobName"
+    line = "7|user042|COMPLETED|1717156800|1717156810|00:01:00|cpu=4|sim"
+    end = mark if trailing else ""
+    header, line = (text.replace("|", mark) + end for text in (header, line))
+    assert jobs(line, header, fields=fields, header=header) == [("user042", "sim", "cpu:4", 60)]
+    assert account(jobs) == (3, 1, 0, 0, 2)
+    found = jobs(line.replace("sim", f"a{mark}b"), fields=fields, header=header)
+    # The separator of ASCII is a blank in a name.
+    assert found == [("user042", f"a{mark}b".replace("\x1f", " "), "cpu:4", 60)]
+
+
+SIGNS = st.text(st.characters(categories=["P", "S"], exclude_characters="_-+.:/[]\\"), min_size=1, max_size=4)
+
+
+@given(mark=SIGNS, names=st.lists(st.text("abc ü%", min_size=1, max_size=6), min_size=1, max_size=5))
+def test_a_log_is_the_same_whatever_parts_its_cells(mark, names, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("marks")
+    header = "JobID|JobIDRaw|User|State|Submit|JobName"
+    lines = [header, *(f"{k}|{k}|user042|FAILED|171715680{k}|{name}" for k, name in enumerate(names, 1))]
+    traces = []
+    for file, between in (("bars", "|"), ("signs", mark)):
+        (folder / file).write_text("\n".join(line.replace("|", between) for line in lines) + "\n")
+        with open_trace([folder / file]) as store:
+            assert store.provenance["format"] == "slurm"
+            traces.append(store.rows("select * from jobs order by all"))
+    assert traces[0] == traces[1]
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        ("jobid,user,state,start,end", "1,ann,COMPLETED,1717156800,1717156900"),
+        ("JobID;User;State;Submit;Colour", "1;ann;FAILED;1717156800;red"),
+    ],
+)
+def test_a_table_with_other_columns_than_those_of_slurm_is_none_of_its_logs(header, line, tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text(f"{header}\n{line}\n")
+    assert format_called("slurm").mismatch(FileHead.of(path))
+
+
+def printed(*rows, widths=(12, 10, 19, 10, 9, -10)):
+    """Return rows as sacct prints them without -P: a blank between columns, too long text cut off."""
+    ruled = [rows[0], ["-" * abs(width) for width in widths], *rows[1:]]
+    return ["".join(_padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in ruled]
+
+
+def _padded(cell, width):
+    cut = cell if len(cell) <= abs(width) else cell[: abs(width) - 1] + "+"
+    return (cut.ljust(-width) if width < 0 else cut.rjust(width)) + " "
+
+
+def test_the_table_for_the_eye(jobs):
+    names = ["JobID", "JobName", "Submit", "State", "User", "Account"]
+    header, rule, *lines = printed(
+        names,
+        ["7", "sim ulation", "2024-05-01T12:00:00", "CANCELLED by 1000", "ann", "bio"],
+        ["7.batch", "batch", "2024-05-01T12:00:00", "CANCELLED", "", "bio"],
+        ["12345678_123456", "cut", "2024-05-01T12:00:00", "OUT_OF_MEMORY", "bob", ""],
+        ["9", "ruß", "2024-05-01T12:00:00", "OUT_OF_MEMORY", "", "a rather long one"],
+    )
+    found = jobs(rule, *lines, fields="executable_id, status, state, user_id, project_id", header=header)
+    assert found == [
+        ("sim ulati+", 5, "CANCELLED", "ann", "bio"),
+        ("ruß", 0, "OUT_OF_MEMORY", None, "a rather +"),
+    ]
+    assert account(jobs) == (6, 2, 1, 1, 2)
+    assert rejects(jobs) == [
+        (5, "JobID is '12345678_12+', expected one such as 123, 123_4 or 123.batch"),
+    ]
+    assert jobs(rule, *lines, "not a row of it at all", fields="1", header=header) == [(1,), (1,)]
+
+
+# Resources.
+
+BOTH = {"": None, "cpu=4": None, "gres/gpu=2": 2, "cpu=4,gres/gpu=2,gres/gpu:a100=2": 2, "gres/gpu:a100=2": 2,
+        "gres/gpu:a100=2,gres/gpu:v100=1": 3, "gres/gpu=2,gres/gpu:a100=1,gres/gpu:v100=1,node=1": 2,
+        "gres/gpu=1,gres/gpu:a100=3": 3, "gres/gpumem=40G,gres/gpuutil=90": None, "gres/gpu:a100_1g.5gb=1": 1,
+        "gres/gpu=0": 0, "license/gpu=3": None, "gres/gpu=18446744073709551614": None}  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "field"), [("AllocTRES", "n_gpus"), ("ReqTRES", "req_gpus")])
+def test_gpus_are_counted_once(column, field, jobs):
+    header = COLUMNS.replace("JobName", column)
+    rows = [row(JobID=str(number), JobName=said) for number, said in enumerate(BOTH, 100)]
+    found = [count for (count,) in jobs(*rows, fields=field, header=header)]
+    assert dict(zip(BOTH, found, strict=True)) == BOTH
+
+
+def test_the_type_of_gpus_is_that_allocated_else_that_requested(jobs):
+    header = COLUMNS.replace("JobName", "AllocTRES").replace("TotalCPU", "ReqTRES")
+    said = [
+        ("gres/gpu=2,gres/gpu:a100=2", "gres/gpu=2"), ("gres/gpu=2", "gres/gpu:v100=2"),
+        ("gres/gpu:a100=2,gres/gpu:v100=1", ""), ("gres/gpu=1", ""), ("", ""),
+    ]  # fmt: skip
+    rows = [row(JobID=str(k), JobName=have, TotalCPU=want) for k, (have, want) in enumerate(said, 1)]
+    assert jobs(*rows, fields="gpu_type", header=header) == [
+        ("a100",), ("v100",), ("a100:2,v100:1",), (None,), (None,)
+    ]  # fmt: skip
+
+
+ENERGIES = {"": None, "0": None, "54156": 54156, "18446744073709551614": None, "-1": None, "1.5": 1.5}
+ROUNDED = {"54.16K": 54160, "2M": 2e6, "1.5G": 1.5e9, "16?": None, "0": None, "": None}
+
+
+@pytest.mark.parametrize(("column", "said"), [("ConsumedEnergyRaw", ENERGIES), ("ConsumedEnergy", ROUNDED)])
+def test_energy(column, said, jobs):
+    header = COLUMNS.replace("JobName", column)
+    rows = [row(JobID=str(number), JobName=text) for number, text in enumerate(said, 100)]
+    found = [energy for (energy,) in jobs(*rows, fields="energy", header=header)]
+    assert dict(zip(said, found, strict=True)) == said
+
+
+EXIT_CODES = {"0:0": 0, "1:0": 1, "0:9": 137, "1:15": 143, "": None, "256:0": 256, "x:0": None, "0": None}
+
+
+def test_exit_codes(jobs):
+    rows = [row(JobID=str(number), ExitCode=said) for number, said in enumerate(EXIT_CODES, 100)]
+    found = [code for (code,) in jobs(*rows, fields="exit_code")]
+    assert dict(zip(EXIT_CODES, found, strict=True)) == EXIT_CODES
+    never = [row(JobID=str(number), **said) for number, said in enumerate((*IDLE, *OPEN), 100)]
+    assert jobs(*never, fields="exit_code") == [(None,)] * len(never)
+
+
+def test_the_peak_of_memory_is_an_exact_total_or_unknown(jobs):
+    header = "JobID|Submit|Start|Elapsed|AllocCPUS|NTasks|MaxRSS|AveRSS|TRESUsageInTot"
+    alloc = "{}|1717156800|1717156800|00:10:00|2||||"
+    steps = {
+        "total": ["1|1000K|1000K|cpu=00:01,mem=2048K,vmem=9G", "4|3000K|2500K|mem=1.5M"],
+        "mean": ["4|3000K|2500K|"], "one task": ["1|3000K||"], "an estimate": ["4|3000K||"],
+        "partly": ["1|1000K|1000K|mem=2048K", "4|3000K||"], "nothing": ["1|0|0|mem=0"],
+        "bytes": ["1|||mem=2097152,gres/gpumem=4M,gres/gpuutil=87"],
+    }  # fmt: skip
+    rows = []
+    for number, lines in enumerate(steps.values(), 1):
+        rows += [alloc.format(number)]
+        rows += [f"{number}.{k}|1717156800|1717156800|00:10:00|2|{line}" for k, line in enumerate(lines)]
+    found = jobs(*rows, fields="max_memory, used_memory, gpu_memory, gpu_utilization", header=header)
+    assert dict(zip(steps, found, strict=True)) == {
+        "total": (2048, 1024, None, None), "mean": (10_000, 6000, None, None),
+        "one task": (3000, 1500, None, None), "an estimate": (None, 6000, None, None),
+        "partly": (None, 6000, None, None), "nothing": (None, None, None, None),
+        "bytes": (2048, 1024, 4096, None),
+    }  # fmt: skip
+
+
+def test_where_a_job_stood_and_what_it_waited_for(jobs):
+    header = "JobID|Submit|Eligible|Start|Elapsed|QOS|Reservation|ReqTRES|NNodes"
+    rows = [
+        "1|1717156800|1717156900|1717157000|00:10:00|high|maint|cpu=1|3", "2|1717156800||||||cpu=1|",
+        "3|1717156800|Unknown|1717157000|00:10:00||||1",
+    ]  # fmt: skip
+    found = jobs(*rows, fields="eligible_time, qos, req_resources, n_nodes", header=header)
+    assert found == [
+        (1717156900, "high", "cpu:1,reservation:maint", 3), (None, None, "cpu:1", None), (None, None, None, 1)
+    ]  # fmt: skip
 
 
 NO_IDS = ("", "abc", "7;drop", "7 ", "-7", "7_", "7+", "٣", "9" * 400 + "x")
@@ -533,6 +703,50 @@ def test_every_field_of_real_logs_is_as_a_few_lines_of_python_read_it(name, coun
         assert store.rows("select * from rejects") == []
         assert {name for (name,) in store.rows("select name from repairs")} <= {"no time zone"}
     assert {key: tuple(fields) for key, fields in found.items()} == expected
+
+
+HB_COLUMNS = (
+    "JobID,JobName,User,Partition,NodeList,NNodes,NCPUS,NTasks,State,Submit,Start,End,Timelimit,Elapsed,TotalCPU,"
+    "CPUTime,UserCPU,SystemCPU,ReqMem,MaxRSS,MaxVMSize,ReqTRES,AllocTRES,TRESUsageInMax,TRESUsageInTot,"
+    "TRESUsageOutTot,MaxDiskRead,MaxDiskWrite,MaxRSSNode,MaxRSSTask,MaxVMSizeNode,MaxVMSizeTask,MaxDiskReadNode,"
+    "MaxDiskReadTask,MaxDiskWriteNode,MaxDiskWriteTask,Comment"
+)
+
+
+@pytest.mark.logs
+def test_a_real_log_with_gpus_agrees_with_what_another_program_says_of_its_jobs(logs):
+    """The program rounds times to seconds and memory to two decimals, and takes steps for part of the run."""
+    expected = json.loads((logs / "today" / "hb-jobinfo" / "oracle_hb.json").read_text())["jobs"]
+    options = ReadOptions(format_options={"columns": HB_COLUMNS})
+    with open_trace([logs / "today" / "hb-jobinfo" / "sacct.txt"], "slurm", options) as store:
+        assert (store.account.rows, store.account.jobs, store.account.folded) == (242, 100, 142)
+        rows = store.rows(
+            "select source_id, n_procs, coalesce(run_time, 0), average_cpu_time * n_procs, max_memory,"
+            " n_gpus, req_gpus from jobs join source_ids using (job_id)"
+        )
+    found = {key: fields for key, *fields in rows}
+    assert set(expected) <= set(found)
+    near = []
+    for key, said in expected.items():
+        procs, run_time, cpu_time, memory, n_gpus, req_gpus = found[key]
+        if said["start"]:
+            assert procs == said["cores"], key
+        # A job that runs has no run time yet.
+        if said["start"] and said["end"]:
+            assert run_time <= (said["run_time_s"] or 0) <= run_time + 10, key
+        assert (cpu_time or 0) == pytest.approx(said["cpu_time_s"] or 0, abs=0.51), key
+        assert (n_gpus, req_gpus) == (said["alloc_gpus"], said["req_gpus"]), key
+        if said["max_memory_kb"]:
+            near.append(memory == pytest.approx(said["max_memory_kb"], rel=0.03))
+    assert len(near) == 40
+    assert sum(near) >= 0.95 * len(near)
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize("name", ["sstat.txt", "squeue.txt"])
+def test_what_runs_and_what_waits_is_no_log(name, logs):
+    with pytest.raises(TraceError, match="not a trace"):
+        open_trace([logs / "today" / "hb-jobinfo" / name])
 
 
 def test_a_trace_is_written_and_read_again(sample, tmp_path):

@@ -1,6 +1,7 @@
 """Pseudonyms: names go, numbers stay."""
 
 import json
+import re
 import stat
 
 import pytest
@@ -11,7 +12,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import converters, vocabulary
 from gwa.store.anonymize import anonymize, read_key
 from gwa.store.privacy import LEFT_OUT, anonymized_line, public_line
-from gwa.store.pseudonyms import PSEUDONYM_LETTERS, is_pseudonym, pseudonym
+from gwa.store.pseudonyms import PSEUDONYM_LETTERS, PUBLIC_WORDS, is_pseudonym, pseudonym
 from gwa.store.schema import FIELDS
 
 KEY = b"0123456789abcdef"
@@ -227,11 +228,11 @@ def test_no_name_of_any_sample_is_left_and_no_number_changes(name, sample):
             one
             for field in PSEUDONYM_LETTERS
             for (one,) in named.rows(f"select distinct {field} from jobs")
-            if one
+            if one and not re.fullmatch(PUBLIC_WORDS.get(field, r"[0-9]+"), one)
         }
         tables = ("jobs", "header", "rejects", "repairs", "sources", "source_ids", "provenance")
         cells = {str(cell) for table in tables for row in public.rows(f"from {table}") for cell in row}
-    assert not {one for one in secrets if not one.isdigit()} & cells
+    assert not secrets & cells
 
 
 def test_a_leak_is_refused(named, monkeypatch):

@@ -2,7 +2,8 @@
 Read lines of cells whose columns are named, all as text.
 
 The names stand in a header row. It may be repeated, it may change where files were concatenated,
-and it need not be the first line; if there is none, the user or the format states the order. A column
+and it need not be the first line; if there is none, the user or the format states the order. What parts
+the cells is found by `gwa.ingest.source.cell_borders`. A column
 of the table ``source`` is found under its own name, whatever its case and punctuation (``end_`` is
 ``End``); other columns of the file are ignored, and columns that it lacks are missing.
 Options:
@@ -11,6 +12,9 @@ Options:
     a name that every header row has.
 ``order``
     the names if a file has no header; the user's option ``columns`` replaces them.
+``names``
+    further names of such headers: a table whose cells are parted by something other than the delimiter is
+    recognised where it names nothing else.
 ``loose``
     names of columns whose text may contain the delimiter, the likeliest first.
 ``checks``
@@ -19,7 +23,7 @@ Options:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -30,7 +34,7 @@ from numpy.typing import NDArray
 
 from gwa.ingest.batch import Records
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.header_row import Columns, initial_columns, normalized, parse_header
+from gwa.ingest.source.header_row import Columns, borders, initial_columns, normalized, parse_header
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 
@@ -40,9 +44,12 @@ MAXIMUM_ROW_LINES: Final = 10
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
     """Yield the rows of *source*; those that cannot be fitted to the columns are rejects."""
-    columns = initial_columns(source, table_spec)
-    for block in line_blocks(source, Layout(table_spec.delimiter, table_spec.comment)):
-        for rows in _split_at_headers(block, table_spec, columns):
+    cells = borders(source, table_spec)
+    table_spec = replace(table_spec, delimiter=cells.delimiter)
+    columns = initial_columns(source, table_spec, cells)
+    for block in line_blocks(source, Layout(cells.delimiter, table_spec.comment)):
+        cells.rows(block)
+        for rows in _split_at_headers(block, table_spec, columns, cells.text):
             columns = rows.columns
             yield rows
 
@@ -127,8 +134,10 @@ class _Lines:
         return _Lines(self.data, self.begins[start:stop], self.ends[start:stop], self.numbers[start:stop])
 
 
-def _split_at_headers(block: LineBlock, table_spec: TableSpec, columns: Columns) -> Iterator[NamedRows]:
-    """Yield the lines of *block*, split where a header changes the columns."""
+def _split_at_headers(
+    block: LineBlock, table_spec: TableSpec, columns: Columns, between: str
+) -> Iterator[NamedRows]:
+    """Yield the lines of *block*, split where a header changes the columns; *between* parted their cells."""
     ends = block.ends
     begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
     numbers = block.line_numbers(np.arange(len(ends), dtype=np.int64))
@@ -142,7 +151,7 @@ def _split_at_headers(block: LineBlock, table_spec: TableSpec, columns: Columns)
     for start, stop in pairwise([*cuts, len(ends)]):
         columns = headers.get(start, columns)
         within = [position - start for position in headers if start <= position < stop]
-        rows = _fit_lines(lines.slice(start, stop), columns, table_spec, within)
+        rows = _fit_lines(lines.slice(start, stop), columns, table_spec, within, between)
         rows.comments += comments
         rows.rejects = rejects + rows.rejects
         yield rows
@@ -163,7 +172,9 @@ def _find_headers(lines: _Lines, table_spec: TableSpec) -> dict[int, Columns]:
     return headers
 
 
-def _fit_lines(lines: _Lines, columns: Columns, table_spec: TableSpec, headers: Sequence[int]) -> NamedRows:
+def _fit_lines(
+    lines: _Lines, columns: Columns, table_spec: TableSpec, headers: Sequence[int], between: str
+) -> NamedRows:
     """Return *lines* as rows of *columns*, without the *headers* among them."""
     first, last = (int(lines.begins[0]), int(lines.ends[-1])) if len(lines.ends) else (0, 0)
     data = np.frombuffer(lines.data, np.uint8)[first:last]
@@ -173,9 +184,9 @@ def _fit_lines(lines: _Lines, columns: Columns, table_spec: TableSpec, headers: 
     if not fits.all():
         data = data[np.repeat(fits, lines.ends - lines.begins)]
     misfits = np.setdiff1d(np.flatnonzero(~fits), headers)
-    repaired = _repair(
-        [(int(lines.numbers[position]), lines.text(position)) for position in misfits], columns, table_spec
-    )
+    texts = (lines.text(position).replace(table_spec.delimiter, between) for position in misfits)
+    odd = list(zip(lines.numbers[misfits].tolist(), texts, strict=True))
+    repaired = _repair(odd, columns, replace(table_spec, delimiter=between))
     numbers = lines.numbers[fits]
     return NamedRows(columns, table_spec, data, numbers, repaired, len(headers), repaired.rejects)
 
@@ -189,7 +200,7 @@ def _repair(lines: list[tuple[int, str]], columns: Columns, table_spec: TableSpe
         number, line = lines[position]
         if cells is None:
             width = line.count(table_spec.delimiter) + 1
-            hint = ": there is no header, the option 'columns' names them" if columns.assumed else ""
+            hint = ": no header names them, but -O columns=JobID,… may" if columns.assumed else ""
             reason = f"{width} columns, expected {len(columns.names)}{hint}"
             records.reject(number, reason, line[:REJECT_TEXT_LENGTH].strip())
         else:

@@ -22,8 +22,8 @@ TOTAL_HEAD_SIZE: Final = 32 * HEAD_SIZE
 MAXIMUM_HEAD_ROWS: Final = 1000
 """Lines of data that are examined."""
 
-CONTROL_BYTES: Final = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
-"""Control characters that do not occur in text, except those that crashed machines leave in logs."""
+CONTROL_BYTES: Final = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b\x1c\x1d\x1e\x1f"))
+"""Control characters that do not occur in text: separators do, and what crashed machines leave in logs."""
 
 _ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*:(?!//)\s*(.*?)\s*$")
 

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, Literal
 
+from gwa.ingest.source.cell_borders import Borders, Delimited, of_header, of_rows
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import TableSpec
@@ -70,14 +72,49 @@ def _columns(names: Sequence[str], table_spec: TableSpec, *, assumed: bool = Fal
     )
 
 
-def initial_columns(source: Source, table_spec: TableSpec) -> Columns:
-    """Return the columns at the beginning of a file: from its first header, the user, or the format."""
+def borders(source: Source, table_spec: TableSpec) -> Borders:
+    """Return where the cells of a file end: as its first header shows, else its first rows."""
     rows = FileHead.of(source.path).rows(table_spec.comment)
+    return _header_borders(rows, table_spec) or of_rows(rows, len(_order(table_spec)), table_spec.delimiter)
+
+
+def _header_borders(rows: Sequence[str], table_spec: TableSpec) -> Borders | None:
+    for row, following in pairwise([*rows, ""]):
+        found = of_header(row, following, table_spec.delimiter)
+        if found and parse_header(found.row(row), replace(table_spec, delimiter=found.delimiter)):
+            return found
+    return None
+
+
+def header_of(head: FileHead, table_spec: TableSpec) -> Literal["own", "foreign", "none"]:
+    """
+    Say whether a file has the header of such a table.
+
+    It is another's where the cells are parted by something unusual and it names what such tables lack, since
+    names such as JobID and User are in many tables.
+    """
+    rows = head.rows(table_spec.comment)
+    found = _header_borders(rows, table_spec)
+    if not isinstance(found, Delimited) or found.text == table_spec.delimiter:
+        return "own" if found else "none"
+    known = {*table_spec.options.get("names", ()), *table_spec.options["order"], ""}
+    is_own = any(known.issuperset(row.strip(" \r\n").split(found.text)) for row in rows)
+    return "own" if is_own else "foreign"
+
+
+def _order(table_spec: TableSpec) -> Sequence[str]:
+    """Return the names of the columns of a file without a header: from the user, or the format."""
+    order: str | Sequence[str] = table_spec.options.get("columns") or table_spec.options["order"]
+    return re.split(r"[\s,|]+", order.strip(" ,|")) if isinstance(order, str) else order
+
+
+def initial_columns(source: Source, table_spec: TableSpec, cells: Borders) -> Columns:
+    """Return the columns at the beginning of a file: from its first header, the user, or the format."""
+    rows = [cells.row(row) for row in FileHead.of(source.path).rows(table_spec.comment)]
     for row in rows:
         if header := parse_header(row, table_spec):
             return header
-    order: str | Sequence[str] = table_spec.options.get("columns") or table_spec.options["order"]
-    names = re.split(r"[\s,|]+", order.strip(" ,|")) if isinstance(order, str) else order
+    names = _order(table_spec)
     delimiter = table_spec.delimiter
     trailing = sum(row.endswith(delimiter) and row.count(delimiter) == len(names) for row in rows)
     return _columns([*names, ""] if 2 * trailing > len(rows) else names, table_spec, assumed=True)
@@ -85,7 +122,8 @@ def initial_columns(source: Source, table_spec: TableSpec) -> Columns:
 
 def parse_header(row: str, table_spec: TableSpec) -> Columns | None:
     """Return the columns named in *row* if it is a header, else None."""
-    cells = row.strip().split(table_spec.delimiter)
+    # Not all white space: a separator of cells is some, too.
+    cells = row.strip(" \r\n").split(table_spec.delimiter)
     names = {normalized(cell) for cell in cells}
     wanted = {normalized(name) for name in table_spec.columns}
     minimum = min(MINIMUM_KNOWN_NAMES, len(wanted))
