@@ -1,7 +1,7 @@
 /* ---
 title = "Google cluster traces of 2019 (version 3), instance events"
 files = ["instance_events-*.json", "collection_events-*.json"]
-reader = "jsonlines"
+reader = "json"
 scope = "trace"
 first = '^\s*\{.*"collection_id"\s*:.*\}\s*$'
 contains = '"(type|instance_index)"\s*:'

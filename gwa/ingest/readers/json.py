@@ -1,0 +1,211 @@
+"""
+Read records of JSON: lines of objects, lists of them, or documents that hold such a list somewhere.
+
+The values of a record are found by name, and a number may be written as text. Of equal names in an object
+the first counts. NaN and Infinity are numbers. Options:
+
+``records``
+    dotted paths to the lists, or the objects, whose elements are the records of a document, as in
+    ``["jobs", "hits.hits"]``. What is no such document is a record itself.
+``paths``
+    the path to the value of a column, as in ``{cpus = "resource_request.cpus"}``, or several, of which
+    the first with a value counts; for other columns it is the name of the column. A value that is an object
+    or a list is given as JSON.
+``within``
+    the key under which a record stands in an object of its own, as ``_source``; without it the object is
+    the record.
+``key``
+    the column for the key of a record that is a member of an object.
+``document``
+    the paths to values of columns in the document that holds a record, from what stands before the records.
+``skip``
+    values by column, as texts: records with one of these values count as comments.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+import numpy as np
+
+from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.json_records import NO_OBJECT, RecordBlock, record_blocks
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject
+from gwa.ingest.spec import TableSpec
+from gwa.store.engines.duckdb import literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TEXT: Final = "varchar"
+
+
+def batches(source: Source, table_spec: TableSpec) -> Iterator["Objects"]:
+    """Yield the records of *source*."""
+    for block in record_blocks(source, table_spec.options.get("records", ())):
+        yield Objects(block, table_spec)
+
+
+class Objects:
+    """Some records, each an object."""
+
+    def __init__(self, block: RecordBlock, table_spec: TableSpec) -> None:
+        """Take over the records of *block*."""
+        self.block = block
+        self.query = _Query(table_spec)
+        self.total = len(block.begins) + len(block.rejects)
+        self.comments = 0
+        self.rejects = block.rejects
+
+    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
+        """Append the records to *table*; refuse others, and values that are not of a column's type."""
+        del folder
+        if not len(self.block.begins):
+            return
+        database.register("records", _record_table(self.block))
+        # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
+        database.register("parsed", database.sql(self.query.values).to_arrow_table())
+        database.unregister("records")
+        rejected = database.execute(
+            f"select line, fault, left(text, {REJECT_TEXT_LENGTH}) from parsed"
+            " where fault is not null order by line"
+        ).fetchall()
+        self.rejects += [Reject(line, fault, " ".join(text.split())) for line, fault, text in rejected]
+        is_comment = self.query.is_comment
+        ((comments,),) = database.execute(f"select count(*) from parsed where {is_comment}").fetchall()
+        self.comments += comments
+        database.execute(
+            f"insert into {table} select {', '.join(self.query.cells)} from parsed"
+            f" where fault is null and not ({is_comment})"
+        )
+        database.unregister("parsed")
+
+
+def _record_table(block: RecordBlock) -> "pa.Table":
+    """Return the records as an Arrow table."""
+    import pyarrow as pa
+
+    documents = pa.DictionaryArray.from_arrays(
+        pa.array(block.documents, mask=block.documents < 0), pa.array(block.prefixes, pa.string())
+    )
+    keys = [block.keys.get(place) for place in range(len(block.begins))] if block.keys else None
+    return pa.table(
+        {
+            "line": block.numbers,
+            "text": _text_array(block),
+            "key": pa.array(keys, pa.string()) if keys else pa.nulls(len(block.begins), pa.string()),
+            "document": documents,
+        }
+    )
+
+
+def _text_array(block: RecordBlock) -> "pa.Array":
+    """Return the texts of records, of which Arrow copies the bytes at once."""
+    import pyarrow as pa
+
+    if not _is_utf8(block.text):
+        return pa.array(block.texts(), pa.binary()).cast(pa.string())
+    borders = np.ravel(np.column_stack((block.begins, block.ends))).astype(np.int32)
+    parts = pa.StringArray.from_buffers(len(borders) - 1, pa.py_buffer(borders), pa.py_buffer(block.text))
+    return parts.take(pa.array(np.arange(0, len(parts), 2)))
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        return text.isascii() or bool(text.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+@dataclass(frozen=True)
+class _Query:
+    """The SQL that takes the values of columns from records; names and paths come from a definition."""
+
+    table_spec: TableSpec
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of the reader."""
+        return self.table_spec.options
+
+    @cached_property
+    def paths(self) -> Mapping[str, Sequence[str]]:
+        """The paths of each column that is in the record itself."""
+        given = self.options.get("paths", {})
+        elsewhere = {*self.options.get("document", {}), self.options.get("key")}
+        return {
+            name: [path] if isinstance(path := given.get(name, name), str) else path
+            for name in self.table_spec.columns
+            if name not in elsewhere
+        }
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The expression of each column, as text."""
+        documents: Mapping[str, str] = self.options.get("document", {})
+        found = {name: f"members[{number}]" for number, name in enumerate(documents, 1)}
+        number = 0
+        for name, paths in self.paths.items():
+            values = [f"values[{number + nth}]" for nth in range(1, len(paths) + 1)]
+            found[name] = values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
+            number += len(paths)
+        if key := self.options.get("key"):
+            found[key] = "key"
+        return {name: found[name] for name in self.table_spec.columns}
+
+    @cached_property
+    def values(self) -> str:
+        """The query for the values of each record, as texts, and the reason to refuse it."""
+        paths = ", ".join(map(_json_path, chain.from_iterable(self.paths.values())))
+        members = ", ".join(map(_json_path, self.options.get("document", {}).values()))
+        faults = [
+            f"when {value} is not null and try_cast({value} as {kind}) is null"
+            f" then '{name} is ''' || left({value}, 40) || ''', expected a number'"
+            for (name, kind), value in zip(self.table_spec.columns.items(), self.texts.values(), strict=True)
+            if kind != TEXT
+        ]
+        extracted = f"json_extract_string(document, [{members}])" if members else "[]::varchar[]"
+        # Values are extracted from objects only, since elsewhere that is an error.
+        return (
+            "select line, key, values, members,"
+            " case when fault is not null or values is null then text end as text,"
+            f" coalesce(fault, case when values is null then '{NO_OBJECT}' end) as fault"
+            f" from (select line, key, text, values, members, case {' '.join(faults)} end as fault"
+            " from (select line, key, text,"
+            f" case when json_valid(document) then {extracted} end as members,"
+            " case when json_valid(text) then case when json_type(text) = 'OBJECT'"
+            f" then json_extract_string({self._record}, [{paths}]) end end as values from records))"
+        ).replace("case  end", "null::varchar")
+
+    @property
+    def _record(self) -> str:
+        within = self.options.get("within")
+        return f"coalesce(json_extract(text, {_json_path(within)}), text)" if within else "text"
+
+    @cached_property
+    def cells(self) -> Sequence[str]:
+        """The expression of each column of the table."""
+        cells = [
+            text if kind == TEXT else f"try_cast({text} as {kind})"
+            for text, kind in zip(self.texts.values(), self.table_spec.columns.values(), strict=True)
+        ]
+        return [*cells, "getvariable('file_no')", "line"] if self.table_spec.numbered else cells
+
+    @cached_property
+    def is_comment(self) -> str:
+        """The condition for records that count as comments."""
+        skip: Mapping[str, Sequence[str]] = self.options.get("skip", {})
+        conditions = [
+            f"{self.texts[name]} in ({', '.join(literal(str(text)) for text in texts)})"
+            for name, texts in skip.items()
+        ]
+        return f"fault is null and coalesce({' or '.join(conditions)}, false)" if conditions else "false"
+
+
+def _json_path(path: str) -> str:
+    """Return the SQL of a dotted *path*, which comes from a definition, never from data."""
+    return literal("$" + "".join(f'."{key}"' for key in path.split(".")))
