@@ -236,7 +236,12 @@ def _killed(store: Store) -> Facts:
             for name in KILLED
             for fact in (
                 Fact(f"killed.{name}.jobs", counts[name][0], labels[name], "count"),
-                Fact(f"killed.{name}.cpu_hours", number(counts[name][1]), f"CPU hours of {labels[name].lower()}", "hours"),
+                Fact(
+                    f"killed.{name}.cpu_hours",
+                    number(counts[name][1]),
+                    f"CPU hours of {labels[name].lower()}",
+                    "hours",
+                ),
             )
         )
     )
