@@ -115,7 +115,7 @@ def test_a_truncated_last_line_costs_no_more_than_itself(one, tmp_path):
     copy.write_bytes(path.read_bytes()[:-7])
     with gwa.open(copy) as cut, gwa.open(path) as whole:
         assert len(whole) - 1 <= len(cut) <= len(whole)
-        assert cut.account.rejected <= 1
+        assert cut.account.rejected <= whole.account.rejected + 1
 
 
 @EVERY
