@@ -22,6 +22,10 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``accepts``
     the options that a user may give with ``-O``, and what each of them accepts, as
     `gwa.formats.format_options` says. The SELECT has their values as variables.
+``select``
+    the name of another definition whose columns and SELECT are used. This definition's own SELECT makes
+    the rows of that ``source``, with ``line``, of what its own reader yields, the table ``record``: of
+    some records at a time, or of those of a whole file in the scope ``trace``.
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``, ``needs``
     see `gwa.ingest.spec.ConverterSpec`.
 
@@ -30,7 +34,7 @@ such as another file, is refused before any of it runs.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -45,7 +49,8 @@ from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.header_row import header_of
 from gwa.ingest.source.lines import Layout
-from gwa.ingest.spec import MISSING, ConverterSpec, RepairStep, TableSpec, with_extra_columns
+from gwa.ingest.spec import MISSING, ConverterSpec, Preparation, RepairStep, TableSpec, with_extra_columns
+from gwa.ingest.staging import RECORD
 from gwa.store.engines.restricted import check_change, check_query, parser
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
@@ -167,6 +172,7 @@ class _Header(_TableHeader):
     scope: Literal["row", "trace"] = "row"
     sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     accepts: Mapping[str, str] = field(default_factory=dict)
+    select: str = ""
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
     from_header: Mapping[str, str] = field(default_factory=dict)
@@ -188,8 +194,47 @@ SPEC_KEYS: Final = (
 )
 
 
-def definition(name: str, text: str) -> Format:
-    """Return the format that a definition describes; raise `DefinitionError` where it is wrong."""
+def definition(name: str, text: str, text_of: Callable[[str], str]) -> Format:
+    """
+    Return the format that a definition describes; raise `DefinitionError` where it is wrong.
+
+    *text_of* returns the text of the definition of another format, of which it may use the SELECT.
+    """
+    header, spec = _parsed(name, text)
+    accepts, used = header.accepts, spec.select
+    if header.select:
+        other, mapping = _parsed(f"{header.select}.sql", text_of(header.select))
+        if other.select:
+            raise DefinitionError(f"{name}: the SELECT of '{header.select}' is that of '{other.select}'")
+        accepts, used = {**other.accepts, **accepts}, f"{used}\n{mapping.select}"
+        spec = _prepared(spec, mapping)
+    return Format(
+        name=Path(name).stem,
+        title=header.title,
+        names=tuple(pattern.lower() for pattern in header.files),
+        notes=f"{header.notes}{COMMON}",
+        mismatch=lambda head: _mismatch(head, spec, header),
+        read=lambda heads, options: _read(name, heads, options, spec, header),
+        likeness=lambda head: _likeness(head, spec, header),
+        options=options_used(used, {**OPTIONS_OF_READERS.get(spec.reader, {}), **accepts}),
+    )
+
+
+def _prepared(spec: ConverterSpec, mapping: ConverterSpec) -> ConverterSpec:
+    """Return the *mapping* of rows that the SELECT of *spec* makes of what its reader yields."""
+    table = replace(spec.source_table, numbered=True)
+    return replace(
+        mapping,
+        title=spec.title,
+        reader=spec.reader,
+        preparation=Preparation(table, spec.select, needs_file=spec.scope == "trace"),
+        needs=spec.needs or mapping.needs,
+        steps=(*mapping.steps, *spec.steps),
+    )
+
+
+def _parsed(name: str, text: str) -> tuple[_Header, ConverterSpec]:
+    """Return what a definition says; raise `DefinitionError` where it is wrong."""
     match = HEADER.match(text)
     if not match:
         message = f"{name}: expected a TOML header between '/* ---' and '--- */', then a SELECT"
@@ -210,16 +255,7 @@ def definition(name: str, text: str) -> Format:
         explaining_tables=sides,
         **{key: getattr(header, key) for key in SPEC_KEYS},
     )
-    return Format(
-        name=Path(name).stem,
-        title=header.title,
-        names=tuple(pattern.lower() for pattern in header.files),
-        notes=f"{header.notes}{COMMON}",
-        mismatch=lambda head: _mismatch(head, spec, header),
-        read=lambda heads, options: _read(name, heads, options, spec, header),
-        likeness=lambda head: _likeness(head, spec, header),
-        options=options_used(match[2], {**OPTIONS_OF_READERS.get(spec.reader, {}), **header.accepts}),
-    )
+    return header, spec
 
 
 def repairs_of(text: str) -> Iterator[tuple[str, str]]:
@@ -316,6 +352,8 @@ def _check_sql(spec: ConverterSpec) -> None:
     tables = [*spec.tables, *TABLES]
     with parser() as database:
         check_query(database, spec.select, tables)
+        if spec.preparation:
+            check_query(database, spec.preparation.select, [RECORD])
         for step in spec.steps:
             check_query(database, step.when, tables)
             check_change(database, step.sql, tables)

@@ -92,6 +92,20 @@ def format_called(name: str) -> Format:
 
 def _definition(path: Traversable) -> Format:
     """Return the format defined in a file."""
+    return definition(path.name, _text(path), lambda name: _text_of(path.name, name))
+
+
+def _text_of(user: str, name: str) -> str:
+    """Return the text of the definition of the format *name* for that of *user*."""
+    known = {Path(file.name).stem: file for file in _definition_files()}
+    if name not in known:
+        message = f"{user}: select is '{name}', expected one of {', '.join(known)}"
+        raise DefinitionError(message)
+    return _text(known[name])
+
+
+def _text(path: Traversable) -> str:
+    """Return the text of a definition."""
     try:
         with path.open("rb") as file:
             content = file.read(MAXIMUM_BYTES + 1)
@@ -99,7 +113,7 @@ def _definition(path: Traversable) -> Format:
             raise DefinitionError(
                 f"{path.name}: is longer than {MAXIMUM_BYTES:,} bytes, no definition in SQL"
             )
-        return definition(path.name, content.decode("utf-8").replace("\r\n", "\n"))
+        return content.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         raise UnknownFormat(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -14,6 +14,7 @@ from gwa.ingest.batch import Batch
 from gwa.ingest.cleaning import finish_jobs
 from gwa.ingest.source.compressed import CUT
 from gwa.ingest.source.head import FileHead
+from gwa.ingest.source.json_records import BROKEN_OFF
 from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
 from gwa.store.store import Store
@@ -104,8 +105,9 @@ def _note_jobs_without_times(store: Store, heads: Sequence[FileHead], needs: str
 
 
 def _note_cut_files(store: Store) -> None:
-    """Record as repairs the files whose compressed data ends too early."""
-    cut = store.rows(f"select distinct file from rejects where starts_with(reason, '{CUT}') order by file")
+    """Record as repairs the files whose compressed data, or whose document, ends too early."""
+    is_cut = " or ".join(f"starts_with(reason, '{reason}')" for reason in (CUT, BROKEN_OFF))
+    cut = store.rows(f"select distinct file from rejects where {is_cut} order by file")
     for (file,) in cut:
         store.repaired("cut file", f"{file} breaks off: its end is missing", 1)
 

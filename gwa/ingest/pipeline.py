@@ -21,6 +21,7 @@ from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
 from gwa.ingest.spec import ConverterSpec
 from gwa.ingest.staging import (
+    RECORD,
     STAGING,
     define_view,
     open_checkpoint,
@@ -186,6 +187,8 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     for name, table_spec in spec.tables.items():
         create_table(database, f"{STAGING}{name}", table_spec)
         define_view(store, name)
+    if spec.preparation:
+        create_table(database, RECORD, spec.preparation.record_table)
     system = from_header(header)
     remark = "" if system.zone else ZONE_REMARK
     given = {"zone": system.timezone.key, **options.format_options}

@@ -43,6 +43,20 @@ class RepairStep:
 
 
 @dataclass(frozen=True)
+class Preparation:
+    """
+    What a reader yields where it is not yet what is mapped: the table ``record``.
+
+    *select* makes rows of the source table of it, by the names of its columns and ``line``; it sees the
+    records of a whole file if it *needs_file*, else some at a time.
+    """
+
+    record_table: TableSpec
+    select: str
+    needs_file: bool = False
+
+
+@dataclass(frozen=True)
 class ConverterSpec:
     """
     How a format becomes jobs: its *reader* fills the *source_table*, and *select* maps that to jobs.
@@ -51,7 +65,8 @@ class ConverterSpec:
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
     (``rows`` counts them) and refuse some (``reject`` gives the reason). *explaining_tables* hold the rows
     of files that only explain others. *header* states what is known of the system for every file. *needs*
-    says how to get a log with times, where there may be logs without.
+    says how to get a log with times, where there may be logs without. With a *preparation* the rows of the
+    source table are made of what the reader yields.
     """
 
     title: str
@@ -66,6 +81,7 @@ class ConverterSpec:
     header: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[RepairStep, ...] = ()
     needs: str = ""
+    preparation: Preparation | None = None
 
     @property
     def tables(self) -> dict[str, TableSpec]:

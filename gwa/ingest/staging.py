@@ -14,19 +14,25 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeVar
 
+import duckdb
+
+from gwa.errors import DefinitionError
 from gwa.ingest.batch import Records, find_reader
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.lines import Layout, Reject
-from gwa.ingest.spec import ConverterSpec, TableSpec
+from gwa.ingest.spec import ConverterSpec, Preparation, TableSpec
 from gwa.store.engines.duckdb import literal
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util import fingerprint
 from gwa.util.filenames import as_text
 from gwa.util.progress import Progress
+
+RECORD: Final = "record"
+"""The table of what a reader yields where the rows of the source are made of it."""
 
 STAGING: Final = "staging_"
 """The prefix of the names of staging tables."""
@@ -48,7 +54,7 @@ def open_checkpoint(store: Store, spec: ConverterSpec, options: ReadOptions) -> 
         for name, table_spec in tables.items()
     }
     layouts = ((table_spec.delimiter, table_spec.options) for table_spec in tables.values())
-    definition = repr((spec.reader, spec.select, columns, *layouts))
+    definition = repr((spec.reader, spec.select, columns, spec.preparation, *layouts))
     key = {
         "program": fingerprint.program(),
         "format": spec.title,
@@ -130,19 +136,24 @@ def read_file(
     *process* is called with the name of the view whenever at least *minimum_rows* are staged, and at the end.
     """
     table, table_spec = _table_for(head, spec)
+    table_spec = spec.preparation.record_table if spec.preparation else table_spec
     table_spec = replace(table_spec, options={**options.format_options, **table_spec.options})
     source, counts, position, staged = Source(head.path), RowCounts(), 0, 0
     (earlier_rejects,) = store.row("select count(*) from rejects")
     try:
         for batch in prefetch(iter(find_reader(spec.reader)(source, table_spec))):
-            batch.load(store.connection, f"{STAGING}{table}", store.scratch)
+            batch.load(store.connection, RECORD if spec.preparation else f"{STAGING}{table}", store.scratch)
             count_batch(store, head.path, batch, counts, strict=options.strict)
             staged += batch.total
+            if spec.preparation and not spec.preparation.needs_file:
+                counts.rows += _prepare(store, spec.preparation, table)
             if staged >= minimum_rows:
                 _flush(store, table, process)
                 staged = 0
             bar.advance(source.position - position)
             position = source.position
+        if spec.preparation and spec.preparation.needs_file:
+            counts.rows += _prepare(store, spec.preparation, table)
         _flush(store, table, process)
         _count_truncation(store, source, counts, strict=options.strict)
         file = _source_file(head, source, spec.source_table.comment, table, counts)
@@ -151,6 +162,18 @@ def read_file(
         source.close()
     rejects = store.rows(f"select line, reason, text from rejects offset {earlier_rejects}")
     return replace(file, rejects=rejects)
+
+
+def _prepare(store: Store, preparation: Preparation, table: str) -> int:
+    """Make rows of the records read, and forget these; return how many more rows there are than records."""
+    (records,) = store.row(f"select count(*) from {RECORD}")
+    made = f"select *, getvariable('file_no')::integer as file_no from ({preparation.select})"
+    try:
+        (rows,) = store.row(f"insert into {STAGING}{table} by name {made}")
+    except duckdb.ConversionException as error:
+        raise DefinitionError(str(error).splitlines()[0]) from error
+    store.connection.execute(f"create or replace temp table {RECORD} as select * from {RECORD} limit 0")
+    return int(rows) - int(records)
 
 
 def _flush(store: Store, table: str, process: Callable[[str], None]) -> None:

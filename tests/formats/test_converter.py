@@ -173,7 +173,7 @@ def test_bad_sql_is_told_with_the_name_of_its_file(old, new, log, tmp_path):
 def told(file, text):
     """Return the error that a definition is, or what would be one."""
     try:
-        definition(file.name, text)
+        definition(file.name, text, str)
     except DefinitionError as error:
         return str(error)
     return f"{file.name}: "
@@ -303,7 +303,7 @@ def test_the_steps_of_a_definition_touch_no_file(key, sql, log, tmp_path):
 def test_names_types_and_delimiters_are_no_sql(before, after, reason):
     assert before in OWN
     with pytest.raises(DefinitionError, match=reason):
-        definition("mine.sql", OWN.replace(before, after))
+        definition("mine.sql", OWN.replace(before, after), str)
 
 
 def test_a_definition_without_end_is_refused(tmp_path):
