@@ -5,7 +5,7 @@ from typing import Final
 
 from gwa.formats.tables.mapping import FIELDS, Source
 from gwa.formats.tables.plan import Plan
-from gwa.formats.tables.units import SECONDS, status, value
+from gwa.formats.tables.units import SECONDS, has_offset, status, value
 from gwa.formats.tables.vocabulary import missing, roles
 from gwa.store.engines.duckdb import literal
 
@@ -126,7 +126,8 @@ class Selection:
         requested = "req_procs_" if self._has("req_procs") else "null::double"
         began = "began is not null" if self._has("start") else "true"
         procs = f"case when {began} then nullif(ceil({self._procs(nodes)}), 0) end"
-        return f"{procs} as had, {nodes} as on_nodes, nullif(ceil({requested}), 0) as asked, {began} as has_begun"
+        asked = f"nullif(ceil({requested}), 0)"
+        return f"{procs} as had, {nodes} as on_nodes, {asked} as asked, {began} as has_begun"
 
     def _procs(self, nodes: str) -> str:
         if self._has("procs"):
@@ -222,7 +223,7 @@ class Selection:
         return f"starts_with({role}_cell, '1970-01-01')"
 
     def _remarks(self) -> str:
-        """Return the SQL for what is remarked on a job: values that were not read, and times without a zone."""
+        """Return the SQL for the remarks on a job: values that were not read, and times without a zone."""
         remarks = [
             f"case when {role}_cell is not null and {role}_ is null then"
             f" 'invalid value: a {FIELDS.get(role, role)} that is no valid value was set to missing' end"
@@ -236,9 +237,6 @@ class Selection:
         unit = self.sources[role].unit if role else "s"
         if unit in SECONDS:
             return
-        has_zone = (
-            rf"regexp_matches({role}_cell, '[+-]\d\d:?(\d\d)?$|Z$|z$|UTC$|GMT$') and length({role}_cell) > 10"
-        )
-        local = f"not ({has_zone})" if unit == "iso" else "true"
+        local = f"not ({has_offset(f'{role}_cell')})" if unit == "iso" else "true"
         remark = "nullif(getvariable('zone_remark'), '')"
         yield f"case when {role}_cell is not null and {local} then {remark} end"

@@ -36,13 +36,7 @@ Expression = Callable[[str, str], str]
 
 def number(cell: str) -> str:
     """Return the SQL for a number, with a point or a comma before its decimals."""
-    return (
-        f"try_cast(case when contains({cell}, ',') then replace({cell}, ',', '.') else {cell} end as double)"
-    )
-
-
-def _plain(cell: str) -> str:
-    return f"try_cast({cell} as double)"
+    return f"coalesce(try_cast({cell} as double), try_cast(replace({cell}, ',', '.') as double))"
 
 
 def _scaled(factors: Mapping[str, float]) -> Expression:
@@ -61,11 +55,15 @@ def _local(stamp: str) -> str:
     )
 
 
+def has_offset(cell: str) -> str:
+    """Return the SQL for whether an ISO time says what its zone is."""
+    return rf"(length({cell}) > 10 and regexp_matches({cell}, '[+-]\d\d:?(\d\d)?$|Z$|z$|UTC$|GMT$'))"
+
+
 def _iso(cell: str) -> str:
     text = rf"replace(regexp_replace({cell}, ' +([+-]\d\d)', '\1'), ',', '.')"
     return (
-        rf"case when length({cell}) > 10 and regexp_matches({cell}, '[+-]\d\d:?(\d\d)?$|Z$|z$|UTC$|GMT$')"
-        f" then epoch(try_cast({text} as timestamptz))"
+        f"case when {has_offset(cell)} then epoch(try_cast({text} as timestamptz))"
         f" else {_local(f'try_cast({text} as timestamp)')} end"
     )
 
@@ -92,47 +90,40 @@ def _time(cell: str, unit: str) -> str:
 
 def _clock(cell: str) -> str:
     """Return the SQL for ``[D-]HH:MM[:SS]``, with other signs between days and hours."""
-    parts = rf"regexp_extract({cell}, '^(?:(\d+)(?:-|(?: days?,?)? ))?(\d+):(\d\d)(?::(\d\d(?:[.,]\d+)?))?$'"
-    place = {"d": 1, "h": 2, "m": 3, "s": 4}
-    terms = " + ".join(
-        f"coalesce(try_cast(replace(nullif({parts}, {place[part]}), ''), ',', '.') as double), 0) * {seconds}"
-        for part, seconds in PARTS.items()
-    )
-    return rf"case when regexp_matches({cell}, '^(\d+(-|( days?,?)? ))?\d+:\d\d(:\d\d([.,]\d+)?)?$') then {terms} end"
+    form = r"^(?:(\d+)(?:-|(?: days?,?)? ))?(\d+):(\d\d)(?::(\d\d(?:[.,]\d+)?))?$"
+    found = [f"regexp_extract({cell}, '{form}', {place})" for place in range(1, len(PARTS) + 1)]
+    terms = [
+        f"coalesce({number(part)}, 0) * {seconds}"
+        for part, seconds in zip(found, PARTS.values(), strict=True)
+    ]
+    return f"case when regexp_matches({cell}, '{form}') then {' + '.join(terms)} end"
 
 
 def _minutes_clock(cell: str) -> str:
     """Return the SQL for ``MM:SS``."""
-    return f"(try_cast(split_part({cell}, ':', 1) as double) * 60 + try_cast(split_part({cell}, ':', 2) as double))"
+    minutes, seconds = (f"try_cast(split_part({cell}, ':', {place}) as double)" for place in (1, 2))
+    return f"({minutes} * 60 + {seconds})"
 
 
 def _iso8601(cell: str) -> str:
     """Return the SQL for ``P1DT2H3M4S``."""
-    terms = " + ".join(
-        rf"coalesce(try_cast(nullif(regexp_extract({cell}, '{pattern}', 1), '') as double), 0) * {PARTS[part]}"
-        for part, pattern in {
-            "d": r"(\d+)D",
-            "h": r"T(\d+)H",
-            "m": r"T(?:\d+H)?(\d+)M",
-            "s": r"(\d+(?:\.\d+)?)S",
-        }.items()
+    patterns = {"d": r"(\d+)D", "h": r"T(\d+)H", "m": r"T(?:\d+H)?(\d+)M", "s": r"(\d+(?:\.\d+)?)S"}
+    return f"case when starts_with({cell}, 'P') then {_sum(cell, patterns)} end"
+
+
+def _sum(cell: str, patterns: Mapping[str, str]) -> str:
+    """Return the SQL for the seconds of the parts of a duration, each found by a pattern."""
+    return " + ".join(
+        f"coalesce(try_cast(regexp_extract({cell}, '{pattern}', 1) as double), 0) * {PARTS[part]}"
+        for part, pattern in patterns.items()
     )
-    return f"case when starts_with({cell}, 'P') then {terms} end"
 
 
 def _spoken(cell: str) -> str:
     """Return the SQL for ``1h2m3s`` and ``2 days 3 hours``."""
-    terms = " + ".join(
-        rf"coalesce(try_cast(nullif(regexp_extract(lower({cell}), '(\d+(?:\.\d+)?) ?{sign}', 1), '') as double), 0)"
-        f" * {PARTS[part]}"
-        for part, sign in {
-            "d": r"d",
-            "h": r"h",
-            "m": r"m(?:[^s]|$)",
-            "s": r"s",
-        }.items()
-    )
-    return rf"case when regexp_matches({cell}, '^\d') then {terms} end"
+    signs = {"d": "d", "h": "h", "m": "m(?:[^s]|$)", "s": "s"}
+    patterns = {part: rf"(\d+(?:\.\d+)?) ?{sign}" for part, sign in signs.items()}
+    return rf"case when regexp_matches({cell}, '^\d') then {_sum(f'lower({cell})', patterns)} end"
 
 
 def _duration(cell: str, unit: str) -> str:
@@ -153,7 +144,8 @@ def _memory(cell: str, unit: str) -> str:
 def _count(cell: str, unit: str) -> str:
     if unit.startswith("tres"):
         names = TRES[unit.partition("-")[2] or "cpu"]
-        return rf"list_max([try_cast(x as double) for x in regexp_extract_all({cell}, '(?:^|,)(?:{names})=(\d+)', 1)])"
+        found = rf"regexp_extract_all({cell}, '(?:^|,)(?:{names})=(\d+)', 1)"
+        return f"list_max([try_cast(x as double) for x in {found}])"
     return _scaled(SCALES)(cell, unit)
 
 
@@ -184,8 +176,8 @@ def _exit(cell: str, unit: str) -> str:
         code = f"try_cast({cell} as bigint)"
         return f"case when {code} & 127 > 0 then 128 + ({code} & 127) else {code} >> 8 end"
     if unit == "pair":
-        signal = f"try_cast(split_part({cell}, ':', 2) as bigint)"
-        return f"case when {signal} > 0 then 128 + {signal} else try_cast(split_part({cell}, ':', 1) as bigint) end"
+        code, signal = (f"try_cast(split_part({cell}, ':', {place}) as bigint)" for place in (1, 2))
+        return f"case when {signal} > 0 then 128 + {signal} else {code} end"
     return number(cell)
 
 

@@ -120,10 +120,10 @@ def epoch_unit(column: Column) -> str:
 
 def is_time(column: Column) -> bool:
     """Whether the values can be nothing but points in time."""
-    is_excel = EXCEL_DAYS[0] <= median(column) <= EXCEL_DAYS[1] and column.shape == "number"
-    return column.shape in {*TIME_SHAPES, "slashes"} or (
-        column.is_number and (bool(epoch_unit(column)) or is_excel)
-    )
+    if column.is_number:
+        is_excel = column.shape == "number" and EXCEL_DAYS[0] <= median(column) <= EXCEL_DAYS[1]
+        return is_excel or bool(epoch_unit(column))
+    return column.shape in {*TIME_SHAPES, "slashes"}
 
 
 def date_orders(columns: Iterable[Column]) -> list[str]:
@@ -147,7 +147,7 @@ def _step(column: Column) -> float:
 
 
 def agreeing_units(raw: Numbers, difference: Numbers, column: Column) -> list[str]:
-    """Return the units in which *raw* numbers are a *difference* in seconds, but for what rounding explains."""
+    """Return the units in which *raw* numbers are a *difference* in seconds, but for rounding."""
     found, wanted = known(raw, difference)
     sound = (wanted >= 0) & (found >= 0)
     found, wanted = found[sound], wanted[sound]
@@ -199,7 +199,7 @@ def guessed_limit(raw: Numbers, run: Numbers) -> str:
 
 
 def cpu_unit(raw: Numbers, run: Numbers, procs: Numbers) -> str:
-    """Return the unit of CPU times that fits the processors and the run time; "" unless it is the only one."""
+    """Return the only unit of CPU times that fits processors and run times; "" if there is none."""
     used, capacity = known(raw, run * procs)
     is_set = (used > 0) & (capacity > 0)
     shares = used[is_set] / capacity[is_set]

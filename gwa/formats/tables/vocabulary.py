@@ -120,7 +120,7 @@ def meanings(name: str) -> list[Meaning]:
     >>> [(meaning.role, meaning.unit) for meaning in meanings("elapsed_min")]
     [('run', 'min')]
     >>> [meaning.role for meaning in meanings("Walltime")], meanings("favourite colour")
-    (['run', 'req_time'], [])
+    (['req_time', 'run'], [])
     """
     found = words(name)
     if "_".join(found) in _word_list("words", "never"):
@@ -144,11 +144,13 @@ def _all_meanings(found: Sequence[str]) -> Iterator[Meaning]:
 
 
 def _without_unit(found: Sequence[str], kind: str) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the words of a name with no unit, and those without a last word that is one."""
+    """Yield the words of a name with no unit, and those without the last word that is one."""
     yield "", found
-    unit = units(kind).get(found[-1]) if len(found) > 1 else None
-    if unit:
-        yield unit, found[:-1]
+    known = units(kind)
+    places = [place for place, word in enumerate(found) if place and word in known]
+    # The letter of a unit may be one of a name; a unit of memory is never.
+    if places and (places[-1] == len(found) - 1 or kind in {"memory", "energy"}):
+        yield known[found[places[-1]]], [*found[: places[-1]], *found[places[-1] + 1 :]]
 
 
 def _matches(role: Role, found: Sequence[str], unit: str, asked: str = "") -> Iterator[Meaning]:
