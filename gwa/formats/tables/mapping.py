@@ -8,6 +8,7 @@ columns that are not named are not read.
 """
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -50,7 +51,7 @@ MAXIMUM_SHOWN: Final = 60
 
 _ROLES: Final = {field: role for role, field in FIELDS.items()}
 _TOKEN: Final = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([=:,*])|([^=:,*"]+))')
-_BARE: Final = re.compile(r"[\w ./()\[\]#%+µ-]+")
+_BARE: Final = re.compile(r"[^,:*=\"\s]+( [^,:*=\"\s]+)*")
 _NUMBER: Final = re.compile(r"\d+(\.\d+)?")
 
 
@@ -66,6 +67,11 @@ class Source:
     def is_none(self) -> bool:
         """Whether no column has this role."""
         return not self.columns and not self.factor
+
+    @property
+    def is_column(self) -> bool:
+        """Whether this is a column as it is, and not a product."""
+        return len(self.columns) == 1 and not self.factor
 
     def __str__(self) -> str:
         """Write this as users do."""
@@ -95,6 +101,11 @@ class Statement:
         entries = [f"{role}={source}" for role, source in self.sources.items()]
         entries += [f"{ZONE}={self.zone}"] if self.zone else []
         return ", ".join([*entries, *([f"{OTHERS}={NONE}"] if self.is_whole else [])])
+
+    def typed(self) -> str:
+        """Return the option that states this, as one types it."""
+        text = str(self)
+        return f"--map {shlex.quote(text)}" if set(text) & set('"$`!\\') else f'--map "{text}"'
 
 
 def statement(text: str) -> Statement:

@@ -147,7 +147,7 @@ class _Planner:
         raise TraceError(f"--map: there is no column '{name}', expected one of {shown}")
 
     def _assign_by_name(self) -> None:
-        taken = {name for source in self.sources.values() for name in source.columns}
+        taken = {source.columns[0] for source in self.sources.values() if source.is_column}
         candidates = []
         for name, column in self.sample.columns.items():
             fitting = [
@@ -416,7 +416,7 @@ class _Planner:
             self._set_unit(role, "pair")
         elif kind == "state":
             self._decide_state(column)
-        elif role == "id" and column.shape == "whole" and len(set(column.values)) == len(column.values):
+        elif role == "id" and not self.stated.is_whole and _may_number(column):
             self._set_unit(role, "number")
 
     def _decide_state(self, column: Column) -> None:
@@ -454,7 +454,7 @@ class _Planner:
                 asked = {role: s for question in self.questions for role, s in question.answer.items()}
                 hint = Statement({**asked, **guesses})
                 reasons = "".join(f"; {question.text}" for question in self.questions)
-                message += f'{reasons}; if it is one of jobs, state what they are: --map "{hint}"'
+                message += f"{reasons}; if it is one of jobs, state what they are: {hint.typed()}"
             raise NoJobsError(message)
         self._settle_processors()
 
@@ -581,6 +581,11 @@ def _fits(kind: str, column: Column) -> bool:
     return shape in shapes or column.is_number
 
 
+def _may_number(column: Column) -> bool:
+    """Whether the ids of jobs are numbers of their own."""
+    return column.shape == "whole" and len(set(column.values)) == len(column.values)
+
+
 def _time_unit(column: Column, orders: Sequence[str]) -> str:
     """Return the unit of times by their values; "" if they leave a choice."""
     if column.shape == "slashes":
@@ -626,7 +631,7 @@ def sentence(questions: Sequence[Question]) -> str:
     answers = {role: source for question in questions for role, source in question.answer.items()}
     asked = " ".join(f"({number}) {q.text}" for number, q in enumerate(questions, 1))
     asked = questions[0].text if len(questions) == 1 else asked
-    return f'{asked} Answer as in: --map "{Statement(answers)}"'
+    return f"{asked} Answer as in: {Statement(answers).typed()}"
 
 
 __all__ = ["NONE", "NoJobsError", "Plan", "Question", "plan_of", "sentence"]

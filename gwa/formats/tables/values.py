@@ -49,6 +49,7 @@ class Values:
     def __init__(self, sample: Sample) -> None:
         """Take the rows of *sample*."""
         self.sample = sample
+        self._found: dict[tuple[Source, str], Numbers] = {}
         self._places = {name: f"c{place}" for place, name in reversed(list(enumerate(sample.names)))}
 
     @cached_property
@@ -77,6 +78,11 @@ class Values:
         """Return the values of a *source* of a *kind*; all are missing if it is None or has no column."""
         if source is None or source.is_none:
             return np.full(len(self.sample.rows), np.nan)
+        if (source, kind) not in self._found:
+            self._found[source, kind] = self._computed(source, kind)
+        return self._found[source, kind]
+
+    def _computed(self, source: Source, kind: str) -> Numbers:
         terms = [
             value(self._places[name], kind if not place else "count", source.unit if not place else "")
             for place, name in enumerate(source.columns)

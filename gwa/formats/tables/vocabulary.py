@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATOR: Final = re.compile(r"[^a-z0-9%µ]+")
 
+_SPELLED: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "œ": "oe", "æ": "ae"})
+
 WEAK: Final = "!"
 """The mark of a name that counts only where no other column has a better one."""
 
@@ -28,12 +30,18 @@ class Meaning(NamedTuple):
 
 @dataclass(frozen=True)
 class Role:
-    """What a column can be: the *kind* of its values, its *names*, and its role if it is a request."""
+    """
+    What a column can be: the *kind* of its values, and its *names*.
+
+    A column whose name says also that it was *asked* for has that role instead; *is_use* says that names with
+    a word for use mean this role, and no other.
+    """
 
     name: str
     kind: str
     names: Mapping[str, tuple[bool, int]]
     asked: str = ""
+    is_use: bool = False
 
 
 @cache
@@ -52,7 +60,7 @@ def _role(name: str, table: Mapping[str, Any]) -> Role:
     places = {
         "_".join(words(text)): (text.startswith(WEAK), place) for place, text in enumerate(table["names"])
     }
-    return Role(name, table["kind"], places, table.get("asked", ""))
+    return Role(name, table["kind"], places, table.get("asked", ""), table.get("use", False))
 
 
 @cache
@@ -95,8 +103,7 @@ def state_numbers() -> Mapping[str, Mapping[str, Sequence[int]]]:
 
 def _plain(text: str) -> str:
     """Return *text* in small letters without accents."""
-    folded = text.replace("ä", "ae").replace("ö", "oe").replace("ü", "ue").casefold()
-    folded = folded.replace("ä", "ae").replace("ö", "oe").replace("ü", "ue")
+    folded = text.casefold().translate(_SPELLED)
     return "".join(
         sign for sign in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(sign)
     ).replace("μ", "µ")
@@ -141,6 +148,9 @@ def _all_meanings(found: Sequence[str]) -> Iterator[Meaning]:
                 yield from _matches(role, asked, unit, role.asked)
             elif role.asked and role.kind == "duration" and len(limit) < len(rest):
                 yield from _matches(role, limit, unit, role.asked)
+            used = [word for word in rest if word not in _word_list("words", "used")]
+            if role.is_use and len(used) < len(rest):
+                yield from _matches(role, used, unit, role.name)
 
 
 def _without_unit(found: Sequence[str], kind: str) -> Iterator[tuple[str, Sequence[str]]]:

@@ -88,7 +88,7 @@ def _parquet(path: Path, table_spec: TableSpec) -> Iterator["ArrowRows"]:
         named = ", ".join(
             f"{cell} as {column}" for cell, column in zip(cells, table_spec.columns, strict=True)
         )
-        reader = database.execute(f"select {named} from {file}").to_arrow_reader(ROWS_OF_BATCH)
+        reader = database.sql(f"select {named} from {file}").to_arrow_reader(ROWS_OF_BATCH)
         first = 1
         for batch in reader:
             yield ArrowRows(batch, table_spec, first)
