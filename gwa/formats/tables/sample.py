@@ -12,7 +12,7 @@ import duckdb
 from gwa.formats.builtin._parquet import MAGIC, columns_of, escaped_path, first_line
 from gwa.formats.tables.vocabulary import missing
 from gwa.ingest.readers.table import flat, is_json, json_objects
-from gwa.ingest.source.delimited import cells_of, header_of
+from gwa.ingest.source.delimited import cells_of, header_of, rows_among
 from gwa.ingest.source.head import FileHead
 from gwa.store.engines.duckdb import literal
 
@@ -133,10 +133,9 @@ def _of_text(head: FileHead) -> Sample:
     if not header:
         raise ValueError("has no row with names of columns")
     width = len(header.names)
-    cells = (cells_of(row, header.delimiter) for row in head.rows())
     names = cells_of(header.text, header.delimiter)
-    rows = [_cleaned(row) for row in cells if row and len(row) == width and row != names]
-    return Sample(header.names, rows)
+    rows = rows_among(head.rows(), header.delimiter, width)
+    return Sample(header.names, [_cleaned(row) for row in rows if row != names])
 
 
 def _of_json(head: FileHead) -> Sample:

@@ -15,6 +15,9 @@ EPOCH: Final = 5e8
 REJECTED: Final = {"submit": "a time", "start": "a time", "end": "a time", "run": "a duration"}
 """Roles whose values must be readable, and what they are."""
 
+ROUNDED: Final = ("min", "h", "d")
+"""Units of durations that an end and a start tell more exactly, where they agree."""
+
 COUNTED: Final = ("procs", "wait", "req_time", "cpu_time", "max_memory", "req_memory", "energy", "eligible")
 """Roles whose unreadable values become missing, and are counted."""
 
@@ -111,7 +114,9 @@ class Selection:
         """Return the SQL for the run time: missing for jobs that have not started, or not ended."""
         start = self._start()
         since = f"end_ - ({start})"
-        if self._has("run"):
+        if self._has("run", "end", "start") and self.sources["run"].unit in ROUNDED:
+            run = f"case when abs(run_ - {since}) > greatest(61, run_ / 100) then run_ else {since} end"
+        elif self._has("run"):
             run = f"coalesce(run_, {since})" if self._has("end", "start") else "run_"
         else:
             run = since

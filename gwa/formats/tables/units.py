@@ -42,7 +42,9 @@ def number(cell: str) -> str:
 def _scaled(factors: Mapping[str, float]) -> Expression:
     def sql(cell: str, unit: str) -> str:
         factor = factors[unit]
-        return number(cell) if factor == 1 else f"({number(cell)} * {factor!r})"
+        # Divided, since a thousandth is no double, and microseconds since 1970 would not come out whole.
+        scale = f" * {factor!r}" if factor > 1 else f" / {1 / factor:.0f}"
+        return number(cell) if factor == 1 else f"({number(cell)}{scale})"
 
     return sql
 

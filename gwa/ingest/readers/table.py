@@ -250,18 +250,26 @@ class _Joiner:
         is_header = _are_headers(block.data, self.header.text) | (numbers <= self.header.lines)
         is_plain = _are_plain(block.data, self.header) & ~is_header
         records = Records(self.table_spec, rejects=block.rejects, total=len(block.rejects))
-        begins = np.concatenate((np.zeros(1, np.int64), block.ends[:-1]))
+        ends = block.ends
+        begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
         for place in np.flatnonzero(~is_plain & ~is_header):
-            line = bytes(block.data[begins[place] : block.ends[place] - 1]).decode()
+            line = bytes(block.data[begins[place] : ends[place] - 1]).decode()
+            self._end_before(int(numbers[place]), numbers[is_plain], records)
             self.take(int(numbers[place]), line, records)
+        self._end_before(block.first + block.total, numbers[is_plain], records)
         comments = block.comments + int(is_header.sum())
         data = bytes(block.data) if is_plain.all() else select_lines(block.data, is_plain)
         return DelimitedRows(self.header, self.table_spec, data, numbers[is_plain], records, comments)
 
+    def _end_before(self, number: int, plain: NDArray[np.int64], records: Records) -> None:
+        """Give up the row that is not complete if a whole row, of those *plain*, stands before a line."""
+        if self.pending:
+            after, before = np.searchsorted(plain, [self.pending[-1][0], number])
+            if after < before:
+                self.give_up(records)
+
     def take(self, number: int, line: str, records: Records) -> None:
         """Add the row that ends with a line to *records*; keep the line if its last cell goes on."""
-        if self.pending and number > self.pending[-1][0] + 2:
-            self.give_up(records)
         first = self.pending[0][0] if self.pending else number
         text = "\n".join([*(earlier for _, earlier in self.pending), line])
         if is_open(text, self.header.delimiter):

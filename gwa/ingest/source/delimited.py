@@ -38,6 +38,16 @@ def cells_of(row: str, delimiter: str) -> list[str] | None:
         return None
 
 
+def rows_among(lines: Sequence[str], delimiter: str, width: int) -> list[list[str]]:
+    """Return the rows of *width* cells in *lines*: each a line, or several where that makes more rows."""
+    single = [cells for line in lines if (cells := cells_of(line, delimiter)) and len(cells) == width]
+    try:
+        joined = [cells for cells in csv.reader(lines, delimiter=delimiter) if len(cells) == width]
+    except csv.Error:
+        return single
+    return max(single, joined, key=len)
+
+
 def is_open(text: str, delimiter: str) -> bool:
     r"""
     Whether a quoted cell at the end of *text* goes on in the next line.
@@ -58,9 +68,11 @@ def header_of(head: FileHead) -> Header | None:
         return None
     number, first = filled[_prefix(filled)]
     found = [_header(first, number, rows[1:], mark) for mark in DELIMITERS]
-    if _prefix(filled) and not any(found):
-        number, first = filled[_prefix(filled) - 1]
-        found = [_header(first, number, rows, mark) for mark in DELIMITERS]
+    if _prefix(filled):
+        number, last = filled[_prefix(filled) - 1]
+        named = [_header(last, number, rows, mark) for mark in DELIMITERS]
+        if any(named) and (not any(found) or any(map(_NUMBER.fullmatch, re.split(r"[,;|\t]", first)))):
+            found = named
     return max(filter(None, found), key=lambda header: len(header.names), default=None)
 
 
@@ -76,7 +88,7 @@ def _header(line: str, number: int, rows: Sequence[str], delimiter: str) -> Head
     named = [name for name in names if name and not _NUMBER.fullmatch(name)]
     if len(names) == 1 or 2 * len(named) <= len(names):
         return None
-    widths = [len(cells_of(row, delimiter) or []) for row in rows]
-    if rows and widths.count(len(names)) <= MINIMUM_SHARE * len(rows):
+    parted = [row for row in rows if delimiter in row]
+    if rows and len(rows_among(rows, delimiter, len(names))) <= MINIMUM_SHARE * len(parted):
         return None
     return Header(line, delimiter, tuple(names), number)
