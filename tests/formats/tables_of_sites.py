@@ -54,13 +54,13 @@ def jobs(count: int = 120, seed: int = 1) -> list[Job]:
     return made
 
 
-def run_of(job: Job) -> int | None:
-    """Return the run time of a job."""
+def run_of(job: Job) -> Any:
+    """Return the run time of a job; None if it never started."""
     return None if job["start"] is None else job["end"] - job["start"]
 
 
-def wait_of(job: Job) -> int | None:
-    """Return the wait of a job."""
+def wait_of(job: Job) -> Any:
+    """Return the wait of a job; None if it never started."""
     return None if job["start"] is None else job["start"] - job["submit"]
 
 

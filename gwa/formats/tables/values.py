@@ -113,7 +113,7 @@ def median(column: Column) -> float:
 
 def _is_number(text: str) -> bool:
     try:
-        return np.isfinite(float(text.replace(",", ".")))
+        return bool(np.isfinite(float(text.replace(",", "."))))
     except ValueError:
         return False
 

@@ -38,7 +38,9 @@ from gwa.ingest.source.lines import (
 from gwa.ingest.spec import TableSpec
 from gwa.store.engines.duckdb import literal
 
-BLOCK_SIZE: Final = 1 << 24
+BLOCK_SIZE = 1 << 24
+"""Bytes of lines that are parsed at a time."""
+
 ROWS_OF_BATCH: Final = 1 << 16
 PARQUET: Final = b"PAR1"
 QUOTE: Final = ord('"')
@@ -55,11 +57,11 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator[Batch]:
     """Yield the rows of *source*."""
     head = FileHead.of(source.path)
     if head.data.startswith(PARQUET):
-        return _parquet(source.path, table_spec)
-    if is_json(head):
-        return _json(source, table_spec)
-    header = header_of(head)
-    return _delimited(source, table_spec, header) if header else iter(())
+        yield from _parquet(source.path, table_spec)
+    elif is_json(head):
+        yield from _json(source, table_spec)
+    elif header := header_of(head):
+        yield from _delimited(source, table_spec, header)
 
 
 def is_json(head: FileHead) -> bool:
