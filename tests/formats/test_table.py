@@ -412,7 +412,7 @@ def tables(draw):
     return some, [header[place] for place in order], [[row[p] for p in order] for row in rows]
 
 
-@settings(max_examples=20, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=10, phases=[Phase.explicit, Phase.generate])
 @given(drawn=tables(), delimiter=DELIMITERS)
 def test_a_random_table_of_jobs_comes_back_or_asks(drawn, delimiter, tmp_path_factory):
     some, header, rows = drawn

@@ -113,7 +113,7 @@ class Selection:
     def _run(self) -> str:
         """Return the SQL for the run time: missing for jobs that have not started, or not ended."""
         start = self._start()
-        since = f"end_ - ({start})"
+        since = f"(end_ - ({start}))"
         if self._has("run", "end", "start") and self.sources["run"].unit in ROUNDED:
             run = f"case when abs(run_ - {since}) > greatest(61, run_ / 100) then run_ else {since} end"
         elif self._has("run"):
