@@ -20,7 +20,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import Batch, Records
+from gwa.ingest.batch import Records
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.delimited import Header, cells_of, header_of, is_open
@@ -53,7 +53,7 @@ MAXIMUM_RECORD_LINES: Final = 100
 """A row whose cells have more line breaks is not put together."""
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Batch]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator["ArrowRows | Records | DelimitedRows"]:
     """Yield the rows of *source*."""
     head = FileHead.of(source.path)
     if head.data.startswith(PARQUET):
