@@ -91,7 +91,20 @@ def options(command: F) -> F:
         click.option(
             "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
         ),
+        click.option(
+            "--map",
+            "map_",
+            metavar="COLUMNS",
+            callback=_map,
+            help="Which columns of a table are what, or a file that says so: see 'gwa formats table'.",
+        ),
     )
+
+
+def _map(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    from gwa.formats.tables.mapping import read_statement
+
+    return read_statement(text) if text else None
 
 
 def flags(command: F) -> F:
@@ -221,12 +234,13 @@ def reading(params: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
     from gwa.store.system import read_system
 
     attempts = {"attempts": "true"} if params.get("attempts") else {}
+    columns = {"map": params["map_"]} if params.get("map_") else {}
     return ReadOptions(
         system=read_system(params["system"]) if params["system"] else None,
         strict=strict,
         engine=engine(params),
         progress=progress(quiet=params["quiet"]),
-        format_options={**_set(params["set_"]), **attempts},
+        format_options={**_set(params["set_"]), **attempts, **columns},
     )
 
 

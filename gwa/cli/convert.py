@@ -60,6 +60,7 @@ def command(
       gwa convert sample_traces/swf/tiny.swf -o tiny.gwf
     """
     words = ["gwa", "convert", *(as_text(source.name) for source in sources), "-o", as_text(out.name)]
+    words += ["--map", params["map_"]] if params["map_"] else []
     read_options, notes = noting(reading(params, strict=strict))
     arguments: dict[str, Any] = {
         "name": str(own) if own else params["name"],

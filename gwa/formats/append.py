@@ -44,7 +44,8 @@ def append(
     skip_unknown = any(path.is_dir() for path in paths)
     with protected(files), owned_rows(out) as rows:
         try:
-            stored, account, commands = _stored_logs(out, options)
+            stored, account, commands, stated = _stored_logs(out, options)
+            options = replace(options, format_options={**stated, **options.format_options})
             if stored and not rows.kept.is_dir():
                 message = (
                     f"{out}: its rows were not kept beside it: convert all logs to a new store, with --append"
@@ -68,16 +69,23 @@ def append(
     return account, [path for path in files if path not in new]
 
 
-def _stored_logs(out: Path, options: ReadOptions) -> tuple[dict[str, int], Account, list[str]]:
-    """Return the hashes and sizes of the logs in a store, its account, and the command that made it."""
+def _stored_logs(
+    out: Path, options: ReadOptions
+) -> tuple[dict[str, int], Account, list[str], dict[str, str]]:
+    """
+    Return the hashes and sizes of the logs in a store, its account, the command that made it, and its map.
+
+    The map says which columns of tables are what, as an option of their format.
+    """
     if not out.exists():
-        return {}, Account(0, 0, 0, 0, 0), []
+        return {}, Account(0, 0, 0, 0, 0), [], {}
     with Store.open(out, options.engine) as store:
         logs = dict(store.rows("select sha256, bytes from sources where skipped is null"))
         if not logs:
             raise TraceError(f"{out}: was not made of logs, which others could follow")
         command = store.provenance.get("convert")
-        return logs, store.account, [command] if command else []
+        stated = {"map": store.provenance["map"]} if "map" in store.provenance else {}
+        return logs, store.account, [command] if command else [], stated
 
 
 def _skipped_files(out: Path, options: ReadOptions) -> list[tuple[object, ...]]:

@@ -23,7 +23,7 @@ class Format:
     file of a head, else the reason why it cannot. *read* makes a store of the files of some heads; *write*
     is None for formats that are only read. *likeness* says from 0 to 1 how near a file comes to a format that
     does not match it. *options* maps the options of the format to what they accept: see
-    `gwa.formats.format_options`.
+    `gwa.formats.format_options`. A *last resort* is recognised only where no other format matches.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Format:
     write: Callable[[Store, Path], None] | None = None
     likeness: Callable[[FileHead], float] = lambda _: 0.0
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    is_last_resort: bool = False
 
     def save(self, store: Store, path: Path) -> None:
         """Write *store* to *path*; raise `UnknownFormat` if the format can only be read."""

@@ -72,9 +72,13 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
     if not head.data:
         message = f"{head.path}: is empty, expected a trace or an accounting log"
         raise UnknownFormat(message)
-    known = all_formats()
+    known = [format_ for format_ in all_formats() if not format_.is_last_resort]
     mismatches = {format_: format_.mismatch(head) for format_ in known}
     matching = [format_ for format_ in known if mismatches[format_] is None]
+    if not matching:
+        others = [format_ for format_ in all_formats() if format_.is_last_resort]
+        mismatches |= {format_: format_.mismatch(head) for format_ in others}
+        matching = [format_ for format_ in others if mismatches[format_] is None]
     if len(matching) != 1:
         named = [format_ for format_ in matching or known if format_.is_named(plain_name(head.path))]
         if len(named) == 1 and (matching or not head.is_binary):
@@ -89,6 +93,8 @@ def _refusal(head: FileHead, mismatches: Mapping[Format, str | None], matching: 
         names = " or ".join(format_.name for format_ in matching)
         return f"{head.path}: could be {names}: choose one with --format"
     nearest = [format_ for _, format_ in _most_like(head, mismatches)]
+    if nearest and nearest[0].is_last_resort and nearest[0].likeness(head) == 1:
+        return f"{head.path}: not a trace: {mismatches[nearest[0]]}"
     reasons = "; ".join(f"{format_.name}: {mismatches[format_]}" for format_ in nearest)
     near = f" Nearest formats: {reasons}." if nearest else ""
     faults = f" Definitions with errors: {', '.join(broken())}." if broken() else ""
@@ -135,8 +141,14 @@ def open_files(
     *,
     skip_unknown: bool = False,
 ) -> Store:
-    """Return a store with the jobs of *files*, and skip files of unknown formats if *skip_unknown*."""
+    """
+    Return a store with the jobs of *files*, and skip files of unknown formats if *skip_unknown*.
+
+    Files whose columns are stated, by the option ``map``, are tables unless another format is named.
+    """
     options = options or ReadOptions()
+    if "map" in options.format_options:
+        name = name or "table"
     if len(files) == 1 and is_remote(files[0]):
         check_options("Parquet", {}, options.format_options)
         return read_remote(files[0], options)

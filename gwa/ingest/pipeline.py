@@ -82,7 +82,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         if checkpoint:
             checkpoint.resume(fresh, stored)
             read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
-            total.add(_map_checkpoint(store, checkpoint, spec, query, starts))
+            total.add(_map_checkpoint(store, checkpoint, spec, query, starts, strict=options.strict))
         else:
             total.add(_map_while_reading(store, fresh, spec, query, starts, options))
         if spec.scope == "trace":
@@ -102,7 +102,7 @@ def _map_while_reading(
     total = RowCounts()
 
     def map_staged(_: str) -> None:
-        insert_jobs(store, f"({query.select})", query.yields)
+        total.rejected += _map_batch(store, query, heads, strict=options.strict)
 
     with reading_progress(heads, [], options) as bar:
         for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
@@ -113,15 +113,33 @@ def _map_while_reading(
     return total
 
 
+def _map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> int:
+    """Map the rows that are in the table ``source`` now, and return how many are refused."""
+    if "reject" not in query.yields:
+        insert_jobs(store, f"({query.select})", query.yields)
+        return 0
+    store.connection.execute(f"create or replace temp table mapped as {query.select}")
+    refused = _move_rejects(store, heads, strict=strict)
+    insert_jobs(store, "mapped", query.yields)
+    store.connection.execute("drop table mapped")
+    return refused
+
+
 def _map_checkpoint(
-    store: Store, checkpoint: Checkpoint, spec: ConverterSpec, query: JobQuery, starts: Sequence[float]
+    store: Store,
+    checkpoint: Checkpoint,
+    spec: ConverterSpec,
+    query: JobQuery,
+    starts: Sequence[float],
+    *,
+    strict: bool,
 ) -> RowCounts:
     """
     Map the rows of a checkpoint, one Parquet file after the other, and return the counts of its files.
 
     In the scope ``trace`` only the views of all rows are defined, for `_map_whole_source`.
     """
-    total = RowCounts()
+    total, heads = RowCounts(), [file.head for file in checkpoint.files]
     for file in checkpoint.files:
         store.insert("sources", [_source_row(file)])
         store.insert("rejects", [(file.file, *reject) for reject in file.rejects])
@@ -134,7 +152,7 @@ def _map_checkpoint(
         _set_file_variables(store, number, start)
         for path in checkpoint.parquet_files("source", number):
             define_view(store, "source", [path])
-            insert_jobs(store, f"({query.select})", query.yields)
+            total.rejected += _map_batch(store, query, heads, strict=strict)
     return total
 
 

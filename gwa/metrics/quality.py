@@ -131,11 +131,11 @@ RULES: Final = (
 HARMLESS_REPAIRS: Final = {"clock skew", "unknown status"}
 TOLD_REPAIRS: Final = (
     "file not read", "cut file", "gap in parts", "missing part", "no time", "columns not read",
-    "no time zone", "exit codes", "job numbers",
+    "columns read", "no time zone", "exit codes", "job numbers",
 )  # fmt: skip
 """What a conversion says at once, the most severe first: what was not read, or was taken for granted."""
 
-SERIOUS_REPAIRS: Final = {*TOLD_REPAIRS, "invalid value", "duplicate file"} - {"exit codes"}
+SERIOUS_REPAIRS: Final = {*TOLD_REPAIRS, "invalid value", "duplicate file"} - {"exit codes", "columns read"}
 """Repairs made by gwa itself; what converters remark on is information."""
 
 MAXIMUM_TOLD: Final = 3

@@ -157,3 +157,34 @@ def test_converting_to_swf_says_which_fields_it_cannot_hold(make_store, tmp_path
     done = run("convert", "a.gwf", "-o", "a.swf", cwd=tmp_path)
 
     assert "left out, as SWF cannot hold them: n_gpus" in done.stderr
+
+
+TABLE = "user,submitted,begin_ts,took,cores\n" + "".join(
+    f"u{n % 3},{1_700_000_000 + 60 * n},{1_700_000_030_000 + 60_000 * n},{60 + n},4\n" for n in range(20)
+)
+
+
+def test_a_table_is_asked_about_and_then_converted_as_the_message_says(tmp_path):
+    (tmp_path / "jobs.csv").write_text(TABLE)
+    asked = run("convert", "jobs.csv", "-o", "jobs.duckdb", cwd=tmp_path)
+    assert asked.returncode == 1
+    assert "how long it ran" in asked.stderr
+
+    stated = run("convert", "jobs.csv", "-o", "jobs.duckdb", "--map", "run=took:s", cwd=tmp_path)
+    assert stated.returncode == 0, stated.stderr
+    assert "columns read (20)" in stated.stderr
+    checked = run("check", "jobs.duckdb", cwd=tmp_path)
+    assert "start=begin_ts:ms, run=took:s" in checked.stdout
+
+    (tmp_path / "columns.toml").write_text('run_time = "took:s"\n')
+    facts = run("facts", "jobs.csv", "--map", "columns.toml", cwd=tmp_path)
+    assert facts.returncode == 0, facts.stderr
+    again = run("sql", "jobs.duckdb", "select value from provenance where key = 'convert'", cwd=tmp_path)
+    assert "--map run=took:s" in again.stdout or "--map 'run=took:s'" in again.stdout
+
+
+def test_a_map_that_is_wrong_is_refused_before_anything_is_read(tmp_path):
+    (tmp_path / "jobs.csv").write_text(TABLE)
+    done = run("convert", "jobs.csv", "-o", "jobs.duckdb", "--map", "strat=begin", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "there is no role 'strat'" in done.stderr

@@ -72,10 +72,7 @@ def test_parquet_of_others_is_read_by_the_names_of_any_edition(tmp_path):
     [
         ({"a": [1], "b": [2]}, r"is a table of other things \(a, b\); expected columns named as in GWF"),
         ({"user_id": [1], "submit_time": [2], "form": ["a"]}, "is a table of other things"),
-        (
-            {"submit_time": [1], "start_time": [2], "end_time": [3], "num_cores_alloc": [4], "state": ["F"]},
-            "SubmitTime and RunTime at least",
-        ),
+        ({"submit_time": [1], "n_procs": [4], "state": ["F"]}, "SubmitTime and RunTime at least"),
         ({"submit_time": ["noon"], "run_time": [1]}, "SubmitTime is VARCHAR, expected numbers"),
         ({"submit_time": [1.0], "run_time": [1], "UserID": [[1, 2]]}, r"UserID is BIGINT\[\], expected text"),
         ({"submit_time": [1.0], "run_time": [1], "UserID": [b"\xff"]}, "UserID is BLOB, expected text"),
@@ -88,10 +85,10 @@ def test_parquet_of_other_things_is_refused(columns, reason, tmp_path):
 
 
 def test_columns_that_are_no_fields_are_named(tmp_path):
-    path = write_parquet(tmp_path / "a.parquet", submit_time=[1.0], run_time=[2.0], cores=[4], start_time=[3])
+    path = write_parquet(tmp_path / "a.parquet", submit_time=[1.0], run_time=[2.0], cores=[4], colour=[3])
     with open_trace([path]) as store:
         assert store.rows("select name, meaning, jobs from repairs") == [
-            ("columns not read", "cores, start_time: no fields of GWF have these names", 1)
+            ("columns not read", "cores, colour: no fields of GWF have these names", 1)
         ]
 
 

@@ -27,6 +27,7 @@ from gwa.formats.builtin._parquet import (
     row_counts,
 )
 from gwa.formats.remote import address, is_remote, remote_files
+from gwa.formats.tables.vocabulary import meanings
 from gwa.ingest.cleaning import insert_jobs, is_clean
 from gwa.ingest.counting import RowCounts, finish_store
 from gwa.ingest.source.head import FileHead
@@ -55,10 +56,12 @@ def mismatch(head: FileHead) -> str | None:
         columns = columns_of(head)
         if TASK_COLUMNS.issubset(columns):
             return "has times in milliseconds"
-        fields_of(columns)
+        fields = fields_of(columns)
     except ValueError as error:
         return str(error)
-    return None
+    others = [name for place, name in enumerate(columns) if place not in fields.values()]
+    times = [name for name in others if meanings(name) and meanings(name)[0].role in {"start", "end"}]
+    return f"has times that GWF has not ({times[0]})" if times else None
 
 
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:

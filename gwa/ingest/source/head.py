@@ -73,6 +73,10 @@ class FileHead:
         lines = self.text.removesuffix("\n").split("\n")
         return lines[:-1] if len(self.data) >= self.size and len(lines) > 1 else lines
 
+    def source(self) -> Source:
+        """Return the head as a source of its own."""
+        return _BytesSource(self.data)
+
     @property
     def is_binary(self) -> bool:
         """Whether the data is not text."""

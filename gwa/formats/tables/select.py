@@ -1,0 +1,247 @@
+"""The SELECT that makes jobs of the rows of a table, as a plan says."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gwa.formats.tables.mapping import FIELDS, Source
+from gwa.formats.tables.plan import Plan
+from gwa.formats.tables.units import SECONDS, has_offset, status, value
+from gwa.formats.tables.vocabulary import missing, roles
+from gwa.store.engines.duckdb import literal
+
+EPOCH: Final = 5e8
+"""A time later than this, of 1985, is one since 1970, and then 0 is no time."""
+
+REJECTED: Final = {"submit": "a time", "start": "a time", "end": "a time", "run": "a duration"}
+"""Roles whose values must be readable, and what they are."""
+
+ROUNDED: Final = ("min", "h", "d")
+"""Units of durations that an end and a start tell more exactly, where they agree."""
+
+COUNTED: Final = ("procs", "wait", "req_time", "cpu_time", "max_memory", "req_memory", "energy", "eligible")
+"""Roles whose unreadable values become missing, and are counted."""
+
+TEXTS: Final = {
+    "user": "user_id",
+    "group": "group_id",
+    "project": "project_id",
+    "name": "executable_id",
+    "queue": "queue_id",
+    "partition": "partition_id",
+    "gpu_type": "gpu_type",
+    "qos": "qos",
+    "state": "state",
+}
+
+
+class Selection:
+    """A *plan* as SQL over the table ``source``, whose columns stand for those of the files."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Number the columns that the plan uses."""
+        self.sources = {role: source for role, source in plan.sources.items() if not source.is_none}
+        used = dict.fromkeys(name for source in self.sources.values() for name in source.columns)
+        self.names = {f"c{place}": name for place, name in enumerate(used)}
+        """The names in a file of the columns of ``source``."""
+        self._columns = {name: column for column, name in self.names.items()}
+
+    def sql(self) -> str:
+        """Return the SELECT."""
+        cells = [f"{self._cell(role)} as {role}_cell" for role in self._checked()]
+        values = [f"{self._value(role, source)} as {role}_" for role, source in self.sources.items()]
+        read = ", ".join(["file_no", "line", *cells, *values])
+        fields = ",\n    ".join(f"{sql} as {name}" for name, sql in self._fields())
+        return (
+            f"with read as (select {read} from source),\n"
+            f"timed as (select * {self._without_zeros()} from read),\n"
+            f"placed as (select *, {self._times()} from timed),\n"
+            f"held as (select *, {self._resources()} from placed)\n"
+            f"select\n    {fields}\nfrom held"
+        )
+
+    def _has(self, *names: str) -> bool:
+        return all(role in self.sources for role in names)
+
+    def _checked(self) -> list[str]:
+        """Return the roles whose cells are looked at if their values cannot be read."""
+        return [role for role in (*REJECTED, *COUNTED) if role in self.sources and self.sources[role].columns]
+
+    def _cell(self, role: str) -> str:
+        """Return the SQL for the cell of a role; texts that mean that there is no value are missing."""
+        cell = self._columns[self.sources[role].columns[0]]
+        more = missing(roles()[role].kind) - missing("text")
+        if not more:
+            return cell
+        return f"case when {cell} not in ({', '.join(sorted(map(literal, more)))}) then {cell} end"
+
+    def _value(self, role: str, source: Source) -> str:
+        kind = roles()[role].kind
+        terms = [
+            value(self._columns[name], "count" if place else kind, "" if place else source.unit)
+            for place, name in enumerate(source.columns)
+        ]
+        return " * ".join([*terms, *([f"{source.factor}::double"] if source.factor else [])])
+
+    def _without_zeros(self) -> str:
+        """Return the replacements of times that are 0, where others of the row are not."""
+        times = [f"{role}_" for role in ("submit", "eligible", "start", "end") if self._has(role)]
+        latest = f"greatest({', '.join(times)})"
+        changes = [f"case when {t} > 0 or {latest} < {EPOCH} then {t} end as {t}" for t in times]
+        return f"replace ({', '.join(changes)})"
+
+    def _times(self) -> str:
+        """Return the SQL for the times and durations of the job."""
+        start, run = self._start(), self._run()
+        if self._has("submit"):
+            submitted = "submit_"
+        elif self._has("wait"):
+            submitted = f"coalesce(({start}) - wait_, {start})"
+        else:
+            submitted = f"({start})"
+        waited = "null::double" if not self._has("submit") else f"({start}) - submit_"
+        if self._has("wait"):
+            waited = f"coalesce({waited}, wait_)" if self._has("start", "submit") else "wait_"
+        return f"{submitted} as submitted, ({start}) as began, {run} as ran, {waited} as waited"
+
+    def _start(self) -> str:
+        if self._has("start"):
+            return "start_"
+        if self._has("submit", "wait"):
+            return "submit_ + wait_"
+        return "end_ - run_" if self._has("end", "run") else "null::double"
+
+    def _run(self) -> str:
+        """Return the SQL for the run time: missing for jobs that have not started, or not ended."""
+        start = self._start()
+        since = f"(end_ - ({start}))"
+        if self._has("run", "end", "start") and self.sources["run"].unit in ROUNDED:
+            run = f"case when abs(run_ - {since}) > greatest(61, run_ / 100) then run_ else {since} end"
+        elif self._has("run"):
+            run = f"coalesce(run_, {since})" if self._has("end", "start") else "run_"
+        else:
+            run = since
+        needed = [f"{role}_ is not null" for role in ("end", "start") if self._has(role)]
+        return f"case when {' and '.join(needed)} then {run} end" if needed else run
+
+    def _resources(self) -> str:
+        """Return the SQL for the nodes and processors that the job had, and those that it requested."""
+        nodes = next((f"{role}_" for role in ("nodes", "req_nodes") if self._has(role)), "null::double")
+        if self._has("node_hours") and nodes == "null::double":
+            nodes = "round(node_hours_ / nullif(ran, 0))"
+        requested = "req_procs_" if self._has("req_procs") else "null::double"
+        began = "began is not null" if self._has("start") else "true"
+        procs = f"case when {began} then nullif(ceil({self._procs(nodes)}), 0) end"
+        asked = f"nullif(ceil({requested}), 0)"
+        return f"{procs} as had, {nodes} as on_nodes, {asked} as asked, {began} as has_begun"
+
+    def _procs(self, nodes: str) -> str:
+        if self._has("procs"):
+            return "procs_"
+        if self._has("core_hours"):
+            return "round(core_hours_ / nullif(ran, 0))"
+        return f"{nodes} * procs_per_node_" if self._has("procs_per_node") else nodes
+
+    def _fields(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields, and the SQL for each."""
+        if self._has("id"):
+            yield ("job_id" if self.sources["id"].unit == "number" else "source_id"), "id_"
+        yield "submit_time", "submitted"
+        yield "wait_time", "waited"
+        yield "run_time", "ran"
+        yield "n_procs", "had"
+        yield "req_n_procs", "asked"
+        yield from self._amounts()
+        for role, name in TEXTS.items():
+            if self._has(role):
+                yield name, f"{role}_"
+        if self._has("site"):
+            yield "orig_site_id", "site_"
+            yield "last_run_site_id", "case when has_begun then site_ end"
+        yield from self._outcome()
+        yield "file_no", "file_no"
+        yield "line", "line"
+        yield "reject", self._reject()
+        yield "remarks", self._remarks()
+
+    def _amounts(self) -> Iterator[tuple[str, str]]:
+        """Yield durations, memory, nodes, GPUs and energy."""
+        if self._has("req_time"):
+            yield "req_time", "nullif(req_time_, 0)"
+        if self._has("cpu_time"):
+            yield "average_cpu_time", "cpu_time_ / had"
+        if self._has("max_memory"):
+            yield "max_memory", "nullif(max_memory_, 0)"
+            yield "used_memory", "nullif(max_memory_, 0) / had"
+        if memory := self._req_memory():
+            yield "req_memory", f"nullif({memory}, 0)"
+        if self._has("nodes") or self._has("req_nodes") or self._has("node_hours"):
+            yield "n_nodes", "case when has_begun then nullif(on_nodes, 0) end"
+        if self._has("gpus"):
+            yield "n_gpus", "case when has_begun then gpus_ end"
+        for role in ("req_gpus", "energy", "gpu_utilization", "gpu_memory"):
+            if self._has(role):
+                yield role, f"{role}_"
+        if self._has("eligible"):
+            yield "eligible_time", "eligible_"
+
+    def _req_memory(self) -> str:
+        """Return the SQL for the memory requested per processor; "" if none is known."""
+        if self._has("req_memory"):
+            return "req_memory_ / coalesce(asked, had)"
+        if self._has("req_memory_per_proc"):
+            return "req_memory_per_proc_"
+        if self._has("req_memory_per_node") and (self._has("nodes") or self._has("req_nodes")):
+            return "req_memory_per_node_ * on_nodes / coalesce(asked, had)"
+        return ""
+
+    def _outcome(self) -> Iterator[tuple[str, str]]:
+        """Yield how the job ended, and the bag that it belongs to."""
+        if self._has("state"):
+            yield "status", status("state_", self.sources["state"].unit or "words")
+        elif self._has("exit"):
+            yield "status", "case when exit_ = 0 then 1 when exit_ is not null then 0 end"
+        if self._has("exit"):
+            yield "exit_code", "exit_"
+        if self._has("bag"):
+            in_bag = "bag_ is not null and bag_ not in ('0', '0.0')"
+            yield "job_structure", f"case when {in_bag} then 'BoT' else 'UNITARY' end"
+            yield "job_structure_params", f"case when {in_bag} then bag_ end"
+
+    def _reject(self) -> str:
+        """Return the SQL for the reason to refuse a row: a value that cannot be read."""
+        cases = [
+            f"when {role}_cell is not null and {role}_ is null and not {self._is_zero(role)}"
+            f" then {literal(self.sources[role].columns[0][:60])} || ' is '''"
+            f" || {role}_cell[:40] || ''', expected {what}'"
+            for role, what in REJECTED.items()
+            if role in self._checked()
+        ]
+        return f"case {' '.join(cases)} end" if cases else "null::varchar"
+
+    def _is_zero(self, role: str) -> str:
+        """Return the SQL for whether a time is 0, which is no value among times since 1970."""
+        source = self.sources[role]
+        if role == "run":
+            return "false"
+        if source.unit in SECONDS:
+            return f"coalesce(try_cast({role}_cell as double) <= 0, false)"
+        return f"starts_with({role}_cell, '1970-01-01')"
+
+    def _remarks(self) -> str:
+        """Return the SQL for the remarks on a job: values that were not read, and times without a zone."""
+        remarks = [
+            f"case when {role}_cell is not null and {role}_ is null then"
+            f" 'invalid value: a {FIELDS.get(role, role)} that is no valid value was set to missing' end"
+            for role in COUNTED
+            if role in self._checked() and not self.sources[role].factor
+        ]
+        return f"[{', '.join([*remarks, *self._zone_remark()])}]"
+
+    def _zone_remark(self) -> Iterator[str]:
+        role = next((role for role in ("submit", "start", "end") if self._has(role)), "")
+        unit = self.sources[role].unit if role else "s"
+        if unit in SECONDS:
+            return
+        local = f"not ({has_offset(f'{role}_cell')})" if unit == "iso" else "true"
+        remark = "nullif(getvariable('zone_remark'), '')"
+        yield f"case when {role}_cell is not null and {local} then {remark} end"
