@@ -125,17 +125,12 @@ def test_any_jobs_are_the_same_trace_in_json_and_text(made, version, tmp_path_fa
 
 def test_runs_of_a_job_that_was_requeued_are_told_apart_as_in_text(tmp_path):
     first = replace(EXAMPLES[0], state="NODE_FAIL")
-    again = replace(
-        EXAMPLES[0], submit=first.end + 5, eligible=first.end + 5, start=first.end + 60, end=first.end + 99
-    )
-    later = replace(
-        again,
-        submit=again.end + 90_000,
-        eligible=again.end + 90_000,
-        start=again.end + 90_060,
-        end=again.end + 99_999,
-    )
-    text, found = traces(tmp_path, text=as_text([first, again, later]), json=as_json([first, again, later]))
+    runs = [first]
+    # The second run is submitted when the first ends, the third a day later.
+    for submit in (1735693265, 1735779600):
+        times = {"submit": submit, "eligible": submit, "start": submit + 60, "end": submit + 90}
+        runs.append(replace(EXAMPLES[0], **times))
+    text, found = traces(tmp_path, text=as_text(runs), json=as_json(runs))
     assert found == text
     assert len(found) == 2
 
