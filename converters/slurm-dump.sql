@@ -81,16 +81,21 @@ id = "bigint"
 type = "varchar"
 name = "varchar"
 --- */
-with known as (
+with entry as (
+    select table_, id, max(case when table_ = 'qos' then name else type || coalesce('/' || nullif(name, ''), '') end) as name
+    from record
+    where table_ in ('qos', 'tres') and id is not null
+    group by table_, id
+),
+
+known as (
     select
-        map_from_entries(
-            list({'k': id::varchar, 'v': type || coalesce('/' || nullif(name, ''), '')}) filter (table_ = 'tres')
-        ) as tres_names,
+        map_from_entries(list({'k': id::varchar, 'v': name}) filter (table_ = 'tres')) as tres_names,
         map {
             '1': 'cpu', '2': 'mem', '3': 'energy', '4': 'node', '5': 'billing', '6': 'fs/disk', '7': 'vmem', '8': 'pages'
         } as usual_names,
         map_from_entries(list({'k': id, 'v': name}) filter (table_ = 'qos')) as qos_names
-    from record
+    from entry
 ),
 
 association as (
@@ -133,7 +138,8 @@ used as (
         sum(coalesce(user_sec, 0) + coalesce(sys_sec, 0)) + sum(coalesce(user_usec, 0) + coalesce(sys_usec, 0)) / 1e6
             as cpu_time,
         sum(joules) filter (part <> 'extern') as joules
-    from step
+    -- A step may be there twice, as in two dumps in one file.
+    from (select distinct * exclude (line, file_no) from step)
     group by prefix, job_db_inx
 ),
 
@@ -257,4 +263,5 @@ select
         concat_ws(',', 'gres/gpumem=' || split_part(step.gpu_memory, '=', 2), 'mem=' || step.memory[1]), ''
     ) as tresusageintot
 from step
-left join job on step.prefix = job.prefix and step.job_db_inx = job.job_db_inx
+left join (select prefix, job_db_inx, max(jobid) as jobid from job group by prefix, job_db_inx) as job
+    on step.prefix = job.prefix and step.job_db_inx = job.job_db_inx

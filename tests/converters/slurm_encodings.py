@@ -268,7 +268,7 @@ def as_json(jobs, version=42, indent=None):
     plugin = {"data_parser": f"data_parser/v0.0.{version}"}
     meta = {"meta": {"plugin": plugin, "slurm": {"release": "24.11.5", "cluster": "hpc"}}}
     body = {"jobs": [job_json(job, version) for job in jobs]}
-    rest = {"errors": [], "warnings": []}
+    rest: dict[str, list[str]] = {"errors": [], "warnings": []}
     return json.dumps(meta | body | rest if version < 40 else body | meta | rest, indent=indent)
 
 

@@ -68,3 +68,9 @@ def test_a_row_of_another_width_is_refused(tmp_path):
     with open_trace([path]) as store:
         reasons = [reason for (reason,) in store.rows("select reason from rejects")]
     assert "29 values, expected 30, as CREATE TABLE says" in reasons
+
+
+def test_tables_that_are_there_twice_are_read(tmp_path):
+    text = as_dump(EXAMPLES)
+    (once, twice) = traces(tmp_path, once=text, twice=text + text)
+    assert twice == once

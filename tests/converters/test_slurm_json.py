@@ -24,9 +24,9 @@ def traces(folder, **files):
         path = folder / f"{name}.log"
         path.write_text(text)
         with open_trace([path]) as store:
-            found.append(store.rows("select * exclude (job_id) from jobs order by all"))
+            rows = store.rows("select * exclude (job_id) from jobs order by all")
             columns = [row[0] for row in store.rows("describe select * exclude (job_id) from jobs")]
-            found[-1] = [dict(zip(columns, row, strict=True)) for row in found[-1]]
+            found.append([dict(zip(columns, row, strict=True)) for row in rows])
     return found
 
 
@@ -40,11 +40,11 @@ def without_lost_codes(rows):
     ("version", "indent"), [(37, 4), (38, 4), (39, None), (40, None), (42, 2), (45, None)]
 )
 def test_json_is_the_same_trace_as_text(version, indent, tmp_path):
-    jobs = EXAMPLES if version < 40 else (*EXAMPLES, FAILED)
+    made = list(EXAMPLES) if version < 40 else [*EXAMPLES, FAILED]
     if version < 39:
         # Where "start" may be the time of eligibility, the start of what still runs is unknown.
-        jobs = [job for job in jobs if job.state != "RUNNING"]
-    text, found = traces(tmp_path, text=as_text(jobs), json=as_json(jobs, version, indent))
+        made = [job for job in made if job.state != "RUNNING"]
+    text, found = traces(tmp_path, text=as_text(made), json=as_json(made, version, indent))
 
     assert found == (without_lost_codes(text) if version < 40 else text)
 
@@ -128,8 +128,8 @@ def test_runs_of_a_job_that_was_requeued_are_told_apart_as_in_text(tmp_path):
     runs = [first]
     # The second run is submitted when the first ends, the third a day later.
     for submit in (1735693265, 1735779600):
-        times = {"submit": submit, "eligible": submit, "start": submit + 60, "end": submit + 90}
-        runs.append(replace(EXAMPLES[0], **times))
+        again = replace(first, submit=submit, eligible=submit, start=submit + 60, end=submit + 90)
+        runs.append(replace(again, state="COMPLETED"))
     text, found = traces(tmp_path, text=as_text(runs), json=as_json(runs))
     assert found == text
     assert len(found) == 2

@@ -122,18 +122,13 @@ class _Dump:
 
     def _take_rows(self, at: int) -> int | None:
         """Take rows from the place *at*; return where they end, None if there is no whole row."""
-        match = _ROW.match(self.text, at)
-        if not match:
-            return None
-        while match:
+        begin = at
+        while self.is_filling and (match := _ROW.match(self.text, at)):
             if self.filled:
                 self._take(self.filled, to_utf8(match[1]).decode())
             at = match.end()
-            if match[2] == b";":
-                self.is_filling = False
-                break
-            match = _ROW.match(self.text, at)
-        return at
+            self.is_filling = match[2] == b","
+        return at if at > begin else None
 
     def _take(self, table: _Table, row: str) -> None:
         """Add a row of a *table* to the records, or refuse it."""
