@@ -46,12 +46,18 @@ class Analysis:
     order: int = 0
     on_request: bool = False
     """Whether it takes long, so that it is made only where it is named."""
+    when: Callable[[Store], bool] | None = None
+    """Of which traces it is part of the report; it is left out of that of others without a word."""
 
     def has_facts(self, prefix: str) -> bool:
         """Whether the id of one of its facts may begin with *prefix*; if on request, of all of them."""
         if self.on_request:
             return prefix.startswith(self.facts)
         return any(fact.startswith(prefix) or prefix.startswith(fact) for fact in self.facts)
+
+    def is_wanted(self, store: Store) -> bool:
+        """Whether a report that has all sections has this one."""
+        return not self.on_request and (self.when is None or self.when(store))
 
     def section(self, store: Store) -> Section:
         """Make the section; where the trace lacks a needed field, its only block is a note."""
@@ -72,12 +78,13 @@ def analysis(
     needs: Sequence[str] = (),
     order: int = 0,
     on_request: bool = False,
+    when: Callable[[Store], bool] | None = None,
 ) -> Callable[[BlockGenerator], Analysis]:
     """
     Make a generator of blocks an analysis; its module's name is the id of the section.
 
-    The ids of its facts begin with one of *facts*. Without the fields that it *needs* it is not run, and
-    *on_request* only where it is named.
+    The ids of its facts begin with one of *facts*. Without the fields that it *needs* it is not run, but
+    mentioned, unless *when* leaves it out; and *on_request* only where it is named.
     """
 
     def register(function: BlockGenerator) -> Analysis:
@@ -92,6 +99,7 @@ def analysis(
             function,
             order,
             on_request,
+            when,
         )
 
     return register

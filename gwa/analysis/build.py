@@ -51,7 +51,7 @@ def build(
     wanted = [
         analysis
         for analysis in analyses()
-        if (not analysis.on_request if only is None else analysis.id in only)
+        if (analysis.is_wanted(store) if only is None else analysis.id in only)
     ]
     sections = []
     with progress.step("analysing", len(wanted)) as bar:

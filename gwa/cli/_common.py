@@ -148,6 +148,17 @@ def parts(command: F) -> F:
     )
 
 
+def statements(command: F) -> F:
+    """Add the options that state what a trace does not hold."""
+    return _with(
+        command,
+        click.option(
+            "--carbon", type=PATH, metavar="FILE", help="Grams of carbon dioxide per kWh: CSV or TOML."
+        ),
+        click.option("--quota", type=PATH, metavar="FILE.toml", help="Hours that projects or users may use."),
+    )
+
+
 def engines(command: F) -> F:
     """Add the option that chooses what answers the queries."""
     return click.option(
@@ -238,8 +249,19 @@ def opened(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
 
     names = ("period", "queues", "groups", "where")
     subset = Subset(**{name: params[name] for name in names if params.get(name)})
+    stated = _stated(params)
     with Trace(open_trace([trace], params["name"], reading(params)), title([trace])) as whole:
+        whole.store.stated.update(stated)
         yield whole.filter(subset) if subset else whole
+
+
+def _stated(params: dict[str, Any]) -> dict[str, object]:
+    """Return what the files of `statements` say; raise `DefinitionError` for nonsense."""
+    from gwa.metrics.carbon import read_carbon
+    from gwa.metrics.quotas import read_quotas
+
+    readers = {"carbon": read_carbon, "quota": read_quotas}
+    return {name: read(params[name]) for name, read in readers.items() if params.get(name)}
 
 
 def noting(options: "ReadOptions") -> "tuple[ReadOptions, list[ConversionNotes]]":

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import TRACE, engines, opened, options, parts
+from gwa.cli._common import TRACE, engines, opened, options, parts, statements
 from gwa.cli._terminal import echo_json
 
 
@@ -17,6 +17,7 @@ from gwa.cli._terminal import echo_json
     "--explain", is_flag=True, help="Print what each section costs instead: rows read, seconds, memory."
 )
 @parts
+@statements
 @engines
 @options
 def command(trace: Path, only: str, explain: bool, **params: Any) -> None:

@@ -16,6 +16,7 @@ from gwa.cli._common import (
     options,
     parts,
     reading,
+    statements,
 )
 from gwa.cli._terminal import echo
 
@@ -43,6 +44,7 @@ from gwa.cli._terminal import echo
 )
 @looks
 @parts
+@statements
 @engines
 @options
 @click.pass_context

@@ -34,6 +34,10 @@ Unit: TypeAlias = Literal[
     "cpu seconds",
     "per day",
     "per hour",
+    "hours",
+    "kilowatt hours",
+    "gigabyte hours",
+    "kilograms",
 ]
 """How a number is printed. Values are always in SI base units; only the printing differs."""
 

@@ -277,5 +277,9 @@ FORMATS: Final[Mapping[Unit, Callable[[float], str]]] = {
     "per day": lambda value: f"{number(value)} per day",
     "per hour": lambda value: f"{number(value)} per hour",
     "timestamp": timestamp,
+    "hours": lambda value: f"{_short(value)} h",
+    "kilowatt hours": lambda value: f"{_short(value)} kWh",
+    "gigabyte hours": lambda value: f"{_short(value)} GB h",
+    "kilograms": lambda value: f"{_short(value)} kg",
 }
 """What writes a number of each unit."""

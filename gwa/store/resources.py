@@ -17,7 +17,8 @@ class Resource:
     A resource: *held* is the amount that is occupied from start to end, or None where it is not occupied.
 
     *requested* is the amount that was asked for, *used* what was used of it; *unit* is that of all three.
-    For memory *used* is the peak; energy is used up, not held.
+    For memory *used* is the peak; energy is used up, not held. *fields* are those of *held*, or of what
+    there is. *family* is what the ids of its facts begin with, *units* what a system calls how many it has.
     """
 
     name: str
@@ -26,6 +27,9 @@ class Resource:
     held: str | None
     requested: str | None
     used: str | None
+    family: str
+    fields: tuple[str, ...]
+    units: str = ""
 
     @property
     def amount(self) -> str:
@@ -37,15 +41,27 @@ class Resource:
         return bool(jobs.row(f"select count(*) from ran where {self.amount} > 0")[0])
 
 
-RESOURCES: Final = (
-    Resource(
-        "cpu", "processors", "processors", "n_procs", "req_n_procs", "average_cpu_time * n_procs / run_time"
-    ),
-    Resource("node", "nodes", "nodes", "n_nodes", None, None),
-    Resource("gpu", "GPUs", "GPUs", "n_gpus", "req_gpus", "gpu_utilization * n_gpus"),
-    Resource("memory", "memory", "KB", None, "req_memory * req_n_procs", "max_memory"),
-    Resource("energy", "energy", "J", None, None, "energy"),
+CPU: Final = Resource(
+    "cpu",
+    "processors",
+    "processors",
+    "n_procs",
+    "req_n_procs",
+    "average_cpu_time * n_procs / run_time",
+    "cpu",
+    ("n_procs",),
+    "cpus",
 )
+NODE: Final = Resource("node", "nodes", "nodes", "n_nodes", None, None, "nodes", ("n_nodes",), "nodes")
+GPU: Final = Resource(
+    "gpu", "GPUs", "GPUs", "n_gpus", "req_gpus", "gpu_utilization * n_gpus", "gpu", ("n_gpus",), "gpus"
+)
+MEMORY: Final = Resource(
+    "memory", "memory", "KB", None, "req_memory * req_n_procs", "max_memory", "memory", ("max_memory",)
+)
+ENERGY: Final = Resource("energy", "energy", "J", None, None, "energy", "energy", ("energy",))
+
+RESOURCES: Final = (CPU, NODE, GPU, MEMORY, ENERGY)
 """The resources that a job may record, the most common first."""
 
 

@@ -73,6 +73,8 @@ class Store(Queries):
         """The files that the engine reads jobs from at each query; none where they are copied."""
         self.top = 10
         """The number of entries in lists of the largest users, groups and queues."""
+        self.stated: dict[str, object] = {}
+        """What the user states beside the trace, such as the carbon intensity of its power, by name."""
         self._folder = folder
         self._whole = whole
         self._is_closed = False
@@ -153,6 +155,7 @@ class Store(Queries):
         """
         part = Store(self.connection.cursor(), self._folder, self)
         part.is_read_only, part.top, part.files = self.is_read_only, self.top, self.files
+        part.stated = self.stated
         # The header may stand in a temporary table, which no other cursor sees.
         part.connection.execute(f"create temp table header ({TABLES['header']})")
         part.set_header(self.header)

@@ -23,8 +23,9 @@ class System:
     The system of a trace.
 
     *cpus* is None where nobody said how many processors there are; *cpus_from* says where the
-    number comes from. *start* is the Unix time of the log's own time 0, if it has one; times are
-    *relative* when they count from an unknown zero instead of 1970.
+    number comes from; *nodes* and *gpus* are how many of those there are. *watts_per_cpu* and the like are
+    what each draws while a job holds it. *start* is the Unix time of the log's own time 0, if it has one;
+    times are *relative* when they count from an unknown zero instead of 1970.
     """
 
     name: str | None = None
@@ -35,6 +36,11 @@ class System:
     start: float | None = None
     relative: bool = True
     description: str | None = None
+    nodes: int | None = None
+    gpus: int | None = None
+    watts_per_cpu: float | None = None
+    watts_per_gpu: float | None = None
+    watts_per_node: float | None = None
 
     @property
     def cpus_inferred(self) -> bool:
@@ -79,6 +85,11 @@ def from_header(header: Header) -> System:
         start=_start(values.get("unixstarttime")),
         relative=values.get("times") not in {ABSOLUTE, ASSUMED_UTC},
         description=_known(values.get("description")),
+        nodes=_count(values.get("nodes")),
+        gpus=_count(values.get("gpus")),
+        watts_per_cpu=_watts(values.get("wattsperprocessor")),
+        watts_per_gpu=_watts(values.get("wattspergpu")),
+        watts_per_node=_watts(values.get("wattspernode")),
     )
 
 
@@ -88,10 +99,20 @@ def _processors(values: Mapping[str, str]) -> tuple[int | None, str]:
         ("maxprocs", "stated in the header (MaxProcs)"),
         ("maxnodes", "stated in the header (MaxNodes: the header gives no MaxProcs)"),
     ):
-        number = _NUMBER.match(values.get(key, ""))
-        if number and int(number[1].replace(",", "")) > 0:
-            return int(number[1].replace(",", "")), meaning
+        if number := _count(values.get(key)):
+            return number, meaning
     return None, "unknown"
+
+
+def _watts(text: str | None) -> float | None:
+    """Return the watts that a value says."""
+    return float(text) if text and re.fullmatch(r"\d{1,7}(\.\d{1,6})?", text) else None
+
+
+def _count(text: str | None) -> int | None:
+    """Return the number above 0 that a value begins with."""
+    number = _NUMBER.match(text or "")
+    return int(number[1].replace(",", "")) or None if number else None
 
 
 def _known(text: str | None) -> str | None:
@@ -125,6 +146,9 @@ def is_zone(name: str) -> bool:
     return True
 
 
+WATTS: Final = Check(lambda watts: 0 <= watts < 1e6, "watts, below a million")  # noqa: PLR2004 - said beside it
+
+
 @dataclass(frozen=True, kw_only=True)
 class _SystemFile:
     """What a system file may say."""
@@ -138,6 +162,11 @@ class _SystemFile:
         Any, Check(lambda start: type(start) in {int, float} and 0 < start < inf, "Unix seconds above 0")
     ] = None
     description: str | None = None
+    nodes: Annotated[int | None, Check(lambda nodes: nodes > 0, "a whole number above 0")] = None
+    gpus: Annotated[int | None, Check(lambda gpus: gpus > 0, "a whole number above 0")] = None
+    watts_per_cpu: Annotated[float | None, WATTS] = None
+    watts_per_gpu: Annotated[float | None, WATTS] = None
+    watts_per_node: Annotated[float | None, WATTS] = None
 
 
 def read_system(path: Path) -> Mapping[str, object]:
@@ -155,6 +184,11 @@ TITLES: Final = {
     "zone": "TimeZoneString",
     "start": "UnixStartTime",
     "description": "Description",
+    "nodes": "Nodes",
+    "gpus": "GPUs",
+    "watts_per_cpu": "WattsPerProcessor",
+    "watts_per_gpu": "WattsPerGPU",
+    "watts_per_node": "WattsPerNode",
 }
 """The header key that each key of a system file stands for."""
 

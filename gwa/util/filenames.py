@@ -1,5 +1,12 @@
 """Names of files as text: those of a Unix system are bytes, which need not be UTF-8."""
 
+import re
+from collections.abc import Iterable
+from typing import Final
+
+MAXIMUM_LENGTH: Final = 100
+"""Characters of a name that is made from what somebody is called."""
+
 
 def as_text(name: str) -> str:
     r"""
@@ -14,3 +21,25 @@ def as_text(name: str) -> str:
 def is_text(name: str) -> bool:
     """Whether the *name* of a file is UTF-8, as DuckDB and SQLite need it."""
     return as_text(name) == name
+
+
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """
+    Return a name of a file for each of *names*, all different, in which nothing means a folder.
+
+    >>> file_names(["ann", "../b c", "Ann"])
+    {'ann': 'ann', '../b c': '_.._b_c', 'Ann': 'Ann-2'}
+    """
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(r"[^\w.~@+-]", "_", name, flags=re.ASCII)[:MAXIMUM_LENGTH] or "_"
+        plain = f"_{plain}" if plain.startswith(".") else plain
+        unique, number = plain, 1
+        # Some file systems take capitals for small letters.
+        while unique.lower() in taken:
+            number += 1
+            unique = f"{plain}-{number}"
+        taken.add(unique.lower())
+        found[name] = unique
+    return found

@@ -8,6 +8,8 @@ import sqlglot
 
 from gwa.analysis.base import analyses
 from gwa.analysis.build import build
+from gwa.metrics.carbon import Carbon
+from gwa.metrics.quotas import Quotas
 from gwa.report.as_json import as_json
 from gwa.report.document import Facts, Figure, Note, Report
 from gwa.report.drawing import draw
@@ -29,6 +31,15 @@ SOME: dict[str, list[Any]] = {
     "status": [1, 0, 5, 5, 1, None],
     "user_id": ["U1", "U2", "<script>", None, "U1", "U1"],
     "group_id": ["G1", "G1", "G2", None, "G1", "G1"],
+    "project_id": ["P1", "P1", "<b>", None, "P2", "P1"],
+    "n_nodes": [1, 1, 2, None, 4, 1],
+    "n_gpus": [1.0, None, 0.5, None, 0.0, 8.0],
+    "gpu_type": ["a100", None, "<i>:1,v100:2", None, None, None],
+    "gpu_utilization": [0.5, None, 0.0, None, None, 1.0],
+    "energy": [1e6, None, 5e6, None, 3.6e6, 0.0],
+    "eligible_time": [1e9, 1e9 + 12, None, None, 1e9 + 90_000, None],
+    "max_memory": [1500.0, None, 2e6, None, 1024.0, 1.0],
+    "state": ["COMPLETED", "TIMEOUT", "<u>", None, "OUT_OF_MEMORY", None],
 }
 
 # fmt: off
@@ -162,6 +173,7 @@ def test_every_analysis_yields_or_says_why_not(case, make_store):
 def test_asks_the_engine_in_words_that_another_engine_understands(one, make_store):
     """Every query is translated to Spark SQL, and what comes out parses there."""
     store, asked = make_store(**SOME), []
+    store.stated |= {"carbon": Carbon(constant=100.0), "quota": Quotas(users={"U1": 10.0})}
 
     def noted(function, place=0):
         def ask(*words):
@@ -211,7 +223,7 @@ def test_an_analysis_that_fails_leaves_a_note_and_the_rest(make_store, monkeypat
 
     assert report.failed
     assert [section.id for section in report.sections if section.failed] == ["waits"]
-    assert len(report.sections) == sum(not one.on_request for one in analyses())
+    assert len(report.sections) == sum(one.is_wanted(store) for one in analyses())
     with pytest.raises(ZeroDivisionError):
         build(store, "some", strict=True)
 

@@ -43,7 +43,7 @@ class TraceSummary:
 
 def summarize(name: str, store: Store, facts: Collection[str]) -> TraceSummary:
     """Compute the summary of the trace in *store*: the sections with any of *facts*, measures and users."""
-    wanted = (analysis for analysis in analyses() if not analysis.on_request)
+    wanted = (analysis for analysis in analyses() if analysis.is_wanted(store))
     sections = tuple(analysis.section(store) for analysis in wanted if any(map(analysis.has_facts, facts)))
     report = Report(name, "", sections)
     blocks = (block for section in sections for block in section.blocks)

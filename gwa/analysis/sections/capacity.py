@@ -169,7 +169,7 @@ def _change_table(changes: list[Change], weeks: Weeks) -> Table:
                 float(weeks.edges[change.week]),
                 number(change.before),
                 number(change.after),
-                (change.after - change.before) / change.before,
+                (change.after - change.before) / change.before if change.before else None,
             )
             for change in changes
         ),

@@ -58,3 +58,17 @@ def test_the_greatest_of_each_day_is_that_of_its_intervals(make_store):
     expected = [every[day : day + 144].max() for day in range(0, len(every), 144)]
 
     assert maxima(busy, DAY).tolist() == expected
+
+
+def test_a_step_from_nothing_has_no_ratio(section, make_store):
+    weeks = [0, *range(26, 52)]
+    rng = np.random.default_rng(5)
+    store = make_store(
+        ABSOLUTE, submit_time=[START + 7 * 86_400.0 * week + 3600 * hour for week in weeks for hour in range(5)],
+        run_time=[3600.0] * (5 * len(weeks)), n_procs=rng.integers(40, 60, 5 * len(weeks)).tolist(),
+    )  # fmt: skip
+    made = section("capacity", store)
+
+    assert facts(made)["capacity.changes"] == 1
+    ((_, before, _, change),) = tables(made)["capacity-changes"].rows
+    assert (before, change) == (0, None)

@@ -1,0 +1,188 @@
+"""
+What one user should change, with the numbers of that user's jobs.
+
+Each advice is a rule of its own: it is given only where the jobs bear it out, and names what they show.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gwa.metrics.efficiency import Share, killed, overall, requests, sequential
+from gwa.metrics.timeline import exact_sum
+from gwa.metrics.usage import HOLDING
+from gwa.report.formatting import counted, fraction, kilobytes, seconds
+from gwa.report.formatting import number as show
+from gwa.store.engines.duckdb import literal
+from gwa.store.resources import GPU
+from gwa.store.store import Store
+from gwa.util.units import HOUR
+
+MINIMUM_JOBS: Final = 10
+"""Fewer jobs do not show what would do."""
+
+MARGIN: Final = 1.25
+"""What would have sufficed must be this many times less than what was asked for."""
+
+LOW: Final = 0.5
+"""Processors or GPUs of which less was used on average are too many."""
+
+IDLE: Final = 0.01
+"""GPUs of which less was used did nothing."""
+
+MINIMUM_HOURS: Final = 1.0
+"""Less than this, in hours of processors or GPUs, or gigabyte hours, is not worth a mail."""
+
+ENDED_SHARE: Final = 0.05
+"""Jobs that were ended at a limit matter from this share on."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to change (*do*), and what the jobs show (*because*)."""
+
+    id: str
+    do: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Letter:
+    """The advice to a *user*, whose *jobs* took so many *cpu_hours*."""
+
+    user: str
+    jobs: int
+    cpu_hours: float
+    advice: tuple[Advice, ...]
+
+
+def letter(store: Store, user: str) -> Letter:
+    """Return the advice to a *user*; without jobs it has none."""
+    where = f"user_id = {literal(user)}"
+    jobs, held = store.row(
+        f"select count(*) as jobs, {exact_sum('run_time * n_procs')} as held from jobs where {where}"  # noqa: S608 - quoted
+    )
+    share = overall(store, where)
+    given = tuple(advice for rule in RULES for advice in rule(store, user, share))
+    return Letter(user, jobs, (held or 0.0) / HOUR, given)
+
+
+def users(store: Store) -> list[str]:
+    """Return the users of a trace by name."""
+    return [
+        name
+        for (name,) in store.rows(
+            "select distinct user_id as name from jobs where user_id is not null order by name"
+        )
+    ]
+
+
+def _memory(store: Store, user: str, share: Share) -> Iterator[Advice]:
+    if "memory" not in share.parts or share.parts["memory"].jobs < MINIMUM_JOBS:
+        return
+    for request in requests(store, "memory", [user]):
+        if request.enough * MARGIN < request.asked and request.saved >= MINIMUM_HOURS:
+            yield Advice(
+                "memory",
+                f"Ask for {kilobytes(request.enough)} of memory for a job.",
+                f"Half of {counted(request.jobs, 'job')} asked for {kilobytes(request.asked)} or more, and"
+                f" 95 % of them used {kilobytes(request.enough)} at most. That would have left"
+                f" {show(round(request.saved, 1))} gigabyte hours to others.",
+            )
+
+
+def _time(store: Store, user: str, share: Share) -> Iterator[Advice]:
+    if "time" not in share.parts or share.parts["time"].jobs < MINIMUM_JOBS:
+        return
+    for request in requests(store, "time", [user]):
+        if request.enough * MARGIN < request.asked and request.asked >= HOUR:
+            yield Advice(
+                "time",
+                f"Ask for {seconds(request.enough)}.",
+                f"Half of {counted(request.jobs, 'job')} asked for {seconds(request.asked)} or more, and"
+                f" 95 % of them ran for {seconds(request.enough)} at most. They may start sooner.",
+            )
+
+
+def _processors(store: Store, user: str, share: Share) -> Iterator[Advice]:
+    where = f"user_id = {literal(user)}"
+    jobs, idle = sequential(store, where) if "cpu" in share.parts else (0, 0.0)
+    if jobs and idle >= MINIMUM_HOURS:
+        yield Advice(
+            "sequential",
+            "Ask for one processor for programs that use one.",
+            f"{counted(jobs, 'job')} held several processors and used no more CPU time than one has: the"
+            f" others idled for {show(round(idle, 1))} CPU hours.",
+        )
+    part = share.parts.get("cpu")
+    if part and part.mean is not None and part.mean < LOW and part.wasted - idle >= MINIMUM_HOURS:
+        yield Advice(
+            "processors",
+            "Ask for fewer processors, or look what your jobs wait for.",
+            f"{counted(part.jobs, 'job')} used {fraction(part.mean)} of the CPU time that they held;"
+            f" {show(round(part.wasted, 1))} CPU hours were not used.",
+        )
+
+
+def _gpus(store: Store, user: str, share: Share) -> Iterator[Advice]:
+    part = share.parts.get("gpu")
+    if not part or not part.jobs:
+        return
+    table = HOLDING.format(held=GPU.held, jobs="jobs")
+    idle, held = store.row(
+        f"select count(*) as jobs, {exact_sum('held * run_time')} as held from {table} as holding"  # noqa: S608 - quoted
+        f" where user_id = {literal(user)} and gpu_utilization < {IDLE}"
+    )
+    hours = (held or 0.0) / HOUR
+    if hours >= MINIMUM_HOURS:
+        yield Advice(
+            "idle-gpus",
+            "Run jobs that use no GPU where there is none.",
+            f"{counted(idle, 'job')} held GPUs for {show(round(hours, 1))} GPU hours and did not use them.",
+        )
+    if part.mean is not None and part.mean < LOW and part.wasted - hours >= MINIMUM_HOURS:
+        yield Advice(
+            "gpus",
+            "Ask for fewer GPUs, or let several tasks share one.",
+            f"{counted(part.jobs, 'job')} used {fraction(part.mean)} of their GPUs on average;"
+            f" {show(round(part.wasted, 1))} GPU hours were not used.",
+        )
+
+
+ENDED: Final = {
+    "memory": (
+        "Ask for more memory, or use less.",
+        "ended because more memory was used than asked for",
+    ),
+    "time": ("Ask for more time, or save what jobs have done.", "ended at the time limit"),
+}
+
+
+def _ended(store: Store, user: str, share: Share) -> Iterator[Advice]:
+    if not store.has("state"):
+        return
+    for kind, (jobs, hours) in killed(store, f"user_id = {literal(user)}").items():
+        if jobs >= ENDED_SHARE * share.jobs and hours >= MINIMUM_HOURS:
+            what, why = ENDED[kind]
+            yield Advice(
+                f"ended-{kind}",
+                what,
+                f"Of {counted(share.jobs, 'job')}, {jobs:,} {why}, after {show(round(hours, 1))} CPU hours.",
+            )
+
+
+Rule = Callable[[Store, str, Share], Iterator[Advice]]
+
+RULES: Final[tuple[Rule, ...]] = (_processors, _gpus, _memory, _time, _ended)
+"""What may be said, that which frees most first."""
+
+
+def as_text(given: Letter, trace: str) -> str:
+    """Return a letter as plain text, fit to be mailed."""
+    hours = show(round(given.cpu_hours, 1))
+    lines = [f"Jobs of {given.user} in {trace}: {counted(given.jobs, 'job')}, {hours} CPU hours.", ""]
+    for place, advice in enumerate(given.advice, 1):
+        lines += [f"{place}. {advice.do}", f"   {advice.because}", ""]
+    if not given.advice:
+        lines += ["These jobs show nothing that should be changed.", ""]
+    return "\n".join(lines)

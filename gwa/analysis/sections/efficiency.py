@@ -1,0 +1,242 @@
+"""What jobs used of what they held, what was wasted, and who could ask for less."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._rounding import exact_summary, rounded_sample
+from gwa.metrics.efficiency import (
+    ASKED,
+    KILLED,
+    WASTED,
+    Ratio,
+    Request,
+    Share,
+    by,
+    killed,
+    overall,
+    recorded,
+    requests,
+    sequential,
+)
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Unit
+from gwa.report.facts import number
+from gwa.report.figures.bars import bars
+from gwa.report.formatting import fraction
+from gwa.store.store import Store
+
+FINEST: Final = 0.00001
+"""The resolution of the ratios that are counted, below 0.01."""
+
+MAXIMUM_RATIO: Final = 1e6
+"""Greater ratios are errors of a log and count as this."""
+
+OWNERS: Final = {
+    "users": ("user_id", "User"),
+    "projects": ("project_id", "Project"),
+    "queues": ("queue_id", "Queue"),
+    "applications": ("executable_id", "Application"),
+    "arrays": ("job_structure_params", "Job array"),
+}
+"""Who wastes: name in the ids of facts, field, and heading."""
+
+WASTE: Final[dict[str, tuple[str, str, Unit]]] = {
+    "cpu": ("cpu_hours", "CPU hours not used", "hours"),
+    "memory": ("memory_gb_hours", "Memory not used", "gigabyte hours"),
+    "gpu": ("gpu_hours", "GPU hours not used", "hours"),
+}
+
+NEEDED: Final = ("run_time",)
+
+
+@analysis("Efficiency", Chapter.USAGE, facts=("efficiency", "waste", "killed"), needs=NEEDED, order=6)
+def efficiency(store: Store) -> Iterator[Block]:
+    """
+    What jobs used of what they held or asked for, what was wasted, and who could ask for less.
+
+    Efficiency is what was used over what was given, of jobs of which both are known: CPU time over run time
+    times processors, peak memory (or else memory used) over that requested, run time over requested time,
+    and the use of GPUs. The mean weighs jobs by what they were given: it is the ratio of totals. Wasted is
+    what was given and not used, of CPU and GPU hours and of memory, in gigabytes requested times hours; what
+    some jobs used beyond that is not taken off. Requested time that is not used is not wasted.
+
+    What would have sufficed is what 95 % of the jobs of a user did not exceed, rounded up to three digits;
+    saved is what jobs that asked for more would have asked for less. A job is sequential on several
+    processors if it ran for a minute or more and used no more CPU time than one of them has.
+    """
+    ratios = recorded(store)
+    everything = overall(store) if ratios else None
+    known = [ratio for ratio in ratios if everything and everything.parts[ratio.name].jobs]
+    if everything and known:
+        yield from _ratios(store, everything, known)
+        yield from _owners(store, everything, known)
+        yield from _requests(store, known)
+        if any(ratio.name == "cpu" for ratio in known):
+            yield _sequential(store)
+    else:
+        yield Note("The log does not record what jobs used of what they held or asked for.")
+    if store.has("state"):
+        yield _killed(store)
+
+
+def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterator[Block]:
+    """Yield the efficiency of all jobs, by what it is of."""
+    rows = []
+    facts = []
+    for ratio in ratios:
+        part = everything.parts[ratio.name]
+        median = _median(store, ratio)
+        rows.append((ratio.title, part.jobs, part.mean, median))
+        facts += [
+            Fact(f"efficiency.{ratio.name}.mean", part.mean, f"{ratio.title}: used of given", "fraction"),
+            Fact(
+                f"efficiency.{ratio.name}.median",
+                median,
+                f"{ratio.title}: half of the jobs used less",
+                "fraction",
+            ),
+            Fact(
+                f"efficiency.{ratio.name}.jobs",
+                part.jobs,
+                f"{ratio.title}: jobs of which it is known",
+                "count",
+            ),
+        ]
+    yield Facts(tuple(facts), listed=False)
+    columns = (
+        Column("of", "Of"), Column("jobs", "Jobs", "count"), Column("mean", "Used of all", "fraction"),
+        Column("median", "Median of jobs", "fraction"),
+    )  # fmt: skip
+    yield Table("efficiency", "Used of what was given", columns, tuple(rows))
+    wasted = [ratio for ratio in ratios if ratio.name in WASTED]
+    yield Facts(
+        tuple(
+            Fact(f"waste.{key}", number(everything.parts[ratio.name].wasted), label, unit)
+            for ratio in wasted
+            for key, label, unit in (WASTE[ratio.name],)
+        )
+    )
+    texts = ", ".join(f"{title} {fraction(mean)}" for title, _, mean, _ in rows if mean is not None)
+    yield bars(
+        "efficiency",
+        "Used of what was given",
+        [title for title, *_ in rows],
+        [mean or 0.0 for *_, mean, _ in rows],
+        "",
+        "Used",
+        f"Used of what was given, all jobs together: {texts}.",
+        unit="fraction",
+        horizontal=True,
+    )
+
+
+def _median(store: Store, ratio: Ratio) -> float | None:
+    """Return the exact median of the ratio over jobs."""
+    value = f"least(({ratio.used}) / ({ratio.given}), {MAXIMUM_RATIO!r})"
+    table = f"(select * from jobs where {ratio.where})"  # noqa: S608 - fields of the schema
+    return number(
+        exact_summary(store, value, table, rounded_sample(store, value, table, FINEST), FINEST).median
+    )
+
+
+def _owners(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterator[Block]:
+    """Yield who wasted most, by user, project, queue, application and job array."""
+    wasted = [ratio for ratio in ratios if ratio.name in WASTED]
+    if not wasted:
+        return
+    order = wasted[0]
+    _, what, unit = WASTE[order.name]
+    for name, (field, heading) in OWNERS.items():
+        shares = by(store, field, order, store.top) if store.has(field) else []
+        if not shares:
+            continue
+        rows = [_owner_row(share, everything, order, ratios) for share in shares]
+        title = f"{heading}s by {what}"
+        yield Facts((Fact(f"waste.{name}", rows, title),), listed=False)
+        columns = [
+            Column("id", heading),
+            Column("jobs", "Jobs", "count"),
+            Column(WASTE[order.name][0], "Not used", unit),
+            Column("share", "Share of that", "fraction"),
+            *(Column(f"{ratio.name}_efficiency", f"{ratio.title} used", "fraction") for ratio in ratios),
+        ]
+        yield Table(
+            f"waste-{name}",
+            title,
+            tuple(columns),
+            tuple(tuple(row[column.key] for column in columns) for row in rows),
+        )
+
+
+def _owner_row(share: Share, everything: Share, order: Ratio, ratios: Sequence[Ratio]) -> dict[str, Any]:
+    total = everything.parts[order.name].wasted
+    return {
+        "id": share.name,
+        "jobs": share.jobs,
+        "share": share.parts[order.name].wasted / total if total else None,
+        **{
+            WASTE[ratio.name][0]: number(share.parts[ratio.name].wasted)
+            for ratio in ratios
+            if ratio.name in WASTED
+        },
+        **{f"{ratio.name}_efficiency": share.parts[ratio.name].mean for ratio in ratios},
+    }
+
+
+UNITS: Final[dict[str, tuple[str, str, Unit, Unit]]] = {
+    "memory": ("memory", "Memory requested", "kilobytes", "gigabyte hours"),
+    "time": ("time", "Time requested", "seconds", "hours"),
+}
+
+
+def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
+    """Yield who could ask for less, of memory and of time."""
+    for ratio in ratios:
+        if ratio.name not in ASKED or not store.has("user_id"):
+            continue
+        users = [share.name for share in by(store, "user_id", ratio, store.top)]
+        found = [request for request in requests(store, ratio.name, users) if request.saved > 0]
+        if not found:
+            continue
+        name, heading, unit, saved = UNITS[ratio.name]
+        rows = [_request_row(request) for request in found]
+        title = f"Who could ask for less {name}"
+        yield Facts((Fact(f"efficiency.requests.{name}", rows, title),), listed=False)
+        columns = (
+            Column("user", "User"), Column("jobs", "Jobs", "count"),
+            Column("asked", f"{heading}, median", unit),
+            Column("enough", "Enough for 95 %", unit), Column("saved", "Saved", saved),
+        )  # fmt: skip
+        yield Table(f"requests-{name}", title, columns, tuple(tuple(row.values()) for row in rows))
+
+
+def _request_row(request: Request) -> dict[str, Any]:
+    return {
+        "user": request.user, "jobs": request.jobs, "asked": number(request.asked),
+        "enough": number(request.enough), "saved": number(request.saved),
+    }  # fmt: skip
+
+
+def _sequential(store: Store) -> Facts:
+    jobs, idle = sequential(store)
+    return Facts(
+        (
+            Fact("waste.sequential.jobs", jobs, "Sequential jobs on several processors", "count"),
+            Fact("waste.sequential.cpu_hours", number(idle), "CPU hours of their idle processors", "hours"),
+        )
+    )
+
+
+def _killed(store: Store) -> Facts:
+    labels = {"memory": "Jobs ended for their memory", "time": "Jobs ended at their time limit"}
+    counts = killed(store)
+    return Facts(
+        tuple(
+            fact
+            for name in KILLED
+            for fact in (
+                Fact(f"killed.{name}.jobs", counts[name][0], labels[name], "count"),
+                Fact(f"killed.{name}.cpu_hours", number(counts[name][1]), f"CPU hours of {labels[name].lower()}", "hours"),
+            )
+        )
+    )

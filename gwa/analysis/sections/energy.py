@@ -1,0 +1,170 @@
+"""Energy and carbon dioxide."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.carbon import Carbon
+from gwa.metrics.energy import (
+    Energy,
+    by_interval,
+    embodied,
+    footprint,
+    is_known,
+    kwh_by,
+)
+from gwa.metrics.energy import (
+    energy as used_energy,
+)
+from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar
+from gwa.metrics.window import recorded
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.facts import number
+from gwa.report.figures.bars import bars
+from gwa.report.formatting import counted
+from gwa.report.formatting import number as show
+from gwa.store.engines.duckdb import literal
+from gwa.store.store import Store
+from gwa.util.units import DAY
+
+OWNERS: Final = {"users": ("user_id", "User"), "projects": ("project_id", "Project")}
+
+SIZE: Final = (
+    "case when n_procs <= 1 then '1' when n_procs <= 4 then '2 to 4' when n_procs <= 16 then '5 to 16'"
+    " when n_procs <= 64 then '17 to 64' when n_procs > 64 then '65 and more' end"
+)
+
+
+@analysis("Energy and carbon", Chapter.USAGE, facts=("energy", "carbon"), order=7, when=is_known)
+def energy(store: Store) -> Iterator[Block]:
+    """
+    Energy that jobs used, and what it stands for in carbon dioxide and money.
+
+    Energy is that which the log records. Where it does not, it is estimated from the watts that a file given
+    with --system states for a processor, a GPU and a node, times the run time; what is estimated is named.
+    Energy of a job on a shared node may be that of the whole node. Of a period, it is the part of each job
+    that lies in it.
+
+    Carbon dioxide is energy times the power usage effectiveness of the site times the grams for a kilowatt
+    hour that a file given with --carbon states; the power of a job is taken to be constant from start to
+    end. Energy at times of which the file says nothing counts for no carbon dioxide, and is named. That of
+    making the machine is its total, times the CPU time used, over that of all processors in its life
+    (Software Carbon Intensity specification 1.0, Green Software Foundation).
+    """
+    if not is_known(store):
+        yield Note(
+            "The log records no energy. Watts in a file given with --system would let it be estimated."
+        )
+        return
+    used, carbon = used_energy(store), store.stated.get("carbon")
+    if not used.jobs:
+        yield Note("No job has a known energy.")
+        return
+    known = carbon if isinstance(carbon, Carbon) else None
+    yield Facts(tuple(_facts(used)))
+    if used.estimated_jobs:
+        yield Note(
+            f"{show(round(used.estimated_kwh, 1))} kWh of {counted(used.estimated_jobs, 'job')} are estimated"
+            " from stated watts."
+        )
+    if known:
+        yield from _carbon(store, used, known)
+    yield from _months(store, known)
+    for name, (field, heading) in OWNERS.items():
+        if store.has(field):
+            yield from _owners(store, used, known, (name, heading), field, store.top)
+    yield from _owners(store, used, known, ("sizes", "Processors"), SIZE, None)
+
+
+def _facts(used: Energy) -> Iterator[Fact]:
+    yield Fact("energy.jobs", used.jobs, "Jobs whose energy is known", "count")
+    yield Fact("energy.kwh", number(used.kwh), "Energy used", "kilowatt hours")
+    yield Fact("energy.estimated_jobs", used.estimated_jobs, "Of these, estimated", "count")
+    yield Fact(
+        "energy.estimated_kwh", number(used.estimated_kwh), "Energy that is estimated", "kilowatt hours"
+    )
+
+
+def _carbon(store: Store, used: Energy, carbon: Carbon) -> Iterator[Block]:
+    """Yield what the energy stands for."""
+    found = footprint(store, carbon, used.kwh)
+    facts = [
+        Fact("carbon.kg", number(found.kg), "Carbon dioxide", "kilograms"),
+        Fact(
+            "carbon.unknown_kwh",
+            number(found.unknown_kwh),
+            "Energy of unknown carbon dioxide",
+            "kilowatt hours",
+        ),
+    ]
+    if carbon.price_per_kwh is not None:
+        cost = used.kwh * carbon.pue * carbon.price_per_kwh
+        facts.append(Fact("energy.cost", number(cost), f"Cost of energy{_in(carbon.currency)}"))
+    if carbon.embodied_kg is not None:
+        share = embodied(store, carbon)
+        text = "unknown" if share is None else ""
+        facts.append(
+            Fact("carbon.embodied_kg", share, "Carbon dioxide of making the machine", "kilograms", text=text)
+        )
+    yield Facts(tuple(facts))
+    if found.unknown_kwh > used.kwh * 1e-9:
+        yield Note(
+            f"The carbon intensity is unknown for {show(round(found.unknown_kwh, 1))} of"
+            f" {show(round(used.kwh, 1))} kWh: the series has gaps, or does not reach as far as the log."
+            " Their carbon dioxide is not counted.",
+            "warning",
+        )
+
+
+def _in(currency: str) -> str:
+    return f" in {currency}" if currency else ""
+
+
+def _months(store: Store, carbon: Carbon | None) -> Iterator[Block]:
+    """Yield energy by month."""
+    span = recorded(store)
+    if span is None or store.system.relative or not 0 < span[1] - span[0] <= MAXIMUM_DAYS * DAY:
+        return
+    edges, names = Calendar.of(*span, store.system.timezone, relative=False).months()
+    parts = by_interval(store, carbon, edges)
+    rows: list[dict[str, Any]] = [
+        {"id": name, **{key: number(float(values[place])) for key, values in parts.items()}}
+        for place, name in enumerate(names)
+    ]
+    yield Facts((Fact("energy.by_month", rows, "Energy by month"),), listed=False)
+    if len(rows) > 1:
+        yield bars(
+            "energy",
+            "Energy by month",
+            [row["id"] for row in rows],
+            [row["kwh"] or 0.0 for row in rows],
+            "Month",
+            "kWh",
+            f"Kilowatt hours by month: {show(max(row['kwh'] for row in rows))} at most.",
+        )
+    yield _table("energy-months", "Energy by month", "Month", rows)
+
+
+def _owners(
+    store: Store, used: Energy, carbon: Carbon | None, named: tuple[str, str], place: str, top: int | None
+) -> Iterator[Block]:
+    """Yield the energy of users, projects or sizes."""
+    name, heading = named
+    rows: list[dict[str, Any]] = []
+    for who, jobs, kwh in kwh_by(store, place, top):
+        row = {"id": who, "jobs": jobs, "kwh": number(kwh), "share": kwh / used.kwh if used.kwh else None}
+        if carbon:
+            row["kg"] = number(footprint(store, carbon, kwh, f"{place} = {literal(str(who))}").kg)
+        rows.append(row)
+    if rows:
+        yield Facts((Fact(f"energy.{name}", rows, f"Energy by {heading.lower()}"),), listed=False)
+        yield _table(f"energy-{name}", f"Energy by {heading.lower()}", heading, rows)
+
+
+def _table(id: str, title: str, heading: str, rows: list[dict[str, Any]]) -> Table:  # noqa: A002 - as blocks call it
+    columns = (
+        Column("id", heading), Column("jobs", "Jobs", "count"), Column("kwh", "Energy", "kilowatt hours"),
+        Column("share", "Share", "fraction"), Column("kg", "Carbon dioxide", "kilograms"),
+    )  # fmt: skip
+    kept = tuple(column for column in columns if column.key in rows[0])
+    return Table(id, title, kept, tuple(tuple(row[column.key] for column in kept) for row in rows))

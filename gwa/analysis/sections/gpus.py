@@ -1,0 +1,108 @@
+"""How GPUs were used."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._resource import resource_blocks
+from gwa.metrics.timeline import exact_sum
+from gwa.metrics.usage import holding, seconds
+from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.facts import number
+from gwa.store.resources import GPU
+from gwa.store.store import Store
+from gwa.util.units import HOUR
+
+IDLE: Final = 0.01
+"""GPUs that are used less than this on average are idle."""
+
+BY_TYPE: Final = """
+select gpu_type as name, count(*) as jobs, {amount} as seconds from {table} group by gpu_type order by name
+"""
+
+IDLE_JOBS: Final = """
+select count(*) as measured, count(*) filter (where gpu_utilization < {idle}) as idle,
+    {amount} as seconds from {table} where gpu_utilization is not null
+"""
+
+
+@analysis(
+    "GPUs", Chapter.USAGE, facts=("gpu",), needs=("n_gpus",), order=2, when=lambda store: store.has("n_gpus")
+)
+def gpus(store: Store) -> Iterator[Block]:
+    """
+    GPUs that jobs held: hours, by whom, of which type, in which sizes, and the waits and outcomes of these.
+
+    Hours are GPUs times hours of run time of jobs that held some; a fraction of a GPU counts as such. Of a
+    period they are the part that lies in it. Jobs are idle that used their GPUs for less than 1 % of the
+    time on average, where the log records that. Jobs with GPUs of several types count for each type by its
+    number.
+    """
+    yield from resource_blocks(store, GPU)
+    if types := _types(store):
+        yield Facts((Fact("gpu.types", types, "GPUs by type"),), listed=False)
+        yield Table(
+            "gpu-types",
+            "GPUs by type",
+            (
+                Column("type", "Type"), Column("jobs", "Jobs", "count"), Column("hours", "Hours", "hours"),
+                Column("share", "Share of hours", "fraction"),
+            ),
+            tuple(tuple(row.values()) for row in types),
+        )  # fmt: skip
+    yield from _idle(store)
+
+
+def _types(store: Store) -> list[dict[str, str | float | int | None]]:
+    """Return jobs and hours of each type, the most used first; none where the log has no types."""
+    jobs: Counter[str] = Counter()
+    hours: Counter[str] = Counter()
+    query = BY_TYPE.format(amount=exact_sum(f"{seconds(store)} * held"), table=holding(store, GPU))
+    for text, count, held in store.rows(query):
+        parts = type_counts(text)
+        for name, part in parts.items():
+            jobs[name] += count
+            hours[name] += held / HOUR * part / sum(parts.values())
+    if set(jobs) <= {UNKNOWN}:
+        return []
+    total = sum(hours.values())
+    return [
+        {"type": name, "jobs": jobs[name], "hours": number(held), "share": held / total if total else None}
+        for name, held in sorted(hours.items(), key=lambda item: (-item[1], item[0]))
+    ]
+
+
+UNKNOWN: Final = "unknown"
+
+
+def type_counts(text: str | None) -> dict[str, float]:
+    """
+    Return how many GPUs of each type a job held, by the field ``gpu_type``.
+
+    >>> type_counts("a100:2,v100:1"), type_counts("a100"), type_counts(None)
+    ({'a100': 2.0, 'v100': 1.0}, {'a100': 1.0}, {'unknown': 1.0})
+    """
+    counts: dict[str, float] = {}
+    for item in (text or UNKNOWN).split(","):
+        name, _, count = item.rpartition(":")
+        is_counted = bool(name) and count.replace(".", "", 1).isdigit() and float(count) > 0
+        counts[name if is_counted else item] = float(count) if is_counted else 1.0
+    return counts
+
+
+def _idle(store: Store) -> Iterator[Block]:
+    """Yield how many jobs left their GPUs idle, where that is recorded."""
+    if not store.has("gpu_utilization"):
+        return
+    wasted = exact_sum(f"case when gpu_utilization < {IDLE} then {seconds(store)} * held end")
+    query = IDLE_JOBS.format(idle=IDLE, amount=wasted, table=holding(store, GPU))
+    measured, idle, held = store.row(query)
+    if measured:
+        yield Facts(
+            (
+                Fact("gpu.measured_jobs", measured, "Jobs whose use of GPUs is recorded", "count"),
+                Fact("gpu.idle_jobs", idle, "Of them, jobs that left their GPUs idle", "count"),
+                Fact("gpu.idle_hours", number((held or 0.0) / HOUR), "Hours of idle GPUs", "hours"),
+            )
+        )

@@ -1,0 +1,85 @@
+"""Who waits how long."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.waits import Waits, held_share, kinds, total
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.facts import number
+from gwa.report.figures.bars import bars
+from gwa.report.formatting import seconds
+from gwa.store.store import Store
+
+COLUMNS: Final = (
+    Column("jobs", "Jobs", "count"),
+    Column("median", "Median wait", "seconds"),
+    Column("p95", "95 % wait", "seconds"),
+)
+
+MAXIMUM_ROWS: Final = 36
+"""Longer tables show the last rows."""
+
+
+@analysis("Waits by class", Chapter.JOBS, facts=("wait",), needs=("wait_time",), order=4)
+def waits_by_class(store: Store) -> Iterator[Block]:
+    """
+    How long jobs waited by month, by hour of submission, by requested time and by project.
+
+    Waits are from when a job could have started, where the log records that: a job that depends on others,
+    or that asked for a later time, waits for the system only from then on. Else they are from submission.
+    They are counted to four significant digits. By processors, queue and user they stand in the section
+    on slowdown.
+    """
+    everyone = total(store)
+    if not everyone.n:
+        yield Note("No job has a known wait.")
+        return
+    if store.has("eligible_time"):
+        yield Facts(tuple(_held(store)))
+    found = [(kind, heading, classes) for kind, heading, classes in kinds(store) if classes]
+    if not found:
+        yield Note("Neither the dates of submissions nor requested times nor projects are known.")
+    for kind, heading, classes in found:
+        yield from _class_blocks(kind, heading, classes)
+
+
+def _held(store: Store) -> Iterator[Fact]:
+    jobs, share = held_share(store)
+    yield Fact("wait.held.jobs", jobs, "Jobs that could not have started at once", "count")
+    yield Fact("wait.held.share", share, "Share of all waiting before jobs could have started", "fraction")
+
+
+def _class_blocks(kind: str, heading: str, classes: Sequence[Waits]) -> Iterator[Block]:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": one.name,
+            "jobs": one.sample.n,
+            "median": number(one.sample.median()),
+            "p95": number(one.sample.quantile(0.95)),
+        }
+        for one in classes
+    ]
+    yield Facts((Fact(f"wait.by_{kind}", rows, f"Wait time by {heading.lower()}"),), listed=False)
+    shown = rows[-MAXIMUM_ROWS:]
+    if len(rows) == 1:
+        return
+    worst = max(shown, key=lambda row: row["p95"])
+    yield bars(
+        f"waits-{kind}",
+        f"95 % wait by {heading.lower()}",
+        [row["id"] for row in shown],
+        [row["p95"] for row in shown],
+        heading,
+        "95 % wait",
+        f"The wait that 95 % of the jobs do not exceed, by {heading.lower()}: longest for {worst['id']},"
+        f" {seconds(worst['p95'])}.",
+        unit="seconds",
+    )
+    yield Table(
+        f"waits-{kind}",
+        f"Wait by {heading.lower()}",
+        (Column("id", heading), *COLUMNS),
+        tuple(tuple(row.values()) for row in shown),
+        note=f"The last {MAXIMUM_ROWS} of {len(rows)}." if len(rows) > len(shown) else "",
+    )

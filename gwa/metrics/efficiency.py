@@ -1,0 +1,284 @@
+"""
+What jobs used of what they were given or asked for, and what was wasted.
+
+The mean of a ratio weighs each job by what it was given: it is the ratio of totals, as jobstats and Open
+XDMoD have it. What a job used beyond what it was given is not taken off what others wasted.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.metrics.timeline import exact_sum
+from gwa.store.engines.duckdb import literal
+from gwa.store.store import Store
+from gwa.util.units import HOUR
+
+Floats = NDArray[Any]
+
+GIGABYTE: Final = 1024.0**2
+"""Kilobytes in a gigabyte."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """
+    What is *used* of what is *given*, expressions over a job, of the jobs for which *where* holds.
+
+    Both count *weight* times. What is wasted is their difference, divided by *unit*: hours of processors
+    or GPUs, or gigabyte hours. *needs* are fields that the log must record.
+    """
+
+    name: str
+    title: str
+    used: str
+    given: str
+    weight: str
+    where: str
+    needs: tuple[tuple[str, ...], ...]
+    unit: float = float(HOUR)
+
+    @property
+    def wasted(self) -> str:
+        """The SQL of what a job wasted, null where that is not known."""
+        return f"case when {self.where} then greatest({self.given} - {self.used}, 0.0) * {self.weight} end"
+
+    def is_recorded(self, store: Store) -> bool:
+        """Whether the log has the fields that this needs: one of each group."""
+        return all(any(map(store.has, group)) for group in self.needs)
+
+
+PEAK: Final = "coalesce(max_memory, used_memory * n_procs)"
+"""What memory a job used: its peak, or else what the processors used on average."""
+
+REQUESTED: Final = "(req_memory * coalesce(req_n_procs, n_procs))"
+"""What memory a job asked for."""
+
+RATIOS: Final = {
+    ratio.name: ratio
+    for ratio in (
+        Ratio(
+            "cpu",
+            "CPU time",
+            "average_cpu_time",
+            "run_time",
+            "n_procs",
+            "run_time > 0 and n_procs >= 1 and average_cpu_time is not null",
+            (("average_cpu_time",), ("run_time",), ("n_procs",)),
+        ),
+        Ratio(
+            "memory",
+            "Memory",
+            PEAK,
+            REQUESTED,
+            "run_time",
+            f"run_time >= 0 and {PEAK} > 0 and {REQUESTED} > 0",
+            (("max_memory", "used_memory"), ("req_memory",), ("run_time",)),
+            HOUR * GIGABYTE,
+        ),
+        Ratio(
+            "time",
+            "Requested time",
+            "run_time",
+            "req_time",
+            "n_procs",
+            "run_time >= 0 and n_procs >= 1 and req_time > 0",
+            (("req_time",), ("run_time",), ("n_procs",)),
+        ),
+        Ratio(
+            "gpu",
+            "GPUs",
+            "gpu_utilization",
+            "1.0",
+            "n_gpus * run_time",
+            "run_time >= 0 and n_gpus > 0 and gpu_utilization is not null",
+            (("gpu_utilization",), ("n_gpus",), ("run_time",)),
+        ),
+    )
+}
+"""By name, in the order of the report."""
+
+WASTED: Final = ("cpu", "memory", "gpu")
+"""Of these, what is not used is wasted; requested time that is not used goes to other jobs."""
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """Of how many *jobs* a ratio is known, its *mean* weighted by what was given, and what they *wasted*."""
+
+    jobs: int
+    mean: float | None
+    wasted: float
+
+
+@dataclass(frozen=True)
+class Share:
+    """The *jobs* of somebody or something called *name*, and what is known of their efficiency by ratio."""
+
+    name: str
+    jobs: int
+    parts: Mapping[str, Efficiency]
+
+
+def recorded(store: Store) -> tuple[Ratio, ...]:
+    """Return the ratios that the log has the fields for."""
+    return tuple(ratio for ratio in RATIOS.values() if ratio.is_recorded(store))
+
+
+def overall(store: Store, where: str = "true") -> Share:
+    """Return the efficiency of all jobs for which the SQL *where* holds."""
+    (share,) = _shares(store, f"select 'all' as name, {_sums(store)} from jobs where {where}")
+    return share
+
+
+def by(store: Store, field: str, order: Ratio, top: int, where: str = "true") -> list[Share]:
+    """Return the efficiency of each value of *field*, of the *top* values that wasted most by *order*."""
+    query = (
+        f"select {field} as name, {_sums(store)} from jobs where {field} is not null and {where}"
+        f" group by {field} order by coalesce({order.name}_wasted, 0.0) desc, name limit {top}"
+    )
+    return list(_shares(store, query))
+
+
+def _sums(store: Store) -> str:
+    """Return the SQL of the sums that `_shares` needs."""
+    sums = ["count(*) as jobs"]
+    for ratio in recorded(store):
+        of_known = f"case when {ratio.where} then ({{}}) * {ratio.weight} end"
+        sums += [
+            f"count(*) filter (where {ratio.where}) as {ratio.name}_jobs",
+            f"{exact_sum(of_known.format(ratio.used))} as {ratio.name}_used",
+            f"{exact_sum(of_known.format(ratio.given))} as {ratio.name}_given",
+            f"{exact_sum(ratio.wasted)} as {ratio.name}_wasted",
+        ]
+    return ", ".join(sums)
+
+
+def _shares(store: Store, query: str) -> Iterator[Share]:
+    ratios = recorded(store)
+    for name, jobs, *sums in store.rows(query):
+        groups = zip(ratios, zip(*[iter(sums)] * 4, strict=True), strict=True)
+        parts = {
+            ratio.name: Efficiency(count, used / given if given else None, (wasted or 0.0) / ratio.unit)
+            for ratio, (count, used, given, wasted) in groups
+        }
+        yield Share(name, jobs, parts)
+
+
+@dataclass(frozen=True)
+class Request:
+    """
+    What the jobs of a user ask for, and what would have done.
+
+    *asked* is the median of what *jobs* asked for; *enough* what would have sufficed for 95 % of them, to
+    three digits, rounded up; *saved* what they had held less, in gigabyte hours of memory or hours of
+    processors, had those that asked for more asked for that.
+    """
+
+    user: str
+    jobs: int
+    asked: float
+    enough: float
+    saved: float
+
+
+SUFFICIENT: Final = 0.95
+
+ASKED: Final = {
+    "memory": (PEAK, REQUESTED, "run_time", RATIOS["memory"].where, HOUR * GIGABYTE),
+    "time": ("run_time", "req_time", "n_procs", RATIOS["time"].where, float(HOUR)),
+}
+"""What jobs ask for: what they used of it, what they asked for, its weight, of which jobs, and its unit."""
+
+VALUES: Final = """
+select user_id as name, value, count(*) as n from (
+    select user_id, {value} as value from jobs where user_id in ({users}) and {where}
+) as asked group by user_id, value order by name, value
+"""
+
+ROUNDED_UP: Final = """
+case when {value} < 1000.0 then ceil({value})
+    else ceil({value} / pow(10.0, floor(log10({value})) - 2.0)) * pow(10.0, floor(log10({value})) - 2.0) end
+"""
+"""A value to three digits."""
+
+
+def requests(store: Store, kind: str, users: list[str]) -> list[Request]:
+    """Return what each of *users* asks for of a *kind* of ASKED, and what would have done."""
+    used, asked, weight, where, unit = ASKED[kind]
+    if not users:
+        return []
+    names = ", ".join(map(literal, users))
+    rounded = ROUNDED_UP.format(value=used)
+    enough = {name: _enough(values, counts) for name, values, counts in _values(store, rounded, names, where)}
+    middle = {name: _middle(values, counts) for name, values, counts in _values(store, asked, names, where)}
+    limits = " ".join(f"when user_id = {literal(name)} then {value!r}" for name, value in enough.items())
+    if not enough:
+        return []
+    rows = store.rows(
+        f"select user_id as name, count(*) as jobs,"
+        f" {exact_sum(f'greatest({asked} - case {limits} end, 0.0) * {weight}')} as saved"
+        f" from jobs where user_id in ({names}) and {where} group by user_id"
+    )
+    found = [
+        Request(name, jobs, middle[name], enough[name], (saved or 0.0) / unit) for name, jobs, saved in rows
+    ]
+    return sorted(found, key=lambda request: (-request.saved, request.user))
+
+
+def _values(store: Store, value: str, names: str, where: str) -> Iterator[tuple[str, Floats, Floats]]:
+    columns = store.arrays(VALUES.format(value=value, users=names, where=where))
+    who, values, counts = (np.asarray(columns[name]) for name in ("name", "value", "n"))
+    for name in dict.fromkeys(who.tolist()):
+        yield name, values[who == name].astype(np.float64), counts[who == name]
+
+
+def _enough(values: Floats, counts: Floats) -> float:
+    """Return the least value that 95 % of rising *values* do not exceed."""
+    reached = np.cumsum(counts) >= SUFFICIENT * counts.sum() - 1e-9
+    return float(values[np.argmax(reached)])
+
+
+def _middle(values: Floats, counts: Floats) -> float:
+    """Return the median of rising *values*, the lower of two."""
+    return float(values[np.argmax(np.cumsum(counts) * 2 >= counts.sum())])
+
+
+SEQUENTIAL: Final = (
+    "n_procs >= 2 and run_time >= 60 and average_cpu_time > 0"
+    " and average_cpu_time * n_procs <= run_time * 1.05"
+)
+"""Jobs of several processors that used no more CPU time than one has; shorter ones hardly began."""
+
+
+def sequential(store: Store, where: str = "true") -> tuple[int, float]:
+    """Return how many jobs on several processors used one only, and the hours that the others idled."""
+    jobs, idle = store.row(
+        f"select count(*) as jobs, {exact_sum('run_time * (n_procs - 1)')} as idle from jobs"
+        f" where {SEQUENTIAL} and {where}"
+    )
+    return jobs, (idle or 0.0) / HOUR
+
+
+KILLED: Final = {
+    "memory": r"(?i)^(out_of_mem.*|oom.*)$",
+    "time": r"(?i)^(timeout|timelimit|time_limit.*|walltime.*)$",
+}
+"""States of jobs that were ended because they went beyond a limit, by what was limited."""
+
+
+def killed(store: Store, where: str = "true") -> dict[str, tuple[int, float]]:
+    """Return how many jobs were ended for their memory or time, and their hours of processors."""
+    states: dict[str, tuple[int, float]] = {}
+    rows = store.rows(
+        f"select state, count(*) as jobs, {exact_sum('run_time * n_procs')} as seconds from jobs"
+        f" where state is not null and {where} group by state"
+    )
+    for kind, pattern in KILLED.items():
+        hit = [(jobs, seconds or 0.0) for state, jobs, seconds in rows if re.match(pattern, state)]
+        states[kind] = (sum(jobs for jobs, _ in hit), sum(seconds for _, seconds in hit) / HOUR)
+    return states

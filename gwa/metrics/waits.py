@@ -1,0 +1,165 @@
+"""How long jobs of each class waited: by month, hour, project and requested time."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar, exact_sum
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR
+
+HELD: Final = "least(greatest(coalesce(eligible_time, submit_time) - submit_time, 0.0), wait_time)"
+"""How long a job could not start, whatever the system did: it depended on others, or had asked for it."""
+
+QUEUED: Final = f"(wait_time - {HELD})"
+"""How long a job waited for the system: from when it could have started, where that is known."""
+
+LIMITS: Final = (600.0, 3600.0, 6 * 3600.0, 24 * 3600.0, 72 * 3600.0)
+"""The greatest requested time of each class but the last."""
+
+LIMIT_NAMES: Final = ("to 10 min", "to 1 h", "to 6 h", "to 24 h", "to 72 h", "more than 72 h")
+
+VALUES: Final = """
+select place, value, count(*) as n from (
+    select {place} as place, {rounded} as value from (
+        select *, {queued} as queued from jobs where wait_time >= 0 and {where}
+    ) as waited
+) as placed where place is not null group by place, value order by place, value
+"""
+
+ROUNDED: Final = (
+    "case when queued < 1000.0 then round(queued)"
+    " else round(queued / pow(10.0, floor(log10(queued)) - 3.0)) * pow(10.0, floor(log10(queued)) - 3.0) end"
+)
+"""Waits to four digits, or a second: few values, and quantiles within .05 %."""
+
+LARGEST: Final = """
+select {field} as name from jobs where wait_time >= 0 and {field} is not null
+group by {field} order by count(*) desc, {field} limit {top}
+"""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """The waits of a class of jobs called *name*, in seconds."""
+
+    name: str
+    sample: Sample
+
+
+def total(store: Store) -> Sample:
+    """Return how long jobs waited for the system."""
+    return next(iter(_samples(store, "0", "true").values()), Sample.of([]))
+
+
+def held_share(store: Store) -> tuple[int, float | None]:
+    """Return how many jobs could not start at once, whatever the system did, and their share of waiting."""
+    jobs, held, waited = store.row(
+        f"select count(*) filter (where {HELD} > 0) as jobs, {exact_sum(HELD)} as held,"
+        f" {exact_sum('wait_time')} as waited from jobs where wait_time >= 0"
+    )
+    return jobs, held / waited if waited else None
+
+
+def by_month(store: Store) -> list[Waits]:
+    """Return the waits of jobs submitted in each month; none where dates are not known."""
+    span = store.row("select min(submit_time), max(submit_time) from jobs where wait_time >= 0")
+    if store.system.relative or span[0] is None or span[1] - span[0] > MAXIMUM_DAYS * DAY:
+        return []
+    edges, names = Calendar.of(span[0], span[1], store.system.timezone, relative=False).months()
+    rungs = [f"when submit_time < {edge!r} then {place}" for place, edge in enumerate(edges[1:-1].tolist())]
+    place = f"case {' '.join(rungs)} else {len(rungs)} end" if rungs else "0"
+    return _named(_samples(store, place, "submit_time is not null"), dict(enumerate(names)))
+
+
+def by_hour(store: Store) -> list[Waits]:
+    """Return the waits of jobs submitted in each hour of the day, by the clock of the trace's time zone."""
+    span = store.row("select min(submit_time), max(submit_time) from jobs where wait_time >= 0")
+    if store.system.relative or span[0] is None or span[1] - span[0] > MAXIMUM_DAYS * DAY:
+        return []
+    local = f"submit_time + {_offset(span, store.system.timezone)}"
+    place = f"cast(floor(({local}) / {float(HOUR)!r}) as bigint) % 24"
+    return _named(
+        _samples(store, place, "submit_time is not null"), {hour: f"{hour:02}:00" for hour in range(24)}
+    )
+
+
+def _offset(span: tuple[float, float], zone: ZoneInfo) -> str:
+    """Return the SQL of the offset of *zone* from UTC in seconds, at the time of a submission."""
+    days = np.arange(span[0] // DAY, span[1] // DAY + 2) * DAY
+    offsets = [datetime.fromtimestamp(day, zone).utcoffset() for day in days.tolist()]
+    seconds = [offset.total_seconds() if offset else 0.0 for offset in offsets]
+    changes = [
+        (_moment(before, after, zone), seconds[place])
+        for place, (before, after) in enumerate(pairwise(days.tolist()))
+        if seconds[place] != seconds[place + 1]
+    ]
+    if not changes:
+        return repr(seconds[0])
+    rungs = " ".join(f"when submit_time < {moment!r} then {offset!r}" for moment, offset in changes)
+    return f"case {rungs} else {seconds[-1]!r} end"
+
+
+def _moment(before: float, after: float, zone: ZoneInfo) -> float:
+    """Return when the clock of *zone* is changed between two moments, to the second."""
+    first = datetime.fromtimestamp(before, zone).utcoffset()
+    while after - before > 1:
+        middle = (before + after) // 2
+        if datetime.fromtimestamp(middle, zone).utcoffset() == first:
+            before = middle
+        else:
+            after = middle
+    return after
+
+
+def by_limit(store: Store) -> list[Waits]:
+    """Return the waits of jobs by their requested time."""
+    rungs = " ".join(f"when req_time <= {limit!r} then {place}" for place, limit in enumerate(LIMITS))
+    place = f"case {rungs} else {len(LIMITS)} end"
+    return _named(_samples(store, place, "req_time > 0"), dict(enumerate(LIMIT_NAMES)))
+
+
+def by_largest(store: Store, field: str, top: int) -> list[Waits]:
+    """Return the waits of the *top* values of *field* with most jobs."""
+    table = f"({LARGEST.format(field=field, top=top)})"
+    names = [name for (name,) in store.rows(f"select name from {table} as largest order by name")]
+    ranked = f"(select name, row_number() over (order by name) as rank from {table} as largest)"
+    query = VALUES.format(place="rank - 1", rounded=ROUNDED, queued=QUEUED, where="true").replace(
+        "from jobs where",
+        f"from (select jobs.*, ranked.rank from jobs inner join {ranked} as ranked"
+        f" on jobs.{field} = ranked.name) as jobs where",
+    )
+    waits = _named(_by_place(store.arrays(query)), dict(enumerate(names)))
+    return sorted(waits, key=lambda one: (-one.sample.n, one.name))
+
+
+def _samples(store: Store, place: str, where: str) -> Mapping[int, Sample]:
+    return _by_place(store.arrays(VALUES.format(place=place, rounded=ROUNDED, queued=QUEUED, where=where)))
+
+
+def _by_place(columns: Mapping[str, Any]) -> Mapping[int, Sample]:
+    places, values, counts = (np.asarray(columns[name]) for name in ("place", "value", "n"))
+    return {
+        int(place): Sample.weighted(values[places == place], counts[places == place])
+        for place in np.unique(places)
+    }
+
+
+def _named(samples: Mapping[int, Sample], names: Mapping[int, str]) -> list[Waits]:
+    return [Waits(names[place], sample) for place, sample in samples.items()]
+
+
+def kinds(store: Store) -> Iterator[tuple[str, str, list[Waits]]]:
+    """Yield each kind of class: the name in the ids of facts, its heading, and the waits."""
+    yield "month", "Month", by_month(store)
+    yield "hour", "Hour of submission", by_hour(store)
+    if store.has("req_time"):
+        yield "request", "Requested time", by_limit(store)
+    if store.has("project_id"):
+        yield "project", "Project", by_largest(store, "project_id", store.top)

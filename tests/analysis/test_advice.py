@@ -1,0 +1,83 @@
+"""Advice is given in worlds where it is due, and in no other."""
+
+from typing import Any
+
+import pytest
+
+from gwa.analysis.advice import as_text, letter, users
+
+NUMBER = 40
+GOOD: dict[str, list[Any]] = {
+    "submit_time": [1e9 + 60.0 * n for n in range(NUMBER)],
+    "wait_time": [5.0] * NUMBER,
+    "run_time": [7000.0] * NUMBER,
+    "req_time": [7200.0] * NUMBER,
+    "n_procs": [4] * NUMBER,
+    "req_n_procs": [4] * NUMBER,
+    "average_cpu_time": [6900.0] * NUMBER,
+    "req_memory": [1048576.0] * NUMBER,
+    "max_memory": [4e6] * NUMBER,
+    "n_gpus": [1.0] * NUMBER,
+    "gpu_utilization": [0.9] * NUMBER,
+    "state": ["COMPLETED"] * NUMBER,
+    "user_id": ["o'hara"] * NUMBER,
+}
+
+WORLDS: dict[str, tuple[dict[str, list[Any]], str]] = {
+    "memory": ({"max_memory": [1e6] * NUMBER}, "Ask for 976.6 MB of memory for a job."),
+    "time": ({"run_time": [600.0] * NUMBER, "average_cpu_time": [590.0] * NUMBER}, "Ask for 10 min."),
+    "sequential": (
+        {"average_cpu_time": [1740.0] * NUMBER},
+        "Ask for one processor for programs that use one.",
+    ),
+    "processors": ({"average_cpu_time": [3000.0] * NUMBER}, "Ask for fewer processors"),
+    "idle-gpus": ({"gpu_utilization": [0.0] * NUMBER}, "Run jobs that use no GPU where there is none."),
+    "gpus": ({"gpu_utilization": [0.2] * NUMBER}, "Ask for fewer GPUs"),
+    "ended-memory": (
+        {"state": ["OUT_OF_MEMORY"] * 4 + ["COMPLETED"] * (NUMBER - 4)},
+        "Ask for more memory, or use less.",
+    ),
+    "ended-time": ({"state": ["TIMEOUT"] * 4 + ["COMPLETED"] * (NUMBER - 4)}, "Ask for more time"),
+}
+
+
+def ids(given):
+    return [advice.id for advice in given.advice]
+
+
+def test_jobs_that_use_what_they_ask_for_get_no_advice(make_store):
+    given = letter(make_store(**GOOD), "o'hara")
+    assert ids(given) == []
+    assert given.jobs == NUMBER
+    assert given.cpu_hours == pytest.approx(NUMBER * 4 * 7000 / 3600)
+    assert "nothing that should be changed" in as_text(given, "heron")
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_each_advice_is_given_where_it_is_due_and_alone(name, make_store):
+    changed, words = WORLDS[name]
+    given = letter(make_store(**(GOOD | changed)), "o'hara")
+    assert ids(given) == [name]
+    assert words in as_text(given, "heron")
+
+
+@pytest.mark.parametrize("name", ["memory", "time"])
+def test_a_few_jobs_say_nothing_of_what_would_do(name, make_store):
+    changed = GOOD | WORLDS[name][0]
+    few = {field: values[:9] for field, values in changed.items()}
+    assert name not in ids(letter(make_store(**few), "o'hara"))
+
+
+def test_nothing_is_said_of_what_is_not_recorded(make_store):
+    plain = {name: GOOD[name] for name in ("submit_time", "run_time", "n_procs", "user_id")}
+    assert ids(letter(make_store(**plain), "o'hara")) == []
+
+
+def test_the_jobs_of_others_are_not_mentioned(make_store):
+    mixed = GOOD | {"user_id": ["o'hara"] * 20 + ["eve"] * 20, "gpu_utilization": [0.9] * 20 + [0.0] * 20}
+    store = make_store(**mixed)
+    assert users(store) == ["eve", "o'hara"]
+    assert ids(letter(store, "o'hara")) == []
+    text = as_text(letter(store, "eve"), "heron")
+    assert "20 jobs held GPUs for 38.9 GPU hours" in text
+    assert "o'hara" not in text
