@@ -268,7 +268,7 @@ def as_json(jobs, version=42, indent=None):
     plugin = {"data_parser": f"data_parser/v0.0.{version}"}
     meta = {"meta": {"plugin": plugin, "slurm": {"release": "24.11.5", "cluster": "hpc"}}}
     body = {"jobs": [job_json(job, version) for job in jobs]}
-    rest = {"errors": [], "warnings": []}
+    rest: dict[str, list[str]] = {"errors": [], "warnings": []}
     return json.dumps(meta | body | rest if version < 40 else body | meta | rest, indent=indent)
 
 
@@ -405,3 +405,120 @@ def as_jobcomp(jobs):
     """Return what elasticdump writes."""
     hits = ({"_index": "slurm", "_id": str(job.number), "_source": completed(job)} for job in jobs)
     return "".join(f"{json.dumps(hit)}\n" for hit in hits)
+
+
+STATES = re.split(
+    r"\s+",
+    "PENDING RUNNING SUSPENDED COMPLETED CANCELLED FAILED TIMEOUT NODE_FAIL PREEMPTED BOOT_FAIL DEADLINE"
+    " OUT_OF_MEMORY",
+)
+STEP_NUMBERS = {"batch": -5, "extern": -4, "interactive": -6}
+USERS = {"ann": 1, "bob": 2, "cho": 3, "dörte": 4}
+
+
+def quoted(value):
+    """Write a value as mysqldump does."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+    return str(value)
+
+
+def dumped(table, rows):
+    """Return the statements that make and fill a table with *rows*, which have the same names."""
+    names = ",\n".join(f"  `{name}` int(10) unsigned NOT NULL" for name in rows[0])
+    values = ",".join(f"({','.join(map(quoted, row.values()))})" for row in rows)
+    return (
+        f"DROP TABLE IF EXISTS `{table}`;\nCREATE TABLE `{table}` (\n{names},\n  PRIMARY KEY (`a`)\n);\n"
+        f"LOCK TABLES `{table}` WRITE;\nINSERT INTO `{table}` VALUES {values};\nUNLOCK TABLES;\n"
+    )
+
+
+def numbered(tres):
+    return ",".join(f"{TRES_IDS[name]}={count}" for name, count in tres.items())
+
+
+def job_row(place, job):
+    returned, signal = job.exit
+    return {
+        "job_db_inx": place,
+        "deleted": 0,
+        "account": job.account,
+        "cpus_req": job.asked["cpu"],
+        "exit_code": (returned << 8) + signal,
+        "job_name": job.name,
+        "id_assoc": USERS[job.user],
+        "id_array_job": job.array[0] if job.array else 0,
+        "id_array_task": job.array[1] if job.array else NO_VAL,
+        "array_task_str": None,
+        "id_job": job.number,
+        "id_qos": 1 if job.qos == "normal" else 2,
+        "id_user": 1000,
+        "id_group": 100,
+        "het_job_id": job.het[0] if job.het else 0,
+        "het_job_offset": job.het[1] if job.het else NO_VAL,
+        "mem_req": (1 << 63) + 512,
+        "nodelist": "cn[1-4]" if job.had else "None assigned",
+        "nodes_alloc": job.had.get("node", 0),
+        "partition": job.partition,
+        "state": STATES.index(job.state) | 1 << 10,
+        "timelimit": job.limit or 4294967295,
+        "time_submit": job.submit,
+        "time_eligible": job.eligible,
+        "time_start": job.start or 0,
+        "time_end": job.end or 0,
+        "time_suspended": job.suspended,
+        "wckey": "",
+        "tres_alloc": numbered(job.had | ({"energy": (1 << 64) - 2} if job.had else {})),
+        "tres_req": numbered(job.asked),
+    }
+
+
+def step_row(place, step):
+    total, average, largest = step.memory or (None, None, None)
+
+    def usage(memory):
+        found = {1: step.cpu * 1000, 2: memory, 1003: step.gpu_memory}
+        return ",".join(f"{number}={value}" for number, value in found.items() if value is not None)
+
+    return {
+        "job_db_inx": place,
+        "deleted": 0,
+        "exit_code": 0,
+        "id_step": STEP_NUMBERS.get(step.name) or int(step.name),
+        "step_name": "it's a \\ step (of many); ',(",
+        "nodes_alloc": step.nodes,
+        "task_cnt": step.tasks,
+        "time_start": step.start,
+        "time_end": step.end,
+        "user_sec": step.cpu,
+        "user_usec": 0,
+        "sys_sec": 0,
+        "sys_usec": 0,
+        "consumed_energy": step.energy,
+        "tres_usage_in_ave": usage(average),
+        "tres_usage_in_max": usage(largest),
+        "tres_usage_in_tot": usage(total),
+    }
+
+
+def as_dump(jobs, cluster="hpc"):
+    """Return what mysqldump writes of the tables of a cluster."""
+    steps = [step_row(place, step) for place, job in enumerate(jobs, 1) for step in job.steps]
+    names = {number: name for name, number in TRES_IDS.items()} | {1003: "gres/gpumem"}
+    tables = {
+        f"{cluster}_assoc_table": [
+            {"id_assoc": number, "user": user, "acct": "physics"} for user, number in USERS.items()
+        ],
+        f"{cluster}_event_table": [{"time_start": 7}],
+        f"{cluster}_job_table": [job_row(place, job) for place, job in enumerate(jobs, 1)],
+        f"{cluster}_step_table": steps,
+        "qos_table": [{"id": 1, "name": "normal"}, {"id": 2, "name": "high"}],
+        "tres_table": [
+            {"id": number, "type": name.partition("/")[0], "name": name.partition("/")[2]}
+            for number, name in names.items()
+        ],
+    }
+    text = "".join(dumped(name, rows) for name, rows in tables.items() if rows)
+    return f"-- MySQL dump 10.19\n/*!40101 SET NAMES utf8 */;\n{text}-- Dump completed\n"

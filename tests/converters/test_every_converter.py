@@ -41,6 +41,8 @@ def taken_apart(path):
         if isinstance(holder, dict):
             return list(holder.items()), lambda rows: text_with(document, holder, dict(rows))
         return holder, lambda rows: text_with(document, holder, rows)
+    if path.suffix == ".sql":
+        pytest.skip("what the lines of a dump mean depends on those before")
     lines = text.splitlines(keepends=True)
     return lines, "".join
 

@@ -24,9 +24,9 @@ def traces(folder, **files):
         path = folder / f"{name}.log"
         path.write_text(text)
         with open_trace([path]) as store:
-            found.append(store.rows("select * exclude (job_id) from jobs order by all"))
+            rows = store.rows("select * exclude (job_id) from jobs order by all")
             columns = [row[0] for row in store.rows("describe select * exclude (job_id) from jobs")]
-            found[-1] = [dict(zip(columns, row, strict=True)) for row in found[-1]]
+            found.append([dict(zip(columns, row, strict=True)) for row in rows])
     return found
 
 
@@ -40,11 +40,11 @@ def without_lost_codes(rows):
     ("version", "indent"), [(37, 4), (38, 4), (39, None), (40, None), (42, 2), (45, None)]
 )
 def test_json_is_the_same_trace_as_text(version, indent, tmp_path):
-    jobs = EXAMPLES if version < 40 else (*EXAMPLES, FAILED)
+    made = list(EXAMPLES) if version < 40 else [*EXAMPLES, FAILED]
     if version < 39:
         # Where "start" may be the time of eligibility, the start of what still runs is unknown.
-        jobs = [job for job in jobs if job.state != "RUNNING"]
-    text, found = traces(tmp_path, text=as_text(jobs), json=as_json(jobs, version, indent))
+        made = [job for job in made if job.state != "RUNNING"]
+    text, found = traces(tmp_path, text=as_text(made), json=as_json(made, version, indent))
 
     assert found == (without_lost_codes(text) if version < 40 else text)
 
@@ -125,17 +125,12 @@ def test_any_jobs_are_the_same_trace_in_json_and_text(made, version, tmp_path_fa
 
 def test_runs_of_a_job_that_was_requeued_are_told_apart_as_in_text(tmp_path):
     first = replace(EXAMPLES[0], state="NODE_FAIL")
-    again = replace(
-        EXAMPLES[0], submit=first.end + 5, eligible=first.end + 5, start=first.end + 60, end=first.end + 99
-    )
-    later = replace(
-        again,
-        submit=again.end + 90_000,
-        eligible=again.end + 90_000,
-        start=again.end + 90_060,
-        end=again.end + 99_999,
-    )
-    text, found = traces(tmp_path, text=as_text([first, again, later]), json=as_json([first, again, later]))
+    runs = [first]
+    # The second run is submitted when the first ends, the third a day later.
+    for submit in (1735693265, 1735779600):
+        again = replace(first, submit=submit, eligible=submit, start=submit + 60, end=submit + 90)
+        runs.append(replace(again, state="COMPLETED"))
+    text, found = traces(tmp_path, text=as_text(runs), json=as_json(runs))
     assert found == text
     assert len(found) == 2
 

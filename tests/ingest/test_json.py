@@ -113,7 +113,7 @@ def test_a_record_knows_its_line_and_its_document(tmp_path):
 
 NO_OBJECT = "is no JSON object"
 CUT = "the document breaks off: its end is missing"
-FAULTS = {
+FAULTS: dict[str, tuple[str, list[tuple[int | str, ...]]]] = {
     "a word": ('{"a":1}\nhello, world\n{"a":2}', [(2, "hello, world")]),
     "a word in a list": ('[{"a":1}, null, "x,y", {"a":2}]', [(1, "null"), (1, '"x,y"')]),
     "half a line": ('{"a":1}\n{"b":"c\n{"a":2}\n', [(2, '{"b":"c')]),
