@@ -13,6 +13,7 @@ The exceptions that gwa raises on purpose.
     ├── SimulationError (ValueError)    jobs, a system or an experiment that cannot be simulated
     ├── EngineError (RuntimeError)      an engine is not there, or cannot answer
     ├── OutputError (OSError)           an output cannot be written
+    ├── DownloadError (OSError)         a file cannot be downloaded, or is not the one that was expected
     └── MissingAsset (FileNotFoundError)  gwa was installed without one of its files
 
 Messages say what is wrong, where, and what was expected. Bad *rows* are data, not exceptions:
@@ -58,6 +59,10 @@ class EngineError(GwaError, RuntimeError):
 
 class OutputError(GwaError, OSError):
     """An output cannot be written."""
+
+
+class DownloadError(GwaError, OSError):
+    """A file cannot be downloaded, or is not the one that was expected."""
 
 
 class MissingAsset(GwaError, FileNotFoundError):  # noqa: N818 - names the thing that is missing

@@ -12,6 +12,8 @@ WRITERS = {
     "util/atomic.py": "it is what writes whole files",
     "archive/_worker.py": "in the new site, which takes its place when it is whole",
     "archive/build.py": "in the new site",
+    "archive/download.py": "in a folder of its own, from which a file is moved when it is whole",
+    "archive/fetch.py": "the part of a file that appears when it is whole",
     "archive/publish.py": "in the new site",
     "archive/sql_console.py": "in the new site",
     "evaluation/score_cache.py": "it appends lines; those that are broken off are computed again",

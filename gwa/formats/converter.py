@@ -70,7 +70,7 @@ COLUMN_TYPE: Final = re.compile(r"[A-Za-z]\w*(\(\d+(, ?\d+)?\))?(\[\])*", re.ASC
 MAXIMUM_COLUMNS: Final = 500
 """A source with more columns is no log: tables of thousands of columns take memory and time without end."""
 
-TABLES: Final = ("recorded", "header")
+TABLES: Final = ("recorded", "header", "source_ids", "dependencies")
 """The tables of a store that a definition may use, beside those of the source."""
 FAULTS: Final = (DefinitionError, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 """What the engine says of SQL that is wrong whatever the data."""

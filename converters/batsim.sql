@@ -1,0 +1,91 @@
+/* ---
+title = "Batsim workloads: jobs to simulate, and their profiles"
+files = ["batsim*.json"]
+reader = "json"
+scope = "trace"
+contains = '"subtime"\s*:'
+notes = """
+Source: Batsim's documentation of its input, and a workload of 800 jobs in oar-team/evalys. What Batsim reads is converted:
+  gwa convert workload.json -o workload.gwf
+
+Each job becomes a job. Times are seconds from the beginning of the simulation, and stay relative. These are requests: nothing has run yet, so
+waits and outcomes are missing. A job with a profile of the type delay runs that long, on the processors that it asks for (res), rigid jobs as they are; other profiles describe work whose duration
+depends on the platform, and their jobs have no run time. The executable is the profile.
+
+Profiles are folded into the first job that uses them; those that no job uses are refused, and counted. The job 424242
+is one that a tool puts in to let a simulation begin, and is refused. What Batsim wrote of a
+simulation, out_jobs.csv, is a table: gwa convert out_jobs.csv --format table -o OUT.
+"""
+
+[header]
+Computer = "Batsim workload"
+
+[constants]
+job_structure = "UNITARY"
+
+[columns]
+id = "varchar"
+profile = "varchar"
+subtime = "double"
+res = "double"
+walltime = "double"
+user = "varchar"
+name = "varchar"
+type = "varchar"
+delay = "double"
+
+[options]
+records = ["jobs", "profiles"]
+key = "name"
+--- */
+with job as (
+    select
+        *,
+        row_number() over (partition by file_no, profile, fault is null order by line) = 1 and fault is null as is_first
+    from (
+        select
+            *,
+            case
+                when id = '424242' then 'is the job that a tool puts in to let a simulation begin'
+                when id is null or subtime is null then 'its id or subtime is missing'
+            end as fault
+        from source
+        where name is null
+    ) as judged
+),
+
+profile as (
+    select file_no, name, count(*) as rows, arg_min(type, line) as type, arg_min(delay, line) as delay
+    from source
+    where name is not null
+    group by file_no, name
+),
+
+mapped as (
+    select
+        job.*,
+        case when job.is_first then coalesce(profile.rows, 0) else 0 end as profiles,
+        case when profile.type in ('delay', 'Delay', 'DelayProfile') then profile.delay end as ran
+    from job
+    left join profile on job.file_no = profile.file_no and job.profile = profile.name
+)
+
+select
+    1 + profiles as rows,
+    file_no,
+    line,
+    id as source_id,
+    subtime as submit_time,
+    ran as run_time,
+    case when ran is not null then res end as n_procs,
+    res as req_n_procs,
+    case when walltime >= 0 then walltime end as req_time,
+    "user" as user_id,
+    profile as executable_id,
+    fault as reject
+from mapped
+union all by name
+select 1 as rows, source.file_no, source.line, 'is a profile that no job uses' as reject
+from source
+left join job on source.file_no = job.file_no and source.name = job.profile and job.is_first
+where source.name is not null and job.line is null

@@ -1,0 +1,106 @@
+/* ---
+title = "Microsoft Philly: jobs of deep learning (cluster_job_log)"
+files = ["cluster_job_log", "cluster_job_log*.json"]
+reader = "json"
+scope = "trace"
+contains = '"attempts"\s*:'
+notes = """
+Source: the README of msr-fiddle/philly-traces. To get it (1 GB), and to convert it:
+  gwa fetch philly --to .
+  tar -xzf philly-trace-data.tar.gz
+  gwa convert trace-data/cluster_job_log -o philly.parquet
+
+Each job becomes a job; a list of them and one object to a line are read. A job starts with its first attempt and ends with its
+last; its run time is the sum of the attempts, without the time between them. Attempts whose start or end is
+None count for nothing; where that is the last one, the job still ran when the log was taken: it has no run time and no status. A job
+without attempts never ran. Times are those of clocks in the zone America/Los_Angeles, unless a system file or -O zone=ZONE says otherwise.
+
+GPUs and nodes are those of the last attempt that names any. CPUs are not recorded: NProcs is missing, unless -O cpus_per_gpu=N
+gives each GPU that many. Pass is completed (1), Killed cancelled (5), Failed failed (0). The partition is the virtual cluster.
+UsedResources says how many attempts there were, such as attempts:2. Not read are the files of utilization; machines and
+GPUs are not kept by name.
+"""
+
+[accepts]
+cpus_per_gpu = "a number"
+
+[header]
+Computer = "Philly"
+TimeZoneString = "America/Los_Angeles"
+
+[constants]
+job_structure = "UNITARY"
+
+[columns]
+status = "varchar"
+vc = "varchar"
+job = "varchar"
+submitted = "varchar"
+user = "varchar"
+attempts = "varchar"
+
+[options.paths]
+job = "jobid"
+submitted = "submitted_time"
+
+[[steps]]
+name = "several attempts"
+meaning = "jobs were started more than once: the run time is the sum of their attempts"
+sql = "select count(*) from recorded where used_resources is not null and used_resources <> 'attempts:1'"
+
+[[steps]]
+name = "never ran"
+meaning = "jobs have no attempt: they have no wait, no run time and no GPUs"
+sql = "select count(*) from recorded where used_resources is null"
+--- */
+with tried as (
+    select
+        * exclude (attempts),
+        case when json_valid(attempts) then
+            list_transform(json_extract(attempts, '$[*]'), lambda one: {
+                'begun': epoch(timezone(
+                    getvariable('zone'), try_cast(json_extract_string(one, '$.start_time') as timestamp)
+                )),
+                'ended': epoch(timezone(
+                    getvariable('zone'), try_cast(json_extract_string(one, '$.end_time') as timestamp)
+                )),
+                'nodes': nullif(len(json_extract(one, '$.detail[*]')), 0),
+                'gpus': nullif(len(json_extract(one, '$.detail[*].gpus[*]')), 0)
+            })
+        end as attempts
+    from source
+),
+
+job as (
+    select
+        *,
+        epoch(timezone(getvariable('zone'), try_cast(submitted as timestamp))) as submit,
+        list_min(list_transform(attempts, lambda one: one.begun)) as begun,
+        nullif(len(attempts), 0) as number_of_attempts,
+        attempts[-1].ended is not null as is_over,
+        list_sum(list_transform(attempts, lambda one: one.ended - one.begun)) as ran,
+        list_filter(attempts, lambda one: one.gpus is not null)[-1] as placed
+    from tried
+)
+
+select
+    1 as rows,
+    file_no,
+    line,
+    job as source_id,
+    submit as submit_time,
+    begun - submit as wait_time,
+    case when is_over then ran end as run_time,
+    ceil(placed.gpus * getvariable('cpus_per_gpu')::double) as n_procs,
+    case
+        when number_of_attempts is null or is_over
+            then case status when 'Pass' then 1 when 'Killed' then 5 when 'Failed' then 0 end
+    end as status,
+    status as state,
+    "user" as user_id,
+    vc as partition_id,
+    'attempts:' || number_of_attempts as used_resources,
+    placed.nodes as n_nodes,
+    placed.gpus as n_gpus,
+    case when job is null then 'its jobid is missing' when submit is null then 'its submitted_time is no time' end as reject
+from job

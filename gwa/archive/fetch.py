@@ -1,0 +1,96 @@
+"""Fetch a public trace: its files, each checked, with what to cite beside them."""
+
+import tarfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copyfileobj
+from typing import IO
+
+from gwa.archive.download import Expected, download, sha256_of
+from gwa.archive.public_traces import PublicFile, PublicTrace, bibliography, citation
+from gwa.errors import DownloadError
+from gwa.util.atomic import make_folder, whole, write_whole
+from gwa.util.progress import SILENT, Progress
+
+
+@dataclass(frozen=True)
+class FetchedFile:
+    """A file at *path* with its SHA-256; *checked* if that is known to be right, *was_there* before."""
+
+    path: Path
+    sha256: str
+    checked: bool
+    was_there: bool
+    converted: bool
+
+    @property
+    def verdict(self) -> str:
+        """What is known of its content, in words."""
+        if self.checked:
+            return "its SHA-256 is the expected one"
+        return f"not checked: no checksum is known; its SHA-256 is {self.sha256}"
+
+
+def fetch(trace: PublicTrace, folder: Path, progress: Progress = SILENT) -> Sequence[FetchedFile]:
+    """
+    Download the files of *trace* that are not in *folder* yet, and write its citation beside them.
+
+    Raise `DownloadError` where the trace is only linked, a file cannot be had, or another one has its name.
+    """
+    if not trace.files:
+        note = f" {trace.note}" if trace.note else ""
+        raise DownloadError(
+            f"{trace.key}: is only linked: get it from {trace.page} (licence: {trace.licence}).{note}"
+        )
+    make_folder(folder)
+    fetched = [_fetch(part, folder, progress) for file in trace.files for part in file.each()]
+    write_whole(folder / f"{trace.key}.cite.txt", citation(trace))
+    if trace.cite:
+        write_whole(folder / f"{trace.key}.bib", bibliography(trace))
+    return fetched
+
+
+def _fetch(file: PublicFile, folder: Path, progress: Progress) -> FetchedFile:
+    path, is_known = folder / file.file_name, bool(file.sha256)
+    if path.exists():
+        found = sha256_of(path)
+        if file.sha256 and found != file.sha256:
+            raise DownloadError(
+                f"{path}: is there already, with the SHA-256 {found}, expected {file.sha256}: move it away"
+            )
+        return FetchedFile(path, found, is_known, was_there=True, converted=file.converted)
+    found = download(file.url, path, Expected(file.sha256 or "", file.size or 0), progress)
+    return FetchedFile(path, found, is_known, was_there=False, converted=file.converted)
+
+
+def sources(fetched: Sequence[FetchedFile]) -> list[Path]:
+    """Return the files to convert; tar archives among those *fetched* are unpacked beside themselves."""
+    found: list[Path] = []
+    for file in fetched:
+        if file.converted:
+            found += _unpacked(file.path) if tarfile.is_tarfile(file.path) else [file.path]
+    return found
+
+
+def _unpacked(archive: Path) -> list[Path]:
+    """Return the files in an *archive*, each unpacked beside it under its own name without folders."""
+    found: list[Path] = []
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                content = tar.extractfile(member) if member.isfile() else None
+                name = Path(member.name).name
+                if content and not name.startswith("."):
+                    found.append(archive.with_name(name))
+                    _write(content, found[-1])
+    except (tarfile.TarError, EOFError) as error:
+        raise DownloadError(f"{archive}: cannot be unpacked: {error}") from error
+    return found
+
+
+def _write(content: IO[bytes], path: Path) -> None:
+    """Write a member of an archive, unless it is there already."""
+    if not path.exists():
+        with whole(path) as part, part.open("wb") as file:
+            copyfileobj(content, file)

@@ -1,0 +1,183 @@
+"""
+Public traces, as ``public_traces.toml`` beside this module lists them: where they are and what they are.
+
+The list holds no figure that is not known: a size of 0 and an empty SHA-256 mean that none was published with
+the file, or seen. A trace without files is only linked, because its licence, a form or a login stands before.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Final
+
+from gwa.errors import DefinitionError
+from gwa.util.toml import Check, TomlFile, record
+
+LIST: Final = Path(__file__).with_name("public_traces.toml")
+MAXIMUM_NEAR: Final = 3
+
+Key = Annotated[str, Check(re.compile(r"[a-z0-9][a-z0-9-]*").fullmatch, "a-z, 0-9 and -, such as kth-sp2")]
+Text = Annotated[str, Check(str.strip, "a text")]
+Url = Annotated[str, Check(re.compile(r"https://[^\s<>\"']+").fullmatch, "an address of https")]
+Sha256 = Annotated[str, Check(re.compile(r"[0-9a-f]{64}").fullmatch, "64 hexadecimal digits")]
+Count = Annotated[int, Check(lambda number: number >= 1, "a whole number of at least 1")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """A publication to cite; *kind* is its type in BibTeX, *venue* the journal or the proceedings."""
+
+    author: Text
+    title: Text
+    year: Count
+    kind: str = "article"
+    venue: str = ""
+    doi: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFile:
+    """
+    A file of a trace.
+
+    Several, whose addresses differ by a number from 0 in place of ``{part}`` (``{part:05}`` with zeros), are
+    one entry with the number of *parts*. A tar archive is unpacked for a conversion; *converted* is false for
+    a file that the conversion does not need.
+    """
+
+    url: Url
+    sha256: Sha256 | None = None
+    size: Count | None = None
+    name: str = ""
+    parts: Count = 1
+    converted: bool = True
+
+    def each(self) -> Iterable["PublicFile"]:
+        """Yield the files, one for each part."""
+        if self.parts == 1:
+            yield self
+            return
+        for part in range(self.parts):
+            yield PublicFile(
+                url=self.url.format(part=part), name=self.name.format(part=part), converted=self.converted
+            )
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file on disk."""
+        return self.name or self.url.partition("?")[0].rpartition("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicTrace:
+    """
+    A public trace.
+
+    *cite* names references; *acknowledge* says whom to thank. *format* and *options* are for the conversion;
+    *note* says what else to know, such as what to do by hand.
+    """
+
+    key: Key
+    title: Text
+    year: Count
+    page: Url
+    licence: Text
+    cite: tuple[str, ...] = ()
+    acknowledge: str = ""
+    jobs: Count | None = None
+    format: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    files: tuple[PublicFile, ...] = ()
+
+    @property
+    def size(self) -> int | None:
+        """The bytes of all files, None if some are not known."""
+        sizes = [file.size for file in self.files]
+        return sum(size or 0 for size in sizes) if sizes and all(sizes) else None
+
+    def has(self, word: str) -> bool:
+        """Whether *word* is in what the list tells of the trace."""
+        texts = (self.key, self.title, str(self.year), self.licence, self.format, self.note)
+        return word.lower() in " ".join(texts).lower()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceList:
+    """The traces, and what they cite by its name."""
+
+    reference: Mapping[str, Reference]
+    trace: tuple[PublicTrace, ...]
+
+
+@cache
+def public_traces() -> Mapping[str, PublicTrace]:
+    """Return the traces by their keys."""
+    return {trace.key: trace for trace in _list().trace}
+
+
+@cache
+def _list() -> TraceList:
+    return read_list(LIST)
+
+
+def read_list(path: Path) -> TraceList:
+    """Return the list in the file *path*; raise `DefinitionError` where it is wrong."""
+    file = TomlFile.read(path, "a list of public traces")
+    with file.located():
+        return record(TraceList, file.data)
+
+
+def public_trace(key: str) -> PublicTrace:
+    """Return the trace called *key*; raise `DefinitionError` that names the nearest ones if there is none."""
+    known = public_traces()
+    if key in known:
+        return known[key]
+    near = get_close_matches(key.lower(), known, MAXIMUM_NEAR) or [
+        name for name in known if key.lower() in name
+    ]
+    hint = f"the nearest are {', '.join(near[:MAXIMUM_NEAR])}; " if near else ""
+    raise DefinitionError(f"there is no public trace '{key}'; {hint}gwa fetch --list names all")
+
+
+def references(trace: PublicTrace) -> Mapping[str, Reference]:
+    """Return the publications to cite for *trace*, by name."""
+    return {name: _list().reference[name] for name in trace.cite}
+
+
+def citation(trace: PublicTrace) -> str:
+    """Return what to cite, whom to thank and the licence, as text."""
+    lines = [trace.title, ""]
+    if trace.acknowledge:
+        lines += [f"Acknowledge: {trace.acknowledge}", ""]
+    lines += [f"Cite: {_in_words(reference)}" for reference in references(trace).values()]
+    return "\n".join([*lines, f"Licence: {trace.licence}", f"From: {trace.page}", ""])
+
+
+def _in_words(reference: Reference) -> str:
+    parts = [reference.author, reference.title, reference.venue, str(reference.year)]
+    link = f"https://doi.org/{reference.doi}" if reference.doi else reference.url
+    return ". ".join(part for part in [*parts, link] if part)
+
+
+def bibliography(trace: PublicTrace) -> str:
+    """Return the publications to cite as BibTeX; TeX in titles and names is that of the list."""
+    return "\n".join(_bibtex(name, reference) for name, reference in references(trace).items())
+
+
+def _bibtex(name: str, reference: Reference) -> str:
+    venue = {"article": "journal", "inproceedings": "booktitle"}.get(reference.kind, "howpublished")
+    fields = {
+        "author": reference.author,
+        "title": f"{{{reference.title}}}",
+        venue: reference.venue,
+        "year": str(reference.year),
+        "doi": reference.doi,
+        "url": reference.url,
+    }
+    lines = [f"  {key} = {{{value}}}" for key, value in fields.items() if value]
+    return f"@{reference.kind}{{{name},\n" + ",\n".join(lines) + "\n}\n"

@@ -1,0 +1,107 @@
+"""Fetch public traces."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gwa.cli._common import JSON, OUTPUT_PATH, limits, reading, tell
+from gwa.cli._terminal import echo
+from gwa.util.filenames import as_text
+
+if TYPE_CHECKING:
+    from gwa.archive.fetch import FetchedFile
+    from gwa.archive.public_traces import PublicTrace
+
+
+@click.command(name="fetch")
+@click.argument("keys", nargs=-1, metavar="KEY...")
+@click.option("--list", "listed", is_flag=True, help="List the traces, or those that tell of every KEY.")
+@click.option("--to", "folder", type=OUTPUT_PATH, default=".", metavar="DIR", help="Folder for the files.")
+@click.option("--convert", "converted", is_flag=True, help="Convert each trace to DIR/KEY.parquet, too.")
+@JSON
+@limits
+def command(
+    keys: tuple[str, ...], listed: bool, folder: Path, converted: bool, as_json: bool, **params: Any
+) -> None:
+    """
+    Fetch public traces by their KEY, or list them.
+
+    Files come from where their owners publish them. A download that was cut continues where it ended.
+    What to cite is written beside them: KEY.cite.txt and KEY.bib.
+
+    \b
+    Examples:
+      gwa fetch --list
+      gwa fetch --list gpu
+      gwa fetch kth-sp2 --to traces --convert
+    """
+    from gwa.archive.public_traces import public_trace, public_traces
+
+    if listed:
+        found = [trace for trace in public_traces().values() if all(map(trace.has, keys))]
+        _print_list(found, as_json=as_json)
+        return
+    if not keys:
+        raise click.UsageError("name the traces to fetch; gwa fetch --list names all")
+    for trace in [public_trace(key) for key in keys]:
+        _fetch(trace, folder, params, converted=converted)
+
+
+def _print_list(found: "list[PublicTrace]", *, as_json: bool) -> None:
+    from gwa.cli._terminal import table
+
+    names = ("key", "trace", "year", "jobs", "bytes", "format", "licence", "page")
+    rows = [
+        (
+            trace.key,
+            trace.title,
+            trace.year,
+            trace.jobs,
+            trace.size,
+            trace.format if trace.files else f"{trace.format} (only linked)".strip(),
+            trace.licence,
+            trace.page,
+        )
+        for trace in found
+    ]
+    table(names, rows, as_json=as_json)
+
+
+def _fetch(trace: "PublicTrace", folder: Path, params: dict[str, Any], *, converted: bool) -> None:
+    """Fetch a trace, say what came of it, and convert it if that is wanted."""
+    from gwa.archive.fetch import fetch
+    from gwa.cli._terminal import progress_lines
+
+    fetched = fetch(trace, folder, progress_lines(quiet=params["quiet"]))
+    if not params["quiet"]:
+        for file in fetched:
+            there = ", was there already" if file.was_there else ""
+            size = file.path.stat().st_size
+            echo(as_text(f"{file.path}: {size:,} bytes{there}; {file.verdict}"), err=True)
+        echo(as_text(f"{folder / trace.key}.cite.txt: what to cite"), err=True)
+        if trace.note:
+            echo(f"{trace.key}: {trace.note}", err=True)
+    if converted:
+        _convert(trace, fetched, folder, params)
+
+
+def _convert(
+    trace: "PublicTrace", fetched: "Sequence[FetchedFile]", folder: Path, params: dict[str, Any]
+) -> None:
+    from gwa.archive.fetch import sources
+    from gwa.cli._common import noting
+    from gwa.errors import DownloadError
+    from gwa.formats.convert import convert
+
+    if not trace.format:
+        raise DownloadError(f"{trace.key}: no format of gwa reads its files")
+    stated = tuple(f"{name}={value}" for name, value in trace.options.items())
+    options, notes = noting(reading({**params, "system": None, "set_": stated}))
+    out = folder / f"{trace.key}.parquet"
+    paths = sources(fetched)
+    words = ["gwa", "fetch", trace.key, "--convert"]
+    account = convert(paths, out, name=trace.format, options=options, command=shlex.join(words))
+    tell(out, account, notes, quiet=params["quiet"])
