@@ -7,6 +7,7 @@ Nothing heavy is imported before a command runs, so that ``gwa --help`` answers 
 
 import signal
 import sys
+import warnings
 from importlib import import_module
 from io import StringIO
 from pkgutil import iter_modules
@@ -73,7 +74,11 @@ def main() -> None:
 def _run() -> object:
     """Run the command line and return its exit status, or what its command returned."""
     try:
-        return gwa.main(standalone_mode=False, prog_name="gwa")
+        with warnings.catch_warnings():
+            if "--debug" not in sys.argv:
+                # Such as overflows in fits that lead nowhere: they are refused, in words of ours.
+                warnings.simplefilter("ignore", RuntimeWarning)
+            return gwa.main(standalone_mode=False, prog_name="gwa")
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except click.ClickException as error:
