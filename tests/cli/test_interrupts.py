@@ -9,8 +9,11 @@ import time
 import tomllib
 from contextlib import suppress
 
+import duckdb
 import pytest
 
+from gwa.analysis.build import build
+from gwa.util import interrupts
 from tests.conftest import HOME
 
 SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
@@ -141,6 +144,21 @@ def test_ctrl_c_while_the_program_is_imported_is_no_traceback():
     code = EARLY.format(module=module, function=function)
     told = subprocess.run([sys.executable, "-P", "-c", code], cwd=HOME, capture_output=True, check=False)
     assert (told.returncode, told.stdout, told.stderr) == (130, b"", b"gwa: stopped\n")
+
+
+def test_a_section_that_ctrl_c_ends_ends_the_report(make_store, monkeypatch):
+    """DuckDB turns Ctrl-C into an error of its own, which is no reason to go on with the next section."""
+
+    def failing(*_):
+        raise duckdb.InterruptException("Interrupted!")
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gwa.analysis.base.Analysis.section", failing)
+    monkeypatch.setattr(interrupts, "check", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build(make_store(submit_time=[1.0]), "made")
 
 
 @pytest.mark.slow

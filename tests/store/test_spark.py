@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,9 +88,12 @@ def test_knows_which_tables_a_query_reads():
 
 
 def test_queries_on_the_tables_beside_the_jobs_are_interrupted(monkeypatch):
-    registered, interrupted = [], []
+    registered: list[interrupts.Interruptible] = []
+    interrupted = []
     monkeypatch.setattr(interrupts, "register", registered.append)
-    spark = Spark(None, SimpleNamespace(interrupt=lambda: interrupted.append(True)), {"header"})
+    connection: Any = SimpleNamespace(interrupt=lambda: interrupted.append(True))
+    session: Any = None
+    spark = Spark(session, connection, {"header"})
     for work in registered:
         work.interrupt()
     assert interrupted == [True]
