@@ -15,8 +15,8 @@ MEMORY_OUTSIDE_ENGINE: Final = 230_000_000
 MEMORY_OF_READING: Final = 170_000_000
 """The same while a log is read: before there are jobs nothing is fitted or drawn."""
 
-MINIMUM_MEMORY: Final = 300_000_000
-"""Bytes of a limited process: with less, figures alone exceed the limit, or DuckDB cannot read a log."""
+MINIMUM_MEMORY: Final = 350_000_000
+"""Bytes of a limited process: with less, events that are grouped as a whole exceed the limit."""
 
 MEMORY_OF_THREAD: Final = 140_000_000
 """Bytes for each thread of a limited engine, which needs blocks of its own that cannot be spilled."""
