@@ -2,8 +2,9 @@
 How time and memory grow with the size of a trace: ``python -m benchmarks.scale google 10000000``.
 
 Each stage is a program of its own: logs to store, store to Parquet, facts, fits and report. Printed are
-seconds on the clock, CPU seconds and the peak of resident memory of all processes together, pages that they
-share counted for each. What was measured before is kept in ``build/big/scale.json`` and printed with it.
+seconds on the clock, CPU seconds and the peak of resident memory of all processes together, pages that
+several share counted once (Linux's proportional set size). What was measured before is kept in
+``build/big/scale.json`` and printed with it.
 """
 
 import argparse
@@ -54,10 +55,10 @@ def resident(process: int) -> int:
     total = 0
     for one in _tree(process):
         try:
-            lines = Path(f"/proc/{one}/status").read_text().splitlines()
+            lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
         except OSError:
             continue
-        total += sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return total
 
 

@@ -20,6 +20,9 @@ Messages say what is wrong, where, and what was expected. Bad *rows* are data, n
 they go to the store's rejects.
 """
 
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells expect it."""
+
 
 class GwaError(Exception):
     """Anything that a user can mend; the command line prints it without a traceback."""

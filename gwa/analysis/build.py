@@ -12,6 +12,7 @@ from gwa.analysis.finding import findings
 from gwa.report.document import Note, Report, Section, Value, Verbatim
 from gwa.store.store import Store
 from gwa.store.subset import Subset
+from gwa.util import interrupts
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
 
@@ -80,6 +81,8 @@ def _section(analysis: Analysis, store: Store, *, strict: bool) -> Section:
     try:
         return analysis.section(store)
     except Exception as error:  # the rest of the report is worth having
+        # Of Ctrl-C in the middle of a query the engine makes an error like any other.
+        interrupts.check()
         if strict:
             raise
         note = Note(f"This section could not be made: {type(error).__name__}: {error}", "error")

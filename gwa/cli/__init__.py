@@ -7,6 +7,7 @@ Nothing heavy is imported before a command runs, so that ``gwa --help`` answers 
 
 import signal
 import sys
+import warnings
 from importlib import import_module
 from io import StringIO
 from pkgutil import iter_modules
@@ -14,7 +15,7 @@ from pkgutil import iter_modules
 import click
 
 from gwa.cli._terminal import echo
-from gwa.errors import GwaError, QueryError
+from gwa.errors import INTERRUPTED, GwaError, QueryError
 from gwa.util import interrupts
 from gwa.util.filenames import as_text
 from gwa.util.version import __version__
@@ -24,10 +25,6 @@ ORDER = (
     "leaderboard", "anonymize", "site", "fetch", "formats",
 )  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""
-
-
-INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells expect it."""
 
 
 class Commands(click.Group):
@@ -65,6 +62,9 @@ def gwa() -> None:
 def main() -> None:
     """Run the command line; errors that a user can mend are a line or two, and the exit status is 1."""
     with interrupts.watched():
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            # From here on there is something to tidy up.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         status = _run()
         # What is left is to end: nothing that another Ctrl-C could stop.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -74,7 +74,11 @@ def main() -> None:
 def _run() -> object:
     """Run the command line and return its exit status, or what its command returned."""
     try:
-        return gwa.main(standalone_mode=False, prog_name="gwa")
+        with warnings.catch_warnings():
+            if "--debug" not in sys.argv:
+                # Such as overflows in fits that lead nowhere: they are refused, in words of ours.
+                warnings.simplefilter("ignore", RuntimeWarning)
+            return gwa.main(standalone_mode=False, prog_name="gwa")
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except click.ClickException as error:

@@ -200,7 +200,7 @@ def limits(command: F) -> F:
         click.option(
             "--memory",
             metavar="SIZE",
-            help="Memory of the whole process, such as 2GB, at least 400MB (else about 2GB).",
+            help="Memory of the whole process, such as 2GB, at least 350MB (else about 2GB).",
         ),
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
         click.option("--quiet", is_flag=True, help="Say nothing but errors."),

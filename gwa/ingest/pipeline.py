@@ -29,6 +29,7 @@ from gwa.ingest.staging import (
     read_into_checkpoint,
     reading_progress,
 )
+from gwa.store.engines.config import MEMORY_OF_READING
 from gwa.store.engines.duckdb import limited_memory
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
@@ -78,7 +79,8 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
     starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
     query = _prepare_tables(store, spec, header, options)
     total = RowCounts()
-    with limited_memory(store.connection, options.engine, MEMORY_LIMIT_MB[spec.scope]):
+    limit = MEMORY_LIMIT_MB[spec.scope]
+    with limited_memory(store.connection, options.engine, limit, MEMORY_OF_READING):
         if checkpoint:
             checkpoint.resume(fresh, stored)
             read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)

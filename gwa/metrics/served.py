@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from gwa.store.store import Store
 from gwa.util.units import DAY
@@ -39,7 +39,7 @@ class Comparison:
     @property
     def p_value(self) -> float:
         """The probability of as many or more longer intervals if each were a fair coin (sign test)."""
-        return float(binom.sf(self.longer - 1, self.intervals, 0.5))
+        return float(bdtrc(self.longer - 1, self.intervals, 0.5))
 
 
 def compare(store: Store, placed: str) -> dict[int, Comparison]:

@@ -10,7 +10,6 @@ the cells of tables and the ids of facts are never translated.
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,6 +31,7 @@ from gwa.report.document import (
     Verbatim,
 )
 from gwa.util.assets import asset
+from gwa.util.toml import TomlFile
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -54,6 +54,9 @@ UNIT: Final = re.compile(rf"(?<=\d )(?:{UNITS})(?!\w)")
 
 LABELS: Final = {"xlabel", "ylabel", "label", "reference", "rows", "columns", "places"}
 """Where the data of a figure hold words."""
+
+MAXIMUM_BYTES: Final = 2_000_000
+"""A larger file is none of texts of a report, of which there are some 100 kB."""
 
 MAX_PATTERN_TEXT: Final = 2000
 """Longer texts are some log's, and looked up as a whole only."""
@@ -139,10 +142,7 @@ def read_language(code: str, theme: Path | None = None) -> Language:
 
 def _phrases(file: Path) -> dict[str, str]:
     """Return the translations in a language file; raise `DefinitionError` for a bad one."""
-    try:
-        phrases = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DefinitionError(f"{file}: {error}") from error
+    phrases = dict(TomlFile.read(file, "a language of gwa", MAXIMUM_BYTES).data)
     for key, text in phrases.items():
         if not isinstance(text, str):
             raise DefinitionError(f"{file}: {key[:60]!r}: expected a text in quotes")

@@ -104,7 +104,7 @@ def test_check_fails_on_rejected_rows_only(tmp_path):
         (("sql", str(SAMPLE), "select nonsense"), 1, "gwa: the query failed"),
         (("facts", str(SAMPLE), "--format", "nonsense"), 1, "there is no format 'nonsense'"),
         (("facts", str(SAMPLE), "--memory", "plenty"), 2, "'plenty' is no size, expected one such as 2GB"),
-        (("facts", str(SAMPLE), "--memory", "399MB"), 2, "399MB is not enough, expected at least 400MB"),
+        (("facts", str(SAMPLE), "--memory", "349MB"), 2, "349MB is not enough, expected at least 350MB"),
     ],
 )
 def test_mistakes_are_told_in_a_line(words, status, said, tmp_path):

@@ -6,10 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import suppress
 
+import duckdb
 import pytest
 
+from gwa.analysis.build import build
+from gwa.util import interrupts
 from tests.conftest import HOME
 
 SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
@@ -65,6 +69,17 @@ kill_at(6, Path.cwd(), signal.SIGINT)
 SOON = """
 threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
 """
+EARLY = """
+import signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "click":
+            signal.raise_signal(signal.SIGINT)
+sys.path.insert(0, ".")
+sys.meta_path.insert(0, Interrupting())
+from {module} import {function}
+{function}()
+"""
 
 
 @pytest.fixture
@@ -119,6 +134,31 @@ def test_a_command_is_interrupted(name, world):
 )
 def test_a_query_that_never_ends_is_interrupted(words, world):
     ended(started(world, SOON, words), world)
+
+
+def test_ctrl_c_while_the_program_is_imported_is_no_traceback():
+    """The command ``gwa`` calls the function that pyproject.toml names."""
+    module, _, function = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]["scripts"][
+        "gwa"
+    ].partition(":")
+    code = EARLY.format(module=module, function=function)
+    told = subprocess.run([sys.executable, "-P", "-c", code], cwd=HOME, capture_output=True, check=False)
+    assert (told.returncode, told.stdout, told.stderr) == (130, b"", b"gwa: stopped\n")
+
+
+def test_a_section_that_ctrl_c_ends_ends_the_report(make_store, monkeypatch):
+    """DuckDB turns Ctrl-C into an error of its own, which is no reason to go on with the next section."""
+
+    def failing(*_):
+        raise duckdb.InterruptException("Interrupted!")
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gwa.analysis.base.Analysis.section", failing)
+    monkeypatch.setattr(interrupts, "check", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build(make_store(submit_time=[1.0]), "made")
 
 
 @pytest.mark.slow

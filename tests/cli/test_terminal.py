@@ -119,3 +119,13 @@ def test_csv_holds_numbers_and_names_as_they_are(capsys):
 @given(st.text(max_size=10))
 def test_what_is_disarmed_is_still_told(text):
     assert disarmed(text).removeprefix("'") in {text, text.removeprefix("'")}
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_warnings_of_libraries_reach_the_terminal_only_on_request(debug):
+    code = "import numpy, sys, gwa.cli as c; c.gwa.main = lambda **_: numpy.exp([1e9]); c.main()"
+    words = [sys.executable, "-c", code, *(["--debug"] if debug else [])]
+    told = subprocess.run(words, cwd=HOME, capture_output=True, text=True, check=False)
+    assert told.returncode == 0
+    assert ("RuntimeWarning: overflow" in told.stderr) == debug
+    assert debug or told.stderr == ""

@@ -13,7 +13,7 @@ ROWS = 3_000_000
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory", [400, 500, 1000])
+@pytest.mark.parametrize("memory", [350, 400, 500, 1000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_conversion_and_report_stay_within_the_memory_that_they_may_use(tmp_path, kind, memory):
     logs, store = tmp_path / "logs", tmp_path / "trace.duckdb"

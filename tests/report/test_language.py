@@ -226,8 +226,8 @@ def test_what_is_written_for_translators_can_be_read(texts):
         ('"Jobs" = 3\n', "expected a text in quotes"),
         ('"Jobs of {}" = "{} {}"\n', "has 1 places, its translation asks for more"),
         ('"Jobs of {}" = "{1}"\n', "has 1 places, its translation asks for more"),
-        ('"Jobs\n', "de.toml: "),
-        ("\xff", "de.toml: "),
+        ('"Jobs\n', "de.toml:1: "),
+        ("\xff", "de.toml:1: "),
     ],
 )
 def test_a_wrong_file_is_refused_in_a_line(tmp_path, content, message):

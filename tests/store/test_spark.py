@@ -4,6 +4,8 @@ import importlib.util
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,11 +24,12 @@ from gwa.formats.registry import writer
 from gwa.metrics.timeline import exact_sum
 from gwa.report.as_json import as_json
 from gwa.store.engines.config import Engine
-from gwa.store.engines.spark import missing_requirement
+from gwa.store.engines.spark import Spark, missing_requirement
 from gwa.store.engines.spark_sql import referenced_tables, to_spark_sql
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.store.subset import Subset
+from gwa.util import interrupts
 from tests.analysis.test_every_analysis import DEGENERATE, LARGE, SOME
 from tests.conftest import HOME
 
@@ -82,6 +85,19 @@ def test_knows_which_tables_a_query_reads():
         "jobs",
         "ran",
     }
+
+
+def test_queries_on_the_tables_beside_the_jobs_are_interrupted(monkeypatch):
+    registered: list[interrupts.Interruptible] = []
+    interrupted = []
+    monkeypatch.setattr(interrupts, "register", registered.append)
+    connection: Any = SimpleNamespace(interrupt=lambda: interrupted.append(True))
+    session: Any = None
+    spark = Spark(session, connection, {"header"})
+    for work in registered:
+        work.interrupt()
+    assert interrupted == [True]
+    del spark
 
 
 @pytest.mark.parametrize("module", ["pyspark", "sqlglot"])

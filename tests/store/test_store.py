@@ -3,6 +3,7 @@
 import signal
 
 import duckdb
+import numpy as np
 import pytest
 
 from gwa.errors import OutputError, TraceError
@@ -67,6 +68,19 @@ def test_samples_are_values_with_counts(make_store):
     assert (sample.values.tolist(), sample.counts.tolist()) == ([1.0, 5.0], [1, 2])
 
 
+@pytest.mark.parametrize(("most", "error"), [(1100, 2**-16), (300, 2**-11), (20, 2**-6)])
+def test_samples_of_too_many_values_are_rounded(make_store, monkeypatch, most, error):
+    monkeypatch.setattr("gwa.store.queries.MAXIMUM_DISTINCT", most)
+    exact = [0.0, 1.0, 7.0, *(100_000.0 + number for number in range(1, 2000))]
+    sample = make_store(used_memory=exact).sample("used_memory")
+
+    assert sample.n == len(exact)
+    assert sample.values.size <= most
+    np.testing.assert_allclose(sample.expand(), exact, rtol=error)
+    assert np.array_equal(sample.values, np.rint(sample.values))
+    assert set(sample.values[:3]) == {0, 1, 7}
+
+
 def test_gives_frames_arrays_and_arrow(make_store):
     store = make_store(**JOBS)
     assert store.frame("select user_id from jobs").user_id.tolist()[:2] == ["a", "b"]
@@ -104,7 +118,7 @@ def test_engine_limits_are_obeyed(written):
     ):
         with store:
             assert store.rows("select current_setting('threads')") == [(1,)]
-            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("2.9 GiB")
+            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("3.1 GiB")
             assert str(store.scratch) in store.rows("select current_setting('temp_directory')")[0][0]
 
 

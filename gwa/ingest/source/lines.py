@@ -14,7 +14,7 @@ from gwa.ingest.source.compressed import Source
 CHUNK_SIZE: Final = 1 << 18
 """Bytes processed at a time: a chunk that fits the processor's cache is squeezed twice as fast as 4 MiB."""
 
-BLOCK_SIZE: Final = 1 << 25
+BLOCK_SIZE: Final = 1 << 23
 """Bytes of lines that are parsed at a time; memory and temporary disk are a small multiple of it."""
 
 MAXIMUM_LINE_LENGTH: Final = 1 << 20

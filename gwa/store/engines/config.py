@@ -9,11 +9,17 @@ from gwa.errors import EngineError
 DEFAULT_MEMORY_LIMIT: Final = "1500MB"
 """DuckDB's memory limit where the user sets none; what does not fit is spilled to disk."""
 
-MEMORY_OUTSIDE_ENGINE: Final = 450_000_000
+MEMORY_OUTSIDE_ENGINE: Final = 230_000_000
 """Bytes of a process that DuckDB does not count: libraries, fits, figures, parts of DuckDB."""
 
-MINIMUM_MEMORY: Final = 400_000_000
-"""Bytes of a limited process: with less, figures alone exceed the limit, or DuckDB cannot read a log."""
+MEMORY_OF_READING: Final = 170_000_000
+"""The same while a log is read: before there are jobs nothing is fitted or drawn."""
+
+MINIMUM_MEMORY: Final = 350_000_000
+"""Bytes of a limited process: with less, events that are grouped as a whole exceed the limit."""
+
+MEMORY_OF_THREAD: Final = 140_000_000
+"""Bytes for each thread of a limited engine, which needs blocks of its own that cannot be spilled."""
 
 ALLOCATOR_SHARE: Final = 0.1
 """The share of memory that DuckDB freed but the allocator retains: up to 7 % of 4 GB were observed."""
@@ -55,11 +61,20 @@ class Engine:
     @property
     def limit(self) -> str:
         """DuckDB's memory limit, such as 1350000000B; data beyond it is spilled to disk."""
-        if not self.memory:
-            return DEFAULT_MEMORY_LIMIT
-        whole = parse_size(self.memory)
-        available = int(whole * (1 - ALLOCATOR_SHARE)) - MEMORY_OUTSIDE_ENGINE
-        return f"{max(available, int(whole * MINIMUM_ENGINE_SHARE))}B"
+        return self.limit_beside(MEMORY_OUTSIDE_ENGINE)
+
+    def limit_beside(self, other: int) -> str:
+        """Return DuckDB's memory limit where the process needs so many *other* bytes."""
+        return f"{self._bytes_beside(other)}B" if self.memory else DEFAULT_MEMORY_LIMIT
+
+    @property
+    def affordable_threads(self) -> int | None:
+        """The most threads for which there is enough memory; None where that is not limited."""
+        return max(1, self._bytes_beside(MEMORY_OF_READING) // MEMORY_OF_THREAD) if self.memory else None
+
+    def _bytes_beside(self, other: int) -> int:
+        whole = parse_size(self.memory or DEFAULT_MEMORY_LIMIT)
+        return max(int(whole * (1 - ALLOCATOR_SHARE)) - other, int(whole * MINIMUM_ENGINE_SHARE))
 
 
 def parse_size(text: str) -> int:

@@ -1,18 +1,21 @@
 """DuckDB: the engine inside the process, in whose dialect all queries are written."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 
 from gwa.store.engines.base import Answer, Parameters
-from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, Engine
+from gwa.store.engines.config import MEMORY_OUTSIDE_ENGINE, Engine
 from gwa.util import interrupts
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+FLUSH_THRESHOLDS: Final = ("allocator_flush_threshold", "allocator_bulk_deallocation_flush_threshold")
 
 
 class Duck:
@@ -63,13 +66,27 @@ def connect(
         # A name of a table is never that of a variable of Python.
         "python_enable_replacements": False,
     }
-    if engine and engine.threads:
-        config["threads"] = engine.threads
+    if engine and engine.memory:
+        # What is freed is given back at once, not when there are 128 or 512 MB of it.
+        config |= dict.fromkeys(FLUSH_THRESHOLDS, "1MB")
     if not read_only:
         config["storage_compatibility_version"] = "v1.0.0"
         # For short names these cost more time than they save space.
         config["disabled_compression_methods"] = "fsst,dict_fsst,zstd"
-    return duckdb.connect(str(path), read_only=read_only, config=config)
+    database = duckdb.connect(str(path), read_only=read_only, config=config)
+    if engine:
+        _limit_threads(database, engine)
+    return database
+
+
+def _limit_threads(database: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    """Use as many threads as *engine* says; else those of the machine for which there is memory."""
+    threads = engine.threads or min(_threads(database), engine.affordable_threads or sys.maxsize)
+    database.execute(f"set threads = {threads}")
+
+
+def _threads(database: duckdb.DuckDBPyConnection) -> int:
+    return int(database.execute("select current_setting('threads')").fetchall()[0][0])
 
 
 def literal(text: str) -> str:
@@ -84,20 +101,22 @@ def literal(text: str) -> str:
 
 @contextmanager
 def limited_memory(
-    database: duckdb.DuckDBPyConnection, engine: Engine | None, megabytes: int
+    database: duckdb.DuckDBPyConnection,
+    engine: Engine | None,
+    megabytes: int,
+    beside: int = MEMORY_OUTSIDE_ENGINE,
 ) -> Iterator[None]:
     """
-    Lower the memory limit of *database* while rows are streamed through it, unless the user has set one.
+    Set the memory limit of *database* while rows are streamed through it.
 
     More than *megabytes* would be used for blocks that are not read again. Each thread needs memory
-    for a block of text in addition.
+    for a block of text in addition. Where the user has set a limit for the process, the database gets what
+    is left *beside* so many bytes.
     """
-    if engine and engine.memory:
-        yield
-        return
-    threads = database.execute("select current_setting('threads')").fetchall()[0][0]
-    database.execute(f"set memory_limit = '{megabytes + 64 * int(threads)}MB'")
+    engine = engine or Engine()
+    streaming = f"{megabytes + 64 * _threads(database)}MB"
+    database.execute(f"set memory_limit = '{engine.limit_beside(beside) if engine.memory else streaming}'")
     try:
         yield
     finally:
-        database.execute(f"set memory_limit = '{DEFAULT_MEMORY_LIMIT}'")
+        database.execute(f"set memory_limit = '{engine.limit}'")

@@ -21,6 +21,7 @@ import duckdb
 from gwa.errors import EngineError
 from gwa.store.engines.base import Answer, Parameters
 from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, Engine, parse_size
+from gwa.store.engines.duckdb import Duck
 from gwa.store.schema import FIELDS
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Spark:
         """Query jobs in *session*, and the *local_tables* beside them in DuckDB's *connection*."""
         self._session = session
         self._connection = connection
+        # Spark itself ends its jobs at Ctrl-C.
+        self._local = Duck(connection)
         self._local_tables = frozenset(local_tables)
 
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
@@ -67,7 +70,7 @@ class Spark:
         from gwa.store.engines.spark_sql import referenced_tables
 
         if parameters is not None or referenced_tables(sql) <= self._local_tables:
-            return self._connection.execute(sql, parameters)  # type: ignore[return-value]
+            return self._local.ask(sql, parameters)
         return self._connection.from_arrow(self.arrow(sql))
 
     def arrow(self, sql: str) -> "pa.Table":
