@@ -9,11 +9,10 @@ registered; other threads end when they call `check`.
 import os
 import signal
 import sys
-from _thread import interrupt_main
 from collections.abc import Iterator
 from contextlib import contextmanager
 from select import select
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, main_thread
 from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakSet
 
@@ -34,6 +33,7 @@ class Interruptible(Protocol):
 _registered: "WeakSet[Interruptible]" = WeakSet()
 _lock = Lock()
 _requested = Event()
+_lost = Event()
 
 
 def register(work: Interruptible) -> None:
@@ -87,6 +87,10 @@ def _watch(reading: int) -> None:
         for work in works:
             work.interrupt()
         del works
+        if _lost.is_set():
+            _lost.clear()
+            # A signal, since that ends what the main thread waits for, too.
+            signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
         if select([reading], [], [], INTERVAL)[0] and not os.read(reading, 1):
             return
 
@@ -98,6 +102,7 @@ def _not_lost(unraisable: "UnraisableHookArgs") -> None:
     After Ctrl-C finalizers find closed what they would tidy up, which nobody needs to know.
     """
     if unraisable.exc_type is KeyboardInterrupt:
-        interrupt_main()
+        # Not here: it would be raised before this function ends, and be lost once more.
+        _lost.set()
     elif not requested():
         sys.__unraisablehook__(unraisable)

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,8 @@ def gpu_hours(folder, owner):
 
 @pytest.mark.logs
 def test_gpu_hours_are_those_of_the_raw_text(folder, store):
-    facts = {fact.id: fact.value for fact in build(store, "gpus", only=["gpus"], strict=True).facts()}
+    report = build(store, "gpus", only=["gpus"], strict=True)
+    facts: dict[str, Any] = {fact.id: fact.value for fact in report.facts()}
     users, queues = gpu_hours(folder, USER), gpu_hours(folder, QUEUE)
     assert sum(users.values()) == pytest.approx(175.5, abs=0.1)
     assert facts["gpu.hours"] == pytest.approx(sum(users.values()), rel=1e-9)

@@ -176,3 +176,29 @@ def test_a_command_is_interrupted_at_any_moment(name, world):
         ended(process, world, (0, 130))
         longest = max(longest, time.monotonic() - begin)
     sys.stderr.write(f"\n{name}: ended {longest:.2f} s after Ctrl-C at the latest, of {whole:.1f} s\n")
+
+
+IN_A_FINALIZER = """
+import os, signal, time
+from gwa.util import interrupts
+class Closing:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+try:
+    with interrupts.watched():
+        closing = Closing()
+        del closing
+        time.sleep(60)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_ctrl_c_in_the_middle_of_a_finalizer_comes_again_without_a_word():
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", IN_A_FINALIZER], env={**os.environ, "PYTHONPATH": str(HOME)},
+        capture_output=True, text=True, check=False, timeout=50,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("stopped\n", "")

@@ -203,7 +203,7 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
         title = f"Who could ask for less {name}"
         yield Facts((Fact(f"efficiency.requests.{name}", rows, title),), listed=False)
         columns = (
-            Column("user", "User"), Column("jobs", "Jobs", "count"),
+            Column("id", "User"), Column("jobs", "Jobs", "count"),
             Column("asked", f"{heading}, median", unit),
             Column("enough", "Enough for 95 %", unit), Column("saved", "Saved", saved),
         )  # fmt: skip
@@ -212,7 +212,7 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
 
 def _request_row(request: Request) -> dict[str, Any]:
     return {
-        "user": request.user, "jobs": request.jobs, "asked": number(request.asked),
+        "id": request.user, "jobs": request.jobs, "asked": number(request.asked),
         "enough": number(request.enough), "saved": number(request.saved),
     }  # fmt: skip
 

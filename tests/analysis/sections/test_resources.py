@@ -224,7 +224,7 @@ def test_what_would_have_sufficed_for_95_percent(store):
         known = list(ratios("memory", own))
         used = sorted(rounded_up(used) for used, _, _ in known)
         enough = used[ceil(0.95 * len(used)) - 1]
-        found = by_id(facts["efficiency.requests.memory"], "user")[who]
+        found = by_id(facts["efficiency.requests.memory"])[who]
         assert found["jobs"] == len(known)
         assert found["enough"] == pytest.approx(enough, **CLOSE)
         saved = sum(max(given - enough, 0) * weight for _, given, weight in known) / 3600 / 1024**2
