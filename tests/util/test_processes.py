@@ -84,7 +84,7 @@ print("once", flush=True)
 ask = Worker.ask
 def noted(self, request):
     answer = ask(self, request)
-    sys.stdout.write("answered\n")  # at once: threads of a pool do this side by side
+    sys.stdout.write("answered\\n")  # at once: threads of a pool do this side by side
     return answer
 Worker.ask = noted
 place = Path(__file__).parent
