@@ -229,7 +229,6 @@ SITES: Mapping[str, Site] = {
             "req_n_procs": lambda job: job["procs"],
             "n_gpus": on_gpus,
         },
-        asks="state=state:slurm",
     ),
     "mustang": Site(
         {
@@ -245,10 +244,9 @@ SITES: Mapping[str, Site] = {
         {
             "group_id": lambda job: job["project"],
             "req_time": lambda job: job["limit"],
-            "n_procs": on_nodes,
+            "n_procs": lambda job: None if job["start"] is None else 24 * job["nodes"],
             "n_nodes": on_nodes,
         },
-        asks="procs=node_count*1",
     ),
     "trinity": Site(
         {
@@ -289,10 +287,9 @@ SITES: Mapping[str, Site] = {
             "state": lambda job: job["state"],
             "req_time": lambda job: job["limit"],
             "eligible_time": lambda job: job["submit"],
-            "energy": lambda job: 1000.0 * job["nodes"],
+            "energy": lambda _: None,
         },
         suffix="parquet",
-        asks="energy=econ:J",
     ),
     "pm100": Site(
         {

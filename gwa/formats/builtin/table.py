@@ -27,6 +27,10 @@ else nodes times processors per node. A job without a start has no processors, o
 time. Memory is that of the whole job, unless the column says per core or per node. CPU hours and the like are
 allocations, and no CPU time. States become outcomes by a list of words; states in numbers are asked for.
 A row whose times cannot be read is refused; other values that cannot be read are missing, and counted.
+
+Some published tables are recognised by their columns, and what their names and values do not decide is known:
+
+{known}
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +42,8 @@ from typing import Final
 from gwa.errors import TraceError
 from gwa.formats.base import Format, new_store
 from gwa.formats.builtin._parquet import MAGIC, refuse_bombs
-from gwa.formats.tables.mapping import FIELDS, statement
+from gwa.formats.tables.known import known_tables
+from gwa.formats.tables.mapping import FIELDS, Source, statement
 from gwa.formats.tables.plan import Plan, plan_of, sentence
 from gwa.formats.tables.sample import Sample, sample_of
 from gwa.formats.tables.select import Selection
@@ -117,7 +122,7 @@ def _spec(plan: Plan) -> ConverterSpec:
         ),
         select=selection.sql(),
         reader="table",
-        steps=(NOT_MEASURED,) if "energy" in plan.sources else (),
+        steps=() if plan.sources.get("energy", Source()).is_none else (NOT_MEASURED,),
     )
 
 
@@ -169,11 +174,17 @@ def _unit_list() -> str:
     return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in shown.items() if names)
 
 
+def _known_list() -> str:
+    return "\n".join(f"  {table.title}: {table.stated}" for table in known_tables().values())
+
+
+_LISTS: Final = {"{roles}": _role_list(), "{units}": fill(_unit_list(), 108), "{known}": _known_list()}
+
 FORMAT = Format(
     name="table",
     title="Any table with a row per job: CSV, TSV, JSON, Parquet",
     names=(),
-    notes=(__doc__ or "").replace("{roles}", _role_list()).replace("{units}", fill(_unit_list(), 108)),
+    notes=reduce(lambda text, entry: text.replace(*entry), _LISTS.items(), __doc__ or ""),
     mismatch=mismatch,
     read=read,
     likeness=likeness,

@@ -102,6 +102,10 @@ class Statement:
         entries += [f"{ZONE}={self.zone}"] if self.zone else []
         return ", ".join([*entries, *([f"{OTHERS}={NONE}"] if self.is_whole else [])])
 
+    def over(self, other: "Statement") -> "Statement":
+        """Return both statements as one, in which the entries of this one come first."""
+        return Statement({**other.sources, **self.sources}, self.zone or other.zone, self.is_whole)
+
     def typed(self) -> str:
         """Return the option that states this, as one types it."""
         text = str(self)

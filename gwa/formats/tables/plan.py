@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from gwa.errors import TraceError
+from gwa.formats.tables.known import known_table
 from gwa.formats.tables.mapping import NONE, Mapped, Source, Statement
 from gwa.formats.tables.sample import Column, Sample
 from gwa.formats.tables.units import FRACTIONS, KINDS
@@ -53,6 +54,8 @@ MAXIMUM_WORDS: Final = 60
 STATE_UNITS: Final = ("words", *state_numbers())
 MAXIMUM_SHOWN: Final = 8
 LARGEST_COUNT: Final = 1e7
+LONGEST_RUN: Final = 30 * 86400.0
+"""Half of the jobs run no longer: larger numbers are no seconds."""
 
 
 class NoJobsError(ValueError):
@@ -90,12 +93,14 @@ class Plan:
 
 def plan_of(sample: Sample, stated: Statement) -> Plan:
     """
-    Return the plan for a table, in which what is *stated* comes first.
+    Return the plan for a table, in which what is *stated* comes first, then what is known of it.
 
     Raise `NoJobsError` for a table of other things, `TraceError` where what is stated does not fit it.
     """
+    table = None if stated.is_whole else known_table(sample.columns)
+    notes = [f"the table is {table.title}, of which is known: {table.stated}"] if table else []
     with Values(sample) as values:
-        planner = _Planner(sample, stated, values)
+        planner = _Planner(sample, stated.over(table.stated) if table else stated, values, notes=notes)
         return planner.plan()
 
 
@@ -317,7 +322,8 @@ class _Planner:
             text = f"{column.shown()} is not the time from start to end: is it to be left out?"
             self.questions.append(Question(text, {"run": Source()}))
         else:
-            self._ask("run", f"in which unit is {column.shown()}: s, min or h?", "s")
+            likely = "ms" if median(column) > LONGEST_RUN else "s"
+            self._ask("run", f"in which unit is {column.shown()}: ms, s, min or h?", likely)
 
     def _decide_wait(self) -> None:
         """Use a wait only where no times say it; a number called queue may be one."""
