@@ -53,7 +53,7 @@ def make_figures():
             xlabel="processors", unit="count", alt="Powers of two.",
         ),
         "utilization": series(
-            id="utilization.series", title="Utilisation of each day", x=days,
+            id="utilization.series", title="Utilization of each day", x=days,
             lines={"mean": (mean, mean - 0.15, np.minimum(mean + 0.12, 1))}, ylabel="Busy processors",
             unit="fraction", zone="Europe/Stockholm", reference=(1.0, "100 CPUs"), alt="Up and down.",
             note="The line is the mean of a day, the band its least and greatest 10 minutes.",
@@ -109,7 +109,7 @@ def make_overview():
         Fact("trace.jobs", 28476, "Jobs", "count", "All jobs of the trace."),
         Fact("trace.users", 214, "Users", "count", "Users that submitted at least one job."),
         Fact("trace.cpus", 100, "Processors", "count"),
-        Fact("utilization.mean", 0.7011, "Utilisation", "fraction", "CPU time ÷ (processors × span)."),
+        Fact("utilization.mean", 0.7011, "Utilization", "fraction", "CPU time ÷ (processors × span)."),
         Fact("trace.cpu_seconds", 2.0213e9, "CPU time", "cpu seconds"),
         Fact("trace.span_seconds", 29363625, "Span", "seconds", "From the first submission to the last end."),
         Fact("trace.first_submit", 843494403, "First submission", "timestamp"),

@@ -12,21 +12,27 @@ from enum import Enum
 from functools import cache
 from inspect import cleandoc
 
-from gwa.report.document import Block, Note, Section
+from gwa.report.document import Block, Note, Section, View
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.util import plugins
 
 
 class Chapter(Enum):
-    """The chapters of the report, in order."""
+    """The chapters of the report, in order: those for operators, and one for modellers."""
 
-    OVERVIEW = "Overview"
-    USAGE = "Usage of the system"
-    JOBS = "Jobs"
-    USERS = "Users and groups"
-    MODELS = "Models"
-    QUALITY = "Data"
+    TRACE = "Trace and data quality"
+    UTILIZATION = "Utilization"
+    USERS = "Users and projects"
+    WAITS = "Wait times"
+    OUTCOMES = "Outcomes"
+    SIZES = "Sizes and run times"
+    REQUESTS = "Requests and efficiency"
+    ARRIVALS = "Arrivals and queues"
+    ENERGY = "Energy and carbon"
+    CHANGES = "Changes"
+    SYNTHETIC = "Synthetic workloads"
+    MODELLERS = "For modellers"
 
 
 BlockGenerator = Callable[[Store], Iterator[Block]]
@@ -67,7 +73,20 @@ class Analysis:
             blocks: tuple[Block, ...] = (Note(f"This trace does not record {names}."),)
         else:
             blocks = tuple(self.blocks(store))
-        return Section(self.id, self.title, self.help, blocks, self.chapter.value)
+        return Section(
+            self.id,
+            self.title,
+            self.help,
+            blocks,
+            self.chapter.value,
+            is_recorded=not missing,
+            view=self.view,
+        )
+
+    @property
+    def view(self) -> View:
+        """For whom its section is."""
+        return "modeller" if self.chapter is Chapter.MODELLERS else "operator"
 
 
 def analysis(

@@ -7,6 +7,7 @@ from typing import Final
 
 import duckdb
 
+from gwa.analysis.answers import answers
 from gwa.analysis.base import Analysis, analyses
 from gwa.analysis.finding import findings
 from gwa.report.document import Note, Report, Section, Value, Verbatim
@@ -67,7 +68,7 @@ def build(
     report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
     whole = not any(subset.is_selective for subset in filters)
     remarkable = findings({fact.id: fact.value for fact in report.facts()}, whole=whole)
-    return replace(report, findings=remarkable, overline="Workload report")
+    return replace(report, findings=remarkable, overline="Workload report", answers=answers(report))
 
 
 def _partial(part: str, filters: Sequence[Subset]) -> str:
@@ -87,7 +88,13 @@ def _section(analysis: Analysis, store: Store, *, strict: bool) -> Section:
             raise
         note = Note(f"This section could not be made: {type(error).__name__}: {error}", "error")
         return Section(
-            analysis.id, analysis.title, analysis.help, (note,), analysis.chapter.value, failed=True
+            analysis.id,
+            analysis.title,
+            analysis.help,
+            (note,),
+            analysis.chapter.value,
+            failed=True,
+            view=analysis.view,
         )
 
 

@@ -21,7 +21,7 @@ from gwa.metrics.diversity import diversity
 from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.document import Report
-from gwa.report.drawing import draw
+from gwa.report.drawing import draw, to_draw
 from gwa.report.html import html, summary
 from gwa.store.anonymize import anonymous_sources, public_format
 from gwa.store.engines.config import Engine
@@ -128,7 +128,7 @@ def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
 
 def drawn(report: Report) -> dict[str, str]:
     """Return the drawings of *report*, made in this process: others are busy with other traces."""
-    return {figure.id: draw(figure) for figure in report.figures()}
+    return {figure.id: draw(figure) for figure in to_draw(report)}
 
 
 def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:

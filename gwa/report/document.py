@@ -45,6 +45,10 @@ Level: TypeAlias = Literal["info", "warning", "error"]
 """How much a note matters."""
 
 
+View: TypeAlias = Literal["operator", "modeller"]
+"""Who looks at a section: who runs a system, or who models its workload."""
+
+
 class Verbatim(str):
     """What somebody or something is called, where words stand else: no language changes it."""
 
@@ -113,11 +117,12 @@ class FactTable:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its key in exports, its heading and its unit."""
+    """A column of a table: its key in exports, its heading and its unit; a *minor* one is in exports only."""
 
     key: str
     label: str
     unit: Unit = ""
+    minor: bool = False
 
 
 @dataclass(frozen=True)
@@ -248,7 +253,12 @@ Block: TypeAlias = Facts | FactTable | Table | Figure | Note
 
 @dataclass(frozen=True)
 class Section:
-    """A titled part of a report; *help* says what it shows, *failed* that its analysis broke."""
+    """
+    A titled part of a report; *help* says what it shows, *failed* that its analysis broke.
+
+    Where it is not *is_recorded*, the trace lacks what it is about, and its only block says what that is.
+    *view* says for whom it is.
+    """
 
     id: str
     title: str
@@ -256,6 +266,8 @@ class Section:
     blocks: tuple[Block, ...] = field(repr=False)
     chapter: str = ""
     failed: bool = False
+    is_recorded: bool = True
+    view: View = "operator"
 
 
 @dataclass(frozen=True)
@@ -276,9 +288,28 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """
+    The answer to a question that everybody asks first: a *number*, a sentence (*text*), a small picture.
+
+    *section* is where there is more about it. Without a number the answer is not known; the text says why.
+    """
+
+    id: str
+    question: str
+    number: str
+    text: str
+    section: str
+    picture: Figure | None = None
+
+
+@dataclass(frozen=True)
 class Report:
     """
     A whole report on a trace; *findings* are its summary, the most remarkable first.
+
+    *answers* are those to what everybody asks: how busy, who, how long did jobs wait, what went wrong, what
+    changed.
 
     *overline* says what kind of report it is, where the title does not. *zone* is the time zone of time
     stamps, None where times count from an unknown start. *reproduction* is what it takes to make the same
@@ -303,6 +334,7 @@ class Report:
     reproduction: Mapping[str, Value] = field(default_factory=dict, repr=False)
     findings: tuple[Finding, ...] = ()
     overline: str = ""
+    answers: tuple[Answer, ...] = ()
 
     def facts(self) -> tuple[Fact, ...]:
         """Return every fact of the report, in order."""

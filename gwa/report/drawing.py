@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gwa.report.document import Figure
+from gwa.report.document import Figure, Report
 from gwa.util import plugins
 from gwa.util.processes import Pool, WorkerError
 
@@ -27,7 +27,7 @@ def kinds() -> list[str]:
     Return the names of all kinds of plots.
 
     >>> kinds()
-    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series']
+    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series', 'spark']
     """
     return sorted(_drawings())
 
@@ -65,6 +65,12 @@ def _drawings() -> "dict[str, Drawing]":
     """Return the function that draws each kind of plot."""
     found = plugins.modules("gwa.report.figures", "gwa.figures")
     return {module.__name__.rpartition(".")[2]: module.draw for module in found}
+
+
+def to_draw(report: Report) -> tuple[Figure, ...]:
+    """Return the pictures of the answers of a report, and every figure."""
+    pictures = (answer.picture for answer in report.answers if answer.picture)
+    return (*pictures, *report.figures())
 
 
 def draw_all(figures: Iterable[Figure]) -> dict[str, str]:

@@ -20,6 +20,6 @@ class Edition:
     @cached_property
     def drawings(self) -> Mapping[str, str]:
         """The figures by id, as SVG; they are drawn once, however many outputs show them."""
-        from gwa.report.drawing import draw_all
+        from gwa.report.drawing import draw_all, to_draw
 
-        return draw_all(self.report.figures())
+        return draw_all(to_draw(self.report))

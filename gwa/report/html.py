@@ -21,8 +21,21 @@ from markupsafe import Markup
 
 from gwa.errors import DefinitionError
 from gwa.report.as_json import plain
-from gwa.report.document import Block, Fact, Facts, Figure, Report, Section, Table, Unit, Value
-from gwa.report.drawing import draw_all
+from gwa.report.document import (
+    Block,
+    Fact,
+    Facts,
+    FactTable,
+    Figure,
+    Finding,
+    Note,
+    Report,
+    Section,
+    Table,
+    Unit,
+    Value,
+)
+from gwa.report.drawing import draw_all, to_draw
 from gwa.report.figures.series import reading
 from gwa.report.formatting import brief, show
 from gwa.report.language import Language
@@ -53,6 +66,39 @@ PERCENT = re.compile(r"(?<=\d) (?=%)")
 UNPRINTABLE = dict.fromkeys(CONTROLS, "\N{REPLACEMENT CHARACTER}")
 
 
+CAUTIONS = {"data-quality"}
+"""The sections whose findings make conclusions unsafe."""
+
+UNSAFE = {"too-small"}
+"""Findings of other sections that do so."""
+
+MAX_SAID = 2
+"""Sentences at the head of a section."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Sections under a title; *is_folded* if they are opened on demand."""
+
+    id: str
+    title: str
+    sections: tuple[Section, ...]
+    is_folded: bool
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The rows of a section that are in view, and those that are opened on demand; *is_half* leaves room."""
+
+    main: list["Row"]
+    more: list["Row"]
+
+    @property
+    def is_half(self) -> bool:
+        """Whether what is in view is a narrow figure, beside which another section may stand."""
+        return bool(self.main) and all(row.shape == "single" for row in self.main)
+
+
 @dataclass(frozen=True)
 class Row:
     """Blocks that stand beside each other: a figure alone, a pair of them, or anything else that is wide."""
@@ -76,7 +122,7 @@ def html(
     folder *overrides* takes the place of the shipped one of that name; it can extend that one as
     ``gwa/report.html``. The words of templates are those of a *language*, else English.
     """
-    svgs = drawings or draw_all(report.figures())
+    svgs = drawings or draw_all(to_draw(report))
     marked = {name: Markup(svg) for name, svg in svgs.items()}  # noqa: S704 - drawn by us
     return page(report, marked, overrides=overrides, above=above, language=language)
 
@@ -105,7 +151,11 @@ def page(
             report=report,
             summary=summary(report),
             chapters=chapters(report),
-            layout={section.id: layout(section.blocks, drawings) for section in report.sections},
+            unrecorded=[section for section in report.sections if not section.is_recorded],
+            cautions=[found for found in report.findings if _is_caution(found)],
+            remarkable=[found for found in report.findings if not _is_caution(found)],
+            said=said(report),
+            layout={section.id: parted(section.blocks, drawings) for section in report.sections},
             drawings=drawings,
             readings={} if paper else readings(report),
             styles=_source(environment, "static/report.css") + _source(environment, "static/print.css"),
@@ -130,11 +180,63 @@ def summary(report: Report) -> list[Fact]:
     return [numbers[name] for name in ids if name in numbers][: len(HEADLINES)]
 
 
-def chapters(report: Report) -> list[tuple[str, list[Section]]]:
-    """Return the sections by chapter, in order."""
+def chapters(report: Report) -> list[Chapter]:
+    """Return the recorded sections by chapter, in order; those that are all for modellers are folded."""
+    found: dict[str, list[Section]] = {}
+    for section in report.sections:
+        if section.is_recorded:
+            found.setdefault(section.chapter, []).append(section)
     return [
-        (name, list(group)) for name, group in groupby(report.sections, key=lambda section: section.chapter)
+        Chapter(f"chapter-{slug(name)}", name, tuple(some), all(one.view == "modeller" for one in some))
+        for name, some in found.items()
     ]
+
+
+def slug(title: str) -> str:
+    """
+    Return *title* as it may stand in an address.
+
+    >>> slug("Users and projects")
+    'users-and-projects'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _is_caution(found: Finding) -> bool:
+    """Return whether a finding makes conclusions unsafe."""
+    return found.section in CAUTIONS or found.id in UNSAFE
+
+
+def said(report: Report) -> dict[str, list[str]]:
+    """Return for each section what is seen in it: its first findings, else the answer that it explains."""
+    answers = {answer.section: [answer.text] for answer in report.answers}
+    found = {
+        section.id: [finding.text for finding in report.findings if finding.section == section.id]
+        for section in report.sections
+    }
+    return {name: texts[:MAX_SAID] or answers.get(name, []) for name, texts in found.items()}
+
+
+def parted(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
+    """Return *blocks* in view, the notes and the main figure or else the main table, and all others."""
+    main = main_block(blocks)
+    visible = [block for block in blocks if not _is_hidden(block)]
+    is_main = [isinstance(block, Note) or block is main for block in visible]
+    return Layout(
+        layout([block for block, shown in zip(visible, is_main, strict=True) if shown], drawings),
+        layout([block for block, shown in zip(visible, is_main, strict=True) if not shown], drawings),
+    )
+
+
+def main_block(blocks: Sequence[Block]) -> Block | None:
+    """Return the first figure, else the first table, else the first facts that are listed; None without."""
+    visible = [block for block in blocks if not _is_hidden(block)]
+    kinds: tuple[type, ...] = (Figure, Table, FactTable, Facts)
+    return next((block for kind in kinds for block in visible if isinstance(block, kind)), None)
+
+
+def _is_hidden(block: Block) -> bool:
+    return isinstance(block, Facts) and not block.listed
 
 
 def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:

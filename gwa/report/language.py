@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from gwa.errors import DefinitionError
 from gwa.report.document import (
+    Answer,
     Block,
     Fact,
     Facts,
@@ -182,7 +183,15 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
     findings = tuple(_texts(finding, translate, "text", "rule", "advice") for finding in report.findings)
     sections = tuple(_section(section, translate) for section in report.sections)
     texts = _texts(report, translate, "title", "subtitle", "overline")
-    return replace(texts, sections=sections, findings=findings)
+    answers = tuple(_answer(answer, translate) for answer in report.answers)
+    return replace(texts, sections=sections, findings=findings, answers=answers)
+
+
+def _answer(answer: Answer, translate: Callable[[str], str]) -> Answer:
+    picture = answer.picture and _texts(answer.picture, translate, "title", "alt")
+    is_word = answer.number.isalpha()
+    number = translate(answer.number) if is_word else answer.number
+    return replace(_texts(answer, translate, "question", "text"), number=number, picture=picture)
 
 
 def _texts(part: T, translate: Callable[[str], str], *names: str) -> T:

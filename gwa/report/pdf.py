@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from gwa.errors import OutputError
 from gwa.report.document import Figure, Report
-from gwa.report.drawing import draw_all
+from gwa.report.drawing import draw_all, to_draw
 from gwa.report.html import page
 from gwa.report.language import Language
 
@@ -42,8 +42,8 @@ def pdf(
     their words, as for the page.
     """
     weasyprint = _weasyprint()
-    svgs = drawings or draw_all(report.figures())
-    images = {figure.id: _image(figure, svgs[figure.id]) for figure in report.figures()}
+    svgs = drawings or draw_all(to_draw(report))
+    images = {figure.id: _image(figure, svgs[figure.id]) for figure in to_draw(report)}
     text = page(report, images, overrides=overrides, language=language, paper=True)
     with _quiet():
         document = weasyprint.HTML(string=text, url_fetcher=_own_only(weasyprint))

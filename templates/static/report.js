@@ -43,25 +43,29 @@ function plain(text) {
 
 function search(words, found) {
   let shown = 0;
-  for (const section of document.querySelectorAll("main > section")) {
+  for (const section of document.querySelectorAll("main .section")) {
     const hit = plain(section.textContent).includes(words);
     section.hidden = !hit;
-    document.querySelector(`.contents a[href="#${CSS.escape(section.id)}"]`).parentElement.hidden = !hit;
     shown += hit;
   }
-  for (const chapter of document.querySelectorAll(".chapters > li")) {
-    chapter.hidden = !chapter.querySelector("ol > li:not([hidden])");
+  for (const chapter of document.querySelectorAll("main > .chapter")) {
+    const hit = chapter.querySelector(".section") ? chapter.querySelector(".section:not([hidden])")
+      : plain(chapter.textContent).includes(words);
+    chapter.hidden = !hit;
+    document.querySelector(`.contents a[href="#${CSS.escape(chapter.id)}"]`).parentElement.hidden = !hit;
+    const folded = chapter.querySelector(".folded");
+    if (folded && words && hit) folded.open = true;
   }
   found.textContent = shown ? "" : found.dataset.none;
 }
 
-// --- Contents and folding ----------------------------------------------------------------------
+// --- Contents, and what is folded ----------------------------------------------------------------------
 
 function follow() {
   const contents = document.querySelector(".contents details");
   contents.open = matchMedia("(min-width: 64rem)").matches;
   const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
-  const sections = [...document.querySelectorAll("main > section")];
+  const sections = [...document.querySelectorAll("main > .chapter")];
   let current = null;
   const mark = () => {
     const line = innerHeight / 3;
@@ -85,22 +89,27 @@ function follow() {
   });
 }
 
-function folding(section) {
-  const button = made("tools-section");
-  const body = section.querySelector(".section-body");
-  const title = section.querySelector("h2");
-  const fold = (closed) => {
-    if (closed) body.setAttribute("hidden", "until-found"); else body.removeAttribute("hidden");
-    button.setAttribute("aria-expanded", !closed);
-  };
-  body.id = `${section.id}-body`;
-  button.id = `${section.id}-fold`;
-  button.setAttribute("aria-controls", body.id);
-  button.setAttribute("aria-labelledby", `${button.id} ${title.id}`);
-  button.addEventListener("click", () => fold(!body.hasAttribute("hidden")));
-  body.addEventListener("beforematch", () => fold(false));
-  addEventListener("hashchange", () => { if (location.hash === `#${section.id}`) fold(false); });
-  section.querySelector(".section-head").append(button);
+// What an address points to is shown, and all that it is folded in.
+function unfold() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let outer = target; outer; outer = outer.parentElement) if (outer.matches("details")) outer.open = true;
+  target.scrollIntoView();
+}
+
+function unfolding() {
+  // A section that is opened takes the whole width.
+  document.addEventListener("toggle", ({ target }) => {
+    if (target.matches(".rest")) target.closest(".section").classList.toggle("open", target.open);
+  }, { capture: true });
+  addEventListener("hashchange", unfold);
+  unfold();
+  const button = document.querySelector(".unfold");
+  button.addEventListener("click", () => {
+    const open = button.getAttribute("aria-pressed") !== "true";
+    for (const rest of document.querySelectorAll("main details.rest, main details.folded")) rest.open = open;
+    button.setAttribute("aria-pressed", open);
+  });
 }
 
 // --- Tables ------------------------------------------------------------------------------------
@@ -202,6 +211,46 @@ function tableTools(block) {
   sorting(table);
 }
 
+// --- Figures -----------------------------------------------------------------------------------
+
+// The drawing as a file of its own: with fixed colours, on white.
+function drawingOf(figure) {
+  const svg = figure.querySelector("svg").cloneNode(true);
+  const [, , wide, high] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const text = new XMLSerializer().serializeToString(svg).replace(/var\(--[\w-]+, (#\w+)\)/g, "$1");
+  return { text, wide, high };
+}
+
+function png(figure, done) {
+  const { text, wide, high } = drawingOf(figure);
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [wide * 2, high * 2];
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = "#ffffff";
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob(done, "image/png");
+  };
+  image.src = `data:image/svg+xml;base64,${btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""))}`;
+}
+
+function figureTools(figure) {
+  const name = figure.id.replace(/^figure-/, "").replace(/[^\w.-]+/g, "_");
+  const title = figure.querySelector("h4");
+  const head = document.createElement("div");
+  head.className = "table-head";
+  title.before(head);
+  const tools = made("tools-figure");
+  tools.addEventListener("click", (event) => {
+    const kind = event.target.dataset.save;
+    if (kind === "svg") download(`${name}.svg`, "image/svg+xml", drawingOf(figure).text);
+    if (kind === "png") png(figure, (blob) => download(`${name}.png`, "image/png", blob));
+  });
+  head.append(title, tools);
+}
+
 // What scrolls must be reachable by keyboard.
 function reachable() {
   for (const box of document.querySelectorAll(".drawing, .facts dd, h1, .subtitle")) {
@@ -213,9 +262,10 @@ function reachable() {
 
 document.addEventListener("DOMContentLoaded", () => {
   pageTools();
-  document.querySelectorAll("main > section").forEach(folding);
+  document.querySelectorAll("figure.figure").forEach(figureTools);
   document.querySelectorAll(".block.table").forEach(tableTools);
   follow();
+  unfolding();
   reachable();
   addEventListener("resize", reachable, { passive: true });
   document.addEventListener("toggle", reachable, { capture: true }); // a list that was opened

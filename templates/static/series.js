@@ -207,11 +207,8 @@ function exploring(figure, first) {
     const factor = event.target.dataset.zoom;
     if (factor === "whole") look(...whole); else if (factor) zoom(Number(factor));
   });
-  const head = document.createElement("div");
-  head.className = "table-head";
-  const title = figure.querySelector("h3");
-  title.before(head);
-  head.append(title, tools);
+  const title = figure.querySelector("h4");
+  title.after(tools);
   box.after(said);
   box.tabIndex = 0;
   box.setAttribute("role", "group");

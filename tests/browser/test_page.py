@@ -157,7 +157,7 @@ def middle(drawing, share):
 
 
 def load(page):
-    """Return the figure of daily utilisation on *page*, its drawing and what is read off it."""
+    """Return the figure of daily utilization on *page*, its drawing and what is read off it."""
     figure = page.locator('figure[id="figure-utilization.series"]')
     figure.scroll_into_view_if_needed()
     return figure, figure.locator(".drawing > svg"), figure.get_by_role("status")
@@ -201,7 +201,7 @@ def test_a_part_that_is_dragged_over_is_seen_closer_and_the_whole_again(page, ma
 
 def test_keys_read_and_zoom_too(page):
     figure, _, said = load(page)
-    drawing = figure.get_by_role("group", name="Utilisation of each day.")
+    drawing = figure.get_by_role("group", name="Utilization of each day.")
     drawing.focus()
     page.keyboard.press("End")
     last = said.inner_text()

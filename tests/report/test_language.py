@@ -15,6 +15,7 @@ from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
 from gwa.report.as_json import as_json
 from gwa.report.document import FactTable, Figure, Table, Verbatim
+from gwa.report.drawing import to_draw
 from gwa.report.html import html
 from gwa.report.language import Language, read_language, translated
 from gwa.report.latex import latex
@@ -35,12 +36,13 @@ VALUES = {
     "bdi.name brief",
     "dl.reproduction",
     "bdi.title",
+    "p.worth",
 }
 """The elements that hold values and names, or the words of a drawing, which are tested as data."""
 
 VOID = {"meta", "input", "link", "img", "br"}
 
-ALIKE = {"CSV", "JSON", "+", "−"}
+ALIKE = {"CSV", "JSON", "SVG", "PNG", "+", "−", "–"}
 SIZE = re.compile(r"[\d.]+[ \xa0]?(%|h|min)?")
 """What is the same in all languages: names of formats, signs, and numbers with units that are no words."""
 
@@ -86,7 +88,7 @@ BLANK = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
 def rendered(write, report, language):
     """Return *report* in *language* as *write* writes it."""
     made = translated(report, language)
-    return write(made, drawings={one.id: BLANK for one in made.figures()}, language=language)
+    return write(made, drawings={one.id: BLANK for one in to_draw(made)}, language=language)
 
 
 @pytest.fixture(scope="module", params=["sample", "made up"])

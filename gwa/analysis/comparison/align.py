@@ -72,7 +72,7 @@ def same_load(stores: Stores) -> tuple[Stores, str]:
         conditions.append(f"{WEEK_NUMBER} in ({', '.join(map(str, near))})")
     return _select(stores, conditions), (
         f"Only weeks in which jobs worth {common - NEAR:.0%} to {common + NEAR:.0%} of the capacity were"
-        " submitted are compared. Time series and utilisation have gaps where other weeks were."
+        " submitted are compared. Time series and utilization have gaps where other weeks were."
     )
 
 

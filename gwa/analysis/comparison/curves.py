@@ -41,7 +41,7 @@ def curves(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
 
 
 def small_multiples(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
-    """Utilisation, and the hours of the week in which jobs come, of one trace after the other."""
+    """Utilization, and the hours of the week in which jobs come, of one trace after the other."""
     has_figures = False
     for prefix in REPEATED_FIGURES:
         for number, summary in enumerate(summaries, 1):

@@ -17,11 +17,11 @@ COLUMNS: Final = (
     Column("jobs_share", "Share of jobs", "fraction"),
     Column("cpu_seconds", "CPU time", "cpu seconds"),
     Column("cpu_share", "Share of CPU time", "fraction"),
-    Column("utilization", "Utilisation by it", "fraction"),
+    Column("utilization", "Utilization by it", "fraction", minor=True),
     Column("procs_mean", "Mean processors", "count"),
-    Column("runtime_mean", "Mean run time", "seconds"),
+    Column("runtime_mean", "Mean run time", "seconds", minor=True),
     Column("runtime_median", "Median run time", "seconds"),
-    Column("arrivals_per_day", "Jobs a day", "count"),
+    Column("arrivals_per_day", "Jobs a day", "count", minor=True),
 )
 
 TOTALS: Final = """
@@ -69,8 +69,8 @@ def top_lists(store: Store, field: str, family: str, singular: str) -> Iterator[
     table = totals_table(store, field)
     medians = _medians(store, MEDIANS.format(totals=table, field=field, top=store.top))
     for name, order, title in (
-        ("by_jobs", "jobs", "number of jobs"),
         ("by_cpu", "coalesce(cpu_seconds, 0)", "CPU time"),
+        ("by_jobs", "jobs", "number of jobs"),
     ):
         top = store.rows(RANKED.format(totals=table, order=order, top=store.top))
         rows = [_top_row(row, medians, totals, store.system.cpus) for row in top]

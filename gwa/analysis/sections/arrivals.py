@@ -16,7 +16,7 @@ from gwa.store.store import Store
 from gwa.util.units import HOUR
 
 
-@analysis("Arrivals", Chapter.USAGE, facts=("arrivals",), needs=("submit_time",), order=1)
+@analysis("Arrivals", Chapter.ARRIVALS, facts=("arrivals",), needs=("submit_time",))
 def arrivals(store: Store) -> Iterator[Block]:
     """
     Jobs that arrive in an hour, from the hour of the first to the hour of the last submission.

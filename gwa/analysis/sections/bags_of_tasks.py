@@ -41,7 +41,7 @@ NEAR = 1 / 120
 """The probability that a job is within 120 s of another one in eight hours: 240/28800."""
 
 
-@analysis("Bags of tasks", Chapter.USERS, facts=("bags",), needs=("submit_time", "user_id"), order=3)
+@analysis("Bags of tasks", Chapter.MODELLERS, facts=("bags",), needs=("submit_time", "user_id"), order=1)
 def bags_of_tasks(store: Store) -> Iterator[Block]:
     """
     Jobs that a user submits together, by several definitions, since papers and their numbers differ.

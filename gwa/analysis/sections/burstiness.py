@@ -42,10 +42,10 @@ from ran inner join ranked on ran.n_procs = ranked.n_procs group by run_time ord
 
 @analysis(
     "Burstiness",
-    Chapter.USAGE,
+    Chapter.MODELLERS,
     facts=("burstiness", "correlation.runtime_procs"),
     needs=("submit_time",),
-    order=3,
+    order=2,
 )
 def burstiness(store: Store) -> Iterator[Block]:
     """

@@ -34,10 +34,10 @@ MINIMUM_DAYS: Final = 2
 
 @analysis(
     "Outages and changes of size",
-    Chapter.USAGE,
+    Chapter.UTILIZATION,
     facts=("capacity",),
     needs=("submit_time", "run_time", "n_procs"),
-    order=5,
+    order=3,
 )
 def capacity(store: Store) -> Iterator[Block]:
     """

@@ -91,10 +91,9 @@ class Change(NamedTuple):
 
 @analysis(
     "Changes over time",
-    Chapter.USAGE,
+    Chapter.CHANGES,
     facts=("changes",),
     needs=("submit_time",),
-    order=6,
 )
 def changes(store: Store) -> Iterator[Block]:
     """

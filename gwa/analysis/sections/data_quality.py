@@ -11,7 +11,7 @@ from gwa.store.store import Store
 REJECTS = "select file, line, reason, text from rejects order by file, line limit 20"
 
 
-@analysis("Data quality", Chapter.QUALITY, facts=("conversion", "completeness"))
+@analysis("Data quality", Chapter.TRACE, facts=("conversion", "completeness"), order=1)
 def data_quality(store: Store) -> Iterator[Block]:
     """
     What became of every row of the source, what was repaired, what looks wrong, what is not recorded.

@@ -59,10 +59,10 @@ SPAN_OVER_MEMORY: Final = 24
 
 @analysis(
     "Long-range dependence",
-    Chapter.USAGE,
+    Chapter.MODELLERS,
     facts=("dependence", "hurst", "correlation.arrivals"),
     needs=("submit_time",),
-    order=4,
+    order=3,
 )
 def dependence_over_time(store: Store) -> Iterator[Block]:
     """

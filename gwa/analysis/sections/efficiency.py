@@ -49,7 +49,7 @@ WASTE: Final[dict[str, tuple[str, str, Unit]]] = {
 NEEDED: Final = ("run_time",)
 
 
-@analysis("Efficiency", Chapter.USAGE, facts=("efficiency", "waste", "killed"), needs=NEEDED, order=6)
+@analysis("Efficiency", Chapter.REQUESTS, facts=("efficiency", "waste", "killed"), needs=NEEDED, order=1)
 def efficiency(store: Store) -> Iterator[Block]:
     """
     What jobs used of what they held or asked for, what was wasted, and who could ask for less.

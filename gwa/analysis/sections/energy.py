@@ -35,7 +35,7 @@ SIZE: Final = (
 )
 
 
-@analysis("Energy and carbon", Chapter.USAGE, facts=("energy", "carbon"), order=7, when=is_known)
+@analysis("Energy and carbon", Chapter.ENERGY, facts=("energy", "carbon"), when=is_known)
 def energy(store: Store) -> Iterator[Block]:
     """
     Energy that jobs used, and what it stands for in carbon dioxide and money.

@@ -96,7 +96,7 @@ group by req_time order by jobs desc, req_time
 """
 
 
-@analysis("Requested and used", Chapter.JOBS, facts=("estimates",), order=6)
+@analysis("Requested and used", Chapter.REQUESTS, facts=("estimates",))
 def estimates(store: Store) -> Iterator[Block]:
     """
     How much of the requested time and memory jobs use, and how busy they keep their processors.

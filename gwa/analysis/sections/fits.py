@@ -67,7 +67,7 @@ LAW_NOTE: Final = (
 
 @analysis(
     "Fitted distributions",
-    Chapter.MODELS,
+    Chapter.MODELLERS,
     facts=(*(f"fit.{name}" for name in FITTED), *(f"tail.{name}" for name in FITTED)),
 )
 def fits(store: Store) -> Iterator[Block]:

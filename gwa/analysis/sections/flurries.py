@@ -71,7 +71,7 @@ COMPARED_FIGURES: Final[Mapping[str, tuple[str, Unit]]] = {
     "jobs_per_day": ("Jobs on a day that has any", "count"),
     "busiest_day": ("Jobs on the busiest day", "count"),
     "cpu_seconds": ("CPU time", "cpu seconds"),
-    "utilization": ("Utilisation", "fraction"),
+    "utilization": ("Utilization", "fraction"),
     "runtime_mean": ("Mean run time", "seconds"),
     "runtime_median": ("Median run time", "seconds"),
     "procs_mean": ("Mean processors", "count"),
@@ -80,7 +80,7 @@ COMPARED_FIGURES: Final[Mapping[str, tuple[str, Unit]]] = {
 """The figures compared with and without flurries: label and unit."""
 
 
-@analysis("Flurries", Chapter.USERS, facts=("flurries",), needs=("user_id", "submit_time"), order=3)
+@analysis("Flurries", Chapter.MODELLERS, facts=("flurries",), needs=("user_id", "submit_time"), order=8)
 def flurries(store: Store) -> Iterator[Block]:
     """
     Bursts of very high activity by one user, which dominate a log for a while and may be no guide to others.

@@ -28,7 +28,12 @@ select count(*) as measured, count(*) filter (where gpu_utilization < {idle}) as
 
 
 @analysis(
-    "GPUs", Chapter.USAGE, facts=("gpu",), needs=("n_gpus",), order=2, when=lambda store: store.has("n_gpus")
+    "GPUs",
+    Chapter.UTILIZATION,
+    facts=("gpu",),
+    needs=("n_gpus",),
+    when=lambda store: store.has("n_gpus"),
+    order=1,
 )
 def gpus(store: Store) -> Iterator[Block]:
     """

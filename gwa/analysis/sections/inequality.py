@@ -22,7 +22,7 @@ MINIMUM_HOLDERS: Final = 2
 """A single holder has no inequality."""
 
 
-@analysis("Inequality", Chapter.USERS, facts=("users", "groups"), order=2)
+@analysis("Inequality", Chapter.MODELLERS, facts=("users", "groups"), order=6)
 def inequality(store: Store) -> Iterator[Block]:
     """
     How unevenly jobs and CPU time are spread over users and groups.

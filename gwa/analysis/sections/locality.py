@@ -27,7 +27,7 @@ MAXIMUM_CLUSTERS: Final = 9
 
 @analysis(
     "Similar jobs",
-    Chapter.USERS,
+    Chapter.MODELLERS,
     facts=("bags.minh", "clusters.runtime", "jobs.squashed_area", "repetitions"),
     needs=("submit_time", "run_time", "n_procs"),
     order=4,

@@ -39,7 +39,7 @@ SHOWN_CLUSTERS: Final = (2, 4)
 
 @analysis(
     "Make-spans",
-    Chapter.JOBS,
+    Chapter.MODELLERS,
     facts=("makespan", "clusters", "priority", "fit.makespan"),
     needs=("run_time", "n_procs", "status"),
     order=5,

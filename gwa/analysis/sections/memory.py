@@ -9,7 +9,7 @@ from gwa.report.figures.cdf import cdf
 from gwa.store.store import Store
 
 
-@analysis("Memory", Chapter.JOBS, facts=("jobs.memory",), needs=("used_memory",), order=3)
+@analysis("Memory", Chapter.REQUESTS, facts=("jobs.memory",), needs=("used_memory",), order=2)
 def memory(store: Store) -> Iterator[Block]:
     """Memory that jobs used, averaged over their processors, where it is recorded and above 0."""
     used = store.sample("used_memory").restrict(low=1e-9)

@@ -56,9 +56,7 @@ class ScoredModel:
         )
 
 
-@analysis(
-    "Models", Chapter.MODELS, facts=("model",), needs=("submit_time", "run_time"), order=1, on_request=True
-)
+@analysis("Models", Chapter.SYNTHETIC, facts=("model",), needs=("submit_time", "run_time"), on_request=True)
 def models_of_the_workload(store: Store) -> Iterator[Block]:
     """
     Every model fitted to the first 20,000 jobs that ran, and how far the jobs that it makes are from them.

@@ -11,11 +11,11 @@ from gwa.store.store import Store
 
 @analysis(
     "Nodes",
-    Chapter.USAGE,
+    Chapter.UTILIZATION,
     facts=("nodes",),
     needs=("n_nodes",),
-    order=3,
     when=lambda store: store.has("n_nodes"),
+    order=2,
 )
 def nodes(store: Store) -> Iterator[Block]:
     """

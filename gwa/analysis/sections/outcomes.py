@@ -21,10 +21,9 @@ MINIMUM_TIMED = 0.05
 
 @analysis(
     "Outcomes",
-    Chapter.JOBS,
+    Chapter.OUTCOMES,
     facts=("jobs.completed", "jobs.failed", "jobs.cancelled", "jobs.unknown", "jobs.never_ran"),
     needs=("status",),
-    order=5,
 )
 def outcomes(store: Store) -> Iterator[Block]:
     """

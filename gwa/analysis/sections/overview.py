@@ -8,7 +8,7 @@ from gwa.report.facts import number
 from gwa.store.store import Store
 
 
-@analysis("The trace", Chapter.OVERVIEW, facts=("trace",))
+@analysis("The trace", Chapter.TRACE, facts=("trace",))
 def overview(store: Store) -> Iterator[Block]:
     """
     How large the trace is, how long, and of what system.
@@ -62,7 +62,7 @@ def _remarks(store: Store) -> Iterator[Note]:
     if system.cpus_inferred:
         yield Note(
             f"Nobody says how many processors the system had: {system.cpus:,} is the most that were ever busy"
-            " at once, and utilisation is relative to that. A system file (--system) can state the number."
+            " at once, and utilization is relative to that. A system file (--system) can state the number."
         )
     elif system.cpus is not None and "MaxNodes" in system.cpus_from:
         yield Note("The header gives a number of nodes only; it is taken as the number of processors.")

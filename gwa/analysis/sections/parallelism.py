@@ -10,10 +10,10 @@ from gwa.store.store import Store
 
 @analysis(
     "Sequential and parallel jobs",
-    Chapter.JOBS,
+    Chapter.SIZES,
     facts=("jobs.sequential", "jobs.parallel"),
     needs=("n_procs", "run_time"),
-    order=1,
+    order=3,
 )
 def parallelism(store: Store) -> Iterator[Block]:
     """Jobs on one processor and on several, among those that ran, and the CPU time they consumed."""

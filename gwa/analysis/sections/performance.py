@@ -19,7 +19,7 @@ Intervals = tuple[str, Floats]
 
 @analysis(
     "Running and waiting jobs, throughput",
-    Chapter.USAGE,
+    Chapter.ARRIVALS,
     facts=("perf",),
     needs=("submit_time", "run_time", "n_procs"),
     order=2,

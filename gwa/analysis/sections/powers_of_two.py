@@ -23,10 +23,10 @@ from ran group by n_procs order by jobs desc, n_procs
 
 @analysis(
     "Sizes and powers of two",
-    Chapter.JOBS,
+    Chapter.MODELLERS,
     facts=("jobs.parallel", "jobs.procs"),
     needs=("n_procs", "run_time"),
-    order=1,
+    order=9,
 )
 def powers_of_two(store: Store) -> Iterator[Block]:
     """

@@ -9,7 +9,7 @@ from gwa.report.figures.cdf import cdf
 from gwa.store.store import Store
 
 
-@analysis("Processors", Chapter.JOBS, facts=("jobs.procs",), needs=("n_procs", "run_time"))
+@analysis("Processors", Chapter.SIZES, facts=("jobs.procs",), needs=("n_procs", "run_time"))
 def processors(store: Store) -> Iterator[Block]:
     """Processors allocated to each job that ran."""
     sizes = store.sample("n_procs", "ran")

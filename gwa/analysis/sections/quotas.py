@@ -18,8 +18,8 @@ WHAT: Final = {"cpu_hours": "CPU hours", "gpu_hours": "GPU hours", "node_hours":
     "Quotas",
     Chapter.USERS,
     facts=("quota",),
-    order=3,
     when=lambda store: isinstance(store.stated.get("quota"), Quotas),
+    order=2,
 )
 def quotas(store: Store) -> Iterator[Block]:
     """

@@ -18,7 +18,7 @@ MINIMUM_WHOLE = 0.99
 """Where this share of run times are whole multiples of a unit, they are recorded to that."""
 
 
-@analysis("Run times", Chapter.JOBS, facts=("jobs.runtime",), needs=("run_time",), order=2)
+@analysis("Run times", Chapter.SIZES, facts=("jobs.runtime",), needs=("run_time",), order=1)
 def run_times(store: Store) -> Iterator[Block]:
     """Wall-clock time from start to end of the jobs that ran."""
     times = store.sample("run_time", "ran")

@@ -28,7 +28,7 @@ where {condition} order by start_time, end_time, n_procs, job_id limit {limit}
 
 
 @analysis(
-    "Jobs on processors", Chapter.USAGE, facts=(), needs=("submit_time", "run_time", "n_procs"), order=3
+    "Jobs on processors", Chapter.MODELLERS, facts=(), needs=("submit_time", "run_time", "n_procs"), order=10
 )
 def schedule(store: Store) -> Iterator[Block]:
     """

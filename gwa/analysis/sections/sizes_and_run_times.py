@@ -18,7 +18,7 @@ from ran group by 1, 2 order by 1, 2
 """Run times by quarters of a power of ten, as fine as they are drawn."""
 
 
-@analysis("Sizes and run times", Chapter.JOBS, facts=(), needs=("run_time", "n_procs"), order=2)
+@analysis("Sizes and run times", Chapter.SIZES, facts=(), needs=("run_time", "n_procs"), order=2)
 def sizes_and_run_times(store: Store) -> Iterator[Block]:
     """
     How long jobs of each size run.

@@ -68,7 +68,7 @@ select value, size, queue, who, count(*) as n from (
 
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
-    Column("wait_mean", "Mean wait", "seconds"),
+    Column("wait_mean", "Mean wait", "seconds", minor=True),
     Column("wait_median", "Median wait", "seconds"),
     Column("wait_p95", "95 % wait", "seconds"),
     Column("slowdown_mean", "Mean slowdown"),
@@ -91,7 +91,7 @@ Samples = Mapping[str, Sample]
 
 
 @analysis(
-    "Slowdown", Chapter.JOBS, facts=("slowdown", "wait"), needs=("wait_time", "run_time", "n_procs"), order=5
+    "Slowdown", Chapter.WAITS, facts=("slowdown", "wait"), needs=("wait_time", "run_time", "n_procs"), order=2
 )
 def slowdown(store: Store) -> Iterator[Block]:
     """

@@ -14,7 +14,7 @@ from gwa.statistics.goodness import ks
 from gwa.store.store import Store
 
 
-@analysis("User ranking", Chapter.USERS, facts=("users", "fit.user_rank"), needs=("user_id",), order=2)
+@analysis("User ranking", Chapter.MODELLERS, facts=("users", "fit.user_rank"), needs=("user_id",), order=7)
 def user_ranking(store: Store) -> Iterator[Block]:
     """
     Users by number of jobs, the first having most, and the Zipf distributions that describe their shares.

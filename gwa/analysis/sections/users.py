@@ -13,7 +13,7 @@ def users(store: Store) -> Iterator[Block]:
     """
     The users with most jobs and with most CPU time.
 
-    Utilisation is the user's CPU time as a fraction of processors times span; jobs a day are over the
+    Utilization is the user's CPU time as a fraction of processors times span; jobs a day are over the
     days between the user's first and last submission.
     """
     yield gini(store, "user_id", "users")

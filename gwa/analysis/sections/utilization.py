@@ -11,12 +11,12 @@ from gwa.report.formatting import fraction
 from gwa.store.store import Period, Store
 
 BIN = 600.0
-"""Ten minutes: the archive's interval for utilisation."""
+"""Ten minutes: the archive's interval for utilization."""
 
 
 @analysis(
-    "Utilisation",
-    Chapter.USAGE,
+    "Utilization",
+    Chapter.UTILIZATION,
     facts=("utilization", "window"),
     needs=("run_time", "n_procs", "submit_time"),
 )
@@ -39,7 +39,7 @@ def utilization(store: Store) -> Iterator[Block]:
     observed = window(store)
     yield _window_facts(observed)
     if span is None or span[1] <= span[0] or not cpus:
-        yield Note("Utilisation needs a first submission, a later end and a number of processors.")
+        yield Note("Utilization needs a first submission, a later end and a number of processors.")
         return
     # Where there is no window, the levels are unknown: a note says so.
     yield Facts(tuple(_level_facts(store, observed, cpus)), listed=bool(observed.period))
@@ -71,10 +71,10 @@ def _window_facts(observed: Window) -> Facts:
 
 
 LEVELS: Mapping[str, tuple[str, Unit]] = {
-    "mean": ("Mean utilisation", "fraction"),
-    "min": ("Least utilisation", "fraction"),
-    "max": ("Greatest utilisation", "fraction"),
-    "mean_nonzero": ("Mean utilisation, where not idle", "fraction"),
+    "mean": ("Mean utilization", "fraction"),
+    "min": ("Least utilization", "fraction"),
+    "max": ("Greatest utilization", "fraction"),
+    "mean_nonzero": ("Mean utilization, where not idle", "fraction"),
     "peak": ("Most processors busy at once", "count"),
     "above_capacity": ("Time with more busy processors than there are", "fraction"),
 }
@@ -92,8 +92,8 @@ def _span_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
     """Yield the mean over the span, and, where there is no window, a lower bound of the levels."""
     if observed.borders and not observed.period:
         least = _busy(store, observed.borders).mean() / cpus
-        yield Fact("utilization.at_least", least, "Mean utilisation, at least", "fraction")
-    yield Fact("utilization.span_mean", _span_mean(store, cpus), "Mean utilisation over the span", "fraction")
+        yield Fact("utilization.at_least", least, "Mean utilization, at least", "fraction")
+    yield Fact("utilization.span_mean", _span_mean(store, cpus), "Mean utilization over the span", "fraction")
     yield Fact("utilization.unfinished", unfinished(store), "Jobs that had not ended", "count")
 
 

@@ -10,7 +10,7 @@ from gwa.report.formatting import seconds
 from gwa.store.store import Store
 
 
-@analysis("Waiting times", Chapter.JOBS, facts=("jobs.wait",), needs=("wait_time",), order=4)
+@analysis("Waiting times", Chapter.WAITS, facts=("jobs.wait",), needs=("wait_time",))
 def waits(store: Store) -> Iterator[Block]:
     """Time between submission and start of all jobs whose wait is known."""
     times = store.sample("wait_time")

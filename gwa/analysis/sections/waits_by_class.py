@@ -21,7 +21,7 @@ MAXIMUM_ROWS: Final = 36
 """Longer tables show the last rows."""
 
 
-@analysis("Waits by class", Chapter.JOBS, facts=("wait",), needs=("wait_time",), order=4)
+@analysis("Waits by class", Chapter.WAITS, facts=("wait",), needs=("wait_time",), order=1)
 def waits_by_class(store: Store) -> Iterator[Block]:
     """
     How long jobs waited by month, by hour of submission, by requested time and by project.

@@ -25,7 +25,7 @@ WORKING_HOURS: Final = (8, 18)
 BUSIEST_LABEL: Final = "Jobs in the busiest hour (1 of 24 hours is 4.2 %)"
 
 
-@analysis("Hours of the week", Chapter.USAGE, facts=("arrivals.cycle",), needs=("submit_time",), order=1)
+@analysis("Hours of the week", Chapter.ARRIVALS, facts=("arrivals.cycle",), needs=("submit_time",), order=1)
 def week(store: Store) -> Iterator[Block]:
     """
     Jobs submitted at each hour of each weekday, by the clock of the trace's own time zone.

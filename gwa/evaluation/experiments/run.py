@@ -41,7 +41,7 @@ MEASURES: Final = (
     Column("response", "Response", "seconds"),
     Column("slowdown", "Slowdown"),
     Column("bounded_slowdown", "Bounded slowdown"),
-    Column("utilization", "Utilisation", "fraction"),
+    Column("utilization", "Utilization", "fraction"),
     Column("goodput", "Of that useful", "fraction"),
     Column("fairness", "Fairness"),
 )

@@ -1,0 +1,252 @@
+"""
+The answers to what everybody asks first: how busy, who, how long did jobs wait, what went wrong or changed.
+
+Each is made of the facts and figures of the report, so it says nothing that a section does not show. What the
+log does not record is said to be unknown, with the reason.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from gwa.report.document import Answer, Figure, Report, Value
+from gwa.report.figures.spark import spark
+from gwa.report.formatting import counted, fraction, number, seconds, show
+
+NOTICEABLE: Final = 0.005
+"""Shares below this are not mentioned."""
+
+
+class _Known(NamedTuple):
+    """The facts of a report by id, and its figures by id."""
+
+    facts: Mapping[str, Any]
+    figures: Mapping[str, Figure]
+
+
+class _Found(NamedTuple):
+    """A number and a sentence, the section that has more, and a picture."""
+
+    number: str
+    text: str
+    section: str
+    picture: Figure | None = None
+
+
+def answers(report: Report) -> tuple[Answer, ...]:
+    """Return the answers for which *report* has the sections, in the order of the questions."""
+    known = _Known(
+        {fact.id: fact.value for fact in report.facts()}, {figure.id: figure for figure in report.figures()}
+    )
+    sections = {section.id for section in report.sections if not section.failed}
+    found = ((name, question, answer(known)) for name, question, answer in QUESTIONS)
+    return tuple(
+        Answer(name, question, one.number, one.text, one.section, one.picture)
+        for name, question, one in found
+        if one.section in sections
+    )
+
+
+# --- How busy? ---
+
+
+def _busy(known: _Known) -> _Found:
+    mean, least = known.facts.get("utilization.mean"), known.facts.get("utilization.at_least")
+    machine = _machine(known.facts)
+    picture = _course(known.figures, "utilization", "Busy processors over time")
+    if mean is not None:
+        share = fraction(mean)
+        return _Found(
+            share, f"On average {share} of {machine} were busy.{_gpus(known)}", "utilization", picture
+        )
+    if least is not None:
+        share = fraction(least)
+        text = f"At least {share} of {machine} were busy; the log is cut, so it may be more.{_gpus(known)}"
+        return _Found(f"≥ {share}", text, "utilization", picture)
+    return _Found(
+        "",
+        f"Utilization is unknown: sizes, run times or submissions are not recorded.{_gpus(known)}",
+        "utilization",
+    )
+
+
+def _machine(facts: Mapping[str, Any]) -> str:
+    """Return what the processors are called: those of the system, or those ever busy at once."""
+    cpus = facts.get("trace.cpus")
+    if not cpus:
+        return "the processors"
+    if facts.get("trace.cpus_inferred"):
+        return f"{number(cpus)} processors (the most ever busy at once; the size is not recorded)"
+    return counted(cpus, "processor")
+
+
+def _gpus(known: _Known) -> str:
+    mean = known.facts.get("gpu.utilization.mean")
+    return "" if mean is None else f" Of the GPUs {fraction(mean)} were allocated."
+
+
+# --- Who used it? ---
+
+
+class _Holders(NamedTuple):
+    prefix: str
+    many: str
+    one: str
+
+
+HOLDERS: Final = (_Holders("users", "users", "user"), _Holders("groups", "groups", "group"))
+
+
+def _who(known: _Known) -> _Found:
+    for holders in HOLDERS:
+        total, half = (
+            known.facts.get(f"trace.{holders.prefix}"),
+            known.facts.get(f"{holders.prefix}.half_cpu"),
+        )
+        ranking = known.facts.get(f"{holders.prefix}.by_cpu") or []
+        if total and half:
+            return _Found(*_holding(total, half, holders, ranking), "users", _ranking(ranking, holders.many))
+    return _Found("", "Users and groups are not recorded.", "users")
+
+
+def _holding(
+    total: int, half: int, holders: _Holders, ranking: Sequence[Mapping[str, Any]]
+) -> tuple[str, str]:
+    """Return who accounts for half of the core-hours, as a number and a sentence."""
+    if total == 1:
+        return f"1 {holders.one}", f"A single {holders.one} submitted all jobs."
+    largest = f", the largest for {fraction(ranking[0]['cpu_share'])}" if ranking else ""
+    account = "accounts" if half == 1 else "account"
+    text = f"{number(half)} of {number(total)} {holders.many} {account} for half of all core-hours{largest}."
+    return f"{number(half)} of {number(total)}", text
+
+
+def _ranking(ranking: Sequence[Mapping[str, Any]], many: str) -> Figure | None:
+    shares = [one["cpu_share"] for one in ranking]
+    if len(shares) <= 1:
+        return None
+    alt = f"Shares of core-hours of the top {len(shares)} {many}: {', '.join(map(fraction, shares))}."
+    return spark("answer-who", f"Core-hours of the top {len(shares)} {many}", shares, alt, shape="bars")
+
+
+# --- How long did jobs wait? ---
+
+
+def _wait(known: _Known) -> _Found:
+    median, high = known.facts.get("jobs.wait.median"), known.facts.get("jobs.wait.p95")
+    if median is None or high is None:
+        return _Found("", "Wait times are not recorded.", "waits")
+    text = f"Half of the jobs waited {seconds(median)} or less, 5 % longer than {seconds(high)}."
+    worst = known.facts.get("wait.worst")
+    if worst:
+        text += f" Worst served: {worst['kind']} {worst['id']}."
+    return _Found(seconds(median), text, "waits", _by_size(known.facts.get("wait.by_size") or []))
+
+
+def _by_size(classes: Sequence[Mapping[str, Any]]) -> Figure | None:
+    waits = [one["p95"] for one in classes]
+    if len(waits) <= 1 or not any(waits):
+        return None
+    words = ", ".join(f"{one['id']}: {seconds(one['p95'])}" for one in classes)
+    title = "95th percentile of wait times by number of processors"
+    return spark("answer-wait", title, waits, f"{title}: {words}.", shape="bars")
+
+
+# --- What went wrong? ---
+
+
+def _wrong(known: _Known) -> _Found:
+    counts = {
+        name: known.facts.get(f"jobs.{name}.count") or 0 for name in ("completed", "failed", "cancelled")
+    }
+    total = sum(counts.values())
+    outages = _outages(known.facts)
+    if not total:
+        return _Found("", f"How jobs ended is not recorded.{outages}", "outcomes")
+    shares = {name: count / total for name, count in counts.items()}
+    bad = shares["failed"] + shares["cancelled"]
+    parts = [
+        f"{fraction(shares[name])} {done}"
+        for name, done in (("failed", "failed"), ("cancelled", "were cancelled"))
+        if shares[name] >= NOTICEABLE
+    ]
+    none = "All jobs completed" if bad == 0 else "Nearly all jobs completed"
+    said = f"Of the jobs, {' and '.join(parts)}" if parts else none
+    words = ", ".join(f"{name} {fraction(share)}" for name, share in shares.items())
+    picture = spark(
+        "answer-wrong", "Jobs by outcome", [*shares.values()], f"Jobs by outcome: {words}.", shape="bars"
+    )
+    return _Found(fraction(bad), f"{said}.{outages}", "outcomes", picture)
+
+
+def _outages(facts: Mapping[str, Any]) -> str:
+    count, lost = facts.get("capacity.outages.count"), facts.get("capacity.outages.seconds")
+    if not count:
+        return ""
+    return f" {counted(count, 'possible outage')} ({seconds(lost)} in all)."
+
+
+# --- What changed? ---
+
+MEASURES: Final = {
+    "peak": ("The maximum of busy processors", "count"),
+    "busy": ("The mean of busy processors", "count"),
+    "users": ("Users per week", "count"),
+    "jobs": ("Jobs per week", "count"),
+    "wait": ("The mean wait time", "seconds"),
+    "failed": ("The share of failed jobs", "fraction"),
+    "runtime": ("The median run time", "seconds"),
+    "processors": ("Mean processors per job", "count"),
+}
+
+
+def _changed(known: _Known) -> _Found:
+    changes = known.facts.get("changes")
+    picture = _course(known.figures, "arrivals", "Jobs submitted over time")
+    if changes is None:
+        return _Found(
+            "", "Whether anything changed is unknown: the log has too few whole weeks.", "changes", picture
+        )
+    if not changes:
+        return _Found(
+            "nothing",
+            "No lasting change of weekly values is found.",
+            "changes",
+            picture,
+        )
+    largest = max(changes, key=_factor)
+    name, unit = MEASURES[largest["what"]]
+    before, after = show(largest["before"], unit), show(largest["after"], unit)
+    others = f" {counted(len(changes) - 1, 'more change')}." if len(changes) > 1 else ""
+    text = f"{name} went from {before} to {after} (from {largest['when']}).{others}"
+    return _Found(counted(len(changes), "change"), text, "changes", picture)
+
+
+def _factor(change: Mapping[str, Any]) -> float:
+    """Return how many times the larger level is the smaller one."""
+    low, high = sorted((abs(change["before"]), abs(change["after"])))
+    return float(high / low) if low else float("inf")
+
+
+def _course(figures: Mapping[str, Figure], name: str, title: str) -> Figure | None:
+    """Return the first line of a time series as a small picture."""
+    if name not in figures:
+        return None
+    figure = figures[name]
+    values = next(iter(_lines(figure.data["lines"])), ())
+    return spark(f"answer-{name}", title, list(values), figure.alt) if len(values) > 1 else None
+
+
+def _lines(lines: Value) -> Iterator[Sequence[float | None]]:
+    for line in lines if isinstance(lines, list) else ():
+        yield line["y"]
+
+
+Question = tuple[str, str, Callable[[_Known], _Found]]
+
+QUESTIONS: Final[Sequence[Question]] = (
+    ("busy", "How busy was it?", _busy),
+    ("who", "Who used it?", _who),
+    ("wait", "How long did jobs wait?", _wait),
+    ("wrong", "What went wrong?", _wrong),
+    ("changed", "What changed?", _changed),
+)
