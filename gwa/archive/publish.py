@@ -21,7 +21,7 @@ from gwa.metrics.diversity import diversity
 from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.document import Report
-from gwa.report.drawing import draw, to_draw
+from gwa.report.drawing import draw, image_address, to_draw
 from gwa.report.html import html, summary
 from gwa.store.anonymize import anonymous_sources, public_format
 from gwa.store.engines.config import Engine
@@ -97,9 +97,10 @@ def publish(
             if suffix != base.suffix:
                 writer(folder / (name + suffix)).save(store, folder / (name + suffix))
         report = build(store, entry.id)
-        about = _about(entry, store, report)
+        drawings = drawn(report)
+        about = _about(entry, store, report, drawings)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
-    (folder / REPORT).write_text(html(report, drawings=drawn(report), above=above), encoding="utf-8")
+    (folder / REPORT).write_text(html(report, drawings=drawings, above=above), encoding="utf-8")
     content = about | {
         "key": key(catalogue, entry, publish_names=publish_names),
         "name": name,
@@ -175,7 +176,9 @@ def _labels(catalogue: Catalogue, entry: CatalogueEntry) -> tuple[tuple[str, str
     return tuple((name, " ".join(text.split())) for name, text in lines if text)
 
 
-def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any]:
+def _about(
+    entry: CatalogueEntry, store: Store, report: Report, drawings: Mapping[str, str]
+) -> dict[str, Any]:
     """Return what pages tell of a trace."""
     return {
         "id": entry.id,
@@ -184,6 +187,17 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
         "facts": {fact.id: fact.value for fact in report.facts()},
         "labels": {fact.id: (fact.label, fact.unit) for fact in report.facts()},
         "summary": [(fact.label, fact.value, fact.unit) for fact in summary(report)],
+        "answers": [
+            {
+                "question": answer.question,
+                "number": answer.number,
+                "text": answer.text,
+                "section": answer.section,
+                "picture": image_address(drawings[answer.picture.id]) if answer.picture else "",
+                "alt": answer.picture.alt if answer.picture else "",
+            }
+            for answer in report.answers
+        ],
         "findings": [(finding.text, finding.advice, finding.section) for finding in report.findings],
         "fields": [(title, meaning, share) for title, meaning, _, share in completeness(store)],
         "problems": [(problem.level, problem.meaning, problem.count) for problem in problems(store)],

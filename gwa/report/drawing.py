@@ -7,6 +7,8 @@ before.
 """
 
 import os
+import re
+from base64 import b64encode
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -65,6 +67,12 @@ def _drawings() -> "dict[str, Drawing]":
     """Return the function that draws each kind of plot."""
     found = plugins.modules("gwa.report.figures", "gwa.figures")
     return {module.__name__.rpartition(".")[2]: module.draw for module in found}
+
+
+def image_address(svg: str) -> str:
+    """Return the address that holds a drawing as an image; there its colours are fixed."""
+    fixed = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", svg)
+    return f"data:image/svg+xml;base64,{b64encode(fixed.encode()).decode()}"
 
 
 def to_draw(report: Report) -> tuple[Figure, ...]:

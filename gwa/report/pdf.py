@@ -7,7 +7,6 @@ document is tagged, so that it can be read aloud, and has bookmarks.
 
 import logging
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from markupsafe import Markup
 
 from gwa.errors import OutputError
 from gwa.report.document import Figure, Report
-from gwa.report.drawing import draw_all, to_draw
+from gwa.report.drawing import draw_all, image_address, to_draw
 from gwa.report.html import page
 from gwa.report.language import Language
 
@@ -111,12 +110,10 @@ def _own_only(weasyprint: Any) -> Any:  # noqa: ANN401 - it has no types
 
 def _image(figure: Figure, svg: str) -> Markup:
     """Return *svg* as an image; on paper its colours are fixed."""
-    fixed = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", svg)
-    size = SIZE.search(fixed)
+    size = SIZE.search(svg)
     wide, high = size.groups() if size else ("", "")
-    source = b64encode(fixed.encode()).decode()
-    image = Markup('<img src="data:image/svg+xml;base64,{}" alt="{}" width="{}" height="{}">')
-    return image.format(source, figure.alt, wide, high)
+    image = Markup('<img src="{}" alt="{}" width="{}" height="{}">')
+    return image.format(image_address(svg), figure.alt, wide, high)
 
 
 @contextmanager

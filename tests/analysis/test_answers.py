@@ -1,0 +1,147 @@
+"""The five answers say what the facts of the report say, and "unknown" where the log does not tell."""
+
+import pytest
+
+import gwa
+from gwa.analysis.answers import answers
+from gwa.report.document import Fact, Facts, Report, Section
+from gwa.report.figures.series import series
+from gwa.report.figures.spark import MAXIMUM_POINTS, spark
+from tests.conftest import HOME
+
+SECTIONS = ("utilization", "users", "waits", "outcomes", "changes", "arrivals")
+
+
+def asked(question, *figures, sections=SECTIONS, **facts):
+    """Return the answer to a question in a report with these facts, whose points are written as __."""
+    known = Facts(tuple(Fact(name.replace("__", "."), value, name) for name, value in facts.items()))
+    blocks = {"utilization": (known, *figures)}
+    made = tuple(Section(name, name, "", blocks.get(name, ())) for name in sections)
+    return next((one for one in answers(Report("t", "", made)) if one.id == question), None)
+
+
+@pytest.mark.parametrize(
+    ("facts", "number", "text"),
+    [
+        (
+            {"utilization__mean": 0.713, "trace__cpus": 512},
+            "71.3 %",
+            "On average 71.3 % of 512 processors were busy.",
+        ),
+        (
+            {"utilization__mean": None, "utilization__at_least": 0.464, "trace__cpus": 512},
+            "≥ 46.4 %",
+            "At least 46.4 % of 512 processors were busy; the log is cut, so it may be more.",
+        ),
+        (
+            {"utilization__mean": None},
+            "",
+            "Utilization is unknown: sizes, run times or submissions are not recorded.",
+        ),
+        (
+            {"utilization__mean": 0.5, "trace__cpus": 4, "trace__cpus_inferred": True},
+            "50 %",
+            "On average 50 % of 4 processors (the most ever busy at once; the size is not recorded) were"
+            " busy.",
+        ),
+    ],
+)
+def test_how_busy(facts, number, text):
+    answer = asked("busy", **facts)
+    assert (answer.number, answer.text, answer.section) == (number, text, "utilization")
+
+
+def test_who_used_it():
+    ranking = [{"id": "a", "cpu_share": 0.6}, {"id": "b", "cpu_share": 0.4}]
+    answer = asked("who", trace__users=12, users__half_cpu=1, users__by_cpu=ranking)
+    assert answer.number == "1 of 12"
+    assert answer.text == "1 of 12 users accounts for half of all core-hours, the largest for 60 %."
+    assert answer.picture.data["values"] == [0.6, 0.4]
+
+
+def test_groups_stand_for_users_that_are_not_recorded():
+    answer = asked("who", trace__users=0, trace__groups=3, groups__half_cpu=2)
+    assert answer.text == "2 of 3 groups account for half of all core-hours."
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("who", "Users and groups are not recorded."),
+        ("wait", "Wait times are not recorded."),
+        ("wrong", "How jobs ended is not recorded."),
+        ("changed", "Whether anything changed is unknown: the log has too few whole weeks."),
+    ],
+)
+def test_what_is_not_recorded_is_unknown(question, text):
+    answer = asked(question)
+    assert (answer.number, answer.text) == ("", text)
+
+
+def test_how_long_jobs_wait():
+    by_size = [{"id": "1", "p95": 60}, {"id": "2 to 4", "p95": 7200}]
+    answer = asked("wait", jobs__wait__median=5, jobs__wait__p95=3600, wait__by_size=by_size)
+    assert (answer.number, answer.text) == (
+        "5 s",
+        "Half of the jobs waited 5 s or less, 5 % longer than 1 h.",
+    )
+    assert answer.picture.data["values"] == [60, 7200]
+    worst = {"kind": "queue", "id": "long"}
+    answer = asked("wait", jobs__wait__median=5, jobs__wait__p95=3600, wait__worst=worst)
+    assert answer.text.endswith(" Worst served: queue long.")
+
+
+@pytest.mark.parametrize(
+    ("failed", "cancelled", "number", "text"),
+    [
+        (20, 5, "25 %", "Of the jobs, 20 % failed and 5 % were cancelled."),
+        (0, 5, "5 %", "Of the jobs, 5 % were cancelled."),
+        (0, 0, "0 %", "All jobs completed."),
+    ],
+)
+def test_what_went_wrong(failed, cancelled, number, text):
+    counts = {"completed": 100 - failed - cancelled, "failed": failed, "cancelled": cancelled}
+    answer = asked("wrong", **{f"jobs__{name}__count": count for name, count in counts.items()})
+    assert (answer.number, answer.text) == (number, text)
+
+
+def test_possible_outages_are_part_of_what_went_wrong():
+    answer = asked("wrong", capacity__outages__count=2, capacity__outages__seconds=7200)
+    assert answer.text == "How jobs ended is not recorded. 2 possible outages (2 h in all)."
+
+
+def test_the_largest_change_is_said():
+    changes = [
+        {"what": "users", "when": "2012-05-07", "before": 10.0, "after": 12.0},
+        {"what": "jobs", "when": "2012-06-04", "before": 300.0, "after": 900.0},
+    ]
+    answer = asked("changed", changes=changes)
+    assert answer.number == "2 changes"
+    assert answer.text == "Jobs per week went from 300 to 900 (from 2012-06-04). 1 more change."
+    assert asked("changed", changes=[]).number == "nothing"
+
+
+def test_a_picture_is_the_figure_of_its_section():
+    values = [0.0, 4.0, 8.0, 4.0]
+    figure = series("utilization", "Busy", range(4), {"busy": values}, "Processors", "What is seen.")
+    answer = asked("busy", figure, utilization__mean=0.5, trace__cpus=8)
+    assert answer.picture.data["values"] == values
+    assert answer.picture.alt == "What is seen."
+
+
+def test_only_sections_of_the_report_are_linked():
+    assert asked("wait", sections=("utilization",), jobs__wait__median=1, jobs__wait__p95=2) is None
+
+
+def test_long_courses_are_averaged():
+    values = spark("id", "title", [1.0, 3.0] * 600, "alt").data["values"]
+    assert values == [2.0] * MAXIMUM_POINTS
+    assert spark("id", "title", [1.0, None, 2.0], "alt").data["values"] == [1.0, None, 2.0]
+
+
+def test_a_report_of_a_trace_answers_all_five():
+    with gwa.open(HOME / "sample_traces" / "swf" / "tiny.swf") as trace:
+        report = trace.report()
+    assert [answer.id for answer in report.answers] == ["busy", "who", "wait", "wrong", "changed"]
+    mean = report.fact("utilization.mean").value
+    assert f"{mean * 100:.1f}".rstrip("0").rstrip(".") in report.answers[0].number
