@@ -41,8 +41,10 @@ def asked(question, *figures, sections=SECTIONS, **facts):
         (
             {"utilization__mean": 0.5, "trace__cpus": 4, "trace__cpus_inferred": True},
             "50 %",
-            "On average 50 % of 4 processors (the most ever busy at once; the size is not recorded) were"
-            " busy.",
+            (
+                "On average 50 % of 4 processors (the most ever busy at once; the size is not recorded) were"
+                " busy."
+            ),
         ),
     ],
 )
