@@ -8,7 +8,7 @@ log does not record is said to be unknown, with the reason.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from gwa.report.document import Answer, Figure, Report, Value
+from gwa.report.document import Answer, Figure, Report, Unit, Value
 from gwa.report.figures.spark import spark
 from gwa.report.formatting import counted, fraction, number, seconds, show
 
@@ -180,14 +180,14 @@ def _wrong(known: _Known) -> _Found:
 
 def _outages(facts: Mapping[str, Any]) -> str:
     count, lost = facts.get("capacity.outages.count"), facts.get("capacity.outages.seconds")
-    if not count:
+    if not count or lost is None:
         return ""
     return f" {counted(count, 'possible outage')} ({seconds(lost)} in all)."
 
 
 # --- What changed? ---
 
-MEASURES: Final = {
+MEASURES: Final[Mapping[str, tuple[str, Unit]]] = {
     "peak": ("The maximum of busy processors", "count"),
     "busy": ("The mean of busy processors", "count"),
     "users": ("Users per week", "count"),

@@ -52,12 +52,14 @@ class Analysis:
     order: int = 0
     on_request: bool = False
     """Whether it takes long, so that it is made only where it is named."""
+    facts_on_request: bool = False
+    """Whether its facts are computed only where they are asked for: they are for looking at."""
     when: Callable[[Store], bool] | None = None
     """Of which traces it is part of the report; it is left out of that of others without a word."""
 
     def has_facts(self, prefix: str) -> bool:
         """Whether the id of one of its facts may begin with *prefix*; if on request, of all of them."""
-        if self.on_request:
+        if self.on_request or self.facts_on_request:
             return prefix.startswith(self.facts)
         return any(fact.startswith(prefix) or prefix.startswith(fact) for fact in self.facts)
 
@@ -97,13 +99,15 @@ def analysis(
     needs: Sequence[str] = (),
     order: int = 0,
     on_request: bool = False,
+    facts_on_request: bool = False,
     when: Callable[[Store], bool] | None = None,
 ) -> Callable[[BlockGenerator], Analysis]:
     """
     Make a generator of blocks an analysis; its module's name is the id of the section.
 
     The ids of its facts begin with one of *facts*. Without the fields that it *needs* it is not run, but
-    mentioned, unless *when* leaves it out; and *on_request* only where it is named.
+    mentioned, unless *when* leaves it out; and *on_request* only where it is named, its facts too where
+    *facts_on_request*.
     """
 
     def register(function: BlockGenerator) -> Analysis:
@@ -118,6 +122,7 @@ def analysis(
             function,
             order,
             on_request,
+            facts_on_request,
             when,
         )
 

@@ -2,7 +2,8 @@
 What a report is made of: plain frozen data that templates print and JSON can hold.
 
 A `Report` has sections, a section has blocks, and a block is one of `Facts`, `FactTable`, `Table`,
-`Figure` and `Note`. Analyses yield blocks; nothing here knows of HTML, and templates never compute.
+`Figure`, `Note` and `Attachment`. Analyses yield blocks; nothing here knows of HTML, and templates never
+compute.
 What draws and writes a document is imported when it is asked to.
 """
 
@@ -247,7 +248,18 @@ class Note:
     level: Level = "info"
 
 
-Block: TypeAlias = Facts | FactTable | Table | Figure | Note
+@dataclass(frozen=True)
+class Attachment:
+    """A file called *name* with a *text*, which a page offers to save."""
+
+    kind: ClassVar[str] = "attachment"
+    id: str
+    title: str
+    name: str
+    text: str = field(repr=False)
+
+
+Block: TypeAlias = Facts | FactTable | Table | Figure | Note | Attachment
 """Any part of a section."""
 
 

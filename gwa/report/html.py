@@ -277,6 +277,7 @@ def words(zone: str | None, language: Language) -> dict[str, Callable[..., Any]]
     """
     return {
         "_": language,
+        "base64": lambda text: b64encode(text.encode()).decode(),
         "brief": partial(_localized, partial(brief, zone=zone), language),
         "exact": exact,
         "numeric": numeric,

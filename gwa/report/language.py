@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from gwa.errors import DefinitionError
 from gwa.report.document import (
     Answer,
+    Attachment,
     Block,
     Fact,
     Facts,
@@ -218,6 +219,8 @@ def _block(block: Block, translate: Callable[[str], str]) -> Block:
         case Table():
             heads = tuple(_texts(column, translate, "label") for column in block.columns)
             return replace(_texts(block, translate, "title", "note"), columns=heads)
+        case Attachment():
+            return _texts(block, translate, "title")
         case Figure():
             data = {name: _figure_data(value, translate, name) for name, value in block.data.items()}
             return replace(_texts(block, translate, "title", "alt", "note"), data=data)

@@ -1,0 +1,101 @@
+"""How to make a workload like this one: models that are fitted at once, and the commands to type."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._scored_models import (
+    COLUMNS,
+    DISTANCE_NOTE,
+    PARAMETER_COLUMNS,
+    PARAMETER_NOTE,
+    SEED,
+    ScoredModel,
+    curves,
+    earliest,
+    parameter_rows,
+    row,
+    score_models,
+)
+from gwa.models.base import Model, models
+from gwa.report.document import Attachment, Block, Column, Fact, Facts, Note, Table
+from gwa.report.facts import number
+from gwa.store.store import Store
+
+if TYPE_CHECKING:
+    from gwa.evaluation.job_arrays import JobArrays
+
+MAXIMUM_JOBS: Final = 3000
+"""Models are fitted to the first jobs of a longer trace, so that it takes a second or two at any size."""
+
+QUICK: Final = ("minh2009", "minh2010", "thesis-tasks")
+"""Models that are fitted in a fraction of a second."""
+
+COMMANDS: Final = (
+    ("as many jobs as you like", "gwa generate model.json --jobs 10000 --seed 1 -o synthetic.gwf"),
+    (
+        "another load on another size of machine",
+        "gwa generate model.json --days 30 --cpus 256 --utilization 0.8 --seed 1 -o loaded.gwf",
+    ),
+    ("how near it comes", "gwa score TRACE synthetic.gwf"),
+)
+
+
+@analysis(
+    "Synthetic workloads",
+    Chapter.SYNTHETIC,
+    facts=("synthetic",),
+    needs=("submit_time", "run_time", "n_procs"),
+    facts_on_request=True,
+)
+def synthetic_workloads(store: Store) -> Iterator[Block]:
+    """
+    Models that make jobs like those of this trace, how near they come, and how to generate with the nearest.
+
+    Three models that are fitted quickly are fitted to the first 3,000 jobs that ran, and each makes as many.
+    Distances are those of 'gwa score', in-sample. The model gwa, which takes longer, often comes nearer: 'gwa
+    model fit TRACE gwa' fits it to the whole trace, and 'gwa report TRACE --sections models' compares all.
+    """
+    from gwa.evaluation.job_arrays import JobArrays
+
+    with earliest(store, MAXIMUM_JOBS) as sample:
+        real = JobArrays.of(sample)
+        if len(real) < Model.minimum_jobs:
+            yield Note(f"{len(real)} jobs ran at a known time: too few for a model.")
+            return
+        kinds = models()
+        scored, refused = score_models(sample, real, [kinds[name] for name in QUICK if name in kinds])
+    if scored:
+        yield from _blocks(real, scored)
+    yield from (Note(reason) for reason in refused)
+
+
+def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
+    """Yield how near the models come, the file and the parameters of the nearest, and what to do with it."""
+    from gwa.models.files import text
+
+    nearest = scored[0]
+    yield Facts(
+        (
+            Fact("synthetic.nearest", nearest.model.name, "Nearest of the quick models"),
+            *(
+                Fact(
+                    f"synthetic.{one.model.name}", number(one.floors), f"{one.model.title}: noise floors away"
+                )
+                for one in scored
+            ),
+        ),
+        listed=False,
+    )
+    yield Table("synthetic", "How near the models come", COLUMNS, tuple(map(row, scored)), DISTANCE_NOTE)
+    origin = {"jobs": len(real), "seed": SEED}
+    yield Attachment("model", f"{nearest.model.title}, fitted", "model.json", text(nearest.model, origin))
+    yield Table(
+        "synthetic-commands",
+        "What to do with model.json",
+        (Column("what", "To see or make"), Column("command", "Command")),
+        COMMANDS,
+    )
+    yield from curves(real, [nearest], "synthetic")
+    rows = tuple(parameter_rows(nearest.model))
+    yield Table("synthetic-parameters", "Fitted parameters", PARAMETER_COLUMNS[1:], rows, PARAMETER_NOTE)
