@@ -96,7 +96,8 @@ class Layout:
     @property
     def is_half(self) -> bool:
         """Whether what is in view is a narrow figure, beside which another section may stand."""
-        return bool(self.main) and all(row.shape == "single" for row in self.main)
+        figures = [row for row in self.main if not isinstance(row.blocks[0], Note)]
+        return bool(figures) and all(row.shape == "single" for row in figures)
 
 
 @dataclass(frozen=True)

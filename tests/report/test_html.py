@@ -73,7 +73,7 @@ def test_every_kind_of_block_has_a_macro_and_no_other_has():
     }
 
     macros = set(re.findall(r"macro (\w+)\(", source))
-    assert macros == known == {"facts", "fact_table", "table", "figure", "note"}
+    assert macros == known == {"facts", "fact_table", "table", "figure", "note", "attachment"}
 
 
 def test_the_page_is_the_same_each_time(report, text):
