@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow browser coverage lint types format lock bench ratios big instructions fidelity leaderboard \
+.PHONY: help demo test slow campaign browser coverage lint types format lock bench ratios big instructions fidelity leaderboard \
     calibration minh generation clean setup site spark thesis
 .DELETE_ON_ERROR:
 
@@ -31,6 +31,9 @@ test: lint types .venv/tests ## check style and types, then run all tests but th
 
 slow: .venv/tests ## run the slow tests: long fuzzing, calibration, the largest logs
 	$(BIN)/python -m pytest -n 2 -m slow --hypothesis-profile search
+
+campaign: .venv/tests ## attack gwa with N=20000 mutated logs, kills, failing disks, Ctrl-C; a table in build/campaign
+	$(BIN)/python -m tests.campaign $(or $(N),20000) -o build/campaign
 
 browser: .venv/tests site/node_modules tests/browser/node_modules ## use all pages in a browser, as readers do
 	$(BIN)/python -m pytest -n 1 tests/browser

@@ -270,7 +270,12 @@ select
     end as reject,
     case when reject is null then [
         if(
-            not regexp_matches(coalesce(submitted, started, ended), '(Z|[+-]\d\d:?\d\d)$'),
+            not regexp_matches(
+                list_filter(
+                    list_zip([submitted, started, ended], times[:3]), lambda pair: pair[2] is not null
+                )[1][1],
+                '(Z|[+-]\d\d:?\d\d)$'
+            ),
             nullif(getvariable('zone_remark'), ''),
             null
         ),

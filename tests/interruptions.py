@@ -1,8 +1,10 @@
 """
-Commands that are killed, or whose disk fails, at an event of the file system; then they are run again.
+Commands that are killed, or whose disk fails, at a step of their work; then they are run again.
 
-`campaign` returns a table with a row for each command. The commands run in processes that are forked from one
-that has imported everything, and that opens no trace itself: a kill and the run after it take about a second.
+A step is an event of the file system that Python knows of, a byte of a file, which engines write, too, or a
+read of an input: see `INTERRUPTIONS`. `campaign` returns a table with a row for each command. The commands
+run in processes that are forked from one that has imported everything, and that opens no trace itself: a
+kill and the run after it take about a second.
 """
 
 import errno
@@ -10,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import sys
@@ -24,6 +27,9 @@ JOB: Final = "{0} {1} 5 60 2 -1 -1 2 60 -1 1 {2} 1 1 1 1 -1 -1\n"
 
 TEMPORARY: Final = "tmp"
 """The folder for temporary files, in the folder in which a command runs."""
+
+KILLS: Final = (signal.SIGKILL, signal.SIGXFSZ, signal.SIGPROF)
+"""The signals by which commands are killed: nothing runs after them."""
 
 FAULTS: Final = (errno.ENOSPC, errno.EIO, errno.EACCES)
 
@@ -109,7 +115,7 @@ COMMANDS: Final = {
             "out/results.csv out/results.parquet out/report.html out/report.json",
         ),
         Command(
-            "leaderboard", "leaderboard weeks.swf --models lublin --seeds 1 -o out",
+            "leaderboard", "leaderboard weeks.swf --models lublin --seeds 1 -o out --quiet",
             "out/leaderboard.html out/leaderboard.json",
         ),
         Command("site build", "site build site -o public", "public"),
@@ -133,27 +139,27 @@ class Row:
 
 
 def campaign(
-    folder: Path, kills: int, names: list[str] | None = None, *, faults: bool = False
+    folder: Path, kills: int, names: list[str] | None = None, by: str = "kill", plant: str = ""
 ) -> list[dict[str, Any]]:
     """
-    Interrupt each command *kills* times in *folder*, at events that are evenly spread; 0 is at every event.
+    Interrupt each command *kills* times in *folder*, at steps that are evenly spread; 0 is at every step.
 
-    With *faults* the disk refuses one operation instead. Return a row for each command.
+    It is interrupted *by* one of `INTERRUPTIONS`. *plant* is code that is run first, to make gwa wrong.
+    Return a row for each command.
     """
-    code = "import sys; from tests.interruptions import serve; serve(*sys.argv[1:])"
-    done = run(code, folder, kills, int(faults), *(names or COMMANDS))
+    code = f"{plant}\nimport sys; from tests.interruptions import serve; serve(*sys.argv[1:])"
+    done = run(code, folder, kills, by, *(names or COMMANDS))
     if done.returncode:
         raise RuntimeError(done.stderr.decode())
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     return rows
 
 
-def serve(folder: str, kills: str, faults: str, *names: str) -> None:
+def serve(folder: str, kills: str, by: str, *names: str) -> None:
     """Print the rows of the commands *names* as JSON."""
     warm(LIGHT if all(COMMANDS[name].words.startswith("convert") for name in names) else ("gwa.",))
     place = Path(folder).absolute()
-    interrupt = fault if int(faults) else kill
-    rows = [asdict(interrupted(COMMANDS[name], place, int(kills), interrupt)) for name in names]
+    rows = [asdict(interrupted(COMMANDS[name], place, int(kills), INTERRUPTIONS[by])) for name in names]
     json.dump(rows, sys.stdout)
 
 
@@ -344,20 +350,145 @@ def fault(place: Path, number: int) -> Callable[[], None]:
     return lambda: events(place, act)
 
 
-def note(descriptor: int, count: int) -> None:
-    os.pwrite(descriptor, str(count).encode(), 0)
+def kill_byte(_place: Path, number: int) -> Callable[[], None]:
+    """Return what makes the system kill this process when a file grows beyond a *number* of bytes."""
+
+    def hook() -> None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (number, resource.RLIM_INFINITY))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+    return hook
 
 
-def counted(place: Path, words: str) -> int:
-    """Return the number of events of a command."""
+def kill_moment(_place: Path, number: int) -> Callable[[], None]:
+    """Return what makes the system kill this process after a *number* of milliseconds of work."""
+
+    def hook() -> None:
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, number / 1000)
+
+    return hook
+
+
+def full_byte(_place: Path, number: int) -> Callable[[], None]:
+    """Return what makes writing fail where a file would grow beyond a *number* of bytes."""
+
+    def hook() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (number, resource.RLIM_INFINITY))
+
+    return hook
+
+
+def reads(act: Callable[[int], bool | None]) -> None:
+    """Call *act* with a number before each read of an input; where it returns True, the input ends there."""
+    from gwa.ingest.source import compressed
+
+    count, file = 0, compressed._HashingFile  # noqa: SLF001 - inputs are read there, and nowhere else
+
+    class _Failing:
+        def __init__(self, raw: Any) -> None:
+            self.raw = raw
+
+        def readinto(self, view: memoryview) -> int:
+            nonlocal count
+            count += 1
+            return 0 if act(count) else int(self.raw.readinto(view))
+
+        def close(self) -> None:
+            self.raw.close()
+
+    def begin(self: Any, path: Path) -> None:
+        plain(self, path)
+        self.file = _Failing(self.file)
+
+    plain = file.__init__
+    file.__init__ = begin  # type: ignore[method-assign]
+
+
+def fail_read(_place: Path, number: int) -> Callable[[], None]:
+    """Return what makes a read of an input fail."""
+
+    def act(count: int) -> None:
+        if count == number:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    return lambda: reads(act)
+
+
+def cut_read(_place: Path, number: int) -> Callable[[], None]:
+    """Return what makes an input end early, as one does that another program shortens meanwhile."""
+    return lambda: reads(lambda count: count == number)
+
+
+def noted(place: Path, words: str, watch: Callable[[Callable[[int], None]], None]) -> int:
+    """Return the last number that *watch* notes while a command runs."""
     total = Path(f"{place}.count")
 
     def hook() -> None:
         descriptor = os.open(total, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        events(place, lambda count, *_: note(descriptor, count))
+        watch(lambda count: void(os.pwrite(descriptor, str(count).encode(), 0)))
 
     execute(place, words, hook)
     return int(total.read_text() or 0)
+
+
+def void(_: object) -> None:
+    """Return nothing, whatever is given."""
+
+
+def counted(place: Path, command: Command) -> int:
+    """Return the number of events of a command."""
+    return noted(place, command.words, lambda note: events(place, lambda count, *_: note(count)))
+
+
+def counted_reads(place: Path, command: Command) -> int:
+    """Return the number of times that a command reads of its inputs."""
+    return noted(place, command.words, reads)
+
+
+def largest(place: Path, command: Command) -> int:
+    """Return the size of the largest file that a command writes, and leaves."""
+    execute(place, command.words)
+    roots = [place / name for name in command.outputs.split()]
+    files = [file for root in roots for file in (root, *root.rglob("*")) if file.is_file()]
+    return max((file.stat().st_size for file in files), default=0)
+
+
+def milliseconds(place: Path, command: Command) -> int:
+    """Return how long a command works: CPU time, which is no longer on a busy machine."""
+
+    def run_through() -> float:
+        execute(place, command.words)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    return int(1000 * float(forked(run_through, place)[1]))
+
+
+@dataclass(frozen=True)
+class Interruption:
+    """
+    A way to interrupt a command: how many steps there are, and what is done at one of them.
+
+    *is_loss* says that a command that ends well may have other results than without the interruption.
+    """
+
+    steps: Callable[[Path, Command], int]
+    hook: Callable[[Path, int], Callable[[], None]]
+    is_loss: bool = False
+
+
+INTERRUPTIONS: Final = {
+    "kill": Interruption(counted, kill),
+    "fault": Interruption(counted, fault),
+    "kill while writing": Interruption(largest, kill_byte),
+    "kill at a moment": Interruption(milliseconds, kill_moment),
+    "full disk": Interruption(largest, full_byte),
+    "fault while reading": Interruption(counted_reads, fail_read),
+    "cut while reading": Interruption(counted_reads, cut_read, is_loss=True),
+}
 
 
 def fresh(place: Path, template: Path) -> None:
@@ -366,10 +497,8 @@ def fresh(place: Path, template: Path) -> None:
     shutil.copytree(template, place)
 
 
-def interrupted(
-    command: Command, folder: Path, kills: int, interrupt: Callable[[Path, int], Callable[[], None]]
-) -> Row:
-    """Interrupt a command at events that are evenly spread over its run, and run it again after each."""
+def interrupted(command: Command, folder: Path, kills: int, by: Interruption) -> Row:
+    """Interrupt a command at steps that are evenly spread over its run, and run it again after each."""
     template, place = folder / "template", folder / "work"
     shutil.rmtree(template, ignore_errors=True)
     prepare(place)
@@ -378,18 +507,23 @@ def interrupted(
     place.rename(template)
     fresh(place, template)
     before = forked(lambda: snapshot(place, command), place)[1]
-    total = counted(place, command.words)
+    total = by.steps(place, command)
     fresh(place, template)
     completed(place, command.words)
     after, names_after = forked(lambda: snapshot(place, command), place)[1], listing(place)
     row = Row(command.name, total)
     for number in spread(total, kills):
         fresh(place, template)
-        outcome = execute(place, command.words, interrupt(place, number))
-        judge(row, number, outcome, forked(lambda: snapshot(place, command), place)[1], before, after)
+        outcome = execute(place, command.words, by.hook(place, number))
+        found = forked(lambda: snapshot(place, command), place)[1]
+        if by.is_loss and ended_well(outcome):
+            row.kills += 1
+            fresh(place, template)
+        else:
+            judge(row, number, outcome, found, before, after)
         again, said_again = execute(place, command.words)
         found = forked(lambda: snapshot(place, command), place)[1]
-        is_right = again == 0 and said_again is not None and said_again[0] == 0 and found == after
+        is_right = ended_well((again, said_again)) and found == after
         row.reruns_right += is_right
         left = sorted({*listing(place)} ^ {*names_after})
         row.leftovers += bool(left)
@@ -397,6 +531,12 @@ def interrupted(
             row.wrong.append(f"{number}: rerun {again} {said_again}, left {left[:4]}")
     shutil.rmtree(place)
     return row
+
+
+def ended_well(outcome: tuple[int, tuple[int, str] | None]) -> bool:
+    """Whether a command ended, and said that all went well."""
+    status, said = outcome
+    return status == 0 and said is not None and said[0] == 0
 
 
 def judge(row: Row, number: int, outcome: tuple[int, Any], found: Any, before: Any, after: Any) -> None:
@@ -407,12 +547,12 @@ def judge(row: Row, number: int, outcome: tuple[int, Any], found: Any, before: A
     status, said = outcome
     if half:
         row.wrong.append(f"{number}: half {half}")
-    if status == 0 and said[0] == 0 and found == after:
+    if ended_well(outcome) and found == after:
         row.tolerated += 1
     elif status == 0 and (said[0] != 1 or len(said[1].strip().splitlines()) != 1 or "inside gwa" in said[1]):
         row.messages_wrong += 1
         row.wrong.append(f"{number}: exit {said[0]}: {said[1]}")
-    elif status not in (0, -signal.SIGKILL):
+    elif status not in {0, *(-number for number in KILLS)}:
         row.messages_wrong += 1
         row.wrong.append(f"{number}: ended with {status}")
 

@@ -102,9 +102,14 @@ def outcome(name, *paths):
     except GwaError as error:
         return told(error)
     with store:
-        account = store.account
-        account.check()
-        assert store.rows("select count(*) from jobs") == [(account.jobs,)]
-        ((kept,),) = store.rows("select count(*) from rejects")
-        assert kept == min(account.rejected, 10_000)
-        return account
+        return checked(store)
+
+
+def checked(store):
+    """Return the account of a store, after comparing it with what the store holds."""
+    account = store.account
+    account.check()
+    assert store.rows("select count(*) from jobs") == [(account.jobs,)]
+    ((kept,),) = store.rows("select count(*) from rejects")
+    assert kept == min(account.rejected, 10_000)
+    return account

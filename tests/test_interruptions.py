@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.interruptions import COMMANDS, campaign
+from tests.interruptions import COMMANDS, INTERRUPTIONS, campaign
 
 
 def check(row):
@@ -14,10 +14,10 @@ def check(row):
     assert row["reruns_right"] == row["kills"], row
 
 
-@pytest.mark.parametrize("faults", [False, True])
-def test_a_command_that_is_killed_or_fails_is_repeated(faults, tmp_path):
-    """At a few events only; the slow tests take all."""
-    for row in campaign(tmp_path, 3, ["append", "partition"], faults=faults):
+@pytest.mark.parametrize("by", INTERRUPTIONS)
+def test_a_command_that_is_killed_or_fails_is_repeated(by, tmp_path):
+    """At a few steps only; the slow tests take all."""
+    for row in campaign(tmp_path, 2, ["append"], by):
         check(row)
 
 
@@ -34,6 +34,7 @@ def test_a_command_that_is_killed_at_any_event_is_repeated(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_disk_that_fails_at_any_event_is_said_in_a_line(name, tmp_path):
-    (row,) = campaign(tmp_path, 20, [name], faults=True)
+@pytest.mark.parametrize("by", [by for by in INTERRUPTIONS if by != "kill"])
+def test_a_disk_that_fails_at_any_step_is_said_in_a_line(name, by, tmp_path):
+    (row,) = campaign(tmp_path, 10, [name], by)
     check(row)

@@ -103,6 +103,8 @@ def _explain(error: Exception) -> str:
     """Say in a line what went wrong and, where it helps, what to do; of a query, all that the engine says."""
     import duckdb
 
+    from gwa.util.atomic import ENGINE
+
     if isinstance(error, QueryError):
         return str(error)
 
@@ -111,7 +113,7 @@ def _explain(error: Exception) -> str:
         return as_text(" ".join(str(error).split()))
     if isinstance(error, duckdb.OutOfMemoryException):
         return f"not enough memory: {line}; --memory raises the limit"
-    if isinstance(error, duckdb.IOException | OSError):
+    if isinstance(error, (OSError, *ENGINE)):
         return f"cannot read or write: {line}"
     message = f"something went wrong inside gwa ({type(error).__name__}: {line})"
     return f"{message}; please report it with what --debug shows"

@@ -128,7 +128,9 @@ def convert_in_place(
             _require_rows(store, files, options)
             _record_command(store, command)
             account = store.account
-            if not part.exists():
+            if part.exists():
+                store.flush()
+            else:
                 writer(out).save(store, part)
         return account
 

@@ -64,8 +64,9 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
     """
     Return the format of *head*, or the one called *name*.
 
-    The content decides, or the name of the file if the content matches several formats or none. Raise
-    `UnknownFormat` with what the file seems to be, the formats that are most like it, and what to do.
+    The content decides. The name of the file does if the content matches several formats, or none but comes
+    near the one that is named. Raise `UnknownFormat` with what the file seems to be, the formats that are
+    most like it, and what to do.
     """
     if name:
         return format_called(name)
@@ -81,7 +82,7 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
         matching = [format_ for format_ in others if mismatches[format_] is None]
     if len(matching) != 1:
         named = [format_ for format_ in matching or known if format_.is_named(plain_name(head.path))]
-        if len(named) == 1 and (matching or not head.is_binary):
+        if len(named) == 1 and (matching or named[0].likeness(head) >= MINIMUM_LIKENESS):
             return named[0]
         raise UnknownFormat(_refusal(head, mismatches, matching))
     return matching[0]
@@ -162,7 +163,8 @@ def open_files(
             f"{files[0]}: is {format_.title}, Spark reads Parquet: gwa convert it to .parquet first"
         )
     check_options(format_.title, format_.options, options.format_options)
-    store = format_.read(heads, options)
+    unread = tuple(file.path for file in recognised.skipped)
+    store = format_.read(heads, replace(options, unread=unread))
     if not store.is_read_only:
         _record_skipped(store, recognised.skipped)
         _add_skipped(store, options.stored_skips)

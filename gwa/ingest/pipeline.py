@@ -8,6 +8,7 @@ accounted for: job, fold, reject or comment.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import duckdb
@@ -67,7 +68,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
     """
     checkpoint, stored = open_checkpoint(store, spec, options), len(options.stored_hashes or ())
     earlier = checkpoint.files[:stored] if checkpoint else []
-    fresh = _files_to_read(store, [file.head for file in earlier], heads)
+    fresh = _files_to_read(store, [file.head for file in earlier], heads, options.unread)
     mark = spec.source_table.comment
     headers = [
         *(tuple(file.header) for file in earlier),
@@ -190,13 +191,15 @@ def _start_times(heads: Sequence[FileHead], headers: Sequence[Header], merged: H
     return [shared if start is None or len(known) == 1 else start for start in stated]
 
 
-def _files_to_read(store: Store, earlier: Sequence[FileHead], heads: Sequence[FileHead]) -> list[FileHead]:
+def _files_to_read(
+    store: Store, earlier: Sequence[FileHead], heads: Sequence[FileHead], unread: Sequence[Path]
+) -> list[FileHead]:
     """Return the files to read, in order; record duplicate files and missing parts as repairs."""
     distinct, duplicates = drop_duplicates(sort_parts(heads))
     for head, original in duplicates:
         meaning = f"{as_text(head.path.name)} is the same file as {as_text(original.path.name)}; read once"
         store.repaired("duplicate file", meaning, 1)
-    for name, meaning, count in missing_parts([*earlier, *distinct]):
+    for name, meaning, count in missing_parts([*earlier, *distinct], unread):
         store.repaired(name, meaning, count)
     return distinct
 

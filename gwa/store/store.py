@@ -181,6 +181,10 @@ class Store(Queries):
         if self._whole is None:
             self._folder.remove()
 
+    def flush(self) -> None:
+        """Write all to the file; `close` does so, too, but is silent of a disk that refuses it."""
+        self.connection.execute("checkpoint")
+
     def __enter__(self) -> Self:
         """Return the store itself, to be closed at the end of a ``with``."""
         return self

@@ -13,6 +13,7 @@ import duckdb
 import pytest
 
 from gwa.analysis.build import build
+from gwa.cli import _explain
 from gwa.util import interrupts
 from tests.conftest import HOME
 
@@ -202,3 +203,8 @@ def test_ctrl_c_in_the_middle_of_a_finalizer_comes_again_without_a_word():
         capture_output=True, text=True, check=False, timeout=50,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("stopped\n", "")
+
+
+def test_a_disk_that_is_full_when_the_engine_commits_is_no_defect_of_gwa():
+    error = duckdb.TransactionException("Failed to commit: Could not write file: No space left on device")
+    assert _explain(error).startswith("cannot read or write: Failed to commit")

@@ -21,6 +21,7 @@ from gwa.formats.convert import convert
 from gwa.formats.open import open_trace, recognise
 from gwa.ingest.source.head import FileHead
 from tests.conftest import HOME, LOGS
+from tests.killing import run as program_run
 from tests.mutation import CHANGES, FEW, mutated, told
 
 HEADER = "; UnixStartTime: 1000000000\n; MaxProcs: 8\n"
@@ -218,6 +219,76 @@ def test_a_gap_between_parts_is_told_from_parts_that_were_not_given(sample, tmp_
     assert re.search(
         r"missing part \(2\): parts of a table were not given, such as .*part-00004-of-00006", said
     )
+
+
+def test_a_part_that_is_no_trace_is_not_missing_as_well(sample, tmp_path):
+    data = next((sample / "google2011").glob("task_events*")).read_bytes()
+    for number in (0, 1, 2):
+        content = b"hello\n" if number == 1 else data + b"\n" * number
+        (tmp_path / f"task_events-part-{number:05}-of-00003.csv").write_bytes(content)
+    with open_trace([tmp_path]) as store:
+        names = {name for (name,) in store.rows("select name from repairs")}
+    assert "file not read" in names
+    assert not names & {"gap in parts", "missing part"}
+
+
+def test_a_name_alone_makes_no_trace(tmp_path, sample):
+    """The content is recognised, or refused, whatever the name promises."""
+    (tmp_path / "notes.swf").write_text("The cluster was down on Monday.\nSee the wiki.\n")
+    with pytest.raises(UnknownFormat, match="not a trace"):
+        open_trace([tmp_path / "notes.swf"])
+    (tmp_path / "other.swf").write_bytes((sample / "sge" / "accounting").read_bytes())
+    assert recognise(FileHead.of(tmp_path / "other.swf")).name == "sge"
+
+
+READ_FAILS = """
+import errno, os, sys
+from pathlib import Path
+from gwa.ingest.source import compressed
+from gwa.formats.convert import convert
+class Failing:
+    def readinto(self, view):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    def close(self):
+        pass
+begin = compressed._HashingFile.__init__
+opened = []
+def begin_failing(self, path):
+    begin(self, path)
+    opened.append(path)
+    if len(opened) > int(sys.argv[3]):
+        self.file = Failing()
+compressed._HashingFile.__init__ = begin_failing
+convert([Path(sys.argv[1])], Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("reads", [0, 1])
+@pytest.mark.parametrize("name", ["out.duckdb", "out.gwf"])
+def test_a_disk_that_fails_while_a_log_is_read_is_said_of_the_log(name, reads, log, tmp_path):
+    done = program_run(READ_FAILS, log, tmp_path / name, reads)
+    told = f"gwa.errors.TraceError: {log}: input/output error"
+    assert done.stderr.decode().splitlines()[-1] == told
+    assert not (tmp_path / name).exists()
+
+
+DISK_IS_FULL = """
+import resource, signal, sys
+from pathlib import Path
+from gwa.formats.convert import convert
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, resource.RLIM_INFINITY))
+convert([Path(sys.argv[1])], Path(sys.argv[2]))
+"""
+
+
+def test_a_store_that_does_not_fit_on_the_disk_is_no_output(log, tmp_path):
+    """The engine writes most of it when it is closed, and says nothing then."""
+    convert([log], tmp_path / "log.gwf")
+    for source in (log, tmp_path / "log.gwf"):
+        done = program_run(DISK_IS_FULL, source, tmp_path / "out.duckdb")
+        assert "OutputError" in done.stderr.decode().splitlines()[-1]
+        assert not (tmp_path / "out.duckdb").exists()
 
 
 def test_jobs_of_nothing_but_a_status_are_no_trace(tmp_path):

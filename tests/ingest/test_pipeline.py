@@ -82,7 +82,7 @@ def test_nothing_but_bad_lines_is_an_error_that_shows_the_first(log):
     with pytest.raises(
         TraceError, match=r"9 of 10 lines were refused, the first at line 2: 2 columns, expected 18"
     ):
-        open_trace([path])
+        open_trace([path], "swf")
 
 
 def test_a_file_given_twice_is_read_once(log):

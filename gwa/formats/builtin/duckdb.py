@@ -126,6 +126,7 @@ def write(store: Store, path: Path) -> None:
         try:
             with Store.create(part) as copy:
                 _copy(store, copy)
+                copy.flush()
         except duckdb.Error as error:
             message = f"{path}: cannot be written: {str(error).splitlines()[0]}"
             raise OutputError(message) from error

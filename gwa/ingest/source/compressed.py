@@ -32,9 +32,10 @@ class Stream(Protocol):
 
 
 class _HashingFile(io.RawIOBase):
-    """The raw bytes of a file, hashed and counted as they are read."""
+    """The raw bytes of a file, hashed and counted as they are read; `TraceError` where the disk fails."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.file = path.open("rb", buffering=0)
         self.hash = hashlib.sha256()
         self.count = 0
@@ -44,7 +45,10 @@ class _HashingFile(io.RawIOBase):
 
     def readinto(self, buffer: object) -> int:
         view = memoryview(cast("bytearray", buffer))
-        size = self.file.readinto(view)
+        try:
+            size = self.file.readinto(view)
+        except OSError as error:
+            raise unreadable(self.path, error) from error
         self.hash.update(view[:size])
         self.count += size
         return size
@@ -71,7 +75,7 @@ class Source:
             self.size = path.stat().st_size
             self._raw = _HashingFile(path)
         except OSError as error:
-            raise TraceError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+            raise unreadable(path, error) from error
         self._stream = _decompress(io.BufferedReader(self._raw, 1 << 20))
 
     @property
@@ -87,6 +91,8 @@ class Source:
             try:
                 # Not read, which loses data that it has already when it reaches the truncation.
                 piece = self._stream.read1(size)
+            except TraceError:
+                raise
             except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
                 self.broken = f"{CUT}: {error}"
             except Exception as error:
@@ -109,6 +115,11 @@ class Source:
     def close(self) -> None:
         """Close the file."""
         self._raw.close()
+
+
+def unreadable(path: Path, error: OSError) -> TraceError:
+    """Return the error, in one line, that *path* cannot be read because of an *error* of the system."""
+    return TraceError(f"{path}: {(error.strerror or str(error)).lower()}")
 
 
 def _decompress(raw: io.BufferedReader) -> Stream:

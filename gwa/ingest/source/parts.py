@@ -3,9 +3,10 @@
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
-from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.compressed import Source, plain_name
 from gwa.ingest.source.head import FileHead
 from gwa.util.filenames import as_text
 
@@ -47,16 +48,18 @@ def _file_hash(head: FileHead) -> str:
         source.close()
 
 
-def missing_parts(heads: Sequence[FileHead]) -> list[tuple[str, str, int]]:
+def missing_parts(heads: Sequence[FileHead], unread: Sequence[Path] = ()) -> list[tuple[str, str, int]]:
     """
     Return what is missing from each incomplete table: a name, a description, and the number of parts.
 
-    A gap is between parts that were given; the other parts are before or behind all of them.
+    Parts that were given and are *unread* are not missing: they are named as such. A gap is between parts
+    that were given; the other parts are before or behind all of them.
     """
     tables: dict[tuple[str, str, str, int], set[int]] = defaultdict(set)
-    for head in heads:
-        if match := PART_NAME.fullmatch(head.name):
-            tables[head.path.parent.name, match[1], match[4], int(match[3])].add(int(match[2]))
+    names = [(head.path, head.name) for head in heads] + [(path, plain_name(path)) for path in unread]
+    for path, name in names:
+        if match := PART_NAME.fullmatch(name):
+            tables[path.parent.name, match[1], match[4], int(match[3])].add(int(match[2]))
     missing = []
     for (folder, before, after, count), given in sorted(tables.items()):
         first = 1 if count in given and 0 not in given else 0
