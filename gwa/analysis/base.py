@@ -35,6 +35,14 @@ class Chapter(Enum):
     MODELLERS = "For modellers"
 
 
+class Made(Enum):
+    """When a section is made, if no sections are named."""
+
+    ALWAYS = "for reports and facts"
+    FOR_REPORTS = "for reports; its facts where they are asked for"
+    ON_REQUEST = "only where it is named: it takes long"
+
+
 BlockGenerator = Callable[[Store], Iterator[Block]]
 
 
@@ -50,22 +58,19 @@ class Analysis:
     help: str
     blocks: BlockGenerator
     order: int = 0
-    on_request: bool = False
-    """Whether it takes long, so that it is made only where it is named."""
-    facts_on_request: bool = False
-    """Whether its facts are computed only where they are asked for: they are for looking at."""
+    made: Made = Made.ALWAYS
     when: Callable[[Store], bool] | None = None
     """Of which traces it is part of the report; it is left out of that of others without a word."""
 
     def has_facts(self, prefix: str) -> bool:
         """Whether the id of one of its facts may begin with *prefix*; if on request, of all of them."""
-        if self.on_request or self.facts_on_request:
+        if self.made is not Made.ALWAYS:
             return prefix.startswith(self.facts)
         return any(fact.startswith(prefix) or prefix.startswith(fact) for fact in self.facts)
 
     def is_wanted(self, store: Store) -> bool:
         """Whether a report that has all sections has this one."""
-        return not self.on_request and (self.when is None or self.when(store))
+        return self.made is not Made.ON_REQUEST and (self.when is None or self.when(store))
 
     def section(self, store: Store) -> Section:
         """Make the section; where the trace lacks a needed field, its only block is a note."""
@@ -98,16 +103,14 @@ def analysis(
     facts: Sequence[str],
     needs: Sequence[str] = (),
     order: int = 0,
-    on_request: bool = False,
-    facts_on_request: bool = False,
+    made: Made = Made.ALWAYS,
     when: Callable[[Store], bool] | None = None,
 ) -> Callable[[BlockGenerator], Analysis]:
     """
     Make a generator of blocks an analysis; its module's name is the id of the section.
 
     The ids of its facts begin with one of *facts*. Without the fields that it *needs* it is not run, but
-    mentioned, unless *when* leaves it out; and *on_request* only where it is named, its facts too where
-    *facts_on_request*.
+    mentioned, unless *when* leaves it out; *made* says when it is made at all.
     """
 
     def register(function: BlockGenerator) -> Analysis:
@@ -121,8 +124,7 @@ def analysis(
             paragraphs(function.__doc__ or ""),
             function,
             order,
-            on_request,
-            facts_on_request,
+            made,
             when,
         )
 

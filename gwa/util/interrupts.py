@@ -13,12 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from select import select
 from threading import Event, Lock, Thread, main_thread
-from types import CodeType
+from time import monotonic
+from types import FrameType
 from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakSet
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
+
+NUDGE: Final = signal.SIGURG
+"""A signal that ends what the main thread waits for; without a handler it does nothing."""
 
 INTERVAL: Final = 0.1
 """Seconds after which work is interrupted again: another query may have begun meanwhile."""
@@ -58,16 +62,19 @@ def requested() -> bool:
 def watched() -> Iterator[None]:
     """Notice Ctrl-C at once until the end of a ``with``; only the main thread can do so."""
     _requested.clear()
+    _lost.clear()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     watcher = Thread(target=_watch, args=(reading,), daemon=True)
     watcher.start()
     hook, sys.unraisablehook = sys.unraisablehook, _not_lost
+    nudged = signal.signal(NUDGE, _nudged)
     before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
+        signal.signal(NUDGE, nudged)
         sys.unraisablehook = hook
         os.close(writing)
         watcher.join()
@@ -88,20 +95,28 @@ def _watch(reading: int) -> None:
         for work in works:
             work.interrupt()
         del works
-        if _lost.is_set() and not _is_running(_not_lost.__code__):
-            _lost.clear()
-            # A signal, since that ends what the main thread waits for, too.
-            signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
-        if select([reading], [], [], INTERVAL)[0] and not os.read(reading, 1):
+        # The signal may have come just before the main thread began to wait for something.
+        signal.pthread_kill(main_thread().ident or 0, NUDGE)
+        if _is_closed(reading):
             return
 
 
-def _is_running(code: CodeType) -> bool:
-    """Whether the main thread is within a call of a function with this *code*."""
-    frame = sys._current_frames().get(main_thread().ident or 0)  # noqa: SLF001 - as documented
-    while frame and frame.f_code is not code:
+def _is_closed(reading: int) -> bool:
+    """Wait for an interval; return whether the pipe was closed meanwhile."""
+    end = monotonic() + INTERVAL
+    while (rest := end - monotonic()) > 0:
+        if select([reading], [], [], rest)[0] and not os.read(reading, 64):
+            return True
+    return False
+
+
+def _nudged(_: int, frame: FrameType | None) -> None:
+    """Raise Ctrl-C again if it was lost, but not where it would be lost once more."""
+    while frame and frame.f_code is not _not_lost.__code__:
         frame = frame.f_back
-    return frame is not None
+    if _lost.is_set() and not frame:
+        _lost.clear()
+        raise KeyboardInterrupt
 
 
 def _not_lost(unraisable: "UnraisableHookArgs") -> None:
@@ -111,7 +126,6 @@ def _not_lost(unraisable: "UnraisableHookArgs") -> None:
     After Ctrl-C finalizers find closed what they would tidy up, which nobody needs to know.
     """
     if unraisable.exc_type is KeyboardInterrupt:
-        # Not here: it would be raised before this function ends, and be lost once more.
         _lost.set()
     elif not requested():
         sys.__unraisablehook__(unraisable)

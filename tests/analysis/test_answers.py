@@ -7,6 +7,7 @@ from gwa.analysis.answers import answers
 from gwa.report.document import Fact, Facts, Report, Section
 from gwa.report.figures.series import series
 from gwa.report.figures.spark import MAXIMUM_POINTS, spark
+from gwa.report.formatting import show
 from tests.conftest import HOME
 
 SECTIONS = ("utilization", "users", "waits", "outcomes", "changes", "arrivals")
@@ -145,5 +146,4 @@ def test_a_report_of_a_trace_answers_all_five():
     with gwa.open(HOME / "sample_traces" / "swf" / "tiny.swf") as trace:
         report = trace.report()
     assert [answer.id for answer in report.answers] == ["busy", "who", "wait", "wrong", "changed"]
-    mean = report.fact("utilization.mean").value
-    assert f"{mean * 100:.1f}".rstrip("0").rstrip(".") in report.answers[0].number
+    assert report.answers[0].number == show(report.fact("utilization.mean").value, "fraction")

@@ -57,7 +57,7 @@ def _facts(store: Store, analysis: Analysis) -> dict[str, Any]:
 def _sections() -> dict[str, str]:
     """Return the section that has each fact, as a calm world shows."""
     with _store(random_calm(np.random.default_rng(0))) as store:
-        made = {one.id: _facts(store, one) for one in analyses() if not one.on_request}
+        made = {one.id: _facts(store, one) for one in analyses() if one.made is Made.ALWAYS}
     return {name: section for section, facts in made.items() for name in facts} | SOMETIMES
 
 

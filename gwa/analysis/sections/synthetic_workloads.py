@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.base import Chapter, Made, analysis
 from gwa.analysis.sections._scored_models import (
     COLUMNS,
     DISTANCE_NOTE,
@@ -46,7 +46,7 @@ COMMANDS: Final = (
     Chapter.SYNTHETIC,
     facts=("synthetic",),
     needs=("submit_time", "run_time", "n_procs"),
-    facts_on_request=True,
+    made=Made.FOR_REPORTS,
 )
 def synthetic_workloads(store: Store) -> Iterator[Block]:
     """
