@@ -355,7 +355,7 @@ class RecordCutter:
         return stop + 1
 
     def _outline_to(self, end: int) -> None:
-        """Remember what stands between the records of a document, for those that follow; too much is forgotten."""
+        """Remember what stands between the records of a document; too much is forgotten."""
         if self.outline and len(self.outline) + end - self.done <= MAXIMUM_RECORD_SIZE:
             self.outline += self.text[self.done - self.base : end - self.base]
         else:
