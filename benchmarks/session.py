@@ -22,6 +22,7 @@ FILES: Final[dict[str, tuple[str, float]]] = {
     "reals": ("reals.npy", 1),
     "tasks": ("tasks.npy", 1),
     "small_swf": ("swf", 0.005),
+    "slurm_json": ("slurm_json", 0.05),
     **{name: (name, 1) for name in LOGS},
     **{f"big_{name}": (name, 10) for name in LOGS},
 }

@@ -72,8 +72,9 @@ def _cost(costs: Sequence[Cost]) -> tuple[str, str, str]:
 def _ratio(outcome: Outcome, target: Target) -> str:
     if not (outcome.measured and outcome.measured.beside):
         return "-"
-    in_memory = target.kind is Kind.MEMORY
-    return f"{outcome.measured.ratio('peak' if in_memory else 'seconds'):.2f}"
+    measured = outcome.measured
+    found = {Kind.MEMORY: measured.ratio("peak"), Kind.CPU: measured.ratio("cpu")}
+    return f"{found.get(target.kind, measured.ratio()):.2f}"
 
 
 def _verdict(target: Target, value: float | None) -> tuple[str, str]:

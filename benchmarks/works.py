@@ -19,6 +19,7 @@ class Kind(Enum):
     PEAK = "≤ {} MB of memory"
     FASTER = "≥ {} × as fast"
     MEMORY = "≤ {} × its memory"
+    CPU = "≤ {} × its CPU time"
     MORE = "≤ {} s more"
     PAGE = "≤ {} MB a page"
 
@@ -36,7 +37,7 @@ class Target:
     @property
     def is_relative(self) -> bool:
         """Whether it can be judged only beside something else."""
-        return self.kind in {Kind.FASTER, Kind.MEMORY, Kind.MORE}
+        return self.kind in {Kind.FASTER, Kind.MEMORY, Kind.CPU, Kind.MORE}
 
     def value(self, measured: Measured, millions: float, page: Path | None = None) -> float:
         """Return what was measured, in the unit of the limit."""
@@ -47,6 +48,7 @@ class Target:
             Kind.PEAK: lambda: ours.peak,
             Kind.FASTER: measured.ratio,
             Kind.MEMORY: lambda: 1 / measured.ratio("peak"),
+            Kind.CPU: lambda: 1 / measured.ratio("cpu"),
             Kind.MORE: measured.excess,
             Kind.PAGE: lambda: page.stat().st_size / MEGABYTE if page else 0.0,
         }
@@ -194,6 +196,22 @@ WORKS: Final = (
         targets=(Target(Kind.MEMORY, 1.5),),
         needs=("swf", "big_swf"),
         big=True,
+    ),
+    Work(
+        name="slurm-duckdb",
+        title="convert what sacct prints to a store",
+        ours="gwa convert --quiet {slurm} -o {out}/slurm.duckdb",
+        beside=Beside("DuckDB reads it", "duckdb_read {slurm} {out}/read.duckdb"),
+        targets=(Target(Kind.CPU, 1.5),),
+        needs=("slurm",),
+    ),
+    Work(
+        name="slurm-json",
+        title="convert sacct --json to a store, a 20th of the rows",
+        ours="gwa convert --quiet {slurm_json} -o {out}/slurm_json.duckdb",
+        beside=Beside("orjson reads it", "orjson_read {slurm_json}"),
+        targets=(Target(Kind.CPU, 2),),
+        needs=("slurm_json",),
     ),
     Work(
         name="load",

@@ -250,11 +250,11 @@ bag as (
 
 name as (
     select
-        collection,
+        try_cast(collection as bigint) as collection,
         'U' || left(translate(max(user), '+/', '-_'), 12) as user_id,
         'X' || left(translate(max(logical_name), '+/', '-_'), 12) as executable_id
     from collection_event
-    group by collection
+    group by 1
 ),
 
 request as (

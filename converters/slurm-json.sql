@@ -3,7 +3,7 @@ title = "Slurm accounting as JSON: sacct --json, or slurmrestd's jobs of slurmdb
 files = ["*.json"]
 reader = "json"
 select = "slurm"
-contains = '"time"\s*:\s*\{[^{}]*(\{[^{}]*\}[^{}]*)*"submission"\s*:|"openapi/(slurmdbd|dbv[.0-9]+)"'
+contains = '(?s)"time"\s*:\s*\{[^{}]*(\{[^{}]*\}[^{}]*)*"submission"\s*:|\A\s*\{(?=.*"jobs"\s*:\s*\[\s*\])(?=.*"[Ss]lurm"\s*:\s*\{)'
 notes = """
 How to export it, a day or a month at a time; several files are one trace:
 

@@ -10,7 +10,7 @@ Source: the JSON schemas of WfFormat in wfcommons/WfFormat, and an instance of v
 
 Each task becomes a job. Tasks of a workflow are a bag, named by it, since GWF knows no workflows; which tasks a task had to wait
 for is kept beside the jobs. Instances do not say when tasks were submitted: from version 1.5 on a task is taken as submitted when it was
-executed, where that is given; before it, with the whole workflow; waits are missing, and with them when a task started.
+executed, where that is given; else with the whole workflow; waits are missing, and with them when a task started.
 
 Processors are the cores, rounded up. CPU time is the average utilization, in percent of one core, over the run
 time. Memory (KB up to version 1.4, bytes later) is the most that a task held; energy of version 1.5 is kWh. The executable is the
@@ -28,6 +28,7 @@ Computer = "workflows"
 workflow = "varchar"
 made = "varchar"
 executed_all = "varchar"
+executed_run = "varchar"
 id = "varchar"
 name = "varchar"
 executed = "varchar"
@@ -56,6 +57,7 @@ kilowatt_hours = "energyInKWh"
 workflow = "name"
 made = "createdAt"
 executed_all = "workflow.executedAt"
+executed_run = "workflow.execution.executedAt"
 
 [[steps]]
 name = "submission unknown"
@@ -93,17 +95,7 @@ inner join task as parent
 where parent.job_id <> child.job_id
 """
 --- */
-with named as (
-    -- What stands before the second list of a document, its execution, is not known of its elements.
-    select
-        * exclude (workflow, made),
-        coalesce(workflow, last_value(workflow ignore nulls) over so_far) as workflow,
-        coalesce(made, last_value(made ignore nulls) over so_far) as made
-    from source
-    window so_far as (partition by file_no order by line rows between unbounded preceding and current row)
-),
-
-task as (
+with task as (
     select
         workflow,
         made,
@@ -112,14 +104,14 @@ task as (
         min(file_no) as file_no,
         min(line) as line,
         max(name) as name,
-        max(coalesce(executed, executed_all)) as executed,
+        max(coalesce(executed, executed_run, executed_all)) as executed,
         max(seconds) as seconds,
         max(cores) as cores,
         max(avg_cpu) as avg_cpu,
         coalesce(max(bytes) / 1024, max(kilobytes)) as kilobytes,
         max(kilowatt_hours) as kilowatt_hours,
         max(category) as category
-    from named
+    from source
     group by workflow, made, coalesce(id, name), case when coalesce(id, name) is null then line end
 ),
 

@@ -53,7 +53,7 @@ def test_made_logs_are_read_without_a_reject(tmp_path, kind):
         assert trace.system.cpus == 1024
 
 
-@pytest.mark.parametrize("kind", LOGS)
+@pytest.mark.parametrize("kind", [*LOGS, "slurm_json"])
 def test_made_accounting_logs_are_read_without_a_reject(tmp_path, kind):
     with gwa.open(made(tmp_path, kind, ROWS)) as trace:
         account = trace.account
@@ -101,6 +101,8 @@ def test_the_targets_are_those_of_the_design():
         ("log-sge", "≤ 1.6 s per million rows"),
         ("log-google", "≤ 0.4 s per million rows"),
         ("log-usagerecord", "≤ 15.0 s per million rows"),
+        ("slurm-duckdb", "≤ 1.5 × its CPU time"),
+        ("slurm-json", "≤ 2 × its CPU time"),
         ("load", "≥ 2 × as fast"),
         ("load", "≤ 0.33 × its memory"),
         ("facts", "≤ 30 s"),
@@ -143,6 +145,7 @@ def test_a_target_is_judged_by_its_kind():
     assert Target(Kind.FASTER, 4).is_reached(Target(Kind.FASTER, 4).value(costs, 1.0))
     assert not Target(Kind.FASTER, 5).is_reached(4.0)
     assert Target(Kind.MEMORY, 0.5).value(costs, 1.0) == 0.5
+    assert Target(Kind.CPU, 0.5).value(costs, 1.0) == 0.375
     assert Target(Kind.PER_MILLION, 1).value(costs, 2.0) == 0.5
     assert Target(Kind.MORE, 15).value(costs, 1.0) == -3.0
 

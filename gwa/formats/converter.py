@@ -17,15 +17,16 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``scope``
     ``row`` where each row is mapped on its own, ``trace`` where the SELECT needs all rows.
 ``sides``
-    tables of further files, each with its ``columns``, told apart by their number, or by a pattern that
-    most lines match: ``first`` among the ``options`` of a side. What a side does not say is as in the header.
+    tables of further files, each with its ``columns``, told apart by their number, or by a pattern among
+    the ``options`` of a side: ``first``, which most lines match, or ``contains``, which is found somewhere in
+    the head. What a side does not say is as in the header.
 ``accepts``
     the options that a user may give with ``-O``, and what each of them accepts, as
     `gwa.formats.format_options` says. The SELECT has their values as variables.
 ``select``
     the name of another definition whose columns and SELECT are used. This definition's own SELECT makes
     the rows of that ``source``, with ``line``, of what its own reader yields, the table ``record``: of
-    some records at a time, or of those of a whole file in the scope ``trace``.
+    some records at a time, or of those of a whole file in the scope ``trace``. Its sides are its own.
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``, ``needs``
     see `gwa.ingest.spec.ConverterSpec`.
 
@@ -227,6 +228,7 @@ def _prepared(spec: ConverterSpec, mapping: ConverterSpec) -> ConverterSpec:
         mapping,
         title=spec.title,
         reader=spec.reader,
+        explaining_tables=spec.explaining_tables,
         preparation=Preparation(table, spec.select, needs_file=spec.scope == "trace"),
         needs=spec.needs or mapping.needs,
         steps=(*mapping.steps, *spec.steps),

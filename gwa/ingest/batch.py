@@ -32,9 +32,17 @@ class Batch(Protocol):
     does not append to the table are in *rejects*, which is complete only after `load`.
     """
 
-    total: int
-    comments: int
-    rejects: list[Reject]
+    @property
+    def total(self) -> int:
+        """The number of rows met."""
+
+    @property
+    def comments(self) -> int:
+        """How many of them are comments or blank."""
+
+    @property
+    def rejects(self) -> list[Reject]:
+        """Those that are refused."""
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
         """Append the rows to *table*; *folder* is for temporary files."""

@@ -136,24 +136,25 @@ def read_file(
     *process* is called with the name of the view whenever at least *minimum_rows* are staged, and at the end.
     """
     table, table_spec = _table_for(head, spec)
-    table_spec = spec.preparation.record_table if spec.preparation else table_spec
+    preparation = spec.preparation if table == "source" else None
+    table_spec = preparation.record_table if preparation else table_spec
     table_spec = replace(table_spec, options={**options.format_options, **table_spec.options})
     source, counts, position, staged = Source(head.path), RowCounts(), 0, 0
     (earlier_rejects,) = store.row("select count(*) from rejects")
     try:
         for batch in prefetch(iter(find_reader(spec.reader)(source, table_spec))):
-            batch.load(store.connection, RECORD if spec.preparation else f"{STAGING}{table}", store.scratch)
+            batch.load(store.connection, RECORD if preparation else f"{STAGING}{table}", store.scratch)
             count_batch(store, head.path, batch, counts, strict=options.strict)
             staged += batch.total
-            if spec.preparation and not spec.preparation.needs_file:
-                counts.rows += _prepare(store, spec.preparation, table)
+            if preparation and not preparation.needs_file:
+                counts.rows += _prepare(store, preparation, table)
             if staged >= minimum_rows:
                 _flush(store, table, process)
                 staged = 0
             bar.advance(source.position - position)
             position = source.position
-        if spec.preparation and spec.preparation.needs_file:
-            counts.rows += _prepare(store, spec.preparation, table)
+        if preparation and preparation.needs_file:
+            counts.rows += _prepare(store, preparation, table)
         _flush(store, table, process)
         _count_truncation(store, source, counts, strict=options.strict)
         file = _source_file(head, source, spec.source_table.comment, table, counts)
@@ -204,9 +205,11 @@ def _source_file(
 
 
 def _table_for(head: FileHead, spec: ConverterSpec) -> tuple[str, TableSpec]:
-    """Return the table that a file belongs to, judged by a pattern of its lines or their number of cells."""
+    """Return the table that a file belongs to, judged by a pattern or the number of cells of its lines."""
     for name, table_spec in spec.explaining_tables.items():
-        if first := table_spec.options.get("first"):
+        if contains := table_spec.options.get("contains"):
+            belongs = re.search(contains, head.text) is not None
+        elif first := table_spec.options.get("first"):
             rows = head.rows(table_spec.comment)
             belongs = 2 * sum(bool(re.match(first, row)) for row in rows) > len(rows)
         else:

@@ -1,5 +1,6 @@
 """A real log with GPUs: what the report says of it, against its raw text and what another program printed."""
 
+import csv
 import json
 from collections import defaultdict
 from typing import Any
@@ -76,3 +77,105 @@ def test_the_efficiency_of_each_job_is_what_another_program_printed(folder, stor
     assert {key: found[key][0] for key in known} == pytest.approx(same, rel=0.01)
     printed = [found[key][0] == pytest.approx(job["cpu_efficiency"], rel=0.01) for key, job in known.items()]
     assert sum(printed) >= len(printed) - 1
+
+
+def facts_of(path):
+    with open_trace([path]) as store:
+        report = build(store, "gpus", only=["gpus"], strict=True)
+        found: dict[str, Any] = {fact.id: fact.value for fact in report.facts()}
+        (held,) = store.row("select count(*) from jobs where n_gpus > 0")
+        return found, held
+
+
+@pytest.mark.logs
+def test_gpu_facts_of_pods_are_those_of_the_raw_table(logs):
+    """A pod holds shares of a GPU from when it was scheduled until it was deleted, if it ended."""
+    path = logs / "today" / "alibaba-gpu2023" / "openb_pod_list_default.csv"
+    hours: dict[str, float] = defaultdict(float)
+    pods = scheduled = 0
+    edges = []
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            held = int(row["gpu_milli"]) / 1000 if row["num_gpu"] == "1" else float(row["num_gpu"])
+            if not held or not row["scheduled_time"]:
+                continue
+            scheduled += 1
+            if row["pod_phase"] not in {"Succeeded", "Failed"}:
+                continue
+            begin, end = float(row["scheduled_time"]), float(row["deletion_time"])
+            pods += 1
+            hours[row["gpu_spec"] or "unknown"] += held * (end - begin) / 3600
+            edges += [(begin, held), (end, -held)]
+    facts, held = facts_of(path)
+    assert (facts["gpu.jobs"], held) == (pods, scheduled) == (2054, 6203)
+    assert facts["gpu.hours"] == pytest.approx(sum(hours.values()), rel=1e-9)
+    # None of the pods that ended asked for a model.
+    assert (set(hours), facts.get("gpu.types")) == ({"unknown"}, None)
+    sizes = {row["size"]: row["hours"] for row in facts["gpu.sizes"]}
+    assert sum(sizes.values()) == pytest.approx(facts["gpu.hours"])
+    # Nothing states how many there are: the most held at once, where an end frees what a start takes.
+    level = peak = 0.0
+    for _, change in sorted(edges):
+        level += change
+        peak = max(peak, level)
+    assert facts["gpu.total"] == pytest.approx(peak)
+    # There are neither users nor queues in the table, nor is recorded how busy GPUs were.
+    assert not {"gpu.users.by_hours", "gpu.queues.by_hours", "gpu.measured_jobs"} & set(facts)
+
+
+def gpus_of(job, kind="allocated"):
+    """Return the GPUs of a job by type: where there are counts by type, the total says the same again."""
+    items = {item["name"]: item["count"] for item in job["tres"][kind] if item["type"] == "gres"}
+    typed = {name.removeprefix("gpu:"): count for name, count in items.items() if name.startswith("gpu:")}
+    return typed or ({"unknown": items["gpu"]} if "gpu" in items else {})
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize("doubled", [False, True])
+def test_gpu_facts_of_sacct_json_are_those_of_the_raw_document(doubled, logs, tmp_path):
+    document = json.loads((logs / "today" / "sacct-json" / "sarc" / "mila_1714003200.json").read_text())
+    wanted: dict[str, dict[str, float]] = {name: defaultdict(float) for name in ("user", "partition", "type")}
+    total, jobs, held = 0.0, 0, 0
+    for job in document["jobs"]:
+        count = sum(gpus_of(job).values())
+        held += count > 0
+        if not count or not job["time"]["end"]:
+            continue
+        jobs += 1
+        amount = count * job["time"]["elapsed"] / 3600
+        total += amount
+        wanted["user"][job["user"]] += amount
+        wanted["partition"][job["partition"]] += amount
+        for name, part in gpus_of(job).items():
+            wanted["type"][name] += amount * part / count
+    if doubled:
+        # Slurm that accounts for gres/gpu, too, states the total beside the counts by type.
+        for job in document["jobs"]:
+            for kind in ("allocated", "requested"):
+                if count := sum(gpus_of(job, kind).values()):
+                    job["tres"][kind].append({"type": "gres", "name": "gpu", "id": 1000, "count": count})
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps(document))
+    facts, found = facts_of(path)
+    assert (facts["gpu.jobs"], found) == (jobs, held) == (2, 5)
+    assert facts["gpu.hours"] == pytest.approx(total, rel=1e-9)
+    assert {row["id"]: row["hours"] for row in facts["gpu.users.by_hours"]} == pytest.approx(wanted["user"])
+    queues = {row["id"]: row["hours"] for row in facts["gpu.queues.by_hours"]}
+    assert queues == pytest.approx(wanted["partition"])
+    assert {row["type"]: row["hours"] for row in facts["gpu.types"]} == pytest.approx(wanted["type"])
+    # No step states how busy its GPUs were.
+    assert "gpu.measured_jobs" not in facts
+
+
+@pytest.mark.logs
+def test_a_peak_of_the_use_of_gpus_is_no_mean(logs, tmp_path):
+    """Slurm's gres/gpuutil of a step is the highest seen: no job is called idle or busy by it."""
+    document = json.loads((logs / "today" / "sacct-json" / "sarc" / "mila_1714003200.json").read_text())
+    item = {"type": "gres", "name": "gpuutil", "id": 1009, "count": 0}
+    for job in document["jobs"]:
+        for step in job["steps"]:
+            step["tres"]["requested"]["total"] = [item]
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps(document))
+    facts, _ = facts_of(path)
+    assert not {"gpu.measured_jobs", "gpu.idle_jobs"} & set(facts)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gwa.analysis.base import Analysis, analyses
+from gwa.analysis.base import Analysis, Made, analyses
 from gwa.analysis.finding import FindingRule
 from gwa.report.document import Facts, FactTable
 from gwa.store.account import Account

@@ -44,7 +44,13 @@ def taken_apart(path):
     if path.suffix == ".sql":
         pytest.skip("what the lines of a dump mean depends on those before")
     lines = text.splitlines(keepends=True)
+    if path.parent.name in NAMED:
+        return lines[1:], lambda rows: "".join([lines[0], *rows])
     return lines, "".join
+
+
+NAMED = {"google2019-csv"}
+"""Samples whose lines mean nothing without the first, which names the cells."""
 
 
 def text_with(document, holder, rows):

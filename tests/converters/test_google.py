@@ -876,9 +876,25 @@ MEANT = (SUBMIT, SUBMIT, SUBMIT, SCHEDULE, EVICT, FAIL, FINISH, KILL, LOST, UPDA
 """The events of 2019 by their codes, in terms of 2011."""
 
 
+def rows_of(folder, table):
+    """Return the rows of a table of the sample, as JSON or CSV."""
+    (path,) = folder.glob(f"{table}*")
+    if path.suffix == ".json":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    with path.open(newline="") as file:
+        rows = [{name: cell for name, cell in row.items() if cell} for row in csv.DictReader(file)]
+    for row in rows:
+        if "resource_request_cpus" in row:
+            row["resource_request"] = {
+                "cpus": float(row["resource_request_cpus"]),
+                "memory": float(row["resource_request_memory"]),
+            }
+    return rows
+
+
 def objects_of(folder, table):
     """Return the lines of a table of the sample that do not speak of reservations, with numbers for types."""
-    rows = [json.loads(line) for line in (folder / f"{table}-000000000000.json").read_text().splitlines()]
+    rows = rows_of(folder, table)
     kept = [row for row in rows if row.get("collection_type") not in {"1", "ALLOC_SET"}]
     return [
         {**row, "type": NAMES.index(row["type"]) if row["type"] in NAMES else int(row["type"])}
@@ -932,6 +948,86 @@ def test_every_field_of_the_sample_of_2019_is_as_a_few_lines_of_python_read_it(s
     with open_trace(sorted(folder.glob("*.json"))) as store:
         rows = store.rows(f"select source_id, {FIELDS} from jobs join source_ids using (job_id)")
     assert {name: tuple(values) for name, *values in rows} == by_hand_2019(folder)
+
+
+# The same events as CSV, in each of the forms in which they go about.
+
+
+def flat_cells(row):
+    request = row.pop("resource_request", None) or {}
+    return {**row, **{f"resource_request_{what}": request.get(what, "") for what in ("cpus", "memory")}}
+
+
+def dotted_cells(row):
+    request = row.pop("resource_request", None) or {}
+    return {**row, **{f"resource_request.{what}": request.get(what, "") for what in ("cpus", "memory")}}
+
+
+def kaggles_cells(row):
+    """Name the type as Kaggle's sample does; whole numbers went through a table with missing cells."""
+    request = row.pop("resource_request", None)
+    kind = str(row.pop("type"))
+    numbers = {key: f"{row[key]}.0" for key in ("scheduling_class", "priority") if key in row}
+    kind = f"{kind}.0" if kind.isdigit() else kind
+    return {**row, **numbers, "instance_events_type": kind, "resource_request": request or ""}
+
+
+def as_csv(path, out, cells):
+    """Write JSON lines as CSV with the columns in order of the alphabet."""
+    rows = [cells(json.loads(line)) for line in path.read_text().splitlines()]
+    with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, sorted({name for row in rows for name in row}), restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    return out
+
+
+def everything(paths, **options):
+    """Return all jobs by what they are called in the source, with all their fields, and the account."""
+    with open_trace(paths, options=ReadOptions(format_options=options)) as store:
+        store.account.check()
+        rows = store.rows(
+            "select source_id, jobs.* exclude (job_id) from jobs join source_ids using (job_id)"
+        )
+        return {name: tuple(values) for name, *values in rows}, account(store)
+
+
+@pytest.mark.parametrize("cells", [flat_cells, dotted_cells, kaggles_cells])
+@pytest.mark.parametrize("options", [{}, {"attempts": "true"}, {"digits": "6", "cpu_scale": "64"}])
+def test_csv_tells_what_json_tells(cells, options, sample, tmp_path):
+    files = sorted((sample / "google2019").glob("*.json"))
+    copies = [
+        as_csv(files[0], tmp_path / "users.csv", dict),
+        as_csv(files[1], tmp_path / "events.csv", cells),
+    ]
+    expected, (rows, jobs, folded, rejected, comments) = everything(files, **options)
+    found, counted = everything(copies, **options)
+    assert found == expected
+    # The names of the columns, of two files.
+    assert counted == (rows + 2, jobs, folded, rejected, comments + 2)
+
+
+def test_every_field_of_the_sample_as_csv_is_as_a_few_lines_of_python_read_it(sample):
+    with open_trace(sorted((sample / "google2019-csv").glob("*.csv"))) as store:
+        rows = store.rows(f"select source_id, {FIELDS} from jobs join source_ids using (job_id)")
+    assert {name: tuple(values) for name, *values in rows} == by_hand_2019(sample / "google2019-csv")
+
+
+def test_events_in_csv_that_cannot_be_read_are_refused_each(tmp_path):
+    log = tmp_path / "events.csv"
+    names = "time,type,collection_id,instance_index,resource_request"
+    rows = ["5e6,0,77,0,\"{'cpus': 0.5, 'memory': 0.25}\"", "x,0,77,1,", "6000000,0,,1,", "7000000,11,77,1,"]
+    log.write_text("\n".join([names, *rows]) + "\n")
+    with gwa.open(log) as trace:
+        assert account(trace.store) == (5, 1, 0, 3, 1)
+        assert trace.store.rows("select line, reason from rejects order by line") == [
+            (3, "its time is missing or negative"),
+            (4, "its collection or instance is missing"),
+            (5, "its type is none from 0 to 10"),
+        ]
+        assert trace.store.rows("select submit_time, req_resources from jobs") == [
+            (BEGIN_2019 + 5, "cpu:0.5,ram:0.25")
+        ]
 
 
 LARGE = 45_000

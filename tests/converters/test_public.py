@@ -493,7 +493,8 @@ def wfcommons(documents):
         for task in flow.get("execution", {}).get("tasks", []):
             new[task["id"]].update(task)
         for task in [*old, *new.values()]:
-            executed = task.get("executedAt") or flow.get("executedAt")
+            whole = flow.get("executedAt") or flow.get("execution", {}).get("executedAt")
+            executed = task.get("executedAt") or whole
             cores = math.ceil(task.get("coreCount", task.get("cores")))
             seconds = float(task.get("runtimeInSeconds", task.get("runtime")))
             in_bytes = task.get("memoryInBytes")

@@ -111,6 +111,29 @@ def test_a_record_knows_its_line_and_its_document(tmp_path):
     assert block.documents.tolist() == [0, 0, 1, 1]
 
 
+@pytest.mark.parametrize("size", [1, 7, 1 << 18])
+def test_records_of_a_second_list_know_all_that_stands_before_it(size, pieces, tmp_path):
+    pieces(size)
+    first = {"name": "é", "jobs": [{"a": 1}, {"a": 2}], "more": {"x": [1, {"y": "]}"}]}}
+    text = json.dumps({**first, "hits": {"at": 7, "hits": [{"a": 3}], "total": 1}}, ensure_ascii=False)
+    blocks = found(tmp_path, f'{text}\n{{"jobs":[{{"a":4}}]}}')
+
+    met = [json.loads(block.prefixes[document]) for block in blocks for document in block.documents.tolist()]
+    before = {"name": "é", "jobs": []}
+    assert records(blocks) == [{"a": 1}, {"a": 2}, {"a": 3}, {"a": 4}]
+    assert met == [before, before, {**first, "jobs": [], "hits": {"at": 7, "hits": []}}, {"jobs": []}]
+    assert rejects(blocks) == []
+
+
+def test_a_document_with_too_much_between_its_lists_is_forgotten(monkeypatch, tmp_path):
+    monkeypatch.setattr(json_records, "MAXIMUM_RECORD_SIZE", 100)
+    text = json.dumps({"jobs": [{"a": 1}], "x": ["long"] * 50, "hits": {"hits": [{"a": 2}]}})
+    (block,) = found(tmp_path, text)
+
+    assert records([block]) == [{"a": 1}, {"a": 2}]
+    assert [block.prefixes[document] for document in block.documents.tolist()] == ['{"jobs": []}', ""]
+
+
 NO_OBJECT = "is no JSON object"
 CUT = "the document breaks off: its end is missing"
 FAULTS: dict[str, tuple[str, list[tuple[int | str, ...]]]] = {

@@ -7,22 +7,22 @@ table, and it is only ever read from the first row to the last.
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 import duckdb
 
 from gwa.errors import OutputError, TraceError
 from gwa.formats.base import Format, new_store, require_match
 from gwa.formats.builtin._arrow import cell_text, typed_table
-from gwa.formats.builtin._columns import fields_of, is_packed, note_ignored, refuse_packed_name, source_rows
+from gwa.formats.builtin._columns import fields_of, note_ignored, refuse_packed_name, source_rows
 from gwa.ingest.batch import Records
 from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, count_batch, finish_store
 from gwa.ingest.source.head import FileHead
+from gwa.ingest.source.sqlite import has_table, read_only, unreadable
 from gwa.ingest.spec import TableSpec
 from gwa.store.metadata import METADATA_KEY, pack, unpack
 from gwa.store.options import ReadOptions
@@ -30,8 +30,6 @@ from gwa.store.schema import BY_NAME, EXTENSION_NAMES, FIELDS, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
 from gwa.util.atomic import whole
-
-MAGIC: Final = b"SQLite format 3\x00"
 
 BATCH_ROWS: Final = 20_000
 """Rows held in memory at a time."""
@@ -52,16 +50,10 @@ EXTRA_TABLES: Final = {
 
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of a SQLite file of jobs, or None."""
-    if not head.data.startswith(MAGIC):
-        return "is no SQLite file"
-    if is_packed(head):
-        return "is a compressed SQLite file: unpack it first"
-    for suffix in ("-wal", "-journal"):
-        journal = Path(f"{head.path}{suffix}")
-        if journal.exists() and journal.stat().st_size:
-            return f"another program is writing to it: there is a {journal.name}"
+    if reason := unreadable(head):
+        return reason
     try:
-        with _open_read_only(head) as database:
+        with read_only(head.path) as database:
             _field_positions(database)
     except sqlite3.Error as error:
         return f"cannot be read: {error}"
@@ -70,33 +62,9 @@ def mismatch(head: FileHead) -> str | None:
     return None
 
 
-@contextmanager
-def _open_read_only(head: FileHead) -> Iterator[sqlite3.Connection]:
-    """Open a file so that it is not changed and cannot execute anything."""
-    address = f"file:{quote(str(head.path.resolve()))}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(address, uri=True)) as database:
-        database.text_factory = bytes
-        for setting in ("trusted_schema = off", "cell_size_check = on", "query_only = on"):
-            database.execute(f"pragma {setting}")
-        yield database
-
-
-def _has_table(database: sqlite3.Connection, table: str) -> bool:
-    """Whether there is a plain *table*; raise `ValueError` for a view or a virtual table of that name."""
-    definitions = database.execute(
-        "select type, sql from sqlite_master where lower(name) = ? and type in ('table', 'view')",
-        [table.lower()],
-    ).fetchall()
-    if any(
-        kind != b"table" or not (sql or b"").upper().startswith(b"CREATE TABLE") for kind, sql in definitions
-    ):
-        raise ValueError(f"its {table} is no plain table")
-    return bool(definitions)
-
-
 def _columns(database: sqlite3.Connection) -> list[str]:
     """Return the columns of Jobs; raise `ValueError` if there is no such table."""
-    if not _has_table(database, "Jobs"):
+    if not has_table(database, "Jobs"):
         raise ValueError("is a SQLite file without a table Jobs")
     return [str(column[0]) for column in database.execute("select * from Jobs limit 0").description]
 
@@ -117,14 +85,14 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
     positions = []
     for head in heads:
-        with _open_read_only(head) as database:
+        with read_only(head.path) as database:
             positions.append(_field_positions(database))
     store.begin(["job_id", *(name for field_positions in positions for name in field_positions)])
     file_counts, notes, total = [], [], RowCounts()
     for head, field_positions in zip(heads, positions, strict=True):
         counts = RowCounts()
         try:
-            with _open_read_only(head) as database:
+            with read_only(head.path) as database:
                 note = _read_notes(database)
                 notes += note
                 select = _mapping_query(field_positions, ours=bool(note))
@@ -165,7 +133,7 @@ def _fill_metadata(
 
 def _read_notes(database: sqlite3.Connection) -> list[str]:
     """Return the note in a file that gwa wrote, as a list of at most one."""
-    if not _has_table(database, NOTE_TABLE):
+    if not has_table(database, NOTE_TABLE):
         return []
     rows = database.execute(f"select value from {NOTE_TABLE} where key = ?", [METADATA_KEY])
     return [str(cell_text(value)) for (value,) in rows]
@@ -202,7 +170,7 @@ def _load_jobs(
 
 def _load_extra_tables(store: Store, database: sqlite3.Connection) -> None:
     for name, (table, columns) in EXTRA_TABLES.items():
-        if _has_table(database, table):
+        if has_table(database, table):
             cursor = database.execute(f"select {', '.join(columns)} from {table}")
             while rows := cursor.fetchmany(BATCH_ROWS):
                 cells = [

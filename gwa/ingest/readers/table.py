@@ -6,7 +6,10 @@ JSON is one object per row, in a list or one after the other; the name of a nest
 ``resources.cpus``. A row is known by its number in the file. Options:
 
 ``names``
-    the name in the file of each column of the table ``source``. A file that lacks one has no values of it.
+    the name in the file of each column of the table; for others it is the name of the column. A file that
+    lacks one has no values of it.
+``skip``
+    values by column, as texts: rows with one of these values count as comments.
 """
 
 import json
@@ -20,7 +23,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import Records
+from gwa.ingest.batch import Batch, Records
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.delimited import Header, cells_of, header_of, is_open
@@ -53,8 +56,16 @@ MAXIMUM_RECORD_LINES: Final = 100
 """A row whose cells have more line breaks is not put together."""
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator["ArrowRows | Records | DelimitedRows"]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[Batch]:
     """Yield the rows of *source*."""
+    if skip := table_spec.options.get("skip"):
+        for batch in _batches(source, table_spec):
+            yield _Skimmed(batch, skip)
+    else:
+        yield from _batches(source, table_spec)
+
+
+def _batches(source: Source, table_spec: TableSpec) -> Iterator[Batch]:
     head = FileHead.of(source.path)
     if head.data.startswith(PARQUET):
         yield from _parquet(source.path, table_spec)
@@ -71,8 +82,41 @@ def is_json(head: FileHead) -> bool:
 
 def _names(table_spec: TableSpec) -> Sequence[str]:
     """Return the names in a file of all columns of the table, in order."""
-    names: Mapping[str, str] = table_spec.options["names"]
-    return [names[column] for column in table_spec.columns]
+    names: Mapping[str, str] = table_spec.options.get("names", {})
+    return [names.get(column, column) for column in table_spec.columns]
+
+
+@dataclass
+class _Skimmed:
+    """The rows of *batch*, of which those with a value of those to *skip* are comments."""
+
+    batch: Batch
+    skip: Mapping[str, Sequence[str]]
+    skipped: int = 0
+
+    @property
+    def total(self) -> int:
+        """The number of rows met."""
+        return self.batch.total
+
+    @property
+    def comments(self) -> int:
+        """The number of rows that count as comments."""
+        return self.batch.comments + self.skipped
+
+    @property
+    def rejects(self) -> list[Reject]:
+        """The lines that are no rows."""
+        return self.batch.rejects
+
+    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
+        """Append the rows to *table*, but for those that are comments."""
+        self.batch.load(database, table, folder)
+        conditions = [
+            f"{column} in ({', '.join(map(literal, texts))})" for column, texts in self.skip.items()
+        ]
+        deleted = database.execute(f"delete from {table} where {' or '.join(conditions)}").fetchone()
+        self.skipped += int(deleted[0]) if deleted else 0
 
 
 # --- Parquet ---
@@ -127,9 +171,9 @@ class ArrowRows:
             f"case when not list_contains({missing}, trim({column})) then trim({column}) end"
             for column in self.table_spec.columns
         )
+        number = f", getvariable('file_no'), {self.first - 1} + row_number() over ()"
         database.execute(
-            f"insert into {table} select {cells}, getvariable('file_no'),"
-            f" {self.first - 1} + row_number() over () from arrow_rows"
+            f"insert into {table} select {cells}{number if self.table_spec.numbered else ''} from arrow_rows"
         )
         database.unregister("arrow_rows")
 
@@ -390,9 +434,10 @@ class DelimitedRows:
             else f"case when not list_contains({missing}, trim(c{place})) then trim(c{place}) end"
             for place in places
         ]
+        number = ["getvariable('file_no')", "numbers.line"] if self.table_spec.numbered else []
         try:
             database.execute(
-                f"insert into {table} select {', '.join(cells)}, getvariable('file_no'), numbers.line"
+                f"insert into {table} select {', '.join([*cells, *number])}"
                 f" from {self._csv()} as parsed positional join numbers",
                 {"path": str(path)},
             )

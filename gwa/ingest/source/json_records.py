@@ -51,7 +51,8 @@ class RecordBlock:
 
     A record's number is that of the line where it begins, or one more than the one before if that is as high.
     *keys* are those of records that are members of an object, *documents* the numbers of the *prefixes* in
-    which they stand: what stood in a document before its records, closed, is a document of its own.
+    which they stand: what stood in a document before its records, without others, closed, is a document of
+    its own.
     """
 
     text: bytes
@@ -192,6 +193,7 @@ class RecordCutter:
         self.done = 0
         self.document = -1
         self.prefixes: list[str] = []
+        self.outline = bytearray()
         self.spans: list[_Span] = []
         self.newlines: list[Positions] = []
         self.lines = 1
@@ -227,6 +229,7 @@ class RecordCutter:
         self.offset += len(data)
         self.before = (self.before + data)[-MAXIMUM_KEY_SIZE:]
         if self.level is None:
+            self._outline_to(self.offset)
             self._add_structure(self.done, self.offset)
         if self.offset - self.done > (MAXIMUM_GAP_SIZE if self.begun is None else MAXIMUM_RECORD_SIZE):
             self._drop()
@@ -305,8 +308,12 @@ class RecordCutter:
         at = int(piece.positions[place])
         level = int(piece.depths[place])
         begin = at if self.begun is None else self.begun
-        prefix = bytes(self.text[begin - self.base : at + 1 - self.base]) if not self.is_dropped else b""
+        if self.level is not None:
+            self.outline.clear()
+        if not self.is_dropped and (self.outline or self.level is not None):
+            self.outline += self.text[begin - self.base : at + 1 - self.base]
         closing = b"]" if piece.sign(place) == b"[" else b"}"
+        prefix = bytes(self.outline)
         self.prefixes.append((to_utf8(prefix) + closing + b"}" * (level - 1)).decode() if prefix else "")
         self.document = len(self.prefixes) - 1
         self._add_structure(begin, at + 1)
@@ -317,6 +324,8 @@ class RecordCutter:
         """End to take records at the bracket that closes what holds them."""
         at = int(piece.positions[place])
         self._add_structure(at, at + 1)
+        if self.outline:
+            self.outline += piece.sign(place)
         self.document = -1
         self.level = None if piece.depths[place] else 0
         self.begun = None
@@ -330,6 +339,7 @@ class RecordCutter:
         if stop == piece.size:
             return stop
         at = int(piece.positions[stop])
+        self._outline_to(at)
         self._add_structure(self.done, at)
         if stop == close:
             self._add_structure(at, at + 1)
@@ -343,6 +353,13 @@ class RecordCutter:
         else:
             self._enter(piece, stop)
         return stop + 1
+
+    def _outline_to(self, end: int) -> None:
+        """Remember what stands between the records of a document; too much is forgotten."""
+        if self.outline and len(self.outline) + end - self.done <= MAXIMUM_RECORD_SIZE:
+            self.outline += self.text[self.done - self.base : end - self.base]
+        else:
+            self.outline.clear()
 
     def _add_records(self, piece: _Piece, first: int, stop: int, level: int) -> None:
         """Add the records at a *level* that end before the bracket *stop*."""
