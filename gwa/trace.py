@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from gwa.analysis.base import analyses
-from gwa.analysis.build import build
+from gwa.analysis.build import build, facts
 from gwa.analysis.comparison.since import Part, with_differences
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
@@ -162,9 +162,7 @@ class Trace:
         {'trace.jobs': 1200}
 
         """
-        only = [analysis.id for analysis in analyses() if analysis.has_facts(prefix)]
-        report = build(self.store, self.name, filters=self.filters, only=only, strict=True)
-        return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
+        return {fact.id: fact.value for fact in facts(self.store, self.name, prefix, self.filters)}
 
     def report(
         self,

@@ -82,11 +82,16 @@ def _names_to_keep(_: click.Context, __: click.Parameter, values: Sequence[str])
     return names
 
 
-def options(command: F) -> F:
-    """Add the options of every command that reads a trace."""
+SOURCE_FORMAT: Final = click.option(
+    "--format", "name", metavar="NAME", help="Read the source as this format."
+)
+
+
+def options(command: F, *, source_format: Callable[[F], F] = SOURCE_FORMAT) -> F:
+    """Add the options of every command that reads a trace; *source_format* says what its source is."""
     return _with(
         limits(command),
-        click.option("--format", "name", metavar="NAME", help="Read the source as this format."),
+        source_format,
         click.option("--system", type=PATH, metavar="FILE.toml", help="What is known of the system."),
         click.option(
             "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."

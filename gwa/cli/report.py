@@ -1,5 +1,6 @@
 """Write a report on a trace."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,19 @@ from gwa.cli._common import (
     reading,
     statements,
 )
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, echo_json
 
 if TYPE_CHECKING:
     from gwa.trace import Trace
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the JSON Schema of a report, and end."""
+    from gwa.report.json_schema import report_schema
+
+    if wanted:
+        echo_json(json.dumps(report_schema(), indent=1, ensure_ascii=False))
+        ctx.exit()
 
 
 @click.command(name="report")
@@ -46,6 +56,14 @@ if TYPE_CHECKING:
     default=10,
     show_default=True,
     help="Lists of the largest name so many.",
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of --json instead, of no trace.",
 )
 @click.option(
     "--against",
