@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from gwa.analysis.base import Analysis, analyses
 from gwa.errors import DefinitionError
 from gwa.report.document import Fact, Report, Value
 from gwa.store.store import Store
 
-SIGNS: Final[Mapping[str, Callable[[object, object], bool]]] = {
+SIGNS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "<=": operator.le,
     ">=": operator.ge,
     "==": operator.eq,

@@ -68,7 +68,7 @@ def _of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN4
     """Return the schema of an annotation; those of classes go into *definitions*."""
     if kind == Value or isinstance(kind, ForwardRef):
         return VALUE
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         return _class(kind, definitions)
     if isinstance(kind, type) and (simple := next((base for base in kind.__mro__ if base in SIMPLE), None)):
         return {"type": SIMPLE[simple]}

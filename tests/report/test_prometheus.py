@@ -1,6 +1,7 @@
 """Facts as Prometheus reads them, by its own parser: every number is there, and nothing else."""
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -34,7 +35,7 @@ def test_every_fact_of_a_trace_that_is_known_is_read_back(sample):
         if isinstance(fact.value, int | float):
             name = f"gwa_{fact.id.replace('.', '_')}"
             assert found[name] == [({}, float(fact.value))]
-    users = next(fact.value for fact in facts if fact.id == "users.by_jobs")
+    users: Any = next(fact.value for fact in facts if fact.id == "users.by_jobs")
     assert found["gwa_users_by_jobs_jobs"] == [({"id": user["id"]}, user["jobs"]) for user in users]
     assert found["gwa_window_cut_info"] == [({"value": "both"}, 1.0)]
 

@@ -100,8 +100,8 @@ def _difference(
     if min(map(len, pair)) >= MINIMUM_LENGTH:
         places = (intervals[0].weekday, intervals[1].weekday)
         # Recent weeks of logs of decades tell enough.
-        recent = [values[-MAXIMUM_LENGTH:] for values in pair]
-        chance = p_value(*recent, cycle=1 if weekly else 7, places=places)
+        recent = (pair[0][-MAXIMUM_LENGTH:], pair[1][-MAXIMUM_LENGTH:])
+        chance = p_value(recent[0], recent[1], cycle=1 if weekly else 7, places=places)
     step = float(pair[1].mean() - pair[0].mean())
     return LevelDifference(name, float(np.nanmean(first)), float(np.nanmean(second)), step, chance, unit)
 
