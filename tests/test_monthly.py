@@ -47,7 +47,7 @@ def year(tmp_path_factory):
     folder = tmp_path_factory.mktemp("year")
     logs = folder / "months"
     logs.mkdir()
-    return dict(enumerate(routine(write_months(logs, 300), folder), 1))
+    return dict(enumerate(routine(write_months(logs, 1500), folder), 1))
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Final
 
 from gwa.analysis.base import analyses
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import Statistics
+from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
 from gwa.report.document import Fact, Figure, Report, Section, Verbatim
@@ -41,6 +41,15 @@ class TraceSummary:
     site: str | None = None
 
 
+def compared_measures() -> list[Measure]:
+    """Return all measures but those of a schedule, since systems differ."""
+    return [
+        measure
+        for measure in measures()
+        if measure.aspect is not Aspect.SCHEDULE and measure.distance is not WASSERSTEIN
+    ]
+
+
 def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Section] = ()) -> TraceSummary:
     """
     Compute the summary of the trace in *store*: the sections with any of *facts*, measures and users.
@@ -57,7 +66,7 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
     report = Report(name, "", sections)
     blocks = (block for section in sections for block in section.blocks)
     figures = {block.id: block for block in blocks if isinstance(block, Figure)}
-    jobs = Reference.of(JobArrays.of(store))
+    jobs = Reference.of(JobArrays.of(store), wanted=compared_measures())
     by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
     users, site = _user_shares(store), store.system.site
     return TraceSummary(Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, users, site)
