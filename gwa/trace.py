@@ -8,6 +8,7 @@ What users hold: `open` gives a `Trace`, the same that the command line uses.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -15,11 +16,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from gwa.analysis.base import analyses
-from gwa.analysis.build import build
+from gwa.analysis.build import build, facts
+from gwa.analysis.comparison.since import Part, with_differences
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
+from gwa.metrics.periods import dated
 from gwa.report.document import Report, Value
 from gwa.statistics.sample import Sample
 from gwa.store.account import Account
@@ -90,7 +93,8 @@ class Trace:
             An SQL condition on the fields of a job, such as ``n_procs > 1``, or a `Subset` made before.
         period
             The time that is looked at: ``2007``, ``2007-03``, ``2007-03-05T14:30`` or
-            ``2007-03..2007-05``; ``3..10`` are days where times count from an unknown start.
+            ``2007-03..2007-05``; ``3..10`` are days where times count from an unknown start. Names such as
+            ``last-month``, ``this-week`` or ``last-year`` are relative to the end of what the log knows.
         queue, group, user
             A name, or several of which the job's must be one.
         where
@@ -122,9 +126,16 @@ class Trace:
         first = Subset(where=condition) if isinstance(condition, str) else condition
         subsets = [conditions for conditions in (first, given) if conditions]
         store = self.store if subsets else self.store.filtered("true")
+        subsets = [_with_dates(conditions, store) for conditions in subsets]
         for conditions in subsets:
             store = select(store, conditions)
         return type(self)(store, self.name, (*self.filters, *subsets))
+
+    @property
+    def period(self) -> str | None:
+        """The period that the trace was last filtered by, in dates or numbers of days."""
+        periods = [conditions.period for conditions in self.filters if conditions.period]
+        return periods[-1] if periods else None
 
     def facts(self, prefix: str = "") -> dict[str, Value]:
         """
@@ -151,11 +162,15 @@ class Trace:
         {'trace.jobs': 1200}
 
         """
-        only = [analysis.id for analysis in analyses() if analysis.has_facts(prefix)]
-        report = build(self.store, self.name, filters=self.filters, only=only, strict=True)
-        return {fact.id: fact.value for fact in report.facts() if fact.id.startswith(prefix)}
+        return {fact.id: fact.value for fact in facts(self.store, self.name, prefix, self.filters)}
 
-    def report(self, only: Sequence[str] | None = None, progress: Progress = SILENT) -> Report:
+    def report(
+        self,
+        only: Sequence[str] | None = None,
+        progress: Progress = SILENT,
+        *,
+        against: "Trace | None" = None,
+    ) -> Report:
         """
         Compute the report.
 
@@ -166,6 +181,9 @@ class Trace:
             but those that are made on request only.
         progress
             What is told how far the work has come.
+        against
+            Another part of the same trace, such as the month before: the report begins with what is different
+            from it, and whether that is more than chance.
 
         Returns
         -------
@@ -188,7 +206,11 @@ class Trace:
         known = [analysis.id for analysis in analyses()]
         if unknown := set(only or ()) - set(known):
             raise TraceError(f"there is no section '{min(unknown)}', expected one of {', '.join(known)}")
-        return build(self.store, self.name, filters=self.filters, only=only, progress=progress)
+        report = build(self.store, self.name, filters=self.filters, only=only, progress=progress)
+        if against is None:
+            return report
+        parts = [Part(trace.period or trace._title(), trace.store) for trace in (self, against)]  # noqa: SLF001
+        return with_differences(report, *parts)
 
     def sql(self, query: str) -> "pd.DataFrame":
         """
@@ -464,6 +486,11 @@ def title(files: Sequence[Path]) -> str:
     name = plain_name(files[0])
     stem = name.rpartition(".")[0] or name
     return stem if len(files) == 1 else f"{stem} and {len(files) - 1} more"
+
+
+def _with_dates(conditions: Subset, store: Store) -> Subset:
+    """Return *conditions* with the dates of a period that has a name."""
+    return replace(conditions, period=dated(conditions.period, store)) if conditions.period else conditions
 
 
 def _several(names: Names) -> tuple[str, ...]:

@@ -142,3 +142,8 @@ def analyses() -> tuple[Analysis, ...]:
     instances = plugins.instances("gwa.analysis.sections", Analysis, "gwa.sections")
     chapters = list(Chapter)
     return tuple(sorted(instances, key=lambda item: (chapters.index(item.chapter), item.order, item.id)))
+
+
+def families() -> list[tuple[str, str]]:
+    """Return what ids of facts begin with, each with the title of the section that the facts stand in."""
+    return [(prefix, analysis.title) for analysis in analyses() for prefix in analysis.facts]

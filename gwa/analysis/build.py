@@ -10,7 +10,7 @@ import duckdb
 from gwa.analysis.answers import answers
 from gwa.analysis.base import Analysis, analyses
 from gwa.analysis.finding import findings
-from gwa.report.document import Note, Report, Section, Value, Verbatim
+from gwa.report.document import Fact, Note, Report, Section, Value, Verbatim
 from gwa.store.store import Store
 from gwa.store.subset import Subset
 from gwa.util import interrupts
@@ -69,6 +69,13 @@ def build(
     whole = not any(subset.is_selective for subset in filters)
     remarkable = findings({fact.id: fact.value for fact in report.facts()}, whole=whole)
     return replace(report, findings=remarkable, overline="Workload report", answers=answers(report))
+
+
+def facts(store: Store, name: str, prefix: str = "", filters: Sequence[Subset] = ()) -> tuple[Fact, ...]:
+    """Return the facts whose ids begin with *prefix*; only the sections that they stand in are computed."""
+    only = [analysis.id for analysis in analyses() if analysis.has_facts(prefix)]
+    report = build(store, name, filters=filters, only=only, strict=True)
+    return tuple(fact for fact in report.facts() if fact.id.startswith(prefix))
 
 
 def _partial(part: str, filters: Sequence[Subset]) -> str:

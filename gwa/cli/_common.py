@@ -82,11 +82,16 @@ def _names_to_keep(_: click.Context, __: click.Parameter, values: Sequence[str])
     return names
 
 
-def options(command: F) -> F:
-    """Add the options of every command that reads a trace."""
+SOURCE_FORMAT: Final = click.option(
+    "--format", "name", metavar="NAME", help="Read the source as this format."
+)
+
+
+def options(command: F, *, source_format: Callable[[F], F] = SOURCE_FORMAT) -> F:
+    """Add the options of every command that reads a trace; *source_format* says what its source is."""
     return _with(
         limits(command),
-        click.option("--format", "name", metavar="NAME", help="Read the source as this format."),
+        source_format,
         click.option("--system", type=PATH, metavar="FILE.toml", help="What is known of the system."),
         click.option(
             "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
@@ -146,7 +151,16 @@ def parts(command: F) -> F:
     """Add the options that filter a trace."""
     return _with(
         command,
-        click.option("--period", metavar="WHEN", help="Only this time: 2007, 2007-03..2007-05, day 3..10."),
+        click.option(
+            "--period",
+            metavar="WHEN",
+            help="Only this time: 2007, 2007-03..2007-05, day 3..10, last-month (this-month, -week, -year).",
+        ),
+        click.option(
+            "--today",
+            metavar="DATE",
+            help="The date that last-month is relative to, instead of the end of what the log knows.",
+        ),
         click.option(
             "--queue", "queues", multiple=True, metavar="NAME", help="Only jobs of this queue (repeatable)."
         ),
@@ -257,16 +271,62 @@ def _set(pairs: Sequence[str]) -> dict[str, str]:
 @contextmanager
 def opened(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
     """Open a trace with the shared options, filtered as they ask for, until the end of a ``with``."""
+    with opened_whole(trace, params) as whole:
+        yield part_of(whole, params)
+
+
+@contextmanager
+def opened_whole(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
+    """Open a trace with the shared options but those that filter it, until the end of a ``with``."""
     from gwa.formats.open import open_trace
-    from gwa.store.subset import Subset
     from gwa.trace import Trace, title
 
-    names = ("period", "queues", "groups", "where")
-    subset = Subset(**{name: params[name] for name in names if params.get(name)})
     stated = _stated(params)
     with Trace(open_trace([trace], params["name"], reading(params)), title([trace])) as whole:
         whole.store.stated.update(stated)
-        yield whole.filter(subset) if subset else whole
+        yield whole
+
+
+def part_of(whole: "Trace", params: dict[str, Any], period: str | None = None) -> "Trace":
+    """Return the part of a trace that the shared options ask for, or that of another *period*."""
+    from gwa.store.subset import Subset
+
+    names = ("queues", "groups", "where")
+    chosen = period or _period(whole, params)
+    subset = Subset(chosen, **{name: params[name] for name in names if params.get(name)})
+    return whole.filter(subset) if subset else whole
+
+
+def earlier_part(whole: "Trace", part: "Trace", period: str, params: dict[str, Any]) -> "Trace":
+    """
+    Return the part of another *period* that *part* is compared with; ``previous`` is the one before.
+
+    Raise a usage error for ``previous`` if *part* is of no period, and `TraceError` or `DefinitionError`
+    where the log has nothing before.
+    """
+    from gwa.metrics.periods import PREVIOUS, before, dated
+
+    if period != PREVIOUS:
+        return part_of(whole, params, dated(period, whole.store, params["today"]))
+    if part.period is None:
+        raise click.UsageError("previous is the period before another one, expected --period as well")
+    return part_of(whole, params, before(part.period, whole.system))
+
+
+def _period(whole: "Trace", params: dict[str, Any]) -> str | None:
+    """Return the period that the options ask for; of one that has a name, tell the dates."""
+    from gwa.metrics.periods import dated, is_named, known_day
+
+    period: str | None = params.get("period")
+    if period is None or not is_named(period):
+        return period
+    dates = dated(period, whole.store, params["today"])
+    if not params["quiet"]:
+        basis = (
+            f"today is {params['today']}" if params["today"] else f"the log knows {known_day(whole.store)}"
+        )
+        echo(f"gwa: {period} is {dates}: {basis}", err=True)
+    return dates
 
 
 def _stated(params: dict[str, Any]) -> dict[str, object]:

@@ -9,7 +9,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
@@ -131,9 +131,14 @@ def table(names: Sequence[str], rows: Sequence[Sequence[object]], *, as_json: bo
     elif sys.stdout.isatty():
         _print_table(names, rows)
     else:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(map(disarmed, names))
-        writer.writerows([_cell_csv(value) for value in row] for row in rows)
+        echo_csv(names, rows)
+
+
+def echo_csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows as CSV."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(map(disarmed, names))
+    writer.writerows([_cell_csv(value) for value in row] for row in rows)
 
 
 def echo_json(text: str, *, nl: bool = True) -> None:

@@ -1,26 +1,67 @@
 """Check the quality of a trace."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from gwa.cli._common import JSON, TRACE, opened, options, parts
 from gwa.cli._terminal import echo
+from gwa.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from gwa.store.store import Store
+    from gwa.analysis.conditions import Condition, FactsOnDemand
 
 CLEAN = "Nothing is wrong, doubtful or missing: {} jobs, all rows of the source accounted for."
 
 
+HELD: Final = 3
+"""The exit status where a condition holds."""
+
+
+def _conditions(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> "list[Condition]":
+    """Return the conditions that are stated; what states none is a usage error."""
+    from gwa.analysis.conditions import Condition
+
+    with _usage_errors():
+        return [Condition.parse(text) for text in texts]
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """Make of a condition that is none an error of usage."""
+    try:
+        yield
+    except DefinitionError as error:
+        raise click.BadParameter(str(error), param_hint="--fail-on") from error
+
+
 @click.command(name="check")
 @TRACE
+@click.option(
+    "--fail-on",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    callback=_conditions,
+    help="End with status 3 if this holds of a fact, such as 'utilization.mean<0.5' (repeatable).",
+)
+@click.option("--fail-on-unknown", is_flag=True, help="Also if the trace does not tell such a fact.")
 @JSON
 @parts
 @options
 @click.pass_context
-def command(ctx: click.Context, /, trace: Path, as_json: bool, **params: Any) -> None:
+def command(
+    ctx: click.Context,
+    /,
+    trace: Path,
+    as_json: bool,
+    conditions: "list[Condition]",
+    fail_on_unknown: bool,
+    **params: Any,
+) -> None:
     """
     Check the quality of a trace.
 
@@ -28,15 +69,22 @@ def command(ctx: click.Context, /, trace: Path, as_json: bool, **params: Any) ->
     (info), the most severe first: how many jobs or rows, which, and what it affects. The exit status is
     1 when there is an error.
 
+    With --fail-on it is 3 when a condition holds, which is said on standard error, with the value. A fact
+    that the trace does not tell meets no condition. Facts on all jobs may leave out "jobs.".
+
     \b
-    Example:
+    Examples:
       gwa check sample_traces/swf/tiny.swf
+      gwa check sample_traces/swf/tiny.swf --fail-on 'utilization.mean<0.1' --fail-on 'wait.p95>864000'
     """
+    from gwa.analysis.conditions import FactsOnDemand
     from gwa.cli._terminal import table
     from gwa.metrics.quality import problems
 
     with opened(trace, params) as opened_trace:
-        found_problems = problems(opened_trace.store, level_facts(opened_trace.store))
+        facts = FactsOnDemand(opened_trace.store)
+        found_problems = problems(opened_trace.store, _level_facts(facts))
+        held = _held(conditions, facts, fail_on_unknown=fail_on_unknown)
         jobs = opened_trace.store.row("select count(*) as jobs from jobs")[0]
     rows = [
         (problem.level, problem.count, problem.meaning, problem.affects, "; ".join(problem.examples))
@@ -46,19 +94,32 @@ def command(ctx: click.Context, /, trace: Path, as_json: bool, **params: Any) ->
         table(("kind", "count", "what", "affects", "examples"), rows, as_json=as_json)
     else:
         echo(CLEAN.format(f"{jobs:,}"))
+    if held:
+        ctx.exit(HELD)
     if any(problem.level == "error" for problem in found_problems):
         ctx.exit(1)
 
 
-def level_facts(store: "Store") -> dict[str, Any]:
+def _level_facts(facts: "FactsOnDemand") -> dict[str, Any]:
     """Return the facts on which the safety of levels rests: the window of observation and utilization."""
-    from gwa.analysis.base import analyses
-    from gwa.report.document import Facts, FactTable
+    found = facts.of(
+        lambda analysis: (
+            analysis.id == "overview" or analysis.has_facts("window.") or analysis.has_facts("utilization.")
+        )
+    )
+    return {name: fact.value for name, fact in found.items()}
 
-    facts: dict[str, Any] = {}
-    for analysis in analyses():
-        if analysis.id == "overview" or analysis.has_facts("window.") or analysis.has_facts("utilization."):
-            for block in analysis.section(store).blocks:
-                if isinstance(block, Facts | FactTable):
-                    facts.update({fact.id: fact.value for fact in block.facts})
-    return facts
+
+def _held(conditions: "list[Condition]", facts: "FactsOnDemand", *, fail_on_unknown: bool) -> bool:
+    """Whether any condition holds, or is on a fact that is unknown, if that counts; each of them is told."""
+    held = False
+    for condition in conditions:
+        with _usage_errors():
+            value = facts.value(condition.fact)
+            holds = value is not None and condition.holds(value)
+        if value is None:
+            echo(f"gwa: {condition.text}: {condition.fact} is unknown", err=True)
+        elif holds:
+            echo(f"gwa: {condition.text} holds: it is {value}", err=True)
+        held = held or holds or (value is None and fail_on_unknown)
+    return held

@@ -1,13 +1,31 @@
 """Compare traces."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import OUTPUT_PATH, PATH, engines, flags, looking, looks, opened, options, parts, reading
+from gwa.cli._common import (
+    OUTPUT_PATH,
+    PATH,
+    earlier_part,
+    engines,
+    flags,
+    looking,
+    looks,
+    opened_whole,
+    options,
+    part_of,
+    parts,
+    reading,
+)
 from gwa.cli._terminal import echo
+
+if TYPE_CHECKING:
+    from gwa.analysis.comparison.align import Stores
+    from gwa.trace import Trace
 
 
 @click.command(name="compare")
@@ -27,6 +45,11 @@ from gwa.cli._terminal import echo
     metavar="DIR",
     help="Place each trace among those of a folder of facts, or of the thesis with the word archive.",
 )
+@click.option(
+    "--against-period",
+    metavar="WHEN",
+    help="Compare this period of one trace with its --period: dates as there, or previous.",
+)
 @looks
 @parts
 @engines
@@ -36,6 +59,7 @@ def command(
     folder: Path,
     like: str | None,
     against: Path | None,
+    against_period: str | None,
     **params: Any,
 ) -> None:
     """
@@ -47,8 +71,9 @@ def command(
     Examples:
       gwa compare sample_traces/swf/tiny.swf sample_traces/sge/accounting
       gwa compare sample_traces/swf/tiny.swf --against archive
+      gwa compare sample_traces/swf/tiny.swf --period this-week --against-period previous
     """
-    from gwa.analysis.comparison.align import LIKE, Stores
+    from gwa.analysis.comparison.align import LIKE
     from gwa.analysis.comparison.compare import compare
     from gwa.analysis.comparison.reference_set import read_references
     from gwa.report.output import outputs, write
@@ -57,8 +82,12 @@ def command(
     references = read_references(against) if against else None
     kinds = [name for name in outputs() if params[name]] or ["html"]
     with ExitStack() as stack:
-        opened_traces = [stack.enter_context(opened(path, params)) for path in traces]
-        stores: Stores = [(trace.name, trace.store) for trace in opened_traces]
+        wholes = [stack.enter_context(opened_whole(path, params)) for path in traces]
+        stores = (
+            _periods(wholes, against_period, params)
+            if against_period
+            else [(whole.name, part_of(whole, params).store) for whole in wholes]
+        )
         remarks = []
         if like:
             stores, remark = LIKE[like](stores)
@@ -66,3 +95,14 @@ def command(
         report = compare(stores, references, remarks, reading(params).progress)
         for path in write(report, folder, "comparison", kinds, **look):
             echo(path)
+
+
+def _periods(wholes: "Sequence[Trace]", earlier: str, params: dict[str, Any]) -> "Stores":
+    """Return two periods of the only trace, the *earlier* one first; several are a usage error."""
+    if len(wholes) != 1 or not params["period"]:
+        raise click.UsageError(
+            "--against-period compares two periods of one trace, expected --period as well"
+        )
+    part = part_of(wholes[0], params)
+    other = earlier_part(wholes[0], part, earlier, params)
+    return [(trace.period or trace.name, trace.store) for trace in (other, part)]

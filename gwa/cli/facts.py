@@ -1,13 +1,57 @@
 """Print the facts of a trace."""
 
 import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from gwa.cli._common import TRACE, engines, opened, options, parts, statements
-from gwa.cli._terminal import echo_json
+from gwa.cli._terminal import echo, echo_csv, echo_json
+
+if TYPE_CHECKING:
+    from gwa.report.document import Fact
+    from gwa.trace import Trace
+
+
+def _print_json(facts: "Sequence[Fact]", _: "Trace") -> None:
+    values = {fact.id: fact.value for fact in facts}
+    echo_json(json.dumps(values, indent=1, ensure_ascii=False))
+
+
+def _print_csv(facts: "Sequence[Fact]", _: "Trace") -> None:
+    cells = (
+        (json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict | bool) else value)
+        for value in (fact.value for fact in facts)
+    )
+    rows = ((fact.id, cell, fact.unit, fact.label) for fact, cell in zip(facts, cells, strict=True))
+    echo_csv(("id", "value", "unit", "label"), rows)
+
+
+def _print_prometheus(facts: "Sequence[Fact]", trace: "Trace") -> None:
+    from gwa.report.prometheus import exposition
+
+    echo(exposition(facts, trace.name), nl=False)
+
+
+PRINTERS: Final[Mapping[str, Callable[..., None]]] = {
+    "json": _print_json,
+    "csv": _print_csv,
+    "prometheus": _print_prometheus,
+}
+"""What prints facts, by the name of the format. No format that is read has such a name."""
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the JSON Schema of what the command prints, and end."""
+    from gwa.analysis.base import families
+    from gwa.report.json_schema import facts_schema
+
+    if wanted:
+        echo_json(json.dumps(facts_schema(families()), indent=1, ensure_ascii=False))
+        ctx.exit()
 
 
 @click.command(name="facts")
@@ -16,20 +60,43 @@ from gwa.cli._terminal import echo_json
 @click.option(
     "--explain", is_flag=True, help="Print what each section costs instead: rows read, seconds, memory."
 )
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of the facts instead, of no trace.",
+)
 @parts
 @statements
 @engines
-@options
-def command(trace: Path, only: str, explain: bool, **params: Any) -> None:
+@partial(
+    options,
+    source_format=click.option(
+        "--format",
+        "formats",
+        multiple=True,
+        metavar="NAME",
+        help="Print json, csv or prometheus; another name is what the source is read as (repeatable).",
+    ),
+)
+def command(trace: Path, only: str, explain: bool, formats: tuple[str, ...], **params: Any) -> None:
     """
     Print the facts of a trace as JSON: {"id": value}.
 
-    Values are in full precision and SI units. Ids do not change between versions.
+    Values are in full precision and SI units. Ids do not change between versions. As CSV they have units and
+    labels, too; monitoring reads them as prometheus.
 
     \b
-    Example:
+    Examples:
       gwa facts sample_traces/swf/tiny.swf --only utilization
+      gwa facts sample_traces/swf/tiny.swf --only trace --format prometheus
     """
+    printed, sources = ([name for name in formats if (name in PRINTERS) is own] for own in (True, False))
+    if len(printed) > 1 or len(sources) > 1:
+        raise click.BadParameter("expected one to print, and one to read", param_hint="--format")
+    params["name"] = sources[0] if sources else None
     with opened(trace, params) as opened_trace:
         if explain:
             from gwa.analysis.profile import COLUMNS, section_costs
@@ -37,4 +104,7 @@ def command(trace: Path, only: str, explain: bool, **params: Any) -> None:
 
             table(COLUMNS, section_costs(opened_trace.store, only), as_json=False)
             return
-        echo_json(json.dumps(opened_trace.facts(only), indent=1, ensure_ascii=False))
+        from gwa.analysis.build import facts
+
+        found = facts(opened_trace.store, opened_trace.name, only, opened_trace.filters)
+        PRINTERS[printed[0] if printed else "json"](found, opened_trace)

@@ -1,24 +1,39 @@
 """Write a report on a trace."""
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gwa.cli._common import (
     OUTPUT_PATH,
     TRACE,
+    earlier_part,
     engines,
     flags,
     looking,
     looks,
-    opened,
+    opened_whole,
     options,
+    part_of,
     parts,
     reading,
     statements,
 )
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, echo_json
+
+if TYPE_CHECKING:
+    from gwa.trace import Trace
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the JSON Schema of a report, and end."""
+    from gwa.report.json_schema import report_schema
+
+    if wanted:
+        echo_json(json.dumps(report_schema(), indent=1, ensure_ascii=False))
+        ctx.exit()
 
 
 @click.command(name="report")
@@ -42,6 +57,19 @@ from gwa.cli._terminal import echo
     show_default=True,
     help="Lists of the largest name so many.",
 )
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of --json instead, of no trace.",
+)
+@click.option(
+    "--against",
+    metavar="WHEN",
+    help="Say first what is different from this period, such as 2007-03, or previous: the one before.",
+)
 @looks
 @parts
 @statements
@@ -56,6 +84,7 @@ def command(
     sections: str | None,
     every: bool,
     top: int,
+    against: str | None,
     **params: Any,
 ) -> None:
     """
@@ -65,6 +94,7 @@ def command(
     Examples:
       gwa report sample_traces/swf/tiny.swf --html
       gwa report sample_traces/swf/tiny.swf --where 'n_procs > 1' --sections users,waits
+      gwa report sample_traces/swf/tiny.swf --period this-week --against previous
       gwa report sample_traces/swf/tiny.swf --strings mine/languages/de.toml
       gwa report sample_traces/swf/tiny.swf --theme mine --lang de
     """
@@ -76,11 +106,27 @@ def command(
     if every and not only:
         only = [analysis.id for analysis in analyses()]
     look = looking(params)
-    with opened(trace, params) as opened_trace:
-        opened_trace.store.top = top
-        report = opened_trace.report(only, reading(params).progress)
-        for path in write(report, folder, opened_trace.name, kinds, **look):
+    with opened_whole(trace, params) as whole:
+        part = part_of(whole, params)
+        earlier = _earlier(whole, part, against, params) if against else None
+        part.store.top = top
+        report = part.report(only, reading(params).progress, against=earlier)
+        for path in write(report, folder, part.name, kinds, **look):
             echo(path)
     if report.failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)
+
+
+def _earlier(whole: "Trace", part: "Trace", against: str, params: dict[str, Any]) -> "Trace | None":
+    """Return the part to compare with; None, which is said, where the log has none before."""
+    from gwa.errors import DefinitionError, TraceError
+    from gwa.metrics.periods import PREVIOUS
+
+    try:
+        return earlier_part(whole, part, against, params)
+    except (DefinitionError, TraceError) as error:
+        if against != PREVIOUS:
+            raise
+        echo(f"gwa: {part.period} is compared with nothing: {error}", err=True)
+        return None

@@ -1,7 +1,7 @@
 """Measures of realism: a statistic of a workload, and the distance between two of its values."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -111,9 +111,10 @@ def measures() -> tuple[Measure, ...]:
     return tuple(sorted(unsorted, key=lambda measure: aspects.index(measure.aspect)))
 
 
-def measure_all(workload: JobArrays) -> Statistics:
-    """Return the statistic of every measure by its id, None if it is unknown for the workload."""
-    return {measure.id: _finite_or_none(measure.statistic(workload)) for measure in measures()}
+def measure_all(workload: JobArrays, wanted: Sequence[Measure] | None = None) -> Statistics:
+    """Return the statistic of every measure, or of those *wanted*, by its id; None if it is unknown."""
+    chosen = measures() if wanted is None else wanted
+    return {measure.id: _finite_or_none(measure.statistic(workload)) for measure in chosen}
 
 
 def _finite_or_none(statistic: Statistic | None) -> Statistic | None:

@@ -7,7 +7,7 @@ measure does not depend on order.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -179,22 +179,26 @@ class Reference:
     floors: dict[str, Floor]
 
     @classmethod
-    def of(cls, real: JobArrays, seed: int = SEED) -> "Reference":
-        """Measure a workload and its noise floors; *seed* is that of the resampled jobs."""
-        statistics = measure_all(real)
+    def of(cls, real: JobArrays, seed: int = SEED, wanted: Sequence[Measure] | None = None) -> "Reference":
+        """
+        Measure a workload and its noise floors; *seed* is that of the resampled jobs.
+
+        Only the measures *wanted* are taken, where they are given: a score takes all.
+        """
+        statistics = measure_all(real, wanted)
         pairs = [
-            (measure_all(split[0]), measure_all(split[1]))
+            (measure_all(split[0], wanted), measure_all(split[1], wanted))
             for block in BLOCKS
             if (split := split_halves(real, block))
         ]
-        resampled = measure_all(bootstrap(real, np.random.default_rng(seed)))
+        resampled = measure_all(bootstrap(real, np.random.default_rng(seed)), wanted)
         floors = {
             measure.id: Floor(
                 _mean([measure.between(even[measure.id], odd[measure.id]) for even, odd in pairs]),
                 measure.between(statistics[measure.id], resampled[measure.id]),
                 measure.orderly,
             )
-            for measure in measures()
+            for measure in (measures() if wanted is None else wanted)
         }
         return cls(real, statistics, floors)
 

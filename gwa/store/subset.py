@@ -169,18 +169,35 @@ def _days(text: str, period: str, _: System) -> tuple[float, float]:
 
 def _dates(text: str, period: str, system: System) -> tuple[float, float]:
     """Return the bounds of a year, a month, a day or a minute in the time zone of *system*."""
-    match = MOMENT.fullmatch(text.strip())
-    given = [int(part) for part in match.groups() if part] if match else []
     try:
-        first = datetime(*(given + [1, 1][len(given) - 1 :]), tzinfo=system.timezone)  # type: ignore[arg-type, misc]
-        return first.timestamp(), _after(first, len(given)).timestamp()
-    except (TypeError, ValueError, OverflowError):
+        first, parts = moment(text)
+        zoned = first.replace(tzinfo=system.timezone)
+        return zoned.timestamp(), after(zoned, parts).timestamp()
+    except (ValueError, OverflowError):
         raise DefinitionError(
-            f"the period is '{period}', expected dates such as 2007, 2007-03, 2007-03-05 or 2007-03..2007-05"
+            f"the period is '{period}', expected dates such as 2007, 2007-03, 2007-03-05 or 2007-03..2007-05,"
+            " or a name such as last-month"
         ) from None
 
 
-def _after(moment: datetime, parts: int) -> datetime:
+def moment(text: str) -> tuple[datetime, int]:
+    """
+    Return when a year, month, day or minute begins, in no zone, and of how many parts its *text* is: 1 to 4.
+
+    Raise `ValueError` where it is none.
+
+    >>> moment("2007-03")
+    (datetime.datetime(2007, 3, 1, 0, 0), 2)
+    """
+    match = MOMENT.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"'{text}' is no date")
+    given = [int(part) for part in match.groups() if part]
+    year, month, day, hour, minute = given + [1, 1, 1, 0, 0][len(given) :]
+    return datetime(year, month, day, hour, minute), min(len(given), 4)  # noqa: DTZ001 - the caller knows
+
+
+def after(moment: datetime, parts: int) -> datetime:
     """Return the end of the year, month, day or minute that begins at *moment* and was written in *parts*."""
     match parts:
         case 1:

@@ -326,3 +326,14 @@ def test_users_of_other_sites_are_not_compared(make_store):
     rows = cells(report, "users-moved")
     assert len(rows) == 20
     assert set(rows[0]) == {"user", "trace_1", "trace_2", "change"}  # one and three
+
+
+def test_nothing_is_scheduled_for_a_comparison(make_store, monkeypatch):
+    """The measures of a schedule are not compared, and take most of the time of all."""
+    from gwa.evaluation.measures import scheduling
+
+    def refuse(*_):
+        pytest.fail("a schedule is computed")
+
+    monkeypatch.setattr(scheduling, "_schedule", refuse)
+    assert compare([("a", made(make_store, 1, jobs=200)), ("b", made(make_store, 2, jobs=200))]).sections

@@ -10,7 +10,8 @@ from scipy.signal import lfilter
 
 from gwa.analysis.base import analyses
 from gwa.analysis.findings.changes import changes
-from gwa.analysis.sections.changes import MEASURES, steps
+from gwa.analysis.sections.changes import steps
+from gwa.metrics.interval_values import MEASURES
 from gwa.report.document import Section
 from gwa.report.drawing import draw
 from gwa.statistics.changes import MINIMUM_LENGTH, critical_value, shifts, statistic, window_length

@@ -19,11 +19,12 @@ from gwa.analysis.comparison.differences import (
     rank_differences,
 )
 from gwa.analysis.comparison.fact_table import GROUPS, fact_tables
+from gwa.analysis.comparison.levels import LevelDifference, compare_levels, level_findings, level_table
 from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet, rank_among_references
 from gwa.analysis.comparison.shared_users import shared_users_table
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
 from gwa.errors import TraceError
-from gwa.report.document import Block, Report, Section, Value, Verbatim
+from gwa.report.document import Block, Finding, Report, Section, Value, Verbatim
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 
@@ -54,6 +55,8 @@ def compare(
             summaries.append(summarize(name, store, COMPARED_FACTS))
             bar.advance()
     ranked = rank_differences(summaries) if len(summaries) > 1 else []
+    # Of more than two, no level is before or after another.
+    levels = compare_levels(*(store for _, store in stores)) if len(stores) == 2 else []  # noqa: PLR2004
     provenance: dict[str, Value] = {
         summary.name: dict(reproduction(store)) for summary, (_, store) in zip(summaries, stores, strict=True)
     }
@@ -61,11 +64,17 @@ def compare(
     return Report(
         _title(names, references),
         "",
-        tuple(_sections(summaries, ranked, references, remarks)),
+        tuple(_sections(summaries, ranked, levels, references, remarks)),
         reproduction=provenance,
-        findings=difference_findings(ranked),
+        findings=(*_level_findings(levels, names), *difference_findings(ranked)),
         overline="Comparison",
     )
+
+
+def _level_findings(levels: Sequence[LevelDifference], names: Sequence[str]) -> tuple[Finding, ...]:
+    """Return the findings on levels; where there are none, the table of differences says so."""
+    found = level_findings(levels, (names[0], names[1]), "levels") if levels else ()
+    return tuple(finding for finding in found if finding.id != "no-level")
 
 
 def _title(names: Sequence[str], references: ReferenceSet | None) -> Verbatim:
@@ -88,22 +97,27 @@ def with_distinct_names(stores: Sequence[tuple[str, Store]]) -> list[tuple[str, 
 def _sections(
     summaries: Sequence[TraceSummary],
     ranked: Sequence[Difference],
+    levels: Sequence[LevelDifference],
     references: ReferenceSet | None,
     remarks: Sequence[str],
 ) -> Iterator[Section]:
-    """Yield the sections; the docstring of the function that makes a section is its help."""
+    """Yield the sections."""
+    if levels:
+        names = (summaries[0].name, summaries[1].name)
+        yield section("levels", "What rose or fell", level_table, level_table(levels, names))
     if len(summaries) > 1:
         blocks = difference_table(summaries, ranked, remarks)
-        yield _section("differences", "What differs most", difference_table, blocks)
-        yield _section("facts", "The same facts", fact_tables, fact_tables(summaries))
+        yield section("differences", "What differs most", difference_table, blocks)
+        yield section("facts", "The same facts", fact_tables, fact_tables(summaries))
     if references:
         blocks = rank_among_references(summaries, references)
-        yield _section("archive", "Among other traces", rank_among_references, blocks)
+        yield section("archive", "Among other traces", rank_among_references, blocks)
     if len(summaries) > 1:
-        yield _section("curves", "Distributions", curves, curves(summaries))
-        yield _section("time", "Over time", small_multiples, small_multiples(summaries))
-        yield _section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
+        yield section("curves", "Distributions", curves, curves(summaries))
+        yield section("time", "Over time", small_multiples, small_multiples(summaries))
+        yield section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
 
 
-def _section(name: str, title: str, function: object, blocks: Iterator[Block]) -> Section:
+def section(name: str, title: str, function: object, blocks: Iterator[Block]) -> Section:
+    """Return a section; the docstring of the *function* that makes its *blocks* is its help."""
     return Section(name, title, paragraphs(function.__doc__ or ""), tuple(blocks))

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gwa.analysis.comparison.differences import UNITS, compared_measures
-from gwa.analysis.comparison.trace_summary import TraceSummary
+from gwa.analysis.comparison.differences import UNITS
+from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
 from gwa.report.document import Block, Note
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import show

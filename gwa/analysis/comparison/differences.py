@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from gwa.analysis.comparison.trace_summary import TraceSummary
-from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistic, measures
+from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
+from gwa.evaluation.measure import Measure, Statistic
 from gwa.report.document import Block, Column, Finding, Note, Table, Unit, Value
 from gwa.report.facts import number
 from gwa.report.formatting import show
@@ -48,15 +48,6 @@ class Difference:
         if self.times is None:
             return "not known"
         return "no more than chance" if self.times <= 1 else "a little" if self.times <= 2 else "differs"  # noqa: PLR2004
-
-
-def compared_measures() -> list[Measure]:
-    """Return all measures but those of a schedule, since systems differ."""
-    return [
-        measure
-        for measure in measures()
-        if measure.aspect is not Aspect.SCHEDULE and measure.distance is not WASSERSTEIN
-    ]
 
 
 def rank_differences(summaries: Sequence[TraceSummary]) -> list[Difference]:

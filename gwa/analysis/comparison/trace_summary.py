@@ -1,15 +1,15 @@
 """What a comparison needs of one trace, so that its store can be closed."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gwa.analysis.base import analyses
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import Statistics
+from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
-from gwa.report.document import Fact, Figure, Report, Verbatim
+from gwa.report.document import Fact, Figure, Report, Section, Verbatim
 from gwa.report.facts import number
 from gwa.store.store import Store
 
@@ -41,14 +41,32 @@ class TraceSummary:
     site: str | None = None
 
 
-def summarize(name: str, store: Store, facts: Collection[str]) -> TraceSummary:
-    """Compute the summary of the trace in *store*: the sections with any of *facts*, measures and users."""
+def compared_measures() -> list[Measure]:
+    """Return all measures but those of a schedule, since systems differ."""
+    return [
+        measure
+        for measure in measures()
+        if measure.aspect is not Aspect.SCHEDULE and measure.distance is not WASSERSTEIN
+    ]
+
+
+def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Section] = ()) -> TraceSummary:
+    """
+    Compute the summary of the trace in *store*: the sections with any of *facts*, measures and users.
+
+    Sections that are *made* already are not made twice.
+    """
+    known = {section.id: section for section in made}
     wanted = (analysis for analysis in analyses() if analysis.is_wanted(store))
-    sections = tuple(analysis.section(store) for analysis in wanted if any(map(analysis.has_facts, facts)))
+    sections = tuple(
+        known.get(analysis.id) or analysis.section(store)
+        for analysis in wanted
+        if any(map(analysis.has_facts, facts))
+    )
     report = Report(name, "", sections)
     blocks = (block for section in sections for block in section.blocks)
     figures = {block.id: block for block in blocks if isinstance(block, Figure)}
-    jobs = Reference.of(JobArrays.of(store))
+    jobs = Reference.of(JobArrays.of(store), wanted=compared_measures())
     by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
     users, site = _user_shares(store), store.system.site
     return TraceSummary(Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, users, site)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gwa.analysis.finding import Facts, finding
-from gwa.analysis.sections.changes import MEASURES
+from gwa.metrics.interval_values import MEASURES
 from gwa.report.formatting import counted, show
 
 

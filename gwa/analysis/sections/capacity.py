@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._weeks import BIN, Weeks
 from gwa.analysis.sections.changes import Change, steps
+from gwa.metrics.intervals import BIN, Intervals
 from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Ints, Level, level
 from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
@@ -61,7 +61,7 @@ def capacity(store: Store) -> Iterator[Block]:
         return
     busy = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
     facts, outages = _outages(store, busy, period)
-    weeks = Weeks.of(store)
+    weeks = Intervals.weeks(store)
     changes = steps("peak", weeks.peaks(busy)) if weeks.count >= MINIMUM_LENGTH else None
     yield Facts(
         (
@@ -154,7 +154,7 @@ def _minimum_waiting(waiting: Level, begins: Floats, ends: Floats) -> Ints:
     return whole
 
 
-def _change_table(changes: list[Change], weeks: Weeks) -> Table:
+def _change_table(changes: list[Change], weeks: Intervals) -> Table:
     return Table(
         "capacity-changes",
         "Proposed changes of size",

@@ -1,0 +1,129 @@
+"""
+Conditions on the facts of a trace, such as utilization.mean<0.5, on which something is to be done.
+
+Only the sections are computed that the facts stand in.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Final, Self
+
+from gwa.analysis.base import Analysis, analyses
+from gwa.errors import DefinitionError
+from gwa.report.document import Fact, Report, Value
+from gwa.store.store import Store
+
+SIGNS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+CONDITION: Final = re.compile(rf"\s*([^\s<>=!]+)\s*({'|'.join(SIGNS)})\s*([^\s<>=!](?:.*\S)?)\s*")
+
+WORDS: Final[Mapping[str, bool]] = {"true": True, "false": False}
+
+ALIAS: Final = "jobs."
+"""What facts on all jobs begin with, and may be left out: wait.p95 is jobs.wait.p95."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A *text* such as ``utilization.mean<0.5``: the id of a *fact*, a *sign*, and a *limit*."""
+
+    text: str
+    fact: str
+    sign: str
+    limit: float | bool | str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """
+        Return the condition that *text* states; raise `DefinitionError` where it states none.
+
+        >>> Condition.parse("wait.p95 > 86400").limit
+        86400.0
+        """
+        match = CONDITION.fullmatch(text)
+        if not match:
+            raise DefinitionError(
+                f"'{text}' is no condition, expected a fact, one of {' '.join(SIGNS)}, and a value,"
+                " such as utilization.mean<0.5"
+            )
+        fact, sign, written = match.groups()
+        limit = _limit(written)
+        if isinstance(limit, str | bool) and sign not in {"==", "!="}:
+            raise DefinitionError(f"'{text}' compares with '{written}', expected a number, or == or !=")
+        return cls(text.strip(), fact, sign, limit)
+
+    def holds(self, value: Value) -> bool:
+        """Whether it holds for *value*; raise `DefinitionError` for what cannot be compared."""
+        if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
+            raise DefinitionError(f"{self.fact} is a list, expected a fact that is a number or a word")
+        numbers = [
+            isinstance(part, int | float) and not isinstance(part, bool) for part in (value, self.limit)
+        ]
+        if numbers[0] != numbers[1]:
+            raise DefinitionError(f"{self.fact} is {value!r}, which cannot be compared with {self.limit!r}")
+        return SIGNS[self.sign](value, self.limit)
+
+
+def _limit(written: str) -> float | bool | str:
+    try:
+        number = float(written)
+    except ValueError:
+        return WORDS.get(written, written)
+    if not math.isfinite(number):
+        raise DefinitionError(f"'{written}' is no limit, expected a number")
+    return number
+
+
+@dataclass(frozen=True)
+class FactsOnDemand:
+    """The facts of a *store*; a section is computed when one of its facts is asked for, and once."""
+
+    store: Store
+    _made: dict[str, dict[str, Fact]] = field(default_factory=dict)
+
+    def of(self, wanted: Callable[[Analysis], bool]) -> dict[str, Fact]:
+        """Return all facts of the sections that are *wanted*, by their ids."""
+        found: dict[str, Fact] = {}
+        for analysis in filter(wanted, analyses()):
+            if analysis.id not in self._made:
+                facts = Report("", "", (analysis.section(self.store),)).facts()
+                self._made[analysis.id] = {fact.id: fact for fact in facts}
+            found |= self._made[analysis.id]
+        return found
+
+    def value(self, name: str) -> Value:
+        """
+        Return the value of the fact called *name*, or jobs.*name*; None where the trace does not tell it.
+
+        Raise `DefinitionError` that names the nearest ids where there is no such fact.
+        """
+        ids = (name, f"{ALIAS}{name}")
+        known = self.of(lambda analysis: any(map(analysis.has_facts, ids)))
+        for one in ids:
+            if one in known:
+                return known[one].value
+        if self._is_known_elsewhere(name, ids):
+            return None
+        others = known or self.of(lambda analysis: not analysis.on_request)
+        nearest = get_close_matches(name, others, 3, cutoff=0)
+        raise DefinitionError(f"there is no fact '{name}', the nearest are: {', '.join(nearest)}")
+
+    def _is_known_elsewhere(self, name: str, ids: Sequence[str]) -> bool:
+        """Whether the whole trace tells the fact, or a section that could tells nothing of this trace."""
+        if self.store.whole is not self.store:
+            whole = FactsOnDemand(self.store.whole)
+            if any(one in whole.of(lambda analysis: any(map(analysis.has_facts, ids))) for one in ids):
+                return True
+        sections = (analysis for analysis in analyses() if name.startswith(analysis.facts))
+        return any(not self._made[analysis.id] for analysis in sections)

@@ -1,0 +1,103 @@
+"""The whole weeks or days of a log, in which changes over its life or between two periods are sought."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Self
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Level
+from gwa.metrics.window import recorded, window
+from gwa.store.store import Period, Store, overlap
+from gwa.util.units import DAY, WEEK
+
+BIN: Final = 600.0
+"""Processors are averaged over ten minutes before their maximum is taken."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """
+    A number of intervals (*count*) of *width* seconds each; the first begins at *origin*, in seconds.
+
+    *zone* is the time zone of dates, None without.
+    """
+
+    origin: float
+    count: int
+    zone: str | None
+    width: float = float(WEEK)
+
+    @classmethod
+    def weeks(cls, store: Store) -> Self:
+        """
+        Return the whole weeks of the log; none in logs of over a century.
+
+        They are those from the first submission to the last in which the load is known. They begin on a
+        Monday in the time zone of the trace, or, where times count from an unknown start, with the day of the
+        first submission.
+        """
+        submitted = store.row("select min(submit_time), max(submit_time) from jobs")
+        if submitted[0] is None or submitted[1] - submitted[0] > MAXIMUM_DAYS * DAY:
+            return cls(0.0, 0, None)
+        known = overlap(window(store).period, submitted) or submitted
+        return cls._within(store, known, float(WEEK), on_mondays=True)
+
+    @classmethod
+    def days(cls, store: Store, *, weekly: bool = False) -> Self:
+        """
+        Return the whole days in which the load is known, idle ones included; or, if *weekly*, weeks.
+
+        They are those of the period that *store* is of; there are none in logs of over a century.
+        """
+        known = window(store).period or recorded(store)
+        if known is None or not 0 < known[1] - known[0] <= MAXIMUM_DAYS * DAY:
+            return cls(0.0, 0, None)
+        return cls._within(store, known, float(WEEK if weekly else DAY), on_mondays=weekly)
+
+    @classmethod
+    def _within(cls, store: Store, known: Period, width: float, *, on_mondays: bool) -> Self:
+        """Return the intervals of *width* in the time that is *known*."""
+        system, (first, last) = store.system, known
+        if system.relative:
+            origin, zone = float(first // DAY if on_mondays else -(-first // DAY)) * DAY, None
+        else:
+            zone = system.timezone.key
+            midnight = datetime.fromtimestamp(first, system.timezone).replace(
+                hour=0, minute=0, second=0, microsecond=0
+            )
+            if on_mondays:
+                begin = midnight + timedelta(days=-midnight.weekday() % 7)
+            else:
+                begin = midnight + timedelta(days=midnight.timestamp() < first)
+            origin = begin.timestamp()
+        return cls(origin, max(int((last - origin) // width), 0), zone, width)
+
+    @property
+    def edges(self) -> Floats:
+        """The beginnings of the intervals, and the end of the last one."""
+        edges: Floats = np.float64(self.origin) + np.arange(self.count + 1, dtype=np.float64) * self.width
+        return edges
+
+    @property
+    def weekday(self) -> int:
+        """The day of the week on which the first interval begins, from 0; days of any week without dates."""
+        if self.zone is None:
+            return int(self.origin // DAY) % 7
+        return datetime.fromtimestamp(self.origin, ZoneInfo(self.zone)).weekday()
+
+    def label(self, number: int, store: Store) -> str:
+        """Return the date on which an interval begins, or the day of the log."""
+        begin = self.origin + number * self.width
+        if self.zone is None:
+            return f"day {int(begin // DAY) + 1}"
+        # The middle of the first day, because a week may begin an hour before midnight in summer.
+        return datetime.fromtimestamp(begin + DAY / 2, store.system.timezone).date().isoformat()
+
+    def peaks(self, level: Level) -> Floats:
+        """Return the maximum of a level in each interval."""
+        edges, begins = self.edges, level.origin + level.begins * level.width
+        first = np.clip(np.searchsorted(begins, edges[:-1], side="right") - 1, 0, None)
+        last = np.maximum(np.searchsorted(begins, edges[1:], side="left"), first + 1)
+        return np.array([level.values[a:b].max() for a, b in zip(first, last, strict=True)])
