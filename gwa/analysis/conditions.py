@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, Self
 
-from gwa.analysis.base import Analysis, analyses
+from gwa.analysis.base import Analysis, Made, analyses
 from gwa.errors import DefinitionError
 from gwa.report.document import Fact, Report, Value
 from gwa.store.store import Store
@@ -115,7 +115,7 @@ class FactsOnDemand:
                 return known[one].value
         if self._is_known_elsewhere(name, ids):
             return None
-        others = known or self.of(lambda analysis: not analysis.on_request)
+        others = known or self.of(lambda analysis: analysis.made is not Made.ON_REQUEST)
         nearest = get_close_matches(name, others, 3, cutoff=0)
         raise DefinitionError(f"there is no fact '{name}', the nearest are: {', '.join(nearest)}")
 
