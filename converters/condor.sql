@@ -5,6 +5,13 @@ reader = "classads"
 scope = "trace"
 first = '^(\s*"?[A-Za-z_]\w*"?\s*[=:]|\*\*\*|[\[\]{},])'
 contains = '(?i)^\s*"?(ClusterId|GlobalJobId)"?\s*[=:]|[{,]\s*"(ClusterId|GlobalJobId)"\s*:'
+export = '''
+# On the schedd. All that it remembers, as JSON lines or as the history of the spool:
+condor_history -jsonl > history.jsonl
+cat $(condor_config_val HISTORY)* > history
+# One record for each run, of HTCondor 10.3 or later; give either this or the history, not both:
+condor_history -epochs -json > epochs.json
+'''
 notes = """
 Sources: HTCondor's manual, job ClassAd attributes, and its tests of what condor_history prints. Read are
 the history of a spool, files of single jobs, and what condor_history writes with -long, -json or -jsonl.

@@ -6,6 +6,10 @@ scope = "trace"
 comment = "#"
 first = '^"[A-Z][A-Z_]+" "[\d.]+" \d+ '
 contains = '^"JOB_FINISH" "[\d.]+" \d+ \d+ '
+export = '''
+# LSB_SHAREDIR is in lsf.conf, CLUSTER the name that lsid tells; LSF begins a new file when one is full:
+cat $LSB_SHAREDIR/CLUSTER/logdir/lsb.acct* > lsb.acct
+'''
 notes = """
 Sources: the lsb.acct(5) of LSF 6 to 10, and samples of Open XDMoD, APEL and others.
 A JOB_FINISH record is a job; events of other kinds count as comments. Fields behind max_num_processors are

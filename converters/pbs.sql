@@ -5,6 +5,11 @@ reader = "keyed"
 scope = "trace"
 first = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
 contains = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
+export = '''
+# On the server: a file for each day. The first is of OpenPBS and PBS Pro, the second of Torque:
+cat /var/spool/pbs/server_priv/accounting/2025* > 2025.pbs
+cat /var/spool/torque/server_priv/accounting/2025* > 2025.pbs
+'''
 notes = """
 Sources: the acct.h and accounting.c of OpenPBS, the Torque administrator's guide, Open XDMoD's samples.
 Records of one job are joined by its id; ids begin again when a server is set up anew, so that jobs of one

@@ -5,6 +5,10 @@ scope = "trace"
 delimiter = ";"
 comment = "#"
 first = '^001;\d+;[^;]+;\d+;-?\d+\s*$'
+export = '''
+# On the host of the scheduler event generator, a file for each day:
+cat /var/lib/globus/globus-seg-pbs/* > pbs.seg
+'''
 notes = """
 Source: the protocol of Globus' scheduler event generator: lines 001;time;job id;state;exit code, the times in
 Unix seconds. States are those of GRAM: 1 pending, 2 active, 4 failed, 8 done, 16 suspended, 32 unsubmitted, 64

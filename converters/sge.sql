@@ -6,6 +6,10 @@ scope = "trace"
 comment = "#"
 first = '^(\d{6,13}:[a-z_]+:|[^:]*:[^:]*:[^:]*:[^:]*:.*:\d+:[^:]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18})'
 contains = '^(\d{6,13}:acct:)?[^:\n]*:[^:\n]*:[^:\n]*:[^:\n]*:.*:\d+:[^:\n]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18}'
+export = '''
+# On the master host, with the files that were rotated:
+cat $SGE_ROOT/$SGE_CELL/common/accounting* > accounting
+'''
 notes = """
 Sources: accounting(5), reporting(5) and sge_status(5) of Son of Grid Engine, and rows of Univa 8.2 to 8.6.
 The file `accounting` of any version, with 43 fields or more; of `reporting`, the rows `acct`.

@@ -4,6 +4,11 @@ files = ["*.xml", "*.bundle"]
 reader = "xml"
 scope = "trace"
 contains = '<([\w.-]+:)?((Job)?UsageRecords?|Usage|RecordEnvelope|StorageElement(Record)?)[\s>/]'
+export = '''
+# The records that ARC archives, and those that Gratia's probes have sent:
+cat /var/spool/arc/jobstatus/archiving/usagerecord* > arc.xml
+find /var/lib/gratia/data -name 'r*.xml*' -exec cat {} + > gratia.xml
+'''
 notes = """
 Source: GFD.98 (Usage Record 1.0) and its drafts, as the accounting of Globus, ARC (SGAS, JURA), DGAS, Gratia and
 GRACC, UNICORE and the UK NGS writes them, and EMI's Compute Accounting Record 1.2. Records of all namespaces, or

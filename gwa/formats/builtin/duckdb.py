@@ -136,6 +136,7 @@ FORMAT = Format(
     title="gwa's store",
     names=("*.duckdb",),
     notes=__doc__ or "",
+    export="gwa convert LOG -o trace.duckdb",
     mismatch=mismatch,
     read=read,
     write=write,

@@ -133,6 +133,7 @@ FORMAT = Format(
     title="Workflow Trace Archive: tasks in Parquet",
     names=(),
     notes=__doc__ or "",
+    export="# Where the Workflow Trace Archive lists its traces, and what to read of one:\nunzip TRACE.zip\ngwa convert TRACE/tasks/schema-1.0 -o trace.parquet",
     mismatch=mismatch,
     read=read,
     options={"memory_unit": " | ".join(KILOBYTES), "status": "1 | 0 | 5"},
