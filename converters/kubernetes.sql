@@ -32,7 +32,7 @@ Failed is failed, Aborted and Terminated are cancelled. The exit code is the gre
 """
 
 [accepts]
-user_label = "any text"
+user_label = "a name such as app.kubernetes.io/part-of"
 
 [options]
 records = ["items"]

@@ -1,9 +1,9 @@
 /* ---
 title = "Slurm job completion as text: jobcomp/filetxt"
-files = ["*jobcomp*", "*.log", "*.txt"]
+files = ["*jobcomp*.log", "*jobcomp*.txt", "*jobcomp"]
 reader = "whole_lines"
 select = "slurm"
-first = '^JobId=\d+ UserId=.*? JobState=[A-Z_]+ .* ProcCnt=\d+ '
+first = '^JobId=\d+ UserId=.*? JobState=\S+ .* ProcCnt=\d+ '
 export = '''
 # It is the file that slurm.conf names as JobCompLoc, often this one:
 scontrol show config | grep JobCompLoc
@@ -29,7 +29,7 @@ with begun as (
         line,
         regexp_extract(
             text,
-            '^JobId=(\d+) UserId=(.*?)\((\d+)\) GroupId=(.*?)\((\d+)\) Name=(.*?) JobState=([A-Z_]+) Partition=(.*?) TimeLimit=(\S+) StartTime=(\S+) EndTime=(\S+) NodeList=(.*?) NodeCnt=(\d+) ProcCnt=(\d+) WorkDir=(.*)$',
+            '^JobId=(\d+) UserId=(.*?)\((\d+)\) GroupId=(.*?)\((\d+)\) Name=(.*?) JobState=(\S+) Partition=(.*?) TimeLimit=(\S+) StartTime=(\S+) EndTime=(\S+) NodeList=(.*?) NodeCnt=(\d+) ProcCnt=(\d+) WorkDir=(.*)$',
             [
                 'job', 'user', 'uid', 'group', 'gid', 'name', 'state', 'partition', 'limit', 'begun', 'ended', 'list',
                 'nodes', 'procs', 'rest'

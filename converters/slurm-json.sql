@@ -3,7 +3,7 @@ title = "Slurm accounting as JSON: sacct --json, or slurmrestd's jobs of slurmdb
 files = ["*.json"]
 reader = "json"
 select = "slurm"
-contains = '"time"\s*:\s*\{[^{}]*(\{[^{}]*\}[^{}]*)*"submission"\s*:'
+contains = '"time"\s*:\s*\{[^{}]*(\{[^{}]*\}[^{}]*)*"submission"\s*:|"openapi/(slurmdbd|dbv[.0-9]+)"'
 export = '''
 # A day or a month at a time; several files are one trace. The second asks slurmrestd.
 sacct --json -a -D -S 2025-01-01 -E 2025-02-01 > jobs.json
@@ -234,7 +234,7 @@ select
     nullif(qos, '') as qos,
     nullif(nullif(reservation, ''), '0') as reservation,
     nnodes,
-    cpus as reqcpus,
+    nullif(cpus, '0') as reqcpus,
     null as ntasks,
     coalesce(
         list_filter(tres[2], lambda x: x.name = 'mem')[1].count || 'M', nullif(numbers[3], '0') || 'Mc', numbers[4] || 'Mn'
@@ -251,7 +251,7 @@ select
     (seconds + coalesce(microseconds, 0) / 1e6)::varchar as totalcpu,
     tres_texts[2] as reqtres,
     tres_texts[1] as alloctres,
-    numbers[5] as timelimitraw,
+    nullif(numbers[5], '0') as timelimitraw,
     nodelist,
     jobname
 from named

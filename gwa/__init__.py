@@ -12,7 +12,7 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
 - `Progress`: how a program follows long work.
 - `GwaError`: any error that gwa raises on purpose. Its kinds are `TraceError`, `UnknownFormat`,
   `StrictError`, `QueryError`, `DefinitionError`, `ModelError`, `SimulationError`, `EngineError`,
-  `OutputError` and `MissingAsset`.
+  `OutputError`, `DownloadError` and `MissingAsset`.
 
 Everything not named here is internal and may change.
 """
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from gwa.errors import (
     DefinitionError,
+    DownloadError,
     EngineError,
     GwaError,
     MissingAsset,
@@ -60,6 +61,7 @@ __all__ = [
     "Account",
     "Column",
     "DefinitionError",
+    "DownloadError",
     "EngineError",
     "Fact",
     "FactTable",

@@ -22,6 +22,7 @@ WRITERS = {
     "ingest/inputs.py": "in a scratch folder",
     "ingest/readers/columns.py": "in a scratch folder",
     "ingest/readers/named.py": "in a scratch folder",
+    "ingest/readers/table.py": "in a scratch folder",
 }
 """The modules that write files otherwise, and why nobody sees half of those."""
 

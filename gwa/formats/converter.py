@@ -7,8 +7,8 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``title``, ``notes``
     printed by `gwa formats`; the notes name the source of the mapping and what was decided.
 ``export``
-    the commands that get such a log out of the system that has it, each on a line of its own, and lines with #
-    that explain them: the first that `gwa formats` prints.
+    the commands that get such a log out of the system that has it, each on a line of its own, and lines
+    with # that explain them: the first that `gwa formats` prints.
 ``files``
     patterns such as ``*.swf`` for names, used where the content alone does not decide.
 ``first``, ``contains``

@@ -17,6 +17,7 @@ KINDS: Final[Mapping[str, Callable[[str], object]]] = {
     "a whole number": re.compile(r"\d{1,2}").fullmatch,
     "a time zone such as Europe/Amsterdam": is_zone,
     "names of columns": re.compile(r"\s*\w[\w\s,|.]*").fullmatch,
+    "a name such as app.kubernetes.io/part-of": re.compile(r"[\w./-]{1,320}").fullmatch,
     "any text": str,
 }
 """Whether a text is a value of each kind; a whole number is one of digits or days, below 100."""

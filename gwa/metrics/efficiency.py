@@ -136,10 +136,11 @@ def overall(store: Store, where: str = "true") -> Share:
 
 
 def by(store: Store, field: str, order: Ratio, top: int, where: str = "true") -> list[Share]:
-    """Return the efficiency of each value of *field*, of the *top* values that wasted most by *order*."""
+    """Return the efficiency of the *top* values of *field* that wasted most by *order*, if any did."""
     query = (
         f"select {field} as name, {_sums(store)} from jobs where {field} is not null and {where}"
-        f" group by {field} order by coalesce({order.name}_wasted, 0.0) desc, name limit {top}"
+        f" group by {field} having {order.name}_wasted > 0"
+        f" order by {order.name}_wasted desc, name limit {top}"
     )
     return list(_shares(store, query))
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from select import select
 from threading import Event, Lock, Thread, main_thread
+from types import CodeType
 from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakSet
 
@@ -87,12 +88,20 @@ def _watch(reading: int) -> None:
         for work in works:
             work.interrupt()
         del works
-        if _lost.is_set():
+        if _lost.is_set() and not _is_running(_not_lost.__code__):
             _lost.clear()
             # A signal, since that ends what the main thread waits for, too.
             signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
         if select([reading], [], [], INTERVAL)[0] and not os.read(reading, 1):
             return
+
+
+def _is_running(code: CodeType) -> bool:
+    """Whether the main thread is within a call of a function with this *code*."""
+    frame = sys._current_frames().get(main_thread().ident or 0)  # noqa: SLF001 - as documented
+    while frame and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _not_lost(unraisable: "UnraisableHookArgs") -> None:

@@ -672,7 +672,8 @@ def test_a_huge_element_takes_bounded_memory(text, tmp_path):
         tracemalloc.stop()
         assert store.account.jobs >= 1
         assert store.account.rejected == 1
-        assert store.rows("select line, reason from rejects") == [(2, "longer than 16777216 bytes")]
+        too_long = f"longer than {split.MAXIMUM_RECORD_SIZE} bytes"
+        assert store.rows("select line, reason from rejects") == [(2, too_long)]
     assert peak < 120 << 20
 
 

@@ -39,7 +39,7 @@ def test_prints_them_first_each_on_a_line_by_itself(one):
 def test_what_gwa_itself_does_is_said_as_it_does_it(one):
     for words in commands(one):
         if words[:2] == ["gwa", "fetch"]:
-            assert [key for key in words[2:] if not key.startswith("--")][0] in public_traces()
+            assert next(key for key in words[2:] if not key.startswith("--")) in public_traces()
         elif words[0] == "gwa":
             assert words[1] == "convert"
             assert "-o" in words

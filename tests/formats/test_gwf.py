@@ -6,7 +6,7 @@ from urllib.parse import unquote
 import pytest
 import zstandard
 
-from gwa.errors import TraceError, UnknownFormat
+from gwa.errors import TraceError
 from gwa.formats.open import open_trace, recognise
 from gwa.formats.registry import writer
 from gwa.ingest.source.head import FileHead
@@ -104,12 +104,12 @@ def test_times_in_milliseconds_are_told_by_the_end_of_the_line(opened):
     assert values(store, "submit_time, project_id") == [(1133308800.5, "ASKALON")]
 
 
-def test_the_format_of_workflows_is_refused(opened):
+def test_the_format_of_workflows_is_no_gwf(tmp_path):
     text = "WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies\n1, 1, 0, 5, 1, 1, \n"
-    with pytest.raises(UnknownFormat, match="7-column comma format of workflow simulators"):
-        opened(text, "trace.csv")
+    path = tmp_path / "trace.gwf"
+    path.write_text(text)
     with pytest.raises(TraceError, match="workflow simulators"):
-        opened(text)
+        open_trace([path], "gwf")
 
 
 def test_names_are_decoded_only_where_the_header_says_that_they_are_encoded(opened):
@@ -242,8 +242,8 @@ def by_hand(path):
             cells = zip(GWF_FIELDS, line.split("\t"), strict=True)
             found.append(
                 tuple(
-                    None if cell in {"-1", "-1.0"} else decoded(cell) if field.is_text else float(cell)
-                    for field, cell in ((field, own_items(cell)) for field, cell in cells)
+                    None if cell in {"-1", "-1.0"} else cell if field.is_text else float(cell)
+                    for field, cell in ((field, own_items(decoded(cell))) for field, cell in cells)
                 )
             )
     return found

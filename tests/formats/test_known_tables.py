@@ -57,3 +57,16 @@ def test_tasks_of_opendc_are_those_of_the_file(name):
         )
     assert [row[:4] for row in found] == [pytest.approx(row, rel=1e-12) for row in wanted]
     assert {row[4] for row in found} == {None}
+
+
+def test_tasks_of_workflows_are_a_bag_for_each_workflow(tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_text(
+        "WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies\n"
+        "7, 1, 0, 5, 1, 1, \n7, 2, 3, 6, 2, 2, 1\n"
+    )
+    with open_trace([path]) as store:
+        found = store.rows(
+            "select submit_time, run_time, n_procs, job_structure_params from jobs order by all"
+        )
+    assert found == [(0.0, 5.0, 1, "7"), (3.0, 6.0, 2, "7")]

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gwa.ingest.batch import create_table
@@ -60,7 +60,10 @@ def test_cells_are_those_of_the_csv_module(rows, delimiter, quoting, size, tmp_p
     csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator="\n").writerows(
         [NAMES, *filler, *rows]
     )
-    path.write_text(out.getvalue(), encoding="utf-8", newline="")
+    text = out.getvalue()
+    # A line that is a row by itself ends a row whose quote is open: what is broken there swallows no more.
+    assume(not any(is_row(line, delimiter) for line in within_cells(text)))
+    path.write_text(text, encoding="utf-8", newline="")
     before, table.BLOCK_SIZE = table.BLOCK_SIZE, size
     try:
         found, _, rejects = read(path)
@@ -68,7 +71,21 @@ def test_cells_are_those_of_the_csv_module(rows, delimiter, quoting, size, tmp_p
         table.BLOCK_SIZE = before
     assert not rejects
     wanted = [tuple(plain(cell) for cell in row) for row in rows if any(cell.strip() for cell in row)]
-    assert [tuple(map(plain, row)) for row in found if any(row)][len(filler) :] == wanted
+    assert [tuple(map(plain, row)) for row in found if any(map(plain, row))][len(filler) :] == wanted
+
+
+def within_cells(text):
+    """Yield the lines of *text* before which a cell has begun that they do not end."""
+    is_open = False
+    for line in text.split("\n"):
+        if is_open:
+            yield line
+        is_open ^= line.count('"') % 2 == 1
+
+
+def is_row(line, delimiter):
+    """Whether a line is a whole row by itself."""
+    return line.count('"') % 2 == 0 and len(next(csv.reader([line], delimiter=delimiter), [])) == len(NAMES)
 
 
 def plain(cell):

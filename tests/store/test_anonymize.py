@@ -83,6 +83,7 @@ def test_numbers_stay_as_they_are(named):
         ]  # fmt: skip
 
 
+NAMES = {"id", "type"}
 TOP = 10
 """A ranking is cut after so many."""
 
@@ -102,10 +103,13 @@ def nameless(facts):
 
 def blotted(name, ranking):
     """Return a ranking without names: where it is cut, they decide who of those that are level is in."""
-    by = "cpu_seconds" if name.endswith("cpu") else "jobs"
+    by = "cpu_seconds" if name.endswith("cpu") else "share" if name.startswith("waste.") else "jobs"
     last = ranking[-1].get(by) if len(ranking) == TOP else None
     return sorted(
-        json.dumps({"id": "", by: last} if one.get(by) == last else {**one, "id": ""}) for one in ranking
+        json.dumps(
+            {"id": "", by: last} if one.get(by) == last else one | dict.fromkeys(NAMES & one.keys(), "")
+        )
+        for one in ranking
     )
 
 
