@@ -24,7 +24,8 @@ class Format:
     is None for formats that are only read. *likeness* says from 0 to 1 how near a file comes to a format that
     does not match it. *export* are the commands that get such a file out of the system that has it, each on a
     line of its own; lines that begin with # explain them. *options* maps the options of the format to what
-    they accept: see `gwa.formats.format_options`. A *last resort* is recognised only where no other format matches.
+    they accept: see `gwa.formats.format_options`. A *last resort* is recognised only where no other format
+    matches.
     """
 
     name: str
