@@ -65,7 +65,7 @@ class _Blocks:
             self.current.append(line.strip())
             return
         key = normalized(pair["key"])
-        self.current = [pair["value"].strip()]
+        self.current = [(pair["value"] or "").strip()]
         if key in self.wanted:
             self.values.setdefault(key, self.current)
         else:
