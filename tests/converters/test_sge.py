@@ -600,6 +600,7 @@ def by_hand_of_qacct(block):
     slots, category = int(said["slots"]), said.get("category", "")
     failed, code = int(said["failed"].split()[0]), int(said["exit_status"].split()[0])
     peak = re.match(r"([\d.]+)(\D?)", said.get("maxrss", said["ru_maxrss"]))
+    assert peak
     memory = float(peak[1]) * {"": 1, "M": 1024, "G": 1024**2}[peak[2]]
     asked = dict(pair.split("=") for part in re.findall(r"-l (\S+)", category) for pair in part.split(","))
     gpus = float(asked["gpu"]) if "gpu" in asked else None
