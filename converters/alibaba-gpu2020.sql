@@ -6,9 +6,11 @@ comment = "j"
 missing = [""]
 scope = "trace"
 first = '^[^,]+,[^,]+,([^,]*,(Running|Terminated|Failed|Waiting),[\d.]*,[\d.]*|[\d.]*,(Running|Terminated|Failed|Waiting)(,[\d.]*){5},[^,]*)$'
+export = '''
+gwa fetch alibaba-gpu2020 --convert
+'''
 notes = """
-Source: the README of cluster-trace-gpu-v2020 in alibaba/clusterdata. To get it, and to convert its two tables:
-  gwa fetch alibaba-gpu2020 --convert
+Source: the README of cluster-trace-gpu-v2020 in alibaba/clusterdata.
 Elsewhere: gwa convert pai_job_table.csv pai_task_table.csv -o pai.parquet
 
 Each job becomes a job: submitted at its own start_time, started with its first task, ended with its last. Without

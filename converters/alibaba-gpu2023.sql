@@ -5,9 +5,11 @@ delimiter = ","
 comment = "n"
 missing = [""]
 first = '^openb-[^,]+(,\d+){4},[^,]*,[^,]*,(Running|Failed|Pending|Succeeded|Unknown),\d*,\d*,\d*$'
+export = '''
+gwa fetch alibaba-gpu2023 --convert
+'''
 notes = """
-Source: cluster-trace-gpu-v2023 in alibaba/clusterdata, with all 8,152 rows of openb_pod_list_default.csv. To get it:
-  gwa fetch alibaba-gpu2023 --convert
+Source: cluster-trace-gpu-v2023 in alibaba/clusterdata, with all 8,152 rows of openb_pod_list_default.csv.
 
 Each pod becomes a job. Times are seconds from the beginning of the trace, and stay relative. Pods that succeeded or
 failed ran until they were deleted. Of those that ran when the trace ended, deletion_time is its end, so they have

@@ -6,9 +6,11 @@ scope = "trace"
 delimiter = ","
 missing = ["", "-1"]
 first = '^[^,]+,(HN|CN),[^,]*(,[\d.]*){4},[^,]*,[^,]*(,[\d.]*){4},-?\d*(,[\d.]*){3}\s*$'
+export = '''
+gwa fetch alibaba-gpu2025 --convert
+'''
 notes = """
-Source: cluster-trace-gpu-v2025 in alibaba/clusterdata, with its header and some of its rows. To get it:
-  gwa fetch alibaba-gpu2025 --convert
+Source: cluster-trace-gpu-v2025 in alibaba/clusterdata, with its header and some of its rows.
 
 Each instance of a service becomes a job. Times are seconds from the beginning of the trace, and stay relative. An
 instance without creation_time existed before: when, and how long, is not known, so that it has no submission. One

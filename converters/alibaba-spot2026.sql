@@ -6,9 +6,11 @@ scope = "trace"
 delimiter = ","
 missing = [""]
 first = '^[^,]+,[^,]*,[^,]*,[\d.]+,[\d.]+,[\d.]+,[\d.]+,[\d.]+,(HP|Spot)\s*$'
+export = '''
+gwa fetch alibaba-spot2026 --convert
+'''
 notes = """
-Source: the README of cluster-trace-v2026-spot-gpu in alibaba/clusterdata. To get it:
-  gwa fetch alibaba-spot2026 --convert
+Source: the README of cluster-trace-v2026-spot-gpu in alibaba/clusterdata.
 
 Each job becomes a job. Times are seconds from the beginning of the trace, and stay relative. The trace does not say when jobs started:
 waits are missing, and with them when a job ran. A job has so many workers, each with cpu_request and gpu_request, taken as allocated;

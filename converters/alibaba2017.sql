@@ -6,6 +6,11 @@ comment = "t"
 missing = [""]
 scope = "trace"
 first = '^\d+,\d*,\d+,\d+,(\d*,[A-Z][A-Za-z]*,[\d.]*,[\d.]*|\d*,[A-Z][A-Za-z]*,\d+,\d+(,[\d.]*){4})$'
+export = '''
+# A survey on its page leads to the download:
+gwa fetch --list alibaba2017
+gwa convert batch_task.csv batch_instance.csv -o alibaba2017.parquet
+'''
 notes = """
 Source: trace_201708.md and schema.csv in alibaba/clusterdata, and 80,553 rows of batch_task.csv. A survey on its page
 leads to the download; then, with the instances or without:

@@ -5,6 +5,9 @@ delimiter = ","
 missing = [""]
 scope = "trace"
 first = '^([^,]*,\d*,j_\w+,\d*,[A-Z][A-Za-z]*,\d*,\d*,[\d.]*,[\d.]*|[^,]*,[^,]*,j_\w+,\d*,[A-Z][A-Za-z]*,\d*,\d*,[^,]*,\d*,\d*(,[\d.]*){4})$'
+export = '''
+gwa fetch alibaba2018 --convert
+'''
 notes = """
 Source: trace_2018.md and schema.txt in alibaba/clusterdata. To get it: gwa fetch alibaba2018 --convert; with the
 instances, which tell how much CPU time was used: gwa convert batch_task.csv batch_instance.csv -o alibaba2018.parquet

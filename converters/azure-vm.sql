@@ -4,10 +4,12 @@ files = ["vmtable.csv", "*-vmtable.csv"]
 delimiter = ","
 missing = [""]
 first = '^[^,]+,[^,]+,[^,]*,\d+,\d+,[\d.]*,[\d.]*,[\d.]*,(Delay-insensitive|Interactive|Un\w+|),(>?\d+),(>?[\d.]+)$'
+export = '''
+gwa fetch azure-vm-2017 --convert
+gwa fetch azure-vm-2019 --convert
+'''
 notes = """
-Source: AzurePublicDatasetV1.md and V2.md in Azure/AzurePublicDataset, and ten rows of V1. To get it:
-  gwa fetch azure-vm-2017 --convert
-  gwa fetch azure-vm-2019 --convert
+Source: AzurePublicDatasetV1.md and V2.md in Azure/AzurePublicDataset, and ten rows of V1.
 
 Each virtual machine is a job, which starts when it is created: it does not wait. Times are seconds from the
 beginning of the trace, and stay relative: days of the week are not those of the calendar. A machine with time 0

@@ -4,9 +4,12 @@ files = ["batsim*.json"]
 reader = "json"
 scope = "trace"
 contains = '"subtime"\s*:'
+export = '''
+# It is what Batsim reads with --workload:
+gwa convert workload.json -o workload.gwf
+'''
 notes = """
-Source: Batsim's documentation of its input, and a workload of 800 jobs in oar-team/evalys. What Batsim reads is converted:
-  gwa convert workload.json -o workload.gwf
+Source: Batsim's documentation of its input, and a workload of 800 jobs in oar-team/evalys.
 
 Each job becomes a job. Times are seconds from the beginning of the simulation, and stay relative. These are requests: nothing has run yet, so
 waits and outcomes are missing. A job with a profile of the type delay runs that long, on the processors that it asks for (res), rigid jobs as they are; other profiles describe work whose duration

@@ -5,6 +5,13 @@ reader = "classads"
 scope = "trace"
 first = '^(\s*"?[A-Za-z_]\w*"?\s*[=:]|\*\*\*|[\[\]{},])'
 contains = '(?i)^\s*"?(ClusterId|GlobalJobId)"?\s*[=:]|[{,]\s*"(ClusterId|GlobalJobId)"\s*:'
+export = '''
+# On the schedd. All that it remembers, as JSON lines or as the history of the spool:
+condor_history -jsonl > history.jsonl
+cat $(condor_config_val HISTORY)* > history
+# One record for each run, of HTCondor 10.3 or later; give either this or the history, not both:
+condor_history -epochs -json > epochs.json
+'''
 notes = """
 Sources: HTCondor's manual, job ClassAd attributes, and its tests of what condor_history prints. Read are
 the history of a spool, files of single jobs, and what condor_history writes with -long, -json or -jsonl.
@@ -18,12 +25,22 @@ time or processors.
 Completed with exit code 0 and no signal is completed, otherwise failed; removed is cancelled; others
 are unknown. Processors are CpusProvisioned, else RequestCpus; in the parallel universe that many on
 each of MinHosts. CPU time (of the last run; 0 means not measured) and ResidentSetSize, else ImageSize, are
-shared out over the processors; _RAW attributes, which are not rounded up, come first. Expressions that
+shared out over the processors; _RAW attributes, which are not rounded up, come first. The peak of memory is
+ResidentSetSize, else MemoryUsage. GPUs are GPUsProvisioned, else as many as AssignedGPUs names, else RequestGPUs, in
+the parallel universe on each host; their type is GPUs_DeviceName, their mean use GPUsAverageUsage or GPUsUsage, of
+which 1 is one GPU, over the GPUs, and their memory GPUsMemoryUsage. A job of the vanilla universe has one node. The
+exit code is ExitCode, or 128 + ExitSignal; the state is JobStatus by its name. In an epoch history ads of transfers
+count as comments, and the last run is the job: it does not tell how a job ended that was running when it was
+written. Give either the history or the epochs. Expressions that
 are not the name of another attribute are not evaluated: their value is missing. The queue is the
 universe, by the name that the manual gives its number. The base name of Cmd is the executable, the schedd the
 site of submission, the domain of LastRemoteHost that of execution, and clusters of several processes are bags
 of tasks.
 """
+
+# Ads of transfers, which an epoch history has between those of runs.
+[options.skip]
+epochadtype = ["INPUT", "OUTPUT", "CHECKPOINT", "COMMON", "SPAWN"]
 
 [columns]
 clusterid = "bigint"
@@ -52,6 +69,16 @@ jobstatus = "bigint"
 jobuniverse = "bigint"
 exitcode = "bigint"
 exitbysignal = "boolean"
+exitsignal = "bigint"
+memoryusage = "double"
+requestgpus = "double"
+gpusprovisioned = "double"
+assignedgpus = "varchar"
+gpus_devicename = "varchar"
+gpusaverageusage = "double"
+gpususage = "double"
+gpusmemoryusage = "double"
+epochadtype = "varchar"
 owner = "varchar"
 acctgroup = "varchar"
 cmd = "varchar"
@@ -67,6 +94,16 @@ with job as (
         coalesce(nullif(jobcurrentstartdate, 0), nullif(jobstartdate, 0)) as started,
         nullif(coalesce(residentsetsize_raw, residentsetsize, imagesize_raw, imagesize), 0) as memory,
         requestcpus * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end as wanted,
+        case
+            when jobuniverse = 11 then minhosts
+            when coalesce(jobuniverse, 5) in (1, 5, 10, 13) then 1
+        end as hosts,
+        requestgpus * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end as wanted_gpus,
+        coalesce(
+            gpusprovisioned * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end,
+            len(string_split(nullif(trim(assignedgpus), ''), ',')),
+            wanted_gpus
+        ) as gpus,
         coalesce(cpusprovisioned * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end, wanted) as procs
     from source
     where clusterid is not null or globaljobid is not null
@@ -137,7 +174,30 @@ select
     nullif(coalesce(job.diskusage_raw, job.diskusage), 0) / 1024 as used_local_disk_space,
     job.requestdisk / 1024 as req_local_disk_space,
     job.x509userproxyvoname as vo_id,
-    job.projectname as project_id
+    job.projectname as project_id,
+    case when job.started is not null then job.hosts end as n_nodes,
+    case when job.started is not null then job.gpus end as n_gpus,
+    job.wanted_gpus as req_gpus,
+    job.gpus_devicename as gpu_type,
+    case when job.started is not null then coalesce(job.gpusaverageusage, job.gpususage) / nullif(job.gpus, 0) end
+        as gpu_utilization,
+    case when job.started is not null then nullif(job.gpusmemoryusage, 0) * 1024 end as gpu_memory,
+    case when job.started is not null
+        then nullif(coalesce(job.residentsetsize_raw, job.residentsetsize, job.memoryusage * 1024), 0)
+    end as max_memory,
+    case
+        when job.jobstatus in (3, 4) and job.exitbysignal and job.exitsignal > 0 then 128 + job.exitsignal
+        when job.jobstatus in (3, 4) and not coalesce(job.exitbysignal, false) then job.exitcode
+    end as exit_code,
+    case job.jobstatus
+        when 1 then 'Idle'
+        when 2 then 'Running'
+        when 3 then 'Removed'
+        when 4 then 'Completed'
+        when 5 then 'Held'
+        when 6 then 'Transferring Output'
+        when 7 then 'Suspended'
+    end as state
 from last
 inner join job on last.place.file_no = job.file_no and last.place.line = job.line
 left join bag on job.schedd = bag.schedd and job.clusterid = bag.clusterid

@@ -3,11 +3,11 @@ title = "Flux: flux jobs --json"
 files = ["*.json"]
 reader = "json"
 contains = '"t_submit"\s*:\s*[0-9.]'
+export = '''
+# Without -c 0 it stops at 1,000 jobs, without -A it has your own only:
+flux jobs -A -a -c 0 --json > jobs.json
+'''
 notes = """
-How to export it; without -c 0 it stops at 1,000 jobs, without -A it has your own only:
-
-    flux jobs -A -a -c 0 --json > jobs.json
-
 Sources: info.py in the Python bindings of flux-core (what a job is as JSON), flux-jobs(1), and RFC 21 (states).
 What is not set is left out of the JSON. Times are Unix seconds. A job waits from its submission to RUN and
 runs from there to CLEANUP; one that has not reached CLEANUP has no run time yet, whatever "runtime" says.

@@ -4,6 +4,10 @@ files = ["*gatekeeper*.log", "gram-*.log"]
 reader = "whole_lines"
 scope = "trace"
 contains = '\bGATEKEEPER_JM_ID \d{4}-\d\d-\d\d\.\d\d:\d\d:\d\d\.\d+\.\d+ '
+export = '''
+# On the host of the gatekeeper:
+cat /var/log/globus-gatekeeper.log > gram-gatekeeper.log
+'''
 notes = """
 Source: the lines that the gatekeeper and the job managers of Globus write for accounting, with GATEKEEPER_JM_ID
 and the id of a job manager, alone or in a log of other lines, which count as comments. The lines

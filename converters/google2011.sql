@@ -5,6 +5,9 @@ delimiter = ","
 missing = [""]
 first = '^\d+,[0-2]?,\d+,(\d+,\d*,[0-8],[^,]*,[0-3]?,\d*(,[^,]*){4}|[0-8],[^,]*,[0-3]?,[^,]*,[^,]*)$|^\d+,\d+,[0-2](,[^,]*){3}$'
 scope = "trace"
+export = '''
+gwa fetch google2011
+'''
 notes = """
 Source: the trace's format and schema document, version 2.1, and google/cluster-data for its anomalies.
 Read are parts of task_events (13 columns) and, to explain them, of job_events (8: names of jobs) and

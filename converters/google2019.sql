@@ -5,6 +5,9 @@ reader = "json"
 scope = "trace"
 first = '^\s*\{.*"collection_id"\s*:.*\}\s*$'
 contains = '"(type|instance_index)"\s*:'
+export = '''
+gwa fetch google2019
+'''
 notes = """
 Source: clusterdata_trace_format_v3.proto in google/cluster-data, and the document on version 3 of the
 traces. Read are JSON lines of instance_events and, for users and names, of collection_events: files as

@@ -4,6 +4,10 @@ files = ["*.gramaudit", "gram_audit*.csv"]
 reader = "whole_lines"
 scope = "trace"
 contains = '^"[^"]*","[^"]*","[^"]*","[^"]*","[^"]*","(NULL|[A-Z][a-z][a-z] [A-Z][a-z][a-z] [ \d]\d |\d{4}-\d\d-\d\d)'
+export = '''
+# The files that GRAM5 writes:
+cat /var/lib/globus/gram-audit/*.gramaudit > site.gramaudit
+'''
 notes = """
 Source: the audit records of Globus Toolkit 4 and 5: files .gramaudit, and the table gram_audit_table with all
 cells in quotes, " in them being &quot;, and NULL for what is missing. Rows have 14 cells (GRAM5), 15 (with

@@ -4,13 +4,13 @@ files = ["*.json"]
 reader = "json"
 scope = "trace"
 contains = '"apiVersion"\s*:\s*"(batch/v1|batch\.volcano\.sh/|kueue\.x-k8s\.io/)|"kind"\s*:\s*"(Pod|PodList)"'
+export = '''
+# Several files are one trace. Finished objects are deleted after a while: export often.
+kubectl get jobs,pods -A -o json > jobs.json
+kubectl get workloads.kueue.x-k8s.io -A -o json > workloads.json
+kubectl get vcjob -A -o json > volcano.json
+'''
 notes = """
-How to export it; several files are one trace:
-
-    kubectl get jobs,pods -A -o json > jobs.json
-    kubectl get workloads.kueue.x-k8s.io -A -o json > workloads.json
-    kubectl get vcjob -A -o json > volcano.json
-
 Finished objects are deleted after a while (ttlSecondsAfterFinished, garbage collection of Pods), so that a
 history is kept only by exporting often.
 Sources: the API of Kubernetes (Job v1, Pod v1, resource quantities), of Kueue (Workload) and of Volcano (Job).

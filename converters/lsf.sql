@@ -6,6 +6,10 @@ scope = "trace"
 comment = "#"
 first = '^"[A-Z][A-Z_]+" "[\d.]+" \d+ '
 contains = '^"JOB_FINISH" "[\d.]+" \d+ \d+ '
+export = '''
+# LSB_SHAREDIR is in lsf.conf, CLUSTER the name that lsid tells; LSF begins a new file when one is full:
+cat $LSB_SHAREDIR/CLUSTER/logdir/lsb.acct* > lsb.acct
+'''
 notes = """
 Sources: the lsb.acct(5) of LSF 6 to 10, and samples of Open XDMoD, APEL and others.
 A JOB_FINISH record is a job; events of other kinds count as comments. Fields behind max_num_processors are
@@ -19,6 +23,9 @@ Requested time is the run limit, which records of LSF 9 and 10 have behind the u
 fields there, not five as the manual says). Requested memory is in units that a site chooses: not kept.
 Status: DONE is completed. EXIT is cancelled where the reason is that its owner or an administrator killed
 it (exit_info 8, 9, 14, 15, 23) or where it never started and there is no reason; else it has failed.
+Nodes are the different hosts. GPUs are those that rusage of the resource request names (ngpus_physical=2), for
+each host; what bsub -gpu asks for is not read. The state is DONE or EXIT, as j_status says; the exit code is
+that of the program, or 128 + n where signal n ended it. The peak of memory is max_rmem.
 The executable is the name of the job, else the first word of its command. Groups are not recorded.
 """
 
@@ -58,7 +65,14 @@ max_num_processors = "bigint"
 array_index = "bigint"
 max_rmem = "double"
 exit_info = "bigint"
+exit_status = "bigint"
+res_req = "varchar"
 run_limit = "double"
+state = "varchar"
+gpu_count = "double"
+gpu_type = "varchar"
+is_local = "boolean"
+fault = "varchar"
 
 [from_header]
 partition_id = "Computer"
@@ -85,6 +99,13 @@ job as (
             ]),
             nullif(num_processors, 0)
         ) as slots,
+        len(list_distinct([
+            regexp_replace(host, '^\d+\*', '') for host in string_split(nullif(hosts, ''), ' ')
+        ])) as nodes,
+        -- GPUs in rusage[mem=2000,ngpus_physical=2.00] are of each host.
+        try_cast(
+            regexp_extract(res_req, 'rusage\[[^]]*\bngpus(?:_physical|_excl_[pt]|_shared)?=(\d+(?:\.\d+)?)', 1) as double
+        ) * coalesce(nodes, 1) as asked_gpus,
         -- What cannot be measured is -1.
         case when ru_utime >= 0 and ru_stime >= 0 then ru_utime + ru_stime end as cpu
     from ranked
@@ -95,6 +116,7 @@ select
     rows,
     file_no,
     line,
+    fault as reject,
     job_number || case when array_index > 0 then '[' || array_index || ']' else '' end as source_id,
     nullif(submit_time, 0) as submit_time,
     started - nullif(submit_time, 0) as wait_time,
@@ -121,5 +143,19 @@ select
     queue as queue_id,
     case when array_index > 0 then 'BoT' else 'UNITARY' end as job_structure,
     case when array_index > 0 then cast(job_number as varchar) end as job_structure_params,
-    project_name as project_id
+    project_name as project_id,
+    case when started is not null then nodes end as n_nodes,
+    case when started is not null then coalesce(gpu_count, asked_gpus) end as n_gpus,
+    coalesce(asked_gpus, gpu_count) as req_gpus,
+    coalesce(gpu_type, nullif(regexp_extract(res_req, 'gpu_?model(?:name|\d*)\s*==\s*["'']?([\w.-]+)', 1), '')) as gpu_type,
+    coalesce(state, case when j_status & 64 > 0 then 'DONE' when j_status & 32 > 0 then 'EXIT' end) as state,
+    -- As wait(2) has it: the signal, else the exit code above the lowest 8 bits.
+    case
+        when started is null or j_status & 96 = 0 then null
+        when exit_status between 1 and 127 then 128 + exit_status
+        when exit_status between 0 and 65535 and exit_status & 127 = 0 then exit_status >> 8
+        when exit_status between 0 and 65535 then 128 + (exit_status & 127)
+    end as exit_code,
+    case when started is not null and max_rmem > 0 then max_rmem end as max_memory,
+    [case when is_local then nullif(getvariable('zone_remark'), '') end] as remarks
 from job

@@ -5,6 +5,11 @@ reader = "keyed"
 scope = "trace"
 first = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
 contains = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
+export = '''
+# On the server: a file for each day. The first is of OpenPBS and PBS Pro, the second of Torque:
+cat /var/spool/pbs/server_priv/accounting/2025* > 2025.pbs
+cat /var/spool/torque/server_priv/accounting/2025* > 2025.pbs
+'''
 notes = """
 Sources: the acct.h and accounting.c of OpenPBS, the Torque administrator's guide, Open XDMoD's samples.
 Records of one job are joined by its id; ids begin again when a server is set up anew, so that jobs of one
@@ -25,7 +30,13 @@ without E is cancelled, A without E has failed.
 A task of an array, 12[3] or 12-3, is a job in the bag 12. The array itself, 12[], is a job only as long as
 none of its tasks is in the log.
 A line without a record is the rest of the one before, if there are pairs in it.
-Partition is the server. Project is account, else project. GPUs asked for are in ReqResources.
+Partition is the server. Project is account, else project. GPUs asked for are Resource_List.ngpus, gpus or gpu,
+or the sum over the chunks of select or nodes where that is more or stands alone: the two are never added. A job
+has those that exec_vnode or exec_gpus says, else as many as it asked for. Their type is gpu_type or gpu_model, as
+sites name it. Nodes are the hosts in exec_host, else nodect; on a Cray mppwidth / mppnppn. A job could start from
+etime on; eligible_time, how long it waited since, is not used. The exit code of a job that signal n ended is
+128 + n; what is negative is no exit code. The peak of memory is resources_used.mem. Energy is
+resources_used.energy, in kWh; 0 means not measured.
 """
 
 [options]
@@ -43,19 +54,26 @@ jobname = "varchar"
 queue = "varchar"
 account = "varchar"
 project = "varchar"
-ctime = "double"
-qtime = "double"
-start_ = "double"
-end_ = "double"
+ctime = "varchar"
+qtime = "varchar"
+etime = "varchar"
+start_ = "varchar"
+end_ = "varchar"
 exec_host = "varchar"
+exec_vnode = "varchar"
+exec_gpus = "varchar"
 exit_status = "bigint"
 run_count = "bigint"
+job_state = "varchar"
+substate = "bigint"
 resource_list_select = "varchar"
 resource_list_nodes = "varchar"
+resource_list_nodect = "bigint"
 resource_list_procs = "bigint"
 resource_list_ncpus = "bigint"
 resource_list_mppwidth = "bigint"
 resource_list_mppdepth = "bigint"
+resource_list_mppnppn = "bigint"
 resource_list_walltime = "varchar"
 resource_list_mem = "varchar"
 resource_list_pmem = "varchar"
@@ -63,25 +81,65 @@ resource_list_arch = "varchar"
 resource_list_ngpus = "varchar"
 resource_list_gpus = "varchar"
 resource_list_gpu = "varchar"
+resource_list_gpu_type = "varchar"
+resource_list_gpu_model = "varchar"
+resource_list_qos = "varchar"
 resources_used_cput = "varchar"
 resources_used_walltime = "varchar"
 resources_used_mem = "varchar"
 resources_used_ncpus = "bigint"
+resources_used_energy = "double"
 
 [from_header]
 orig_site_id = "Installation"
 last_run_site_id = "Installation"
 --- */
-with event as not materialized (
+with said as not materialized (
+    select
+        * exclude (kind, user_, ctime, qtime, etime, start_, end_),
+        -- Inner times are Unix times, but what qstat prints, without a stamp, are local ones.
+        list_transform(
+            [ctime, qtime, etime, start_, end_],
+            lambda x: nullif(
+                coalesce(
+                    try_cast(x as double),
+                    epoch(
+                        timezone(
+                            getvariable('zone'),
+                            try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y')
+                        )
+                    )
+                ),
+                0
+            )
+        ) as times,
+        case when stamp is null then split_part(user_, '@', 1) else user_ end as user_,
+        -- Which record tells as much as qstat does. What has not started dies of a signal by deletion only.
+        case
+            when stamp is not null then kind
+            when job_state not in ('F', 'X', 'C') then case when times[4] is null then 'Q' else 'S' end
+            when times[4] is not null then 'E'
+            when exit_status < 0 or exit_status between 1 and 255 then 'A'
+            else 'D'
+        end as kind,
+        times[1] as ctime,
+        times[2] as qtime,
+        times[3] as etime,
+        times[4] as start_,
+        times[5] as end_
+    from source
+),
+
+event as not materialized (
     select
         file_no,
         line,
         place,
         id,
         kind,
-        nullif(ctime, 0) as created,
-        nullif(qtime, 0) as queued,
-        coalesce(nullif(end_, 0), nullif(start_, 0)) as changed,
+        ctime as created,
+        qtime as queued,
+        coalesce(end_, start_) as changed,
         epoch(timezone(getvariable('zone'), try_strptime(stamp, '%m/%d/%Y %H:%M:%S'))) as written,
         run_count,
         queue,
@@ -90,8 +148,9 @@ with event as not materialized (
         -- 12[3] is a task of the array 12[], and 12-3 was one of the array 12 in old versions of Torque.
         nullif(regexp_extract(id, '^(\d+)(\[\d*\]|-\d+)(\.|$)', 1), '') as array_number,
         regexp_extract(id, '\..*$') as server,
-        contains(id, '[]') as is_array
-    from source
+        contains(id, '[]') as is_array,
+        kind = 'D' or coalesce(substate = 91, false) as deletes
+    from said
 ),
 
 array_job as (
@@ -99,7 +158,7 @@ array_job as (
         array_number,
         server,
         min(id) filter (where not is_array) as first_task,
-        bool_or(is_array and kind = 'D') as is_deleted
+        bool_or(is_array and deletes) as is_deleted
     from event
     where array_number is not null
     group by all
@@ -108,7 +167,7 @@ array_job as (
 -- An array is no job beside its tasks: what is said of it as a whole goes to the first of them.
 located as not materialized (
     select
-        event.*,
+        event.* exclude (deletes),
         case
             when event.is_array then coalesce(array_job.first_task, event.id)
             -- Records of no job are refused one by one.
@@ -116,7 +175,7 @@ located as not materialized (
             else event.id
         end as job,
         event.is_array and array_job.first_task is not null as is_whole,
-        event.kind = 'D' or coalesce(array_job.is_deleted, false) as deletes
+        event.deletes or coalesce(array_job.is_deleted, false) as deletes
     from event
     left join array_job on event.array_number = array_job.array_number and event.server = array_job.server
 ),
@@ -173,10 +232,10 @@ folded as (
 -- node/0, node/0-7, node/0,2, and node/0*8.
 measured as (
     select
-        source.*,
+        said.*,
         folded.* exclude (last),
-        nullif(source.start_, 0) as started,
-        case when source.kind = 'E' then coalesce(nullif(source.end_, 0), folded.last.written) end as end_time,
+        said.start_ as started,
+        case when said.kind = 'E' then coalesce(said.end_, folded.last.written) end as end_time,
         nullif(
             list_sum([
                 case
@@ -191,7 +250,7 @@ measured as (
                     ])
                 end
                 for place in [
-                    split_part(host, '/', -1) for host in string_split(nullif(source.exec_host, ''), '+')
+                    split_part(host, '/', -1) for host in string_split(nullif(said.exec_host, ''), '+')
                 ]
             ]),
             0
@@ -199,27 +258,46 @@ measured as (
         list_sum([
             coalesce(try_cast(regexp_extract(chunk, '^(\d+)(:|$)', 1) as double), 1)
             * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as double), 1)
-            for chunk in string_split(coalesce(source.resource_list_select, source.resource_list_nodes), '+')
+            for chunk in string_split(coalesce(said.resource_list_select, said.resource_list_nodes), '+')
         ]) as chunk_cpus,
+        nullif(
+            list_unique([split_part(host, '/', 1) for host in string_split(nullif(said.exec_host, ''), '+')]), 0
+        ) as hosts,
+        string_split(coalesce(said.resource_list_select, said.resource_list_nodes), '+') as chunks,
+        list_sum([
+            try_cast(gpus as double) for gpus in regexp_extract_all(said.exec_vnode, ':ngpus=([\d.]+)', 1)
+        ]) as vnode_gpus,
+        len(string_split(nullif(said.exec_gpus, ''), '+')) as listed_gpus,
+        try_cast(
+            regexp_extract(
+                coalesce(said.resource_list_ngpus, said.resource_list_gpus, said.resource_list_gpu), '^[\d.]+'
+            ) as double
+        ) as total_gpus,
+        -- GPUs of a chunk are ngpus=2, in Torque gpus=2. The total is their sum, and not added to them.
+        list_sum([
+            coalesce(try_cast(regexp_extract(chunk, '^(\d+)(:|$)', 1) as double), 1)
+            * try_cast(regexp_extract(chunk, ':n?gpus=(\d+)', 1) as double)
+            for chunk in chunks
+        ]) as chunk_gpus,
         [
             list_reduce(
                 [try_cast(part as double) for part in string_split(duration, ':')],
                 lambda sum, part: sum * 60 + part
             )
-            for duration in [source.resources_used_walltime, source.resources_used_cput, source.resource_list_walltime]
+            for duration in [said.resources_used_walltime, said.resources_used_cput, said.resource_list_walltime]
         ] as seconds,
         [
             try_cast(regexp_extract(size, '^[\d.]+') as double)
             * 1024.0 ** (strpos('bkmgtp', coalesce(nullif(regexp_extract(lower(size), '[kmgtp]'), ''), 'b')) - 2)
             * case when size ilike '%w' then 8 else 1 end
-            for size in [source.resources_used_mem, source.resource_list_pmem, source.resource_list_mem]
+            for size in [said.resources_used_mem, said.resource_list_pmem, said.resource_list_mem]
         ] as kilobytes
     from folded
-    join source
+    join said
         on
-            folded.last.file_no = source.file_no
-            and folded.last.line = source.line
-            and folded.last.place = source.place
+            folded.last.file_no = said.file_no
+            and folded.last.line = said.line
+            and folded.last.place = said.place
 ),
 
 sized as (
@@ -228,6 +306,10 @@ sized as (
         kind = 'E' as has_ended,
         nullif(resource_list_mppwidth, 0) * coalesce(nullif(resource_list_mppdepth, 0), 1) as cray_cpus,
         coalesce(cray_cpus, chunk_cpus, resource_list_procs, resource_list_ncpus) as asked_cpus,
+        case when cray_cpus is not null then ceil(resource_list_mppwidth / nullif(resource_list_mppnppn, 0)) end
+            as cray_nodes,
+        greatest(total_gpus, chunk_gpus) as asked_gpus,
+        kind in ('E', 'S') and (started is not null or kind = 'E') as has_run,
         coalesce(
             cray_cpus, host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus
         ) as cpus
@@ -243,6 +325,7 @@ select
     created as submit_time,
     started - created as wait_time,
     case
+        when has_ended and stamp is null then coalesce(seconds[1], end_time - started)
         when has_ended and started is not null then coalesce(end_time - started, seconds[1])
         when has_ended then seconds[1]
     end as run_time,
@@ -269,5 +352,43 @@ select
     resource_list_arch as req_platform,
     'gpus:' || coalesce(resource_list_ngpus, resource_list_gpus, resource_list_gpu) as req_resources,
     coalesce(account, nullif(project, '_pbs_project_default')) as project_id,
-    [case when is_created_by_stamp and created is not null then nullif(getvariable('zone_remark'), '') end] as remarks
+    case
+        when has_run and cray_cpus is not null then cray_nodes
+        when has_run then coalesce(hosts, nullif(resource_list_nodect, 0))
+    end as n_nodes,
+    case when has_run then coalesce(vnode_gpus, listed_gpus, asked_gpus) end as n_gpus,
+    asked_gpus as req_gpus,
+    coalesce(
+        resource_list_gpu_type,
+        resource_list_gpu_model,
+        nullif(
+            array_to_string(
+                list_sort(
+                    list_distinct(
+                        regexp_extract_all(
+                            coalesce(resource_list_select, resource_list_nodes),
+                            ':(?:gpu_type|gpu_model|gputype|gpumodel)=([^:+]+)', 1
+                        )
+                    )
+                ),
+                ','
+            ),
+            ''
+        )
+    ) as gpu_type,
+    -- PBS on a Cray measures in kWh.
+    case when has_ended then 3600000 * nullif(resources_used_energy, 0) end as energy,
+    etime as eligible_time,
+    resource_list_qos as qos,
+    job_state as state,
+    case
+        when has_ended and exit_status between 257 and 511 then exit_status - 128
+        when has_ended and exit_status between 0 and 255 then exit_status
+    end as exit_code,
+    case when has_ended then nullif(kilobytes[1], 0) end as max_memory,
+    [
+        case
+            when (is_created_by_stamp or stamp is null) and created is not null then nullif(getvariable('zone_remark'), '')
+        end
+    ] as remarks
 from sized

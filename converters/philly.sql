@@ -4,11 +4,13 @@ files = ["cluster_job_log", "cluster_job_log*.json"]
 reader = "json"
 scope = "trace"
 contains = '"attempts"\s*:'
+export = '''
+gwa fetch philly
+tar -xzf philly-trace-data.tar.gz
+gwa convert trace-data/cluster_job_log -o philly.parquet
+'''
 notes = """
-Source: the README of msr-fiddle/philly-traces. To get it (1 GB), and to convert it:
-  gwa fetch philly --to .
-  tar -xzf philly-trace-data.tar.gz
-  gwa convert trace-data/cluster_job_log -o philly.parquet
+Source: the README of msr-fiddle/philly-traces.
 
 Each job becomes a job; a list of them and one object to a line are read. A job starts with its first attempt and ends with its
 last; its run time is the sum of the attempts, without the time between them. Attempts whose start or end is

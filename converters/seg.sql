@@ -5,12 +5,16 @@ scope = "trace"
 delimiter = ";"
 comment = "#"
 first = '^001;\d+;[^;]+;\d+;-?\d+\s*$'
+export = '''
+# On the host of the scheduler event generator, a file for each day:
+cat /var/lib/globus/globus-seg-pbs/* > pbs.seg
+'''
 notes = """
 Source: the protocol of Globus' scheduler event generator: lines 001;time;job id;state;exit code, the times in
 Unix seconds. States are those of GRAM: 1 pending, 2 active, 4 failed, 8 done, 16 suspended, 32 unsubmitted, 64
 staging in, 128 staging out. The events of a job id are one job: submitted at the first 1, 32 or 64, started at
 the first 2, ended at the last 4 or 8. Done with exit code 0 is completed, failed or any other exit code is
-failed; a job whose end is not in the log is unknown. Who submitted a job and on how many processors it
+failed; a job whose end is not in the log is unknown. The exit code is that of 8; the state is DONE or FAILED. Who submitted a job and on how many processors it
 ran is not recorded.
 """
 
@@ -33,7 +37,9 @@ with job as (
         min(stamp) filter (where state in (1, 32, 64)) as submitted,
         min(stamp) filter (where state = 2) as started,
         max(stamp) filter (where state in (4, 8)) as ended,
-        arg_max(if(state = 8 and exit_code = 0, 1, 0), (stamp, file_no, line)) filter (where state in (4, 8)) as status
+        arg_max(if(state = 8 and exit_code = 0, 1, 0), (stamp, file_no, line)) filter (where state in (4, 8)) as status,
+        arg_max(exit_code, (stamp, file_no, line)) filter (where state in (4, 8)) as last_code,
+        arg_max(if(state = 8, 'DONE', 'FAILED'), (stamp, file_no, line)) filter (where state in (4, 8)) as last_state
     from source
     where kind = '001'
     group by id
@@ -48,6 +54,9 @@ select
     case when submitted is not null then started - submitted end as wait_time,
     ended - started as run_time,
     status,
+    -- A job manager that failed writes an error of its own as the exit code.
+    case when last_state = 'DONE' and last_code >= 0 then last_code end as exit_code,
+    last_state as state,
     null as reject
 from job
 union all by name

@@ -6,6 +6,10 @@ scope = "trace"
 comment = "#"
 first = '^(\d{6,13}:[a-z_]+:|[^:]*:[^:]*:[^:]*:[^:]*:.*:\d+:[^:]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18})'
 contains = '^(\d{6,13}:acct:)?[^:\n]*:[^:\n]*:[^:\n]*:[^:\n]*:.*:\d+:[^:\n]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18}'
+export = '''
+# On the master host, with the files that were rotated:
+cat $SGE_ROOT/$SGE_CELL/common/accounting* > accounting
+'''
 notes = """
 Sources: accounting(5), reporting(5) and sge_status(5) of Son of Grid Engine, and rows of Univa 8.2 to 8.6.
 The file `accounting` of any version, with 43 fields or more; of `reporting`, the rows `acct`.
@@ -21,6 +25,10 @@ failed 37 and 44 (limits) too. Others than Univa do not tell qdel from a limit: 
 -O guess_cancelled=yes it is cancelled instead where the exit status is 137 or 143 and the job did not come
 within 1 % of the time that it asked for. A job without a start has no run time and no processors.
 Memory used is maxrss / slots, else ru_maxrss / slots, else maxvmem / slots, which is virtual.
+The peak of memory is the same, not shared out: of ru_maxrss, that of the largest process. The exit code is
+exit_status, which is 128 + n where signal n ended the job. GPUs are the hard request gpu, gpus, ngpus or num_gpus in
+`category`, for the whole job, and a job that started has as many; with -O gpus_per=slot, and where it asks for a part
+of a GPU, for each slot. Their type is gpu_type, gpu_model or gpu_arch. Nodes are 1 without a parallel environment.
 Requests are options in `category`: h_rt, else s_rt; h_vmem, else m_mem_free, mem_free, virtual_free, all
 per slot; the upper bound of -pe, else the slots that were granted; arch; other resources by name.
 num_proc is a property of a host and not taken for processors.
@@ -32,6 +40,7 @@ io (GB) is in UsedResources; mem (GB s), department, account and the host are no
 """
 
 [accepts]
+gpus_per = "job | slot"
 guess_cancelled = "yes | no"
 
 [columns]
@@ -58,6 +67,7 @@ pe_taskid = "varchar"
 maxvmem = "double"
 qdel_info = "varchar"
 maxrss = "double"
+is_local = "boolean"
 
 [from_header]
 partition_id = "Computer"
@@ -176,6 +186,13 @@ option as (
         -- The steps of a range such as 4-16:4 are no number of slots, and 4- has no upper bound.
         regexp_replace(regexp_extract(asked, ' -pe \S+ (\d([-\d,:]*\d)?)( |$)', 1), ':\d+', '', 'g') as slots,
         nullif(regexp_extract(asked, '[ ,]arch=([^ ,]+)', 1), '') as platform,
+        -- What is asked for behind -soft need not be given.
+        regexp_replace(asked, ' -soft( .*)?$', '') as hard,
+        list_max([
+            try_cast(number as double)
+            for number in regexp_extract_all(hard, '(?i)[ ,](?:n|num_)?gpus?=(\d+(?:\.\d+)?)(?:[ ,]|$)', 1)
+        ]) as gpus,
+        nullif(regexp_extract(hard, '(?i)[ ,]gpu_?(?:type|model|arch)=([^ ,]+)', 1), '') as gpu_type,
         list_filter(
             string_split(array_to_string(regexp_extract_all(asked, ' -l (?:hard )?([^ ]+)', 1), ','), ','),
             lambda one: not regexp_matches(one, '^([hs]_rt|h_vmem|(m_)?mem_free|virtual_free|arch)=')
@@ -207,6 +224,8 @@ request as (
             else 1
         end as bytes,
         list_max([try_cast(number as bigint) for number in regexp_extract_all(slots, '\d+')]) as slots,
+        gpus,
+        gpu_type,
         nullif(replace(array_to_string(others, ','), '=', ':'), '') as others
     from option
 )
@@ -225,11 +244,7 @@ select
     end as run_time,
     case when job.started is not null then nullif(job.slots, 0) end as n_procs,
     case when job.started is not null then job.cpu / greatest(job.slots, 1) end as average_cpu_time,
-    case
-        when job.started is not null
-            then coalesce(nullif(job.maxrss, 0) / 1024, nullif(job.ru_maxrss, 0), nullif(job.maxvmem, 0) / 1024)
-                / greatest(job.slots, 1)
-    end as used_memory,
+    case when job.started is not null then memory / greatest(job.slots, 1) end as used_memory,
     coalesce(
         case when request.slots < 9999999 then request.slots end,
         case when job.granted_pe = 'NONE' then 1 else nullif(job.slots, 0) end
@@ -258,6 +273,20 @@ select
     case when job.io > 0 then 'io_gb:' || job.io end as used_resources,
     request.platform as req_platform,
     request.others as req_resources,
-    nullif(job.project, 'NONE') as project_id
-from job
-left join request on job.category = request.category
+    nullif(job.project, 'NONE') as project_id,
+    -- Of parallel jobs it is not recorded how many hosts they had.
+    case when job.started is not null and job.granted_pe = 'NONE' then 1 end as n_nodes,
+    case when job.started is not null then request.gpus * if(is_per_slot, nullif(job.slots, 0), 1) end as n_gpus,
+    request.gpus * if(is_per_slot, req_n_procs, 1) as req_gpus,
+    request.gpu_type,
+    case when job.started is not null and job.exit_status between 0 and 255 then job.exit_status end as exit_code,
+    case when job.started is not null then memory end as max_memory,
+    [case when job.is_local then nullif(getvariable('zone_remark'), '') end] as remarks
+from (
+    select *, coalesce(nullif(maxrss, 0) / 1024, nullif(ru_maxrss, 0), nullif(maxvmem, 0) / 1024) as memory
+    from job
+) as job
+left join (
+    -- A part of a GPU is asked for by each slot.
+    select *, coalesce(getvariable('gpus_per') = 'slot', false) or gpus % 1 > 0 as is_per_slot from request
+) as request on job.category = request.category

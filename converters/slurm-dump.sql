@@ -5,11 +5,11 @@ reader = "mysqldump"
 scope = "trace"
 select = "slurm"
 contains = 'CREATE TABLE (IF NOT EXISTS )?`\w*(assoc_table|job_table|qos_table|tres_table|step_table)`'
+export = '''
+# Of a cluster that is called CLUSTER in the database of slurmdbd (StorageLoc):
+mysqldump --single-transaction slurm_acct_db CLUSTER_job_table CLUSTER_step_table CLUSTER_assoc_table qos_table tres_table > slurm.sql
+'''
 notes = """
-How to export it, for a cluster called CLUSTER in slurmdbd.conf's StorageLoc (slurm_acct_db):
-
-    mysqldump --single-transaction slurm_acct_db CLUSTER_job_table CLUSTER_step_table CLUSTER_assoc_table qos_table tres_table > slurm.sql
-
 Sources: Slurm's as_mysql plugin and slurmdb_defs.h. Columns are found by name, in whatever order an upgrade left them;
 those that a version lacks are missing. The mapping is that of the format slurm, with each job and each step as a row
 of sacct: gwa formats slurm tells its decisions. Each row of the table of jobs is a run: those of a job that

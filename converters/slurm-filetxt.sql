@@ -4,11 +4,12 @@ files = ["*jobcomp*.log", "*jobcomp*.txt", "*jobcomp"]
 reader = "whole_lines"
 select = "slurm"
 first = '^JobId=\d+ UserId=.*? JobState=\S+ .* ProcCnt=\d+ '
+export = '''
+# It is the file that slurm.conf names as JobCompLoc, often this one:
+scontrol show config | grep JobCompLoc
+cp /var/log/slurm_jobcomp.log jobs.log
+'''
 notes = """
-How to export it: it is the file that slurm.conf names as JobCompLoc, often /var/log/slurm_jobcomp.log:
-
-    scontrol show config | grep JobCompLoc
-
 Source: Slurm's jobcomp_filetxt.c. The mapping is that of the format slurm: gwa formats slurm.
 Times are local ones of the controller. A line tells of one run of a job, or of a part of it before it was
 resized; there are no steps, so neither memory nor CPU time nor energy is known. The run time is from start to

@@ -4,12 +4,12 @@ files = ["*.json", "*.jsonl"]
 reader = "json"
 select = "slurm"
 contains = '"@(submit|eligible|start|end)"\s*:'
+export = '''
+# From Elasticsearch, or from Kafka:
+elasticdump --input=http://HOST:9200/slurm --output=jobcomp.json --type=data
+kafka-console-consumer --bootstrap-server HOST:9092 --topic slurm --from-beginning > jobcomp.json
+'''
 notes = """
-How to export it, from Elasticsearch or from Kafka:
-
-    elasticdump --input=http://HOST:9200/slurm --output=jobcomp.json --type=data
-    kafka-console-consumer --bootstrap-server HOST:9092 --topic slurm --from-beginning > jobcomp.json
-
 Source: Slurm's jobcomp_common.c, which both plugins use. Answers of a search (hits.hits), documents with
 their _source and bare ones are read. The mapping is that of the format slurm: gwa formats slurm.
 Times are UTC. A record tells of one run of a job; there are no steps, so neither memory nor CPU time nor energy

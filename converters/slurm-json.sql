@@ -4,12 +4,12 @@ files = ["*.json"]
 reader = "json"
 select = "slurm"
 contains = '(?s)"time"\s*:\s*\{[^{}]*(\{[^{}]*\}[^{}]*)*"submission"\s*:|\A\s*\{(?=.*"jobs"\s*:\s*\[\s*\])(?=.*"[Ss]lurm"\s*:\s*\{)'
+export = '''
+# A day or a month at a time; several files are one trace. The second asks slurmrestd.
+sacct --json -a -D -S 2025-01-01 -E 2025-02-01 > jobs.json
+curl -H X-SLURM-USER-TOKEN:$SLURM_JWT "$URL/slurmdb/v0.0.42/jobs?start_time=2025-01-01" > jobs.json
+'''
 notes = """
-How to export it, a day or a month at a time; several files are one trace:
-
-    sacct --json -a -D -S 2025-01-01 -E 2025-02-01 > jobs.json
-    curl -H X-SLURM-USER-TOKEN:$SLURM_JWT "$URL/slurmdb/v0.0.42/jobs?start_time=2025-01-01" > jobs.json
-
 Sources: Slurm's data_parser plugins v0.0.39 to v0.0.45 and its openapi plugins dbv0.0.36 to dbv0.0.38.
 All of these are read, whole answers, lists of jobs and lines of one job each (jq -c '.jobs[]'), by what
 each value is and not by what version the file claims. The mapping is that of the format slurm, with

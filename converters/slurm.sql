@@ -8,6 +8,10 @@ delimiter = "|"
 missing = [""]
 contains = '^\d+(?:_|\+|\.|\|)(?:[^|\n]*\|){4,}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\||\A\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)(?:[^\n]*\1)?(?:BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\1'
 first = '^\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)'
+export = '''
+# A month at a time; several files are one trace.
+sacct -a -D -P -S 2025-01-01 -E 2025-02-01 -o JobID,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,ConsumedEnergyRaw,Reservation,NodeList > jobs.sacct
+'''
 notes = """
 Sources: sacct(1) and Slurm's own sacct/print.c; the columns of a file without a header are those that
 Open XDMoD asks for, or those that the option 'columns' names, such as -O columns=JobID,User,Submit,….

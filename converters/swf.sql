@@ -6,6 +6,9 @@ first = '^\s*\d+(\.0*)?(\s+[-+]?[\d.]+(e[-+]?\d+)?){9}\s+(-1|[0-5])(\.0*)?(\s+-?
 distinct = "job"
 extra_columns = true
 relative = true
+export = '''
+gwa fetch kth-sp2 --convert
+'''
 notes = """
 Source: the Parallel Workloads Archive's definition, version 2.2. Submit times count from the header's
 UnixStartTime; without one, or where it is 0, they stay relative. Users, groups and executables are

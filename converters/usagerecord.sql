@@ -4,6 +4,11 @@ files = ["*.xml", "*.bundle"]
 reader = "xml"
 scope = "trace"
 contains = '<([\w.-]+:)?((Job)?UsageRecords?|Usage|RecordEnvelope|StorageElement(Record)?)[\s>/]'
+export = '''
+# The records that ARC archives, and those that Gratia's probes have sent:
+cat /var/spool/arc/jobstatus/archiving/usagerecord* > arc.xml
+find /var/lib/gratia/data -name 'r*.xml*' -exec cat {} + > gratia.xml
+'''
 notes = """
 Source: GFD.98 (Usage Record 1.0) and its drafts, as the accounting of Globus, ARC (SGAS, JURA), DGAS, Gratia and
 GRACC, UNICORE and the UK NGS writes them, and EMI's Compute Accounting Record 1.2. Records of all namespaces, or
@@ -28,6 +33,9 @@ is in lower case; without a unit memory is in KB, disk and network in bytes. A p
 
 Status completed or 0 is completed, unless an exit code from 1 to 65535 (ExitStatus, ExitCode) says otherwise; failed
 or any other number is failed; aborted is cancelled, or with -O aborted=failed failed; all else is unknown.
+
+Nodes are NodeCount. The state is Status, the exit code ExitStatus or ExitCode from 0 to 65535; the peak of memory is
+Memory that is not virtual. ServiceLevel without a type, or of the type QOS, is the quality of service.
 
 Users are known by DN, else GlobalUserName, else LocalUserId. A JobName that only repeats the id of the job is no
 executable. The site is Site or SiteName, else MachineName.
@@ -262,6 +270,11 @@ select
     environment as req_resources,
     if(vo like '/%', split_part(vo, '/', 2), vo) as vo_id,
     project as project_id,
+    case when run_time is not null then nullif(nodes, 0) end as n_nodes,
+    nullif(regexp_extract(service, '(?i)^(\S+)( QOS)?$', 1), '') as qos,
+    status as state,
+    if(code between 0 and 65535, code, null) as exit_code,
+    if(memory is not null, nullif(memory_used, 0), null) as max_memory,
     case
         when regexp_matches(wall, '^P[^T]*[YM]')
             then 'WallDuration is ''' || wall[:40] || '''; months and years have no fixed length'

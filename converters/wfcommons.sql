@@ -4,9 +4,13 @@ files = ["wfcommons*.json", "*wfformat*.json"]
 reader = "json"
 scope = "trace"
 contains = '"schemaVersion"\s*:'
+export = '''
+# An instance, or a folder of them:
+git clone https://github.com/wfcommons/WfInstances
+gwa convert instance.json -o workflow.parquet
+'''
 notes = """
-Source: the JSON schemas of WfFormat in wfcommons/WfFormat, and an instance of version 1.2. To convert an instance, or a folder of them:
-  gwa convert instance.json -o workflow.parquet
+Source: the JSON schemas of WfFormat in wfcommons/WfFormat, and an instance of version 1.2.
 
 Each task becomes a job. Tasks of a workflow are a bag, named by it, since GWF knows no workflows; which tasks a task had to wait
 for is kept beside the jobs. Instances do not say when tasks were submitted: from version 1.5 on a task is taken as submitted when it was

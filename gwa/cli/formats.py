@@ -1,5 +1,7 @@
 """List or explain formats."""
 
+from textwrap import indent
+
 import click
 
 from gwa.cli._common import JSON
@@ -12,7 +14,7 @@ from gwa.cli._terminal import echo
 @JSON
 def command(name: str | None, own: bool, as_json: bool) -> None:
     """
-    List the formats that can be read and written, or explain the one called NAME.
+    List the formats that can be read and written, or explain the one called NAME and how to export it.
 
     \b
     Examples:
@@ -29,7 +31,9 @@ def command(name: str | None, own: bool, as_json: bool) -> None:
         return
     if name:
         file_format = format_called(name)
-        echo(f"{file_format.title}\n\n{file_format.notes.strip()}")
+        export = indent(file_format.export.strip(), "    ")
+        exported = f"To export:\n\n{export}\n\n" if export else ""
+        echo(f"{file_format.title}\n\n{exported}{file_format.notes.strip()}")
         return
     rows = [
         (known.name, known.title, " ".join(known.names), "read, write" if known.write else "read")

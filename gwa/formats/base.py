@@ -22,8 +22,10 @@ class Format:
     *names* are patterns of file names such as ``*.gwf``. *mismatch* returns None if the format can read the
     file of a head, else the reason why it cannot. *read* makes a store of the files of some heads; *write*
     is None for formats that are only read. *likeness* says from 0 to 1 how near a file comes to a format that
-    does not match it. *options* maps the options of the format to what they accept: see
-    `gwa.formats.format_options`. A *last resort* is recognised only where no other format matches.
+    does not match it. *export* are the commands that get such a file out of the system that has it, each on a
+    line of its own; lines that begin with # explain them. *options* maps the options of the format to what
+    they accept: see `gwa.formats.format_options`. A *last resort* is recognised only where no other format
+    matches.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Format:
     read: Callable[[Sequence[FileHead], ReadOptions], Store]
     write: Callable[[Store, Path], None] | None = None
     likeness: Callable[[FileHead], float] = lambda _: 0.0
+    export: str = ""
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
     is_last_resort: bool = False
 

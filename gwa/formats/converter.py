@@ -6,6 +6,9 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 
 ``title``, ``notes``
     printed by `gwa formats`; the notes name the source of the mapping and what was decided.
+``export``
+    the commands that get such a log out of the system that has it, each on a line of its own, and lines
+    with # that explain them: the first that `gwa formats` prints.
 ``files``
     patterns such as ``*.swf`` for names, used where the content alone does not decide.
 ``first``, ``contains``
@@ -91,6 +94,7 @@ EXAMPLE: Final = """/* ---
 #   ann,2024-05-31 12:00:00,2024-05-31 12:05:00,2024-05-31 13:00:00,4,DONE
 title = "Jobs of our cluster"
 files = ["*.csv"]
+export = "our_accounting --csv > jobs.csv"
 notes = "where it comes from, and what was decided"
 delimiter = ","        # " " is any white space, "\\t" a tab
 missing = [""]         # how a missing value is written
@@ -165,6 +169,7 @@ class _Header(_TableHeader):
     title: str
     files: tuple[str, ...]
     notes: str
+    export: str = ""
     first: re.Pattern[str] | None = None
     contains: re.Pattern[str] | None = None
     distinct: str = ""
@@ -217,6 +222,7 @@ def definition(name: str, text: str, text_of: Callable[[str], str]) -> Format:
         mismatch=lambda head: _mismatch(head, spec, header),
         read=lambda heads, options: _read(name, heads, options, spec, header),
         likeness=lambda head: _likeness(head, spec, header),
+        export=header.export,
         options=options_used(used, {**OPTIONS_OF_READERS.get(spec.reader, {}), **accepts}),
     )
 

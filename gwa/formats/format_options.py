@@ -15,6 +15,7 @@ from gwa.store.system import is_zone
 KINDS: Final[Mapping[str, Callable[[str], object]]] = {
     "a number": re.compile(r"\d{1,15}(\.\d{1,9})?").fullmatch,
     "a whole number": re.compile(r"\d{1,2}").fullmatch,
+    "a year": re.compile(r"\d{4}").fullmatch,
     "a time zone such as Europe/Amsterdam": is_zone,
     "names of columns": re.compile(r"\s*\w[\w\s,|.]*").fullmatch,
     "a name such as app.kubernetes.io/part-of": re.compile(r"[\w./-]{1,320}").fullmatch,

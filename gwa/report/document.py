@@ -250,13 +250,13 @@ class Note:
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file called *name* with a *text*, which a page offers to save."""
+    """A file called *name* with a text as its *content*, which a page offers to save."""
 
     kind: ClassVar[str] = "attachment"
     id: str
     title: str
     name: str
-    text: str = field(repr=False)
+    content: str = field(repr=False)
 
 
 Block: TypeAlias = Facts | FactTable | Table | Figure | Note | Attachment

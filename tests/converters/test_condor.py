@@ -308,6 +308,12 @@ def by_hand(said, bags):
     is_good = said.get("exitcode") == "0" and said.get("exitbysignal", "").lower() != "true"
     bag = said["clusterid"] in bags
     ran = end - start if start and end else None
+    assigned, over = said.get("assignedgpus"), state in "34"
+    gpus = number("gpusprovisioned") or (len(assigned.split(",")) if assigned else number("requestgpus"))
+    states = {"1": "Idle", "2": "Running", "3": "Removed", "4": "Completed", "5": "Held"}
+    signal, resident = said.get("exitbysignal", "").lower() == "true", "residentsetsize"
+    code = 128 + int(said["exitsignal"]) if signal and "exitsignal" in said else None
+    universe = said.get("jobuniverse", "5")
     known = {
         "submit_time": submit,
         "wait_time": start - submit if start else None,
@@ -334,6 +340,15 @@ def by_hand(said, bags):
         "req_local_disk_space": each(disk, 1024),
         "vo_id": {"undefined": None}.get(said.get("x509userproxyvoname"), said.get("x509userproxyvoname")),
         "project_id": said.get("projectname"),
+        "n_nodes": {"5": 1, "11": number("minhosts")}.get(universe) if start else None,
+        "n_gpus": gpus if start else None,
+        "req_gpus": number("requestgpus"),
+        "gpu_type": said.get("gpus_devicename"),
+        "gpu_utilization": each(number("gpusaverageusage"), gpus),
+        "gpu_memory": (number("gpusmemoryusage") or 0) * 1024 or None,
+        "max_memory": number(f"{resident}_raw", resident) if start else None,
+        "exit_code": code if signal else int(said["exitcode"]) if over and "exitcode" in said else None,
+        "state": states[state],
     }
     return tuple(known.get(name) for name in NAMES[1:])
 
@@ -348,3 +363,59 @@ def test_every_field_of_the_samples_is_as_a_few_lines_of_python_read_it(name, sa
     with open_trace([sample / "condor" / name]) as store:
         found = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert {one: tuple(fields) for one, *fields in found} == expected
+
+
+# GPUs, nodes, and what else is recorded beside the 29 fields.
+
+
+@pytest.mark.parametrize(
+    ("said", "gpus"),
+    [
+        ({"RequestGPUs": 2}, (2, 2)),
+        ({"RequestGPUs": 1, "GPUsProvisioned": 2, "AssignedGPUs": "CUDA0"}, (2, 1)),
+        ({"AssignedGPUs": "GPU-1a2b, GPU-3c4d"}, (2, None)),
+        ({"AssignedGPUs": ""}, (None, None)),
+        ({"RequestGPUs": 2, "JobUniverse": 11, "MinHosts": 3}, (6, 6)),
+        ({"RequestGPUs": 0}, (0, 0)),
+        ({"RequestGPUs": Raw("TARGET.GPUs - 1")}, (None, None)),
+        ({"RequestGPUs": 2, "JobStartDate": None, "JobCurrentStartDate": None, "JobStatus": 3}, (None, 2)),
+        ({}, (None, None)),
+    ],
+)
+def test_gpus(said, gpus, jobs):
+    assert jobs(ad(**said), fields="n_gpus, req_gpus") == [gpus]
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "value"),
+    [
+        ({"RequestGPUs": 2, "GPUsAverageUsage": 1.5}, "gpu_utilization", 0.75),
+        ({"RequestGPUs": 1, "GPUsUsage": 0.25}, "gpu_utilization", 0.25),
+        ({"GPUsUsage": 0.25}, "gpu_utilization", None),
+        ({"GPUsMemoryUsage": 300.0}, "gpu_memory", 307_200),
+        ({"GPUs_DeviceName": "Tesla V100"}, "gpu_type", "Tesla V100"),
+        ({"ResidentSetSize": 2000, "ResidentSetSize_RAW": 1900}, "max_memory", 1900),
+        ({"MemoryUsage": 2}, "max_memory", 2048),
+        ({"ImageSize": 2000}, "max_memory", None),
+        ({"ExitCode": 3}, "exit_code", 3),
+        ({"ExitBySignal": True, "ExitSignal": 9, "ExitCode": None}, "exit_code", 137),
+        ({"ExitBySignal": True, "ExitCode": 0}, "exit_code", None),
+        ({"JobStatus": 5}, "exit_code", None),
+        ({"JobStatus": 5}, "state", "Held"),
+        ({"JobStatus": 12}, "state", None),
+        ({"JobUniverse": 11, "MinHosts": 3}, "n_nodes", 3),
+        ({"JobUniverse": 9}, "n_nodes", None),
+        ({"JobUniverse": None}, "n_nodes", 1),
+    ],
+)
+def test_what_else_an_ad_says(said, field, value, jobs):
+    assert jobs(ad(**said), fields=field) == [(value,)]
+
+
+@pytest.mark.parametrize("layout", ["spool", "jsonl"])
+def test_an_epoch_history_is_its_jobs(layout, jobs):
+    first = ad(EpochAdType="EPOCH", NumShadowStarts=1, JobStatus=2, EnteredCurrentStatus=SUBMITTED + 20)
+    last = ad(EpochAdType="EPOCH", NumShadowStarts=2)
+    sent = ad(EpochAdType="INPUT", EnteredCurrentStatus=SUBMITTED + 900)
+    assert jobs(sent, first, last, sent, fields="run_time, status", layout=layout) == [(60, 1)]
+    assert account(jobs) == (4, 1, 1, 0, 2)

@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import random
+import re
 import subprocess
 import sys
 
@@ -32,6 +33,10 @@ def sample_of(one):
     return sorted(files, key=lambda file: file.stat().st_size, reverse=True)
 
 
+BLOCK = re.compile(r"(?m)^(?=Job Id: |={40,}$)")
+"""Where a record of several lines begins."""
+
+
 def taken_apart(path):
     """Return the records of a file, and a function that puts some of them together to such a file."""
     text = path.read_text()
@@ -43,7 +48,7 @@ def taken_apart(path):
         return holder, lambda rows: text_with(document, holder, rows)
     if path.suffix == ".sql":
         pytest.skip("what the lines of a dump mean depends on those before")
-    lines = text.splitlines(keepends=True)
+    lines = BLOCK.split(text)[1:] if BLOCK.match(text) else text.splitlines(keepends=True)
     if path.parent.name in NAMED:
         return lines[1:], lambda rows: "".join([lines[0], *rows])
     return lines, "".join

@@ -385,6 +385,10 @@ def test_events_of_a_job_are_folded(jobs):
     events = "".join(f"001;{time};7.b;{state};0\n" for time, state in states.items())
     fields = "submit_time, wait_time, run_time, status"
     assert jobs(events, fields, "seg") == [(100.0, 10.0, 290.0, 1)]
+    assert jobs(events, "exit_code, state", "seg") == [(0, "DONE")]
+    assert jobs("001;100;7.b;2;0\n001;110;7.b;8;3\n", "exit_code, state, status", "seg") == [(3, "DONE", 0)]
+    assert jobs("001;100;7.b;2;0\n001;110;7.b;4;17\n", "exit_code, state", "seg") == [(None, "FAILED")]
+    assert jobs(events, fields, "seg") == [(100.0, 10.0, 290.0, 1)]
     assert account(jobs) == (6, 1, 5, 0, 0)
 
 

@@ -1,6 +1,10 @@
-"""LSF: the fields of lsb.acct, their quotes and lists."""
+"""LSF: the fields of lsb.acct, their quotes and lists, and what bjobs prints."""
 
+import calendar
 import csv
+import json
+import re
+import time
 from itertools import chain, islice, repeat
 from operator import itemgetter
 
@@ -287,6 +291,9 @@ def by_hand(row):
     slots = slots or int(said["num_processors"])
     cpu, memory = float(said["ru_utime"]) + float(said["ru_stime"]), float(said["max_rmem"])
     killed = said["exit_info"] in {"8", "9", "14", "15", "23"} or (not start and said["exit_info"] == "0")
+    hosts = {host.split("*")[-1] for host in said["hosts"]}
+    gpus = re.search(r"ngpus_physical=([\d.]+)", said["res_req"])
+    total, code = float(gpus[1]) * len(hosts) if gpus else None, int(said["exit_status"])
     program = said["command"].split("#")[0].split(";")[0].split()
     known = {
         "submit_time": submit,
@@ -304,6 +311,12 @@ def by_hand(row):
         "job_structure": "BoT" if index else "UNITARY",
         "job_structure_params": number if index else None,
         "project_id": said["project_name"],
+        "n_nodes": len(hosts) if start else None,
+        "n_gpus": total if start else None,
+        "req_gpus": total,
+        "state": {"64": "DONE", "32": "EXIT"}[said["j_status"]],
+        "exit_code": (128 + code if 0 < code < 128 else code >> 8) if start else None,
+        "max_memory": memory if start and memory > 0 else None,
     }
     return f"{number}[{index}]" if index else number, end, tuple(known.get(name) for name in NAMES[1:])
 
@@ -325,3 +338,180 @@ def test_marks_of_lines_that_go_on_are_no_hosts(width, jobs):
     pieces = [text[begin : begin + width] for begin in range(0, len(text), width)]
     assert jobs("!\n".join(pieces), record(job_number=8), fields="n_procs, status") == [(60, 1), (1, 1)]
     assert jobs.rejects() == []
+
+
+# GPUs, nodes, and what else is recorded beside the 29 fields.
+
+
+def test_gpus_of_a_request_are_of_each_host(jobs):
+    rows = {
+        a(res_req="rusage[mem=2000,ngpus_physical=2.00]"): (2, 2, None),
+        a(res_req="select[ngpus>0] rusage[ngpus_excl_p=1]", hosts=["2*n1", "n2"]): (2, 2, None),
+        a(res_req="select[gpu_model0==TeslaV100] rusage[ngpus_physical=1]"): (1, 1, "TeslaV100"),
+        a(res_req="select[ngpus_physical=2] rusage[mem=2000]"): (None, None, None),
+        a(res_req="rusage[ngpus_physical=x]"): (None, None, None),
+    }
+    found = jobs.each(*rows, fields="n_gpus, req_gpus, gpu_type")
+    assert [tuple(values) for values in found] == list(rows.values())
+    waiting = record(start_time=0, hosts=[], res_req="rusage[ngpus_physical=2]")
+    assert jobs(waiting, fields="n_gpus, req_gpus, n_nodes") == [(None, 2, None)]
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (0, 0),
+        (256, 1),
+        (35_072, 137),
+        (65_280, 255),
+        (9, 137),
+        (139, 139),
+        (15, 143),
+        (-1, None),
+        (1 << 20, None),
+    ],
+)
+def test_exit_codes_are_those_of_a_shell(status, code, jobs):
+    assert jobs(record(j_status=32, exit_status=status), fields="exit_code, state") == [(code, "EXIT")]
+
+
+def test_nodes_and_the_peak_of_memory(jobs):
+    rows = [a(hosts=["16*n1", "16*n2", "n1"], max_rmem=4096), a(max_rmem=-1), a(start_time=0)]
+    assert jobs.each(*rows, fields="n_nodes, max_memory") == [[2, 4096], [1, None], [None, None]]
+
+
+# What bjobs prints: the same mapping.
+
+TOLD = {
+    "JOBID": "7", "JOBINDEX": "0", "STAT": "DONE", "USER": "user042", "QUEUE": "normal", "SLOTS": "4",
+    "NREQ_SLOT": "4", "EXEC_HOST": "2*n1:2*n2", "SUBMIT_TIME": "Mar 10 09:46:40 2025",
+    "START_TIME": "Mar 10 09:46:50 2025", "FINISH_TIME": "Mar 10 09:47:50 2025 L",
+    "CPU_USED": "20.0 second(s)", "MAX_MEM": "8 Mbytes", "RUNTIMELIMIT": "60.0", "EXIT_CODE": "",
+    "EXIT_REASON": "", "PROJ_NAME": "default", "JOB_NAME": "run", "COMMAND": "./run", "GPU_NUM": "2",
+}  # fmt: skip
+
+
+def told(**said):
+    return json.dumps({**TOLD, **said})
+
+
+@pytest.fixture
+def records(tmp_path):
+    with Written(tmp_path / "jobs.json", "lsf-bjobs") as written:
+        yield written
+
+
+def test_a_job_that_bjobs_tells_of_is_as_in_the_accounting_log(jobs, records):
+    one = record(
+        job_number=7, user_name="user042", queue="normal", hosts=["2*n1", "2*n2"], submit_time=1_741_600_000,
+        start_time=1_741_600_010, event_time=1_741_600_070, ru_utime=20.0, ru_stime=0.0, max_rmem=8192,
+        num_processors=4, max_num_processors=4, run_limit=3600, job_name="run", j_status=64,
+        res_req="rusage[ngpus_physical=1]",
+    )  # fmt: skip
+    assert records(told(), fields="jobs.* exclude (job_id)") == jobs(one, fields="jobs.* exclude (job_id)")
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "value"),
+    [
+        ({"JOBINDEX": "3"}, "source_id", "7[3]"),
+        ({"JOBID": "7[3]"}, "source_id", "7[3]"),
+        ({"STAT": "RUN"}, "(run_time, status, state)", (None, None, "RUN")),
+        (
+            {"STAT": "PEND", "START_TIME": "-"},
+            "(wait_time, n_procs, n_gpus, req_gpus)",
+            (None, None, None, 2),
+        ),
+        ({"STAT": "EXIT", "EXIT_CODE": "130"}, "(status, exit_code)", (0, 130)),
+        ({"STAT": "EXIT", "EXIT_REASON": "TERM_OWNER: killed"}, "status", 5),
+        ({"STAT": "EXIT", "EXIT_REASON": "TERM_RUNLIMIT: x", "START_TIME": ""}, "status", 0),
+        ({"STAT": "EXIT", "START_TIME": ""}, "status", 5),
+        ({"MAX_MEM": "1.5 Gbytes"}, "max_memory", 1.5 * 1024**2),
+        ({"MAX_MEM": "900 Kbytes"}, "max_memory", 900),
+        ({"MAX_MEM": "-"}, "max_memory", None),
+        ({"CPU_USED": "-"}, "average_cpu_time", None),
+        ({"RUNTIMELIMIT": "90.5/n1"}, "req_time", 5430),
+        ({"RUNTIMELIMIT": ""}, "req_time", None),
+        ({"GPU_NUM": ""}, "n_gpus", None),
+        ({"SUBMIT_TIME": "Mon Mar 10 09:46:30 2025"}, "wait_time", 20),
+    ],
+)
+def test_what_bjobs_tells(said, field, value, records):
+    assert records(told(**said), fields=field) == [(value,)]
+
+
+def test_a_year_that_is_not_told_is_asked_for(records):
+    short = {"SUBMIT_TIME": "Dec 31 23:59", "START_TIME": "Jan  1 00:09", "FINISH_TIME": "Jan  1 00:19 L"}
+    dated = {name: f"{text.replace(' L', '')} 2025" for name, text in short.items()}
+    assert records(told(**short), told(JOBID="8"), fields="source_id") == [("8",)]
+    assert [line for line, _ in records.rejects()] == [1]
+    assert records.rejects()[0][1] == (
+        "SUBMIT_TIME is 'Dec 31 23:59', expected a time such as Mar 10 09:46 2025;"
+        " -O year=2025 states the year of all that have none"
+    )
+    stated = {"format_options": {"year": "2024"}}
+    assert records(told(**short), fields="submit_time, wait_time, run_time", **stated) == [
+        (1_735_689_540, 600, 600)
+    ]
+    assert records(told(**dated), fields="wait_time, run_time", **stated) == [(None, 600)]
+
+
+def test_times_of_bjobs_are_local(records):
+    records(told())
+    assert records.stores[-1].rows("select name, jobs from repairs") == [("no time zone", 1)]
+    assert records(told(), fields="submit_time", system={"zone": "America/New_York"}) == [(1_741_614_400,)]
+
+
+def test_what_is_no_job_is_refused(records):
+    assert records(told(), told(JOBID="x"), "7", fields="source_id") == [("7",)]
+    reasons = {reason for _, reason in records.rejects()}
+    assert reasons == {"is no JSON object", "JOBID is 'x', expected a number"}
+
+
+def by_hand_of_bjobs(said):
+    """Return the number of a job and, by name, what its record says."""
+
+    def at(text):
+        text = text.removesuffix(" L").removesuffix(" E")
+        return calendar.timegm(time.strptime(text, "%b %d %H:%M:%S %Y")) if text else None
+
+    submit, start, end = (at(said[f"{name}_TIME"]) for name in ("SUBMIT", "START", "FINISH"))
+    over, array = said["STAT"] in {"DONE", "EXIT"}, said["JOBINDEX"] != "0"
+    slots, cpu = int(said["NREQ_SLOT"]), said["CPU_USED"].strip("-")
+    size, _, unit = said["MAX_MEM"].strip("-").partition(" ")
+    memory = float(size) * 1024 ** "KMG".index(unit[0]) if size and over else None
+    killed = "OWNER" in said["EXIT_REASON"] or not start
+    gpus = float(said["GPU_NUM"]) if said["GPU_NUM"] else None
+    known = {
+        "submit_time": submit,
+        "wait_time": start - submit if start else None,
+        "run_time": end - start if start and over else None,
+        "n_procs": slots if start else None,
+        "average_cpu_time": float(cpu.split()[0]) / slots if cpu and over else None,
+        "used_memory": memory / slots if memory else None,
+        "req_n_procs": slots,
+        "req_time": float(said["RUNTIMELIMIT"].split("/")[0]) * 60 if said["RUNTIMELIMIT"] else None,
+        "status": {"DONE": 1, "EXIT": 5 if killed else 0}.get(said["STAT"]),
+        "user_id": said["USER"],
+        "executable_id": said["JOB_NAME"].split("[")[0] or "run",
+        "queue_id": said["QUEUE"],
+        "job_structure": "BoT" if array else "UNITARY",
+        "job_structure_params": said["JOBID"] if array else None,
+        "project_id": said["PROJ_NAME"],
+        "n_nodes": said["EXEC_HOST"].count(":") + 1 if start else None,
+        "n_gpus": gpus,
+        "req_gpus": gpus,
+        "state": said["STAT"],
+        "exit_code": int(said["EXIT_CODE"] or 0) if start and over else None,
+        "max_memory": memory,
+    }
+    number = f"{said['JOBID']}[{said['JOBINDEX']}]" if array else said["JOBID"]
+    return number, tuple(known.get(name) for name in NAMES[1:])
+
+
+def test_every_field_of_the_sample_of_bjobs_is_as_a_few_lines_of_python_read_it(sample):
+    path = sample / "lsf-bjobs" / "jobs.json"
+    expected = dict(map(by_hand_of_bjobs, json.loads(path.read_text())["RECORDS"]))
+    with open_trace([path]) as store:
+        rows = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
+    assert {number: tuple(fields) for number, *fields in rows} == expected

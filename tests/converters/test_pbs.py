@@ -1,6 +1,9 @@
 """PBS, OpenPBS and Torque: accounting records joined to jobs."""
 
+import calendar
+import json
 import re
+import time
 
 import pytest
 
@@ -309,7 +312,7 @@ def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
 
 # The real log, read independently.
 
-UNITS = {"kb": 1, "mb": 1024, "M": 1024}
+UNITS = {"kb": 1, "mb": 1024, "M": 1024, "gb": 1024**2}
 
 
 def seconds(text):
@@ -338,6 +341,10 @@ def by_hand(line):
         said.get(key) for key in ("resources_used.cput", "resources_used.mem", "Resource_List.mem")
     )
     gpus = said.get("Resource_List.ngpus") or said.get("Resource_List.gpu")
+    chunk_gpus = re.match(r"(\d+):.*gpus=(\d+)", shape) if shape else None
+    all_gpus = int(gpus) if gpus else int(chunk_gpus[1]) * int(chunk_gpus[2]) if chunk_gpus else None
+    hosts = {place.split("/")[0] for place in said["exec_host"].split("+")} if "exec_host" in said else ()
+    code = int(said["Exit_status"])
     project = said.get("account") or said.get("project")
     known = {
         "submit_time": float(said["ctime"]),
@@ -358,6 +365,12 @@ def by_hand(line):
         "job_structure": "UNITARY",
         "req_resources": f"gpus:{gpus}" if gpus else None,
         "project_id": None if project == "_pbs_project_default" else project,
+        "n_nodes": len(hosts) or int(said.get("Resource_List.nodect", 0)) or None,
+        "n_gpus": all_gpus,
+        "req_gpus": all_gpus,
+        "eligible_time": float(said["etime"]) if "etime" in said else None,
+        "exit_code": code - 128 if code > 256 else code if code >= 0 else None,
+        "max_memory": kilobytes(memory) if memory else None,
     }
     return number, tuple(known.get(name) for name in NAMES[1:])
 
@@ -371,6 +384,216 @@ def test_every_field_of_a_real_log_is_as_a_few_lines_of_python_read_it(logs):
         assert store.provenance["format"] == "pbs"
         assert account.rows == account.jobs == len(expected) == 9
         assert store.rows("select * from rejects") == store.rows("select * from repairs") == []
+        rows = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
+    assert {number: tuple(fields) for number, *fields in rows} == expected
+
+
+# GPUs, nodes, and what else is recorded beside the 29 fields.
+
+
+def test_gpus_are_those_of_the_job_and_totals_are_not_added_to_their_parts(jobs):
+    rows = {
+        e(Resource_List_ngpus=4, Resource_List_select="2:ncpus=8:ngpus=2:gpu_type=v100"): (4, 4, "v100"),
+        e(Resource_List_select="2:ncpus=8:ngpus=2:gpu_model=b+1:ngpus=1:gpu_model=a"): (5, 5, "a,b"),
+        e(Resource_List_ngpus=2, exec_vnode="(n1:ncpus=2:ngpus=1)+(n2:ncpus=2:ngpus=1)"): (2, 2, None),
+        e(Resource_List_ngpus=2, exec_vnode="(n1:ncpus=2)"): (2, 2, None),
+        e(Resource_List_nodes="2:ppn=2:gpus=3"): (6, 6, None),
+        e(Resource_List_nodes="1:ppn=2", exec_gpus="n1-gpu/0+n1-gpu/1"): (2, None, None),
+        e(Resource_List_gpus="2:exclusive_process", Resource_List_gpu_type="k80"): (2, 2, "k80"),
+        e(Resource_List_ngpus=0): (0, 0, None),
+        e(Resource_List_ngpus="many"): (None, None, None),
+        e(exec_vnode="(n1:ncpus=2)"): (None, None, None),
+    }
+    found = jobs.each(*rows, fields="n_gpus, req_gpus, gpu_type")
+    assert [tuple(values) for values in found] == list(rows.values())
+    waits = record("S", "1", start=None, Resource_List_ngpus=2)
+    assert jobs(waits, fields="n_gpus, req_gpus, n_nodes") == [(None, 2, None)]
+
+
+def test_nodes_are_different_hosts_and_on_a_cray_what_it_counts(jobs):
+    rows = {
+        e(exec_host="n1/0*8+n2/0*4+n1/1*4"): 2,
+        e(exec_host="n1/0-7"): 1,
+        e(exec_host=None, Resource_List_nodect=3): 3,
+        e(exec_host=None): None,
+        e(exec_host="login1/0", Resource_List_mppwidth=64, Resource_List_mppnppn=24): 3,
+        e(exec_host="login1/0", Resource_List_mppwidth=64): None,
+        e(exec_host="login1/0", Resource_List_mppwidth=64, Resource_List_mppnppn=0): None,
+    }
+    assert jobs.each(*rows, fields="n_nodes") == [[count] for count in rows.values()]
+
+
+def test_exit_codes_are_those_of_a_shell(jobs):
+    codes = {
+        0: 0,
+        1: 1,
+        137: 137,
+        255: 255,
+        256: None,
+        271: 143,
+        265: 137,
+        -2: None,
+        None: None,
+        70_000: None,
+    }
+    rows = [e(Exit_status=code) for code in codes]
+    assert jobs.each(*rows, fields="exit_code") == [[code] for code in codes.values()]
+
+
+def test_what_else_a_record_says(jobs):
+    rows = [
+        e(etime=CREATED + 7, Resource_List_qos="high", resources_used_energy="0.5"),
+        e(resources_used_energy=0, resources_used_mem="0kb"),
+    ]
+    fields = "eligible_time, qos, energy, max_memory, state, gpu_utilization, gpu_memory"
+    assert jobs.each(*rows, fields=fields) == [
+        [CREATED + 7, "high", 1_800_000, 8192, None, None, None],
+        [None, None, None, None, None, None, None],
+    ]
+
+
+# What qstat prints: the same mapping.
+
+STATES = "source_id, wait_time, run_time, n_procs, status, state, exit_code"
+
+
+def printed(number="7.s", **said):
+    """Return a block of `qstat -f`; None for what is not there."""
+    usual = {"Job_Owner": "user042@login1", "job_state": "F", "ctime": "Mon Mar 10 09:46:40 2025"}
+    dotted = {
+        re.sub(r"^(Resource_List|resources_used)_", r"\1.", name): value
+        for name, value in (usual | said).items()
+    }
+    lines = [f"    {name} = {value}" for name, value in dotted.items() if value is not None]
+    return "\n".join([f"Job Id: {number}", *lines, ""])
+
+
+@pytest.fixture
+def blocks(tmp_path):
+    with Written(tmp_path / "jobs.qstat", "pbs-qstat") as written:
+        yield written
+
+
+def test_the_same_jobs_are_the_same_as_json_as_text_and_as_records(sample, jobs):
+    query = (
+        "select source_id, jobs.* exclude (job_id, state, submit_time)"
+        " from jobs join source_ids using (job_id)"
+        " where source_id not like '7%' order by source_id"
+    )
+    paths = sample / "pbs-json" / "jobs.json", sample / "pbs-qstat" / "jobs.qstat"
+    with open_trace([paths[0]]) as one, open_trace([paths[1]]) as other:
+        assert one.rows(query) == other.rows(query) != []
+    said = {
+        "user": "user001", "group": None, "jobname": "train", "etime": CREATED + 2, "start": CREATED + 60,
+        "end": CREATED + 3660, "exec_host": "node01/0*8+node02/0*8", "Resource_List.mem": "16gb",
+        "exec_vnode": "(node01:ncpus=8:ngpus=2:mem=8388608kb)+(node02:ncpus=8:ngpus=2:mem=8388608kb)",
+        "Resource_List.ncpus": 16, "Resource_List.ngpus": 4, "Resource_List.walltime": "02:00:00",
+        "Resource_List.select": "2:ncpus=8:ngpus=2:gpu_model=a100:mem=8gb", "Exit_status": 0,
+        "resources_used.cput": "15:06:40", "resources_used.mem": "16777216kb", "resources_used.ncpus": 16,
+        "resources_used.walltime": "01:00:00",
+    }  # fmt: skip
+    jobs(record(number="601.pbs1", **said))
+    with open_trace([paths[0]]) as one:
+        assert jobs.stores[-1].rows(query) == one.rows(f"from ({query}) where source_id = '601.pbs1'")
+
+
+def test_what_became_of_a_job_that_qstat_tells_of(blocks):
+    start = {"stime": "Mon Mar 10 09:46:50 2025", "exec_host": "n1/0*4"}
+    wall = {**start, "resources_used_walltime": "00:01:00"}
+    end = {**start, "obittime": "Mon Mar 10 09:47:50 2025"}
+    rows = [
+        printed("1", **wall, Exit_status=0, substate=92), printed("2", **end, Exit_status=3, substate=93),
+        printed("3", **wall, Exit_status=271, substate=91),
+        printed("4", **wall, Exit_status=271, substate=93),
+        printed("5", substate=91), printed("6", Exit_status=-1), printed("7", job_state="R", **wall),
+        printed("8", job_state="Q"), printed("9", job_state="C", Exit_status=271),
+    ]  # fmt: skip
+    assert blocks(*rows, fields=STATES) == [
+        ("1", 10, 60, 4, 1, "F", 0),
+        ("2", 10, 60, 4, 0, "F", 3),
+        ("3", 10, 60, 4, 5, "F", 143),
+        ("4", 10, 60, 4, 0, "F", 143),
+        ("5", None, None, None, 5, "F", None),
+        ("6", None, None, None, 0, "F", None),
+        ("7", 10, None, 4, None, "R", None),
+        ("8", None, None, None, None, "Q", None),
+        ("9", None, None, None, 5, "C", None),
+    ]
+
+
+def test_times_that_qstat_prints_are_local(blocks):
+    row = printed(ctime="Sat Mar  1 00:00:05 2025", job_state="Q")
+    assert blocks(row, fields="submit_time") == [(1_740_787_205,)]
+    assert blocks.stores[-1].rows("select name, jobs from repairs") == [("no time zone", 1)]
+    assert blocks(row, fields="submit_time", system={"zone": "America/New_York"}) == [(1_740_805_205,)]
+    assert blocks.stores[-1].rows("select name, jobs from repairs") == []
+
+
+def test_lines_that_are_wrapped_are_joined_without_a_blank(blocks):
+    hosts = "+".join(f"node{number:03}/0*2" for number in range(300))
+    text = printed(exec_host=hosts, stime="Mon Mar 10 09:46:50 2025", queue="workq")
+    wrapped = "\n".join(
+        line[:78] + "".join(f"\n\t{line[at : at + 70]}" for at in range(78, len(line), 70))
+        for line in text.splitlines()
+    )
+    assert blocks("no job", wrapped, fields="n_procs, n_nodes, queue_id") == [(600, 300, "workq")]
+    assert blocks.rejects() == [(1, "no record begins here")]
+
+
+def by_hand_of_json(number, said):
+    """Return by name what a job of `qstat -F json` says."""
+
+    def at(name):
+        return calendar.timegm(time.strptime(said[name])) if name in said else None
+
+    wanted, used = said["Resource_List"], said.get("resources_used", {})
+    start, over = at("stime"), said["job_state"] in "FX"
+    code = said.get("Exit_status")
+    procs = used.get("ncpus") or sum(map(int, re.findall(r"ncpus=(\d+)", said.get("exec_vnode", ""))))
+    wall = seconds(used["walltime"]) if used else at("obittime") - start if start and over else None
+    ran = start is not None
+    gpus = sum(map(int, re.findall(r"ngpus=(\d+)", said.get("exec_vnode", ""))))
+    memory = kilobytes(used["mem"]) if used and over else None
+    array = re.match(r"\d+(?=\[)", number)
+    return {
+        "submit_time": at("ctime"),
+        "wait_time": start - at("ctime") if ran else None,
+        "run_time": wall if ran and over else None,
+        "n_procs": procs if ran else None,
+        "average_cpu_time": seconds(used["cput"]) / procs if used and over else None,
+        "used_memory": memory / procs if memory else None,
+        "req_n_procs": wanted.get("ncpus", 64),
+        "req_time": seconds(wanted["walltime"]),
+        "req_memory": kilobytes(wanted["mem"]) / wanted["ncpus"] if "mem" in wanted else None,
+        "status": 5 if said["substate"] == 91 else None if not over else int(code == 0),
+        "user_id": said["Job_Owner"].split("@")[0],
+        "executable_id": said["Job_Name"],
+        "queue_id": said["queue"],
+        "partition_id": "pbs1",
+        "job_structure": "BoT" if array else "UNITARY",
+        "job_structure_params": array[0] if array else None,
+        "req_resources": f"gpus:{wanted['ngpus']}" if "ngpus" in wanted else None,
+        "n_nodes": len(set(re.findall(r"node\d+", said["exec_host"]))) if ran else None,
+        "n_gpus": gpus or None,
+        "req_gpus": wanted.get("ngpus"),
+        "gpu_type": "a100" if "a100" in wanted["select"] else None,
+        "eligible_time": at("etime"),
+        "state": said["job_state"],
+        "exit_code": None if code is None or code < 0 or not ran else code - 128 if code > 256 else code,
+        "max_memory": memory,
+    }
+
+
+def test_every_field_of_json_is_as_a_few_lines_of_python_read_it(sample):
+    path = sample / "pbs-json" / "jobs.json"
+    told = json.loads(path.read_text())["Jobs"]
+    expected = {
+        number: tuple(by_hand_of_json(number, said).get(name) for name in NAMES[1:])
+        for number, said in told.items()
+        if "[]" not in number
+    }
+    with open_trace([path]) as store:
+        assert store.account.rows == len(told) == len(expected) + store.account.folded == 12
         rows = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert {number: tuple(fields) for number, *fields in rows} == expected
 

@@ -1,7 +1,9 @@
 # mypy: disable-error-code="operator,attr-defined,misc"
-"""Grid Engine: accounting files of all versions, and what their colons do to them."""
+"""Grid Engine: accounting files of all versions, what their colons do to them, and what qacct prints."""
 
+import calendar
 import re
+import time
 
 import pytest
 
@@ -423,6 +425,7 @@ def by_hand(line):
     others = [one for part in re.findall(r" -l (\S+)", " " + category) for one in part.split(",")]
     platform, pe = re.search(r"arch=([^ ,]+)", category), re.search(r"-pe \S+ (\d+)", category)
     ended = int(said["failed"]), int(said["exit_status"])
+    gpus = re.search(r"[ ,]gpu=(\d+)", category)
     known = {
         "submit_time": submit / unit or None,
         "wait_time": (start - submit) / unit if start else None,
@@ -444,6 +447,11 @@ def by_hand(line):
         "req_resources": ",".join(one.replace("=", ":") for one in others if not re.match(MAPPED, one))
         or None,
         "project_id": said["project"] if said["project"] != "NONE" else None,
+        "n_nodes": 1 if start and said["granted_pe"] == "NONE" else None,
+        "n_gpus": float(gpus[1]) if gpus and start else None,
+        "req_gpus": float(gpus[1]) if gpus else None,
+        "exit_code": ended[1] if start else None,
+        "max_memory": pytest.approx(used) if start else None,
     }
     return said["job_number"], end, tuple(known.get(name) for name in NAMES[1:])
 
@@ -469,3 +477,177 @@ def test_every_field_of_real_logs_is_as_a_few_lines_of_python_read_it(name, foun
         assert store.rows("select * from rejects") == store.rows("select * from repairs") == []
         rows = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert {number: tuple(fields) for number, *fields in rows} == expected
+
+
+# GPUs, nodes, and what else is recorded beside the 29 fields.
+
+GPUS_ASKED = {
+    "-l gpu=2,h_rt=60": (2, 2, None),
+    "-l h_rt=60,ngpus=1,gpu_type=v100 -pe smp 4": (1, 1, "v100"),
+    "-l NUM_GPUS=3": (3, 3, None),
+    "-l hard gpus=0.25 -pe smp 4": (1, 1, None),
+    "-l a=b -soft -l gpu=4": (None, None, None),
+    "-l gpu=0": (0, 0, None),
+    "-l gpu_model=a100": (None, None, "a100"),
+    "-l cpu=2,xgpu=3,gpu=x": (None, None, None),
+}
+
+
+def test_gpus_are_those_of_hard_requests(jobs):
+    rows = [a(category=text, slots=4 if "-pe" in text else 1, granted_pe="smp") for text in GPUS_ASKED]
+    found = jobs.each(*rows, fields="n_gpus, req_gpus, gpu_type")
+    assert [tuple(values) for values in found] == list(GPUS_ASKED.values())
+    assert jobs(row(category="-l gpu=2", **at(0, None, None)), fields="n_gpus, req_gpus") == [(None, 2)]
+
+
+def test_gpus_may_be_asked_for_by_slot(jobs):
+    one = row(category="-l gpu=2 -pe smp 4", slots=4, granted_pe="smp")
+    for wishes, found in (({}, 2), ({"gpus_per": "job"}, 2), ({"gpus_per": "slot"}, 8)):
+        assert jobs(one, fields="n_gpus, req_gpus", format_options=wishes) == [(found, found)]
+
+
+def test_nodes_exit_codes_and_the_peak_of_memory(jobs):
+    rows = [
+        a(exit_status=137, failed=100),
+        a(granted_pe="mpi", slots=4, exit_status=1),
+        a(exit_status=70_000, ru_maxrss=0, maxvmem=0),
+        a(**at(0, None, None)),
+    ]
+    fields = "n_nodes, exit_code, max_memory, energy, state, qos, eligible_time"
+    nothing = [None] * 4
+    assert jobs.each(*rows, fields=fields) == [
+        [1, 137, 2048, *nothing],
+        [None, 1, 2048, *nothing],
+        [1, None, None, *nothing],
+        [None, None, None, *nothing],
+    ]
+
+
+# What qacct prints: the same mapping.
+
+
+def local(seconds):
+    """Return a time as qacct prints it in UTC."""
+    return time.strftime("%a %b %d %H:%M:%S %Y", time.gmtime(SUBMITTED + seconds))
+
+
+PRINTED = {
+    "qname": "all.q", "group": "physics", "owner": "user042", "jobname": "run.sh", "jobnumber": 7,
+    "taskid": "undefined", "qsub_time": local(0), "start_time": local(10), "end_time": local(70),
+    "granted_pe": "NONE", "slots": 1, "failed": 0, "exit_status": 0, "ru_wallclock": 60, "ru_maxrss": 2048,
+    "cpu": "50.0", "maxvmem": "4.000M",
+}  # fmt: skip
+
+
+def printed(**said):
+    lines = [f"{key:<12} {value}" for key, value in {**PRINTED, **said}.items() if value is not None]
+    return "\n".join(["=" * 62, *lines])
+
+
+@pytest.fixture
+def blocks(tmp_path):
+    with Written(tmp_path / "jobs.qacct", "sge-qacct") as written:
+        yield written
+
+
+def test_a_job_that_qacct_prints_is_as_in_the_accounting_file(jobs, blocks):
+    for said in (
+        {},
+        {"exit_status": 137, "failed": 100, "slots": 4, "granted_pe": "mpi"},
+        {"cpu": "3.5", "project": "wings", "category": "-l gpu=2,h_rt=90 -q long.q"},
+    ):
+        every = "jobs.* exclude (job_id)"
+        assert jobs(row(**said), fields=every) == blocks(printed(**said), fields=every)
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "value"),
+    [
+        ({"ru_maxrss": "1.500GB"}, "max_memory", 1.5 * 1024**2),
+        ({"ru_maxrss": "512.0KB"}, "max_memory", 512),
+        ({"ru_maxrss": 0, "maxvmem": "2.000G"}, "max_memory", 2 * 1024**2),
+        ({"maxrss": "12.000M"}, "max_memory", 12 * 1024),
+        ({"maxrss": "1024.000B"}, "max_memory", 1),
+        ({"ru_maxrss": "NONE", "maxvmem": "NONE"}, "max_memory", None),
+        ({"cpu": "12.5s"}, "average_cpu_time", 12.5),
+        ({"io": "0.500"}, "used_resources", "io_gb:0.5"),
+        ({"io": "512.0M"}, "used_resources", "io_gb:0.5"),
+        ({"exit_status": "137                  (Killed)"}, "exit_code", 137),
+        ({"failed": "100 : assumedly after job"}, "status", 0),
+        ({"failed": "100 : assumedly after job", "deleted_by": "user042"}, "status", 5),
+        ({"start_time": "-/-", "end_time": "-/-", "ru_wallclock": 0}, "run_time", None),
+        ({"end_time": "-/-"}, "run_time", 60),
+        ({"end_time": "03/10/2025 09:47:55.500"}, "run_time", 65.5),
+        ({"taskid": 3}, "source_id", "7.3"),
+    ],
+)
+def test_what_qacct_prints(said, field, value, blocks):
+    assert blocks(printed(**said), fields=field) == [(value,)]
+
+
+def test_the_total_behind_the_blocks_is_no_job(blocks):
+    total = f"Total System Usage\n    WALLCLOCK  UTIME\n{'=' * 114}\n       60  50.0"
+    assert blocks("no job", printed(maxvmem="1.000G"), total, fields="source_id, status") == [("7", 1)]
+    assert blocks.account() == (3, 1, 0, 1, 1)
+    assert blocks.rejects() == [(1, "no record begins here")]
+
+
+def by_hand_of_qacct(block):
+    """Return the number of a job and, by name, what its block says."""
+    said = {key: value.strip() for key, value in re.findall(r"(?m)^([a-z_]+) +(.*)$", block)}
+    stamps = [said[name] for name in ("qsub_time", "start_time", "end_time")]
+    submit, start, end = (None if one == "-/-" else calendar.timegm(time.strptime(one)) for one in stamps)
+    slots, category = int(said["slots"]), said.get("category", "")
+    failed, code = int(said["failed"].split()[0]), int(said["exit_status"].split()[0])
+    peak = re.match(r"([\d.]+)(\D?)", said.get("maxrss", said["ru_maxrss"]))
+    assert peak
+    memory = float(peak[1]) * {"": 1, "M": 1024, "G": 1024**2}[peak[2]]
+    asked = dict(pair.split("=") for part in re.findall(r"-l (\S+)", category) for pair in part.split(","))
+    gpus = float(asked["gpu"]) if "gpu" in asked else None
+    size = re.match(r"(\d+)G", asked.get("h_vmem", ""))
+    others = {key: value for key, value in asked.items() if not re.match(MAPPED, f"{key}=")}
+    task = said["taskid"]
+    known = {
+        "submit_time": submit,
+        "wait_time": start - submit if start else None,
+        "run_time": end - start if start else None,
+        "n_procs": slots if start else None,
+        "average_cpu_time": float(said["cpu"].rstrip("s")) / slots if start else None,
+        "used_memory": memory / slots if start else None,
+        "req_n_procs": slots,
+        "req_time": float(asked["h_rt"]) if "h_rt" in asked else None,
+        "req_memory": float(size[1]) * 1024**2 if size else None,
+        "status": 1 if failed == code == 0 else 5 if "deleted_by" in said else 0,
+        "user_id": said["owner"],
+        "group_id": said["group"],
+        "executable_id": said["jobname"],
+        "queue_id": said["qname"],
+        "job_structure": "UNITARY" if task == "undefined" else "BoT",
+        "job_structure_params": None if task == "undefined" else said["jobnumber"],
+        "used_resources": f"io_gb:{float(said['io'])}" if float(said["io"]) else None,
+        "req_platform": asked.get("arch"),
+        "req_resources": ",".join(f"{key}:{value}" for key, value in others.items()) or None,
+        "n_nodes": 1 if start and said["granted_pe"] == "NONE" else None,
+        "n_gpus": gpus if start else None,
+        "req_gpus": gpus,
+        "gpu_type": asked.get("gpu_type"),
+        "exit_code": code if start else None,
+        "max_memory": memory if start else None,
+    }
+    number = said["jobnumber"] if task == "undefined" else f"{said['jobnumber']}.{task}"
+    return number, tuple(known.get(name) for name in NAMES[1:])
+
+
+def test_every_field_of_the_sample_of_qacct_is_as_a_few_lines_of_python_read_it(sample):
+    path = sample / "sge-qacct" / "jobs.qacct"
+    blocks = re.split(r"(?m)^={62}$", path.read_text().split("Total")[0])[1:]
+    expected = dict(by_hand_of_qacct(block) for block in blocks if "pe_taskid" not in block)
+    with open_trace([path]) as store:
+        rows = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
+        assert store.account.folded == len(blocks) - len(expected) == 1
+    found = {number: tuple(fields) for number, *fields in rows}
+    # Of the parallel job with a slave task the usage of both counts.
+    summed = dict(zip(NAMES[1:], found.pop("808"), strict=True))
+    assert (summed["average_cpu_time"], summed["max_memory"], summed["n_nodes"]) == (400, 40960, None)
+    expected.pop("808")
+    assert found == expected

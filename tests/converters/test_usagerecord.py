@@ -949,6 +949,7 @@ def by_hand(one):
     used = None
     if memory:
         used = memory[0][0] * {"KB": 1, "MB": 1024, None: 1}[memory[0][1].get("storageunit")] / procs
+    is_virtual = bool(memory) and "virtual" in memory[0][1].get("type", "")
     code = first(
         values(one, "exitstatus"), values(one, "exitcode"), values(one, "resource", description="exitcode")
     )
@@ -999,6 +1000,11 @@ def by_hand(one):
         "used_resources": first(service),
         "vo_id": vo,
         "project_id": first(values(one, "projectname")),
+        "n_nodes": int(nodes) if nodes and run is not None else None,
+        "qos": next((text.removeprefix("QOS:") for text in service if text.startswith("QOS:")), None),
+        "state": status,
+        "exit_code": int(code) if code is not None and 0 <= int(code) < 65536 else None,
+        "max_memory": used and pytest.approx(used * procs) if not is_virtual else None,
     }  # fmt: skip
 
 
@@ -1052,3 +1058,14 @@ def test_the_bad_records_of_sgas_are_jobs(logs):
     with open_trace([folder / "UR_BAD_LOCAL_JOB_ID.xml"]) as store:
         assert store.rows("select wait_time, run_time from jobs") == [(165_686.0, 0.0)]
         assert "sbatch" not in store.rows("select source_id from source_ids")[0][0]
+
+
+def test_nodes_states_exit_codes_and_the_quality_of_service(jobs):
+    whole = "<NodeCount>2</NodeCount><ExitStatus>137</ExitStatus>"
+    whole += '<Memory type="physical" storageUnit="MB">4</Memory><ServiceLevel>gold</ServiceLevel>'
+    fields = "n_nodes, exit_code, state, max_memory, qos, n_gpus, energy"
+    assert jobs(record(whole), fields) == [(2, 137, "completed", 4096, "gold", None, None)]
+    others = '<ExitStatus>70000</ExitStatus><Memory type="virtual" storageUnit="MB">4</Memory>'
+    others += '<NodeCount>0</NodeCount><ServiceLevel type="HEPSPEC">1.0</ServiceLevel>'
+    assert jobs(record(others), fields) == [(None, None, "completed", None, None, None, None)]
+    assert jobs(record('<ServiceLevel type="QOS">low</ServiceLevel>'), "qos") == [("low",)]

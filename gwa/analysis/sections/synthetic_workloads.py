@@ -78,12 +78,7 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
     yield Facts(
         (
             Fact("synthetic.nearest", nearest.model.name, "Nearest of the quick models"),
-            *(
-                Fact(
-                    f"synthetic.{one.model.name}", number(one.floors), f"{one.model.title}: noise floors away"
-                )
-                for one in scored
-            ),
+            *(Fact(_id(one), number(one.floors), f"{one.model.title}: noise floors away") for one in scored),
         ),
         listed=False,
     )
@@ -99,3 +94,7 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
     yield from curves(real, [nearest], "synthetic")
     rows = tuple(parameter_rows(nearest.model))
     yield Table("synthetic-parameters", "Fitted parameters", PARAMETER_COLUMNS[1:], rows, PARAMETER_NOTE)
+
+
+def _id(one: ScoredModel) -> str:
+    return f"synthetic.{one.model.name.replace('-', '_')}"

@@ -137,6 +137,7 @@ FORMAT = Format(
     title="gwa's store",
     names=("*.duckdb",),
     notes=__doc__ or "",
+    export="gwa convert LOG -o trace.duckdb",
     mismatch=mismatch,
     read=read,
     write=write,

@@ -177,6 +177,7 @@ FORMAT = Format(
     title="Grid Workload Format",
     names=("*.gwf",),
     notes=__doc__ or "",
+    export="gwa fetch gwa-t-2 --convert\ngwa convert LOG -o trace.gwf",
     mismatch=mismatch,
     likeness=lambda head: float(not head.is_binary and _is_workflow(head)),
     read=read,

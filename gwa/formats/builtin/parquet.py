@@ -241,6 +241,7 @@ FORMAT = Format(
     title="Apache Parquet",
     names=("*.parquet",),
     notes=__doc__ or "",
+    export="gwa convert LOG -o trace.parquet",
     mismatch=mismatch,
     read=read,
     write=write,

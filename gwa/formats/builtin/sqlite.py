@@ -237,6 +237,7 @@ FORMAT = Format(
     title="SQLite edition of the Grid Workloads Archive",
     names=("*.sqlite", "*.db3", "*.sqlite3", "*.db"),
     notes=__doc__ or "",
+    export="gwa convert LOG -o trace.sqlite",
     mismatch=mismatch,
     read=read,
     write=write,

@@ -185,6 +185,7 @@ FORMAT = Format(
     title="Any table with a row per job: CSV, TSV, JSON, Parquet",
     names=(),
     notes=reduce(lambda text, entry: text.replace(*entry), _LISTS.items(), __doc__ or ""),
+    export="# Such as:\nsqlite3 -header -csv jobs.db 'select * from jobs' > jobs.csv",
     mismatch=mismatch,
     read=read,
     likeness=likeness,

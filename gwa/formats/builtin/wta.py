@@ -133,6 +133,7 @@ FORMAT = Format(
     title="Workflow Trace Archive: tasks in Parquet",
     names=(),
     notes=__doc__ or "",
+    export="unzip TRACE.zip\ngwa convert TRACE/tasks/schema-1.0 -o trace.parquet",
     mismatch=mismatch,
     read=read,
     options={"memory_unit": " | ".join(KILOBYTES), "status": "1 | 0 | 5"},

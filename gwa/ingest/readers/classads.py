@@ -6,12 +6,15 @@ attribute is assigned twice, the last assignment holds. A value that is the name
 stands for its value; other expressions are not evaluated and their attributes are missing. Ads may also be
 JSON objects, on one line or several, alone or in an array.
 
-Each column is the attribute of that name, whatever its case. Other attributes are ignored.
+Each column is the attribute of that name, whatever its case. Other attributes are ignored. Options:
+
+``skip``
+    values by column, as texts: ads with one of these values count as comments.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gwa.ingest.batch import Records
@@ -60,6 +63,7 @@ class _Ads:
 
     def __init__(self, table_spec: TableSpec) -> None:
         self.names = {name.lower() for name in table_spec.columns}
+        self.skipped: Mapping[str, Sequence[str]] = table_spec.options.get("skip", {})
         self.batch = Records(table_spec)
         self.begin = 0
         self.attributes: dict[str, str] = {}
@@ -107,7 +111,11 @@ class _Ads:
                 self.attributes = {name.lower(): _classad(value) for name, value in values.items()}
         if self.begin:
             columns = self.batch.table_spec.columns
-            self.batch.add(self.begin, {name: resolve(self.attributes, name) for name in columns})
+            values = {name: resolve(self.attributes, name) for name in columns}
+            if any(values[name] in skipped for name, skipped in self.skipped.items()):
+                self.batch.add_comment()
+            else:
+                self.batch.add(self.begin, values)
         self.begin, self.attributes, self.lines, self.size = 0, {}, [], 0
 
 

@@ -1,0 +1,78 @@
+/* ---
+title = "OpenPBS, PBS Pro and Torque as text: qstat -f"
+files = ["*.qstat"]
+reader = "blocks"
+select = "pbs"
+contains = '(?m)^Job Id: ?\S+[^\n]*\n    \w+ = '
+export = '''
+# OpenPBS and PBS Pro, with jobs that have finished; Torque, which forgets them after keep_completed:
+qstat -x -t -f > jobs.qstat
+qstat -t -f > jobs.qstat
+'''
+notes = '''
+Source: qstat(1B) of OpenPBS and of Torque. The mapping is that of the format pbs: gwa formats pbs tells its decisions.
+Times are local ones of the system's zone, as ctime(3) writes them. A job that has ended (state F, X or C) ran as
+long as resources_used.walltime says, else from stime to obittime; in Torque from start_time to comp_time. One in
+any other state has no run time and no status yet. One that ended without a start was cancelled, or has failed
+where its exit status is negative or a program's. Substate 91 says that a job was deleted: it is cancelled. The
+state is the letter that qstat prints.
+Lines that begin with a tab, or are no attribute, continue the value before them.
+'''
+
+[options]
+begins = 'Job Id: ?(?P<id>\S+)'
+pair = '    (?P<key>[A-Za-z][\w.]*) = (?P<value>.*)'
+
+[options.keys]
+user_ = ["euser", "Job_Owner"]
+group_ = ["egroup", "group_list"]
+jobname = "Job_Name"
+account = "Account_Name"
+start_ = ["stime", "start_time"]
+end_ = ["obittime", "comp_time"]
+
+[columns]
+id = "varchar"
+user_ = "varchar"
+group_ = "varchar"
+jobname = "varchar"
+queue = "varchar"
+account = "varchar"
+project = "varchar"
+ctime = "varchar"
+qtime = "varchar"
+etime = "varchar"
+start_ = "varchar"
+end_ = "varchar"
+exec_host = "varchar"
+exec_vnode = "varchar"
+exec_gpus = "varchar"
+job_state = "varchar"
+substate = "bigint"
+exit_status = "bigint"
+run_count = "bigint"
+resource_list_select = "varchar"
+resource_list_nodes = "varchar"
+resource_list_procs = "bigint"
+resource_list_nodect = "bigint"
+resource_list_ncpus = "bigint"
+resource_list_mppwidth = "bigint"
+resource_list_mppdepth = "bigint"
+resource_list_mppnppn = "bigint"
+resource_list_walltime = "varchar"
+resource_list_mem = "varchar"
+resource_list_pmem = "varchar"
+resource_list_arch = "varchar"
+resource_list_ngpus = "varchar"
+resource_list_gpus = "varchar"
+resource_list_gpu = "varchar"
+resource_list_gpu_type = "varchar"
+resource_list_gpu_model = "varchar"
+resource_list_qos = "varchar"
+resources_used_cput = "varchar"
+resources_used_walltime = "varchar"
+resources_used_mem = "varchar"
+resources_used_ncpus = "bigint"
+resources_used_energy = "double"
+--- */
+select * exclude (file_no), 0 as place from record
