@@ -5,12 +5,12 @@ reader = "table"
 select = "google2019"
 contains = '(?m)^(?!\s*[\[{])(?=.*\bcollection_id\b)(?=.*\b(instance_events_)?type\b)(?=.*\btime\b).*\b(instance_index|collection_logical_name)\b'
 missing = [""]
+export = '''
+# Of a cell, a to h, from BigQuery, whose CSV holds no records.
+bq query --use_legacy_sql=false --format=csv --max_rows=1000000000 'select time, type, collection_id, collection_type, missing_type, scheduling_class, priority, instance_index, resource_request.cpus as resource_request_cpus, resource_request.memory as resource_request_memory from `google.com:google-cluster-data.clusterdata_2019_a.instance_events`' > instance_events.csv
+bq query --use_legacy_sql=false --format=csv --max_rows=1000000000 'select time, collection_id, collection_type, type, user, collection_logical_name from `google.com:google-cluster-data.clusterdata_2019_a.collection_events`' > collection_events.csv
+'''
 notes = """
-How to export instances and collections of a cell, a to h, from BigQuery, whose CSV holds no records (each as one line):
-
-    bq query --use_legacy_sql=false --format=csv --max_rows=1000000000 'select time, type, collection_id, collection_type, missing_type, scheduling_class, priority, instance_index, resource_request.cpus as resource_request_cpus, resource_request.memory as resource_request_memory from `google.com:google-cluster-data.clusterdata_2019_a.instance_events`' > instance_events.csv
-    bq query --use_legacy_sql=false --format=csv --max_rows=1000000000 'select time, collection_id, collection_type, type, user, collection_logical_name from `google.com:google-cluster-data.clusterdata_2019_a.collection_events`' > collection_events.csv
-
 The mapping is that of the format google2019: gwa formats google2019 tells its decisions. Columns are found by name, in
 any order. The request is resource_request.cpus and resource_request.memory, the same with an underscore
 for the dot, or one cell with both, such as {'cpus': 0.02, 'memory': 0.01}. Whole numbers may end in .0, and types of

@@ -2,9 +2,7 @@
 Azure's trace of 2020 for packing: virtual machines and their types, in SQLite.
 
 Source: AzureTracesForPacking2020.md in Azure/AzurePublicDataset; names of columns were not seen in a file.
-To convert it where a machine has 64 processors:
-
-    gwa convert packing_trace_zone_a_v1.sqlite -o packing.parquet -O machine_cores=64
+How many processors a machine has is not said: -O machine_cores=64, say, states it.
 
 Each virtual machine is a job, which starts when it is created: it does not wait. Times are days from the
 beginning of the trace, in fractions; they become seconds, and stay relative. A machine with a time below 0
@@ -138,6 +136,8 @@ FORMAT = Format(
     title=SPEC.title,
     names=("packing_trace*.sqlite",),
     notes=__doc__ or "",
+    export="gwa fetch azure-packing-2020\n"
+    "gwa convert packing_trace_zone_a_v1.sqlite -o packing.parquet -O machine_cores=64",
     mismatch=mismatch,
     read=read,
     options={"machine_cores": "a number"},
