@@ -44,9 +44,26 @@ class Commands(click.Group):
         return command
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, message="gwa %(version)s")
-def gwa() -> None:
+GREETING = """\
+gwa reads the accounting logs of clusters, grids and clouds, and answers what is in them.
+
+Three commands to try:
+  gwa convert LOG -o trace.parquet     any log that 'gwa formats' lists, every row accounted for
+  gwa report trace.parquet             a page: how busy, who, how long did jobs wait, what went wrong
+  gwa fetch --list                     public traces, if you have no log at hand
+
+'gwa --help' lists all commands, 'gwa COMMAND --help' explains one.
+"""
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", message="gwa %(version)s")
+@click.pass_context
+def gwa(ctx: click.Context) -> None:
     """
     Toolbox and archive for workload traces of clusters, grids and clouds.
 
@@ -57,6 +74,8 @@ def gwa() -> None:
       gwa convert accounting.swf.gz -o trace.gwf
       gwa report trace.gwf --html
     """
+    if ctx.invoked_subcommand is None:
+        echo(GREETING, nl=False)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -112,6 +113,15 @@ def _map(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
     return read_statement(text) if text else None
 
 
+def require_known(names: Sequence[str], known: Sequence[str], kind: str, option: str) -> None:
+    """Raise a usage error that suggests the nearest of the *known* names if one of *names* is none."""
+    for name in names:
+        if name not in known:
+            nearest = get_close_matches(name, known, 3, cutoff=0.3) or list(known)
+            message = f"there is no {kind} '{name}', the nearest are: {', '.join(nearest)}"
+            raise click.BadParameter(message, param_hint=option)
+
+
 def flags(command: F) -> F:
     """Add a flag for each kind of output."""
     for output in reversed(outputs().values()):
@@ -217,7 +227,7 @@ def limits(command: F) -> F:
             help="Memory of the whole process, such as 2GB, at least 350MB (else about 2GB).",
         ),
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
-        click.option("--quiet", is_flag=True, help="Say nothing but errors."),
+        click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
         click.option("--debug", is_flag=True, help="Show where an error comes from."),
     )
 

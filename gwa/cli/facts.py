@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import TRACE, engines, opened, options, parts, statements
+from gwa.cli._common import TRACE, engines, opened, options, parts, require_known, statements
 from gwa.cli._terminal import echo, echo_csv, echo_json
 
 if TYPE_CHECKING:
@@ -107,4 +107,16 @@ def command(trace: Path, only: str, explain: bool, formats: tuple[str, ...], **p
         from gwa.analysis.build import facts
 
         found = facts(opened_trace.store, opened_trace.name, only, opened_trace.filters)
+        if only and not found:
+            _require_fact(only)
         PRINTERS[printed[0] if printed else "json"](found, opened_trace)
+
+
+def _require_fact(prefix: str) -> None:
+    """Raise a usage error if no fact of any trace begins with *prefix*; else say that this one has none."""
+    from gwa.analysis.base import analyses
+
+    beginnings = sorted({fact for analysis in analyses() for fact in analysis.facts})
+    if not any(fact.startswith(prefix) or prefix.startswith(f"{fact}.") for fact in beginnings):
+        require_known([prefix], beginnings, "fact that begins with", "--only")
+    echo(f"gwa: this trace has no fact that begins with '{prefix}'", err=True)

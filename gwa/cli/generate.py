@@ -21,7 +21,9 @@ RECORDED_OPTIONS: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "s
 @click.argument("model", metavar="MODEL_OR_PRESET")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many jobs; or")
 @click.option("--days", type=float, metavar="D", help="how many days of submissions.")
-@click.option("--seed", type=click.IntRange(min=0), required=True, help="Another seed, another trace.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another trace."
+)
 @ARRIVALS
 @click.option("--cpus", type=click.IntRange(min=1), metavar="N", help="Fit the jobs into so many processors.")
 @click.option(

@@ -1,14 +1,16 @@
 """Write a report on a trace."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from gwa.cli._common import (
     OUTPUT_PATH,
-    TRACE,
+    PATH,
     earlier_part,
     engines,
     flags,
@@ -19,12 +21,17 @@ from gwa.cli._common import (
     part_of,
     parts,
     reading,
+    require_known,
     statements,
 )
 from gwa.cli._terminal import echo, echo_json
 
 if TYPE_CHECKING:
+    from gwa.store.store import Store
     from gwa.trace import Trace
+
+FEW_JOBS: Final = 50
+"""A trace of fewer jobs is a table of jobs: statistics of them say little."""
 
 
 def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -37,7 +44,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 @click.command(name="report")
-@TRACE
+@click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=PATH)
 @flags
 @click.option(
     "-o",
@@ -49,6 +56,13 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="Folder to write to.",
 )
 @click.option("--sections", metavar="ID,ID", help="Only these sections, such as users,waits.")
+@click.option(
+    "--view",
+    type=click.Choice(["operator", "modeller", "all"]),
+    default="all",
+    show_default=True,
+    help="For whom: sections for modellers are left out, alone, or folded behind the others.",
+)
 @click.option("--every", is_flag=True, help="Sections that take long, too: how models describe the trace.")
 @click.option(
     "--top",
@@ -79,16 +93,21 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def command(
     ctx: click.Context,
     /,
-    trace: Path,
+    *,
+    traces: Sequence[Path],
     folder: Path,
     sections: str | None,
+    view: str,
     every: bool,
     top: int,
     against: str | None,
     **params: Any,
 ) -> None:
     """
-    Write a report on a trace, or on a part of it.
+    Write a report on each trace, or on a part of it.
+
+    Of a trace with fewer than 50 jobs it has only a table of the jobs and what is known of their quality,
+    unless --view or --sections asks for more.
 
     \b
     Examples:
@@ -102,20 +121,37 @@ def command(
     from gwa.report.output import outputs, write
 
     kinds = [name for name in outputs() if params[name]] or ["html"]
-    only = sections.replace(" ", "").split(",") if sections else None
-    if every and not only:
-        only = [analysis.id for analysis in analyses()]
+    known = [analysis.id for analysis in analyses()]
+    only = sections.replace(" ", "").split(",") if sections else known if every else None
+    require_known(only or (), known, "section", "--sections")
     look = looking(params)
-    with opened_whole(trace, params) as whole:
-        part = part_of(whole, params)
-        earlier = _earlier(whole, part, against, params) if against else None
-        part.store.top = top
-        report = part.report(only, reading(params).progress, against=earlier)
-        for path in write(report, folder, part.name, kinds, **look):
-            echo(path)
-    if report.failed:
+    is_chosen = ctx.get_parameter_source("view") is not ParameterSource.DEFAULT
+    failed = False
+    for trace in traces:
+        with opened_whole(trace, params) as whole:
+            part = part_of(whole, params)
+            earlier = _earlier(whole, part, against, params) if against else None
+            part.store.top = top
+            wanted = only or _wanted(part.store, view, is_chosen=is_chosen)
+            report = part.report(wanted, reading(params).progress, against=earlier)
+            for path in write(report, folder, part.name, kinds, **look):
+                echo(path)
+        failed = failed or report.failed
+    if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)
+
+
+def _wanted(store: "Store", view: str, *, is_chosen: bool) -> list[str] | None:
+    """Return the sections of a *view*; None for all. Unless it *is_chosen*, a small trace has few."""
+    from gwa.analysis.base import Chapter, analyses
+
+    wanted = [analysis for analysis in analyses() if analysis.is_wanted(store)]
+    if not is_chosen and store.account.jobs < FEW_JOBS:
+        return [analysis.id for analysis in wanted if analysis.chapter is Chapter.TRACE]
+    if view == "all":
+        return None
+    return [analysis.id for analysis in wanted if analysis.view == view or analysis.id == "overview"]
 
 
 def _earlier(whole: "Trace", part: "Trace", against: str, params: dict[str, Any]) -> "Trace | None":

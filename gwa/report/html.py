@@ -187,8 +187,14 @@ def chapters(report: Report) -> list[Chapter]:
     for section in report.sections:
         if section.is_recorded:
             found.setdefault(section.chapter, []).append(section)
+    others = [section for section in report.sections if section.view == "operator"]
     return [
-        Chapter(f"chapter-{slug(name)}", name, tuple(some), all(one.view == "modeller" for one in some))
+        Chapter(
+            f"chapter-{slug(name)}",
+            name,
+            tuple(some),
+            len(others) > 1 and all(one.view == "modeller" for one in some),
+        )
         for name, some in found.items()
     ]
 
