@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 from contextlib import contextmanager
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from gwa.archive.link_check import broken_links
 from gwa.archive.server import server
 from gwa.cli.site import command
 from gwa.errors import DefinitionError
+from gwa.formats.registry import all_formats
 from tests.conftest import HOME
 from tests.killing import run
 
@@ -149,6 +151,13 @@ def test_downloads_are_what_their_hashes_say_and_are_labelled(built):
 def trace_header(path):
     with gwa.open(path) as trace:
         return list(trace.header)
+
+
+def test_the_page_of_formats_says_how_logs_are_exported(built):
+    home, _ = built
+    text = unescape((home / "public/formats.html").read_text())
+    for one in all_formats():
+        assert f"<pre><code>{one.export.strip()}</code></pre>" in text
 
 
 def test_every_page_about_a_synthetic_trace_says_so(built):

@@ -74,7 +74,7 @@ WRONG = {
     "columns that are a number": (OWN.replace("[columns]", "columns = 3\n[options]"), "8: columns: is 3"),
     "an unknown key": (OWN.replace("notes", "note"), "6: note: unknown key, expected one of notes"),
     "a bad pattern": (OWN.replace("^own,", "(own"), "5: first: is .*unterminated subpattern"),
-    "an unknown reader": (f"/* ---\nreader = 'foo'{OWN[6:]}", "2: reader: is 'foo', expected one of class"),
+    "an unknown reader": (f"/* ---\nreader = 'foo'{OWN[6:]}", "2: reader: is 'foo', expected one of blocks"),
     "an unknown scope": (f"/* ---\nscope = 'all'{OWN[6:]}", "2: scope: is 'all', expected one of row, trace"),
     "a side with an unknown key": (
         OWN.replace("--- */", "[sides.a]\ncolums = 1\n--- */"),
