@@ -80,8 +80,10 @@ def _machine(facts: Mapping[str, Any]) -> str:
 
 
 def _gpus(known: _Known) -> str:
-    mean = known.facts.get("gpu.utilization.mean")
-    return "" if mean is None else f" Of the GPUs {fraction(mean)} were allocated."
+    mean, total = known.facts.get("gpu.utilization"), known.facts.get("gpu.total")
+    return (
+        "" if mean is None or not total else f" Of {counted(total, 'GPU')}, {fraction(mean)} were allocated."
+    )
 
 
 # --- Who used it? ---
@@ -169,8 +171,12 @@ def _wrong(known: _Known) -> _Found:
         for name, done in (("failed", "failed"), ("cancelled", "were cancelled"))
         if shares[name] >= NOTICEABLE
     ]
-    none = "All jobs completed" if bad == 0 else "Nearly all jobs completed"
-    said = f"Of the jobs, {' and '.join(parts)}" if parts else none
+    known_ones = " whose outcome is recorded" if known.facts.get("jobs.unknown.count") else ""
+    said = (
+        f"Of the jobs{known_ones}, {' and '.join(parts)}"
+        if parts
+        else f"{'Nearly all' if bad else 'All'} jobs{known_ones} completed"
+    )
     words = ", ".join(f"{name} {fraction(share)}" for name, share in shares.items())
     picture = spark(
         "answer-wrong", "Jobs by outcome", [*shares.values()], f"Jobs by outcome: {words}.", shape="bars"
@@ -204,7 +210,10 @@ def _changed(known: _Known) -> _Found:
     picture = _course(known.figures, "arrivals", "Jobs submitted over time")
     if changes is None:
         return _Found(
-            "", "Whether anything changed is unknown: the log has too few whole weeks.", "changes", picture
+            "",
+            "Whether anything changed is unknown: the log has too few weeks with jobs.",
+            "changes",
+            picture,
         )
     if not changes:
         return _Found(

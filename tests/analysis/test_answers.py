@@ -54,6 +54,11 @@ def test_how_busy(facts, number, text):
     assert (answer.number, answer.text, answer.section) == (number, text, "utilization")
 
 
+def test_how_busy_gpus_were():
+    answer = asked("busy", utilization__mean=0.5, trace__cpus=4, gpu__utilization=0.25, gpu__total=16)
+    assert answer.text == "On average 50 % of 4 processors were busy. Of 16 GPUs, 25 % were allocated."
+
+
 def test_who_used_it():
     ranking = [{"id": "a", "cpu_share": 0.6}, {"id": "b", "cpu_share": 0.4}]
     answer = asked("who", trace__users=12, users__half_cpu=1, users__by_cpu=ranking)
@@ -73,7 +78,7 @@ def test_groups_stand_for_users_that_are_not_recorded():
         ("who", "Users and groups are not recorded."),
         ("wait", "Wait times are not recorded."),
         ("wrong", "How jobs ended is not recorded."),
-        ("changed", "Whether anything changed is unknown: the log has too few whole weeks."),
+        ("changed", "Whether anything changed is unknown: the log has too few weeks with jobs."),
     ],
 )
 def test_what_is_not_recorded_is_unknown(question, text):
@@ -106,6 +111,13 @@ def test_what_went_wrong(failed, cancelled, number, text):
     counts = {"completed": 100 - failed - cancelled, "failed": failed, "cancelled": cancelled}
     answer = asked("wrong", **{f"jobs__{name}__count": count for name, count in counts.items()})
     assert (answer.number, answer.text) == (number, text)
+
+
+def test_jobs_without_an_outcome_are_not_counted():
+    facts = {"jobs__completed__count": 8, "jobs__failed__count": 2, "jobs__unknown__count": 5}
+    assert asked("wrong", **facts).text == "Of the jobs whose outcome is recorded, 20 % failed."
+    facts = {"jobs__completed__count": 8, "jobs__unknown__count": 5}
+    assert asked("wrong", **facts).text == "All jobs whose outcome is recorded completed."
 
 
 def test_possible_outages_are_part_of_what_went_wrong():
