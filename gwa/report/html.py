@@ -182,11 +182,15 @@ def summary(report: Report) -> list[Fact]:
 
 
 def chapters(report: Report) -> list[Chapter]:
-    """Return the recorded sections by chapter, in order; those that are all for modellers are folded."""
+    """
+    Return the recorded sections by chapter, in order; those that are all for modellers are folded.
+
+    A section without a chapter is one by itself.
+    """
     found: dict[str, list[Section]] = {}
     for section in report.sections:
         if section.is_recorded:
-            found.setdefault(section.chapter, []).append(section)
+            found.setdefault(section.chapter or section.title, []).append(section)
     others = [section for section in report.sections if section.view == "operator"]
     return [
         Chapter(

@@ -1,5 +1,5 @@
 """
-Traces beside each other: what differs most first, then the same facts, curves and users in columns.
+Traces beside each other: the answers to what everybody asks, what differs most, then facts, curves and users.
 
 A distance says little without what chance does, so the distance of two halves of each trace stands
 beside it, as in `gwa.evaluation.scorecard`, whose measures these are.
@@ -22,6 +22,7 @@ from gwa.analysis.comparison.fact_table import GROUPS, fact_tables
 from gwa.analysis.comparison.levels import LevelDifference, compare_levels, level_findings, level_table
 from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet, rank_among_references
 from gwa.analysis.comparison.shared_users import shared_users_table
+from gwa.analysis.comparison.side_by_side import side_by_side
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
 from gwa.errors import TraceError
 from gwa.report.document import Block, Finding, Report, Section, Value, Verbatim
@@ -101,13 +102,13 @@ def _sections(
     references: ReferenceSet | None,
     remarks: Sequence[str],
 ) -> Iterator[Section]:
-    """Yield the sections."""
+    """Yield the sections: what everybody asks first, then all else."""
+    if len(summaries) > 1:
+        yield section("answers", "Side by side", side_by_side, side_by_side(summaries, remarks))
     if levels:
         names = (summaries[0].name, summaries[1].name)
         yield section("levels", "What rose or fell", level_table, level_table(levels, names))
     if len(summaries) > 1:
-        blocks = difference_table(summaries, ranked, remarks)
-        yield section("differences", "What differs most", difference_table, blocks)
         yield section("facts", "The same facts", fact_tables, fact_tables(summaries))
     if references:
         blocks = rank_among_references(summaries, references)
@@ -116,6 +117,8 @@ def _sections(
         yield section("curves", "Distributions", curves, curves(summaries))
         yield section("time", "Over time", small_multiples, small_multiples(summaries))
         yield section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
+        blocks = difference_table(summaries, ranked)
+        yield section("differences", "What differs most", difference_table, blocks)
 
 
 def section(name: str, title: str, function: object, blocks: Iterator[Block]) -> Section:

@@ -7,7 +7,7 @@ from typing import Final
 
 from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
 from gwa.evaluation.measure import Measure, Statistic
-from gwa.report.document import Block, Column, Finding, Note, Table, Unit, Value
+from gwa.report.document import Block, Column, Finding, Table, Unit, Value
 from gwa.report.facts import number
 from gwa.report.formatting import show
 from gwa.statistics.sample import Sample
@@ -74,9 +74,7 @@ def _remarkableness(difference: Difference) -> tuple[float, float]:
     return (-1.0 if difference.times is None else difference.times, difference.distance)
 
 
-def difference_table(
-    summaries: Sequence[TraceSummary], ranked: Sequence[Difference], remarks: Sequence[str]
-) -> Iterator[Block]:
+def difference_table(summaries: Sequence[TraceSummary], ranked: Sequence[Difference]) -> Iterator[Block]:
     """
     Every measure of the workload, the farthest above chance first.
 
@@ -85,7 +83,6 @@ def difference_table(
     traces; from two times on they are said to differ. Distributions are compared by their greatest
     distance (KS), other numbers by their difference or the logarithm of their ratio.
     """
-    yield from (Note(text) for text in remarks)
     show_values = len(summaries) <= COLUMNS_SHOWN
     columns = [
         Column("measure", "Measure"),

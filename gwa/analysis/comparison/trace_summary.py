@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.analysis.answers import answers
 from gwa.analysis.base import analyses
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
-from gwa.report.document import Fact, Figure, Report, Section, Verbatim
+from gwa.report.document import Answer, Fact, Figure, Report, Section, Verbatim
 from gwa.report.facts import number
 from gwa.store.store import Store
 
@@ -29,7 +30,8 @@ class TraceSummary:
     What is compared of a trace called *name*.
 
     Its *facts* and *figures* by id, the *statistics* and noise *floors* of the measures of
-    `gwa.evaluation.measure`, the share of jobs and of CPU time by user, and the *site* if it is known.
+    `gwa.evaluation.measure`, the share of jobs and of CPU time by user, the *site* if it is known, and the
+    *answers* to what everybody asks first.
     """
 
     name: Verbatim
@@ -39,6 +41,7 @@ class TraceSummary:
     floors: Mapping[str, Floor]
     users: Mapping[str, tuple[float, float]]
     site: str | None = None
+    answers: tuple[Answer, ...] = ()
 
 
 def compared_measures() -> list[Measure]:
@@ -69,7 +72,9 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
     jobs = Reference.of(JobArrays.of(store), wanted=compared_measures())
     by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
     users, site = _user_shares(store), store.system.site
-    return TraceSummary(Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, users, site)
+    return TraceSummary(
+        Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, users, site, answers(report)
+    )
 
 
 def _normal_fits(store: Store) -> Iterator[Fact]:
