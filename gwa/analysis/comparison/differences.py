@@ -74,7 +74,9 @@ def _remarkableness(difference: Difference) -> tuple[float, float]:
     return (-1.0 if difference.times is None else difference.times, difference.distance)
 
 
-def difference_table(summaries: Sequence[TraceSummary], ranked: Sequence[Difference]) -> Iterator[Block]:
+def difference_table(
+    summaries: Sequence[TraceSummary], ranked: Sequence[Difference], remarks: Sequence[str] = ()
+) -> Iterator[Block]:
     """
     Every measure of the workload, the farthest above chance first.
 
@@ -83,6 +85,7 @@ def difference_table(summaries: Sequence[TraceSummary], ranked: Sequence[Differe
     traces; from two times on they are said to differ. Distributions are compared by their greatest
     distance (KS), other numbers by their difference or the logarithm of their ratio.
     """
+    yield from (Note(text) for text in remarks)
     show_values = len(summaries) <= COLUMNS_SHOWN
     columns = [
         Column("measure", "Measure"),
