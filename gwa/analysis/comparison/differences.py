@@ -7,7 +7,7 @@ from typing import Final
 
 from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
 from gwa.evaluation.measure import Measure, Statistic
-from gwa.report.document import Block, Column, Finding, Table, Unit, Value
+from gwa.report.document import Block, Column, Finding, Note, Table, Unit, Value
 from gwa.report.facts import number
 from gwa.report.formatting import show
 from gwa.statistics.sample import Sample
