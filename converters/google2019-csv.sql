@@ -3,7 +3,7 @@ title = "Google cluster traces of 2019 as CSV: exports of BigQuery, and Kaggle's
 files = ["instance_events*.csv", "collection_events*.csv", "borg_traces*.csv"]
 reader = "table"
 select = "google2019"
-contains = '(?m)^(?!\s*[\[{])(?=.*\bcollection_id\b)(?=.*\b(instance_events_)?type\b)(?=.*\btime\b).*\b(instance_index|collection_logical_name)\b'
+contains = '\A(?!\s*[\[{])(?=.*\bcollection_id\b)(?=.*\b(instance_events_)?type\b)(?=.*\btime\b).*\b(instance_index|collection_logical_name)\b'
 missing = [""]
 export = '''
 # Of a cell, a to h, from BigQuery, whose CSV holds no records.
@@ -53,7 +53,7 @@ user = "varchar"
 logical_name = "varchar"
 
 [sides.collection_event.options]
-contains = '(?m)^(?!.*\binstance_index\b)(?=.*\bcollection_id\b).*\bcollection_logical_name\b'
+contains = '\A(?!.*\binstance_index\b)(?=.*\bcollection_id\b).*\bcollection_logical_name\b'
 
 [sides.collection_event.options.names]
 collection = "collection_id"

@@ -36,7 +36,7 @@ def plant(paths, folder, kind):
     """
     target = folder / name(0) / "site"
     target.mkdir(parents=True)
-    replacements = {value: name(number) for number, value in enumerate(sorted(_names(paths)), 1)}
+    replacements = {value: name(number) for number, value in enumerate(sorted(_names(paths, kind)), 1)}
     copies, replaced = [], set()
     for path in paths:
         text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode(
@@ -58,13 +58,14 @@ def _pattern(value, kind):
     return rf"(?<![\w.-]){re.escape(value)}(?![\w-])"
 
 
-def _names(paths):
-    """Return names in the log that stand in it as they are, fewer than are planted."""
+def _names(paths, kind):
+    """Return names in the log that stand in it as they are, fewer than are planted; Google's are hashes."""
+    shortest = 9 if kind.startswith("google") else 3
     texts = ", ".join(field.name for field in FIELDS if field.is_text and field.name != "job_structure")
     with open_trace(paths) as store:
         values = {value for row in store.rows(f"select distinct {texts} from jobs") for value in row if value}
         values |= {text for _, text in store.header if re.fullmatch(r"[A-Z][a-z]+", text)}
-    words = {word for word in values if re.fullmatch(r"[A-Za-z][\w.]{3,}", word)}
+    words = {word for word in values if re.fullmatch(rf"[A-Za-z][\w.]{{{shortest},}}", word)}
     return sorted(words)[: PLANTED - 12]
 
 

@@ -128,14 +128,14 @@ REFUSED = {
     # Requests to a language model.
     "azure/AzureLLMInferenceTrace_*": "no column says when a job was submitted .* ended or how long it ran",
     # What runs or waits now, as Slurm prints it, and answers without jobs.
-    "hb-jobinfo/squeue.txt": "no job in it: 10 of 10 lines were refused",
-    "hb-jobinfo/sstat.txt": "no job in it: 230 of 230 lines were refused",
+    "hb-jobinfo/squeue.txt": "looks like a table of 2 columns parted by bars",
+    "hb-jobinfo/sstat.txt": "looks like a table of 12 columns parted by commas",
     "sacct-json/slurm-web/24.05_0.0.41_slurmdb-job-gpus-pending.json": "no job in it: none",
     "sacct-json/slurm-web/*-unfound.json": "no job in it: none",
     # Readings of machines in the course of time, and what explains tasks of workflows.
     "opendc-testres/bitbrains.csv": "not a trace",
     "opendc-testres/trace/vm_cpu_readings/*": "not a trace .looks like a table of 5 columns",
-    "opendc-testres/vm.txt": "no job in it: 2 of 2 lines were refused",
+    "opendc-testres/vm.txt": "looks like text",
     "*fragments.parquet": "no column says when a job was submitted",
     "opendc-testres/shell/workflows/*": "is a table of other things",
     "opendc-testres/shell/workload/*": "not a trace",

@@ -473,7 +473,7 @@ class Report:
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.report(["waits"]).section("waits").chapter
-        'Jobs'
+        'Wait times'
 
         """
         return _named("section", id, {section.id: section for section in self.sections})

@@ -49,8 +49,9 @@ function search(words, found) {
     shown += hit;
   }
   for (const chapter of document.querySelectorAll("main > .chapter")) {
-    const hit = chapter.querySelector(".section") ? chapter.querySelector(".section:not([hidden])")
-      : plain(chapter.textContent).includes(words);
+    const sections = chapter.querySelector(".section");
+    const hit = Boolean(sections ? chapter.querySelector(".section:not([hidden])") : plain(chapter.textContent).includes(words));
+    shown += hit && !sections;
     chapter.hidden = !hit;
     document.querySelector(`.contents a[href="#${CSS.escape(chapter.id)}"]`).parentElement.hidden = !hit;
     const folded = chapter.querySelector(".folded");
@@ -217,7 +218,8 @@ function tableTools(block) {
 function drawingOf(figure) {
   const svg = figure.querySelector("svg").cloneNode(true);
   const [, , wide, high] = svg.getAttribute("viewBox").split(" ").map(Number);
-  const text = new XMLSerializer().serializeToString(svg).replace(/var\(--[\w-]+, (#\w+)\)/g, "$1");
+  const text = new XMLSerializer().serializeToString(svg)
+    .replace(/var\(--[\w-]+(?:, (#\w+))?\)/g, (_, colour) => colour || "none"); // what marks a part has none
   return { text, wide, high };
 }
 

@@ -19,7 +19,8 @@ def made():
 
 
 def users(page):
-    """Return the table of users on *page*."""
+    """Return the table of users on *page*, which is opened if it is folded."""
+    page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
     return page.locator('.table[data-name="users.by_jobs"]')
 
 
@@ -28,11 +29,11 @@ def column(block, number):
     return block.locator(f"tbody tr > :nth-child({number})").all_inner_texts()
 
 
-def test_a_click_in_the_contents_leads_to_the_section_and_marks_it(page):
-    link = page.get_by_role("navigation").get_by_role("link", name="Users")
+def test_a_click_in_the_contents_leads_to_the_chapter_and_marks_it(page):
+    link = page.get_by_role("navigation").get_by_role("link", name="People")
     link.click()
 
-    expect(page.locator("#users-title")).to_be_in_viewport()
+    expect(page.locator("#chapter-people-title")).to_be_in_viewport()
     expect(link).to_have_attribute("aria-current", "true")
     assert page.locator(".contents [aria-current]").count() == 1
 
@@ -40,33 +41,57 @@ def test_a_click_in_the_contents_leads_to_the_section_and_marks_it(page):
 def test_the_contents_follow_as_the_page_scrolls(page):
     page.locator("#arrivals").evaluate("section => section.scrollIntoView()")
 
-    expect(page.locator(".contents [aria-current]")).to_have_text("Arrivals")
+    expect(page.locator(".contents [aria-current]")).to_have_text("Load")
     page.keyboard.press("End")
-    expect(page.locator(".contents [aria-current]")).to_have_text("How to make this report again")
+    expect(page.locator(".contents [aria-current]")).to_have_text("How this report was made")
 
 
-def test_a_section_folds_and_a_link_to_it_opens_it_again(page):
-    button = page.get_by_role("button", name="Fold this section Users")
-    body = page.locator("#users-body")
-    button.press("Enter")
+def test_what_is_folded_opens_by_keyboard_and_by_an_address_within_it(page):
+    rest = page.locator("#users details.rest")
+    rest.locator("summary").press("Enter")
+    expect(rest).to_have_attribute("open", "")
+    expect(page.locator("#users")).to_have_class(re.compile(r"\bopen\b"))
+    rest.locator("summary").press("Enter")
+    expect(rest).not_to_have_attribute("open", "")
+    inside = rest.locator("[id]").first.get_attribute("id")
+    page.evaluate("id => { location.hash = id; }", inside)
+    expect(rest).to_have_attribute("open", "")
 
-    expect(body).to_be_hidden()
-    expect(button).to_have_attribute("aria-expanded", "false")
-    page.get_by_role("navigation").get_by_role("link", name="Users").click()
-    expect(body).to_be_visible()
-    expect(button).to_have_attribute("aria-expanded", "true")
+
+def test_all_details_are_opened_and_closed_at_once(page):
+    folded = page.locator("main details.rest:not([open])")
+    count = folded.count()
+    assert count > 1
+    button = page.get_by_role("button", name="Open all details")
+    button.click()
+    expect(folded).to_have_count(0)
+    expect(button).to_have_attribute("aria-pressed", "true")
+    button.click()
+    expect(folded).to_have_count(count)
+
+
+def test_a_figure_is_saved_as_svg_with_colours_of_its_own_and_as_png(page, tmp_path):
+    figure = page.locator("figure:visible").first
+    for kind, begin in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        with page.expect_download() as saved:
+            figure.locator(f"[data-save={kind}]").click()
+        saved.value.save_as(tmp_path / kind)
+        content = (tmp_path / kind).read_bytes()
+        assert content.startswith(begin)
+        assert saved.value.suggested_filename.endswith(f".{kind}")
+    assert b"var(--" not in (tmp_path / "svg").read_bytes()
 
 
 def test_what_is_searched_is_left_and_what_is_not_found_is_said(page):
     box = page.get_by_role("searchbox")
     box.fill("BYTE FOR BYTE")
 
-    expect(page.locator("main > section:visible")).to_have_count(1)
-    expect(page.get_by_role("navigation").get_by_role("link")).to_have_text("How to make this report again")
+    expect(page.locator("main > .chapter:visible")).to_have_count(1)
+    expect(page.get_by_role("navigation").get_by_role("link")).to_have_text("How this report was made")
     box.fill("no such word anywhere")
     expect(page.locator(".found")).to_have_text("No section has it.")
     box.fill("")
-    expect(page.locator("main > section:visible")).to_have_count(page.locator("main > section").count())
+    expect(page.locator("main > .chapter:visible")).to_have_count(page.locator("main > .chapter").count())
     expect(page.locator(".found")).to_be_empty()
 
 

@@ -30,9 +30,9 @@ def lines_of(path):
     return text.splitlines()
 
 
-def read(paths, **options):
+def read(paths, format_=None, **options):
     """Return the jobs of a trace by their ids in the source, each a dictionary of what is not missing."""
-    with open_trace(paths, options=ReadOptions(format_options=options)) as store:
+    with open_trace(paths, format_, options=ReadOptions(format_options=options)) as store:
         store.account.check()
         names = [name for (name,) in store.rows("select column_name from (describe jobs)")]
         rows = store.rows("select source_id, jobs.* from jobs join source_ids using (job_id) order by job_id")
@@ -563,4 +563,4 @@ def test_pods_without_times_are_refused(tmp_path):
     with pytest.raises(
         TraceError, match=r"no job in it: 20 of 40 lines were refused, .* 5 columns, expected 11"
     ):
-        read([path])
+        read([path], "alibaba-gpu2023")

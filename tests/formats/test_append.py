@@ -184,7 +184,7 @@ def test_what_cannot_be_appended_to_is_refused(tmp_path):
     ):
         append([other], store)
     broken = tmp_path / "c.swf"
-    broken.write_text("broken\n" * 3)
+    broken.write_text(other.read_text())
     with pytest.raises(TraceError, match=r"s.duckdb.rows"):
         append([broken], store)
     assert store.read_bytes() == before

@@ -18,7 +18,7 @@ SECTION = '''
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Figure
 
-@analysis("Section of ours", Chapter.JOBS, facts=("ours",))
+@analysis("Section of ours", Chapter.SIZES, facts=("ours",))
 def ours(store):
     """What is ours."""
     yield Figure(id="ours", title="Rings", plot="ours", data={}, alt="Rings.")

@@ -66,9 +66,9 @@ def _is_workflow(head: FileHead) -> bool:
 
 
 def _looks_numeric(head: FileHead, layout: Layout) -> bool:
-    """Whether the first cells of most rows are numbers."""
+    """Whether the first cells of most rows are numbers, or missing."""
     rows = [row.split(None if layout.squeezes else layout.delimiter)[:5] for row in head.rows(COMMENT)]
-    numeric = sum(all(_is_number(cell) for cell in row) for row in rows)
+    numeric = sum(all(not cell or _is_number(cell) for cell in row) for row in rows)
     return numeric * 2 >= len(rows)
 
 
