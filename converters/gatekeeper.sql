@@ -3,7 +3,7 @@ title = "Globus GRAM gatekeeper accounting (GT2 and later)"
 files = ["*gatekeeper*.log", "gram-*.log"]
 reader = "whole_lines"
 scope = "trace"
-contains = '\bGATEKEEPER_JM_ID \d{4}-\d\d-\d\d\.\d\d:\d\d:\d\d\.\d+\.\d+ '
+contains = 'GATEKEEPER_JM_ID \d{4}-\d\d-\d\d\.\d\d:\d\d:\d\d\.\d+\.\d+ '
 export = '''
 # On the host of the gatekeeper:
 cat /var/log/globus-gatekeeper.log > gram-gatekeeper.log

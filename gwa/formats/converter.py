@@ -40,6 +40,7 @@ such as another file, is refused before any of it runs.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -241,6 +242,7 @@ def _prepared(spec: ConverterSpec, mapping: ConverterSpec) -> ConverterSpec:
     )
 
 
+@cache
 def _parsed(name: str, text: str) -> tuple[_Header, ConverterSpec]:
     """Return what a definition says; raise `DefinitionError` where it is wrong."""
     match = HEADER.match(text)
@@ -296,10 +298,10 @@ def _odd_rows(head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: 
     """Return why *rows* are not lines of a format, None when they are."""
     if spec.reader == "named" and (found := header_of(head, spec.source_table)) != "none":
         return None if found == "own" else "names columns that it does not have"
-    if header.contains and not header.contains.search(head.text):
-        return "has no line such as those of its records"
     if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):
         return "most of its lines look different"
+    if header.contains and not header.contains.search(head.text):
+        return "has no line such as those of its records"
     if header.distinct and not _is_distinct(rows, spec.source_table, header.distinct):
         return f"most of its lines have the same {header.distinct}"
     return None
