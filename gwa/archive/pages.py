@@ -17,6 +17,7 @@ from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, Rank, ranking
+from gwa.archive.trace_map import trace_map
 from gwa.formats.registry import all_formats
 from gwa.models.base import models, presets
 from gwa.report.formatting import show
@@ -44,6 +45,9 @@ RECORDED_FIELDS: Final = {
 }
 """The fields that the front page names where every job of a trace records them."""
 
+
+FEATURED: Final = 3
+"""Traces that the front page shows with a picture: the first of the catalogue."""
 
 NOT_FOUND: Final = "404"
 """The page that servers show under any address, so its links start at the root of the server."""
@@ -134,7 +138,11 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
     facts = [(name, *labels[name]) for name in COMPARED if name in labels]
     board = {"leaderboard": {"board": site.board}} if site.board else {}
     return {
-        "index": {"recorded": RECORDED_FIELDS},
+        "index": {
+            "recorded": RECORDED_FIELDS,
+            "map": trace_map(site.available),
+            "featured": [trace for trace in site.available if trace.about.get("answers")][:FEATURED],
+        },
         "ranking": {"measures": MEASURES},
         "compare": {"facts": facts},
         "models": {"models": models(), "presets": presets(), "made": _made(site)},
