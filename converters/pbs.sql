@@ -12,7 +12,7 @@ cat /var/spool/torque/server_priv/accounting/2025* > 2025.pbs
 '''
 notes = """
 Sources: the acct.h and accounting.c of OpenPBS, the Torque administrator's guide, Open XDMoD's samples.
-Records of one job are joined by its id; ids begin again when a server is set up anew, so that jobs of one
+Records of one job are joined by its id; ids begin again when a server is set up again, so that jobs of one
 id are told apart by ctime. The last E record is what became of a job; without one it is the last S record,
 and the job has no run time and no status but for what D and A say. All other records of a job are folded;
 records of licences, reservations and provisioning count as comments.
@@ -184,7 +184,7 @@ creation as (
     select job, list_sort(list(distinct created)) as times from located where created is not null group by job
 ),
 
--- A server that was set up anew begins with number 1 again: jobs of one number differ by their creation.
+-- A server that was set up again begins with number 1 again: jobs of one number differ by their creation.
 dated as not materialized (
     select
         located.*,

@@ -69,7 +69,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     type=click.IntRange(1, 1000),
     default=10,
     show_default=True,
-    help="Lists of the largest name so many.",
+    help="Number of entries in top lists.",
 )
 @click.option(
     "--schema",

@@ -1,4 +1,4 @@
-"""Tell how realistic a synthetic trace is."""
+"""Score how realistic a synthetic trace is."""
 
 import sys
 from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @options
 def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
     """
-    Tell how realistic a synthetic trace is: its distance from a real one, measure by measure.
+    Score how realistic a synthetic trace is: its distance from a real one, measure by measure.
 
     Beside each distance stands what chance does: the distance of one half of the weeks of the real trace
     from the other, and that of resampled jobs. Both traces are scheduled on one system at one load, to tell

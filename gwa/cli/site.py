@@ -46,7 +46,7 @@ def build(
     **params: Any,
 ) -> None:
     """
-    Build the archive that SITE_DIR/archive.toml describes; only what has changed is made anew.
+    Build the archive that SITE_DIR/archive.toml describes; only what has changed is rebuilt.
 
     The site in OUT_DIR stays whole until the new one takes its place in one step. A trace that is broken, or
     that still holds names, is left out with a note on its page; the exit status is then 1.

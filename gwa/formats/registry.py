@@ -66,7 +66,7 @@ def all_formats() -> tuple[Format, ...]:
 
 @cache
 def vocabulary() -> Vocabulary:
-    """Return the texts that the formats of this installation write into traces, and that name nobody."""
+    """Return the texts that the formats of this installation write into traces, and that identify no one."""
     texts = [file.read_bytes().decode(errors="replace") for file in _definition_files()]
     repairs = {repair for text in texts for repair in repairs_of(text)}
     missing = {

@@ -98,11 +98,11 @@ class Checkpoint:
         if changed:
             message = (
                 f"{name}: its rows were read with another {changed} ({old_key.get(changed)}):"
-                " convert all logs anew"
+                " convert all logs again"
             )
             raise TraceError(message)
         if {file.sha256 for file in self.files[: len(stored_hashes)]} != stored_hashes:
-            message = f"{name}: does not hold the rows of the logs in the store: convert all logs anew"
+            message = f"{name}: does not hold the rows of the logs in the store: convert all logs again"
             raise TraceError(message)
 
     def resume(self, heads: Sequence[FileHead], stored: int) -> None:

@@ -30,7 +30,7 @@ CLOCK_SKEW: Final = "a slightly negative {} was set to 0"
 INVALID_VALUE: Final = "a {} that is no valid value was set to missing"
 UNKNOWN_STATUS: Final = "a status other than 1, 0 and 5 was set to missing"
 JOB_NUMBERS: Final = (
-    "job numbers were missing or repeated: jobs were numbered anew in order of submission, and which job had"
+    "job numbers were missing or repeated: jobs were renumbered in order of submission, and which job had"
     " to wait for which is not known any more"
 )
 

@@ -2,7 +2,7 @@
 Whether a fitted model keeps the load of its log, said before it generates a trace.
 
 Some models cannot: the jobs of one have one processor each, another has its run times as printed. And gaps
-may have no mean. Whoever generates from them must know it before.
+may have no mean. A warning says so before jobs are generated from them.
 """
 
 import math

@@ -5,7 +5,7 @@ A processor's row says so in its field *ready*. A task that has to wait in a clu
 that is ready first. The cluster starts what was sent first come first served, on whichever processor is
 free, so with the true run times all comes as planned. With predictions it does not: what a task took more
 or less than believed moves its row, a row that is past tells nothing, since its task has outlived its
-prediction, and when nobody waits in the cluster any more, the rows are those of the tasks that run.
+prediction, and when no task waits in the cluster any more, the rows are those of the tasks that run.
 """
 
 from numba import njit

@@ -176,7 +176,7 @@ def _place(state: State, rules: Rules, chosen: int, number: int, now: float) -> 
 
 @njit()
 def _replicate(state: State, rules: Rules, now: float, events: Events) -> None:
-    """Start replicas of tasks that run on processors for which nobody waits."""
+    """Start replicas of tasks that run on processors for which no task waits."""
     for chosen in range(len(state.managers)):
         manager = state.managers[chosen]
         while manager.spare != NONE and not manager.active_users and manager.eligible == NONE:

@@ -84,7 +84,7 @@ def _move_up(
     procs: Integers,
     now: float,
 ) -> None:
-    """Give each waiting job the earliest place that delays nobody; its own is always one."""
+    """Give each waiting job the earliest place that delays no other; its own is always one."""
     first = _first_free(times, free, now)
     for job in waiting:
         need, length, booked = procs[job], estimate[job], start[job]

@@ -2,7 +2,7 @@
 Who schedules for whom: the resource management architectures.
 
 Each resource manager has a queue, from which it schedules tasks to its own clusters. Under fcondor, what a
-user submits at one instant goes to one manager, since nobody can see before whether it starts at once; if a
+user submits at one instant goes to one manager, since it is not known before whether it starts at once; if a
 part of it is queued, the user's next submission goes to the next one. Source: the thesis, section 5.2.2.
 
 Of the six architectures that its section 2.5 counts, three more could be here. With job pull,

@@ -13,10 +13,10 @@ from gwa.simulation._reservations import from_reservations
 from gwa.simulation.jobs import Floats, Jobs
 
 POLICIES: Final = {
-    "fcfs": "first come first served: nobody starts before who came earlier",
+    "fcfs": "first come, first served: no job starts before one that came earlier",
     "sjf": "shortest job first, by estimate; when the shortest does not fit, all wait",
-    "easy": "EASY backfilling: whoever does not delay the head of the queue may start (Lifka 1995)",
-    "conservative": "conservative backfilling: whoever delays no reservation may start (Mu'alem and "
+    "easy": "EASY backfilling: a job that does not delay the head of the queue may start (Lifka 1995)",
+    "conservative": "conservative backfilling: a job that delays no reservation may start (Mu'alem and "
     "Feitelson 2001); when a job ends early, reservations move up once, in order of submission",
 }
 """The policies, by name."""

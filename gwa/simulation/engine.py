@@ -101,7 +101,7 @@ def _compiled(sources: str) -> Callable[[State, Rules, float, float], None]:
     """
     Return the simulation, compiled when it first runs, and kept.
 
-    numba compiles anew when the file of the function that it keeps has changed, but does not look at the
+    numba compiles again when the file of the function that it keeps has changed, but does not look at the
     files of others that it calls, as those of the policies. It does look at what a function closes over.
     """
 

@@ -8,7 +8,7 @@ unknown (U). History knows a run time as `Tasks` predicts it, and a speed as wha
 cluster got there; clusters without history come last. Of equals the task submitted first and the cluster
 with the lowest number come first.
 
-A policy with replicas starts further copies of running tasks while nobody waits, in round-robin order: the
+A policy with replicas starts further copies of running tasks while no task waits, in round-robin order: the
 task whose last copy is oldest first. The first copy to end cancels the others. "After finishing all tasks
 in the eligible set", says the thesis; but what has finished needs no replica, so all have been started.
 Source: the thesis, section 5.2.4 and table 5.1.

@@ -131,7 +131,7 @@ def likeliest_rounding(
     """
     Return *grid* with that of the *directions* under which the best fit of *kind* is most likely.
 
-    It makes the test of a fit fair where nobody says how a log was rounded. It is no finding about the log:
+    It makes the test of a fit fair where it is not known how a log was rounded. It says nothing of the log:
     under a wrong kind the likeliest direction is wrong, too. Raises `FitError` if no direction has a fit.
     """
     likelihoods: dict[RoundingGrid, float] = {}

@@ -162,7 +162,7 @@ def rank_p_value(ranks: Sample, rng: np.random.Generator, n: int = 1000, replica
     Return how often chance alone brings ranks as far (KS) from their own Zipf fit as *ranks* are.
 
     The same jobs that are fitted also decide who is first, so each of the *replicates* draws all its jobs
-    from the fit of the whole and ranks its users anew; then *n* jobs of it are fitted and measured, as are
+    from the fit of the whole and ranks its users again; then *n* jobs of it are fitted and measured, as are
     *n* of the data. A true Zipf law is rejected as often as it should be where there are many jobs for each
     user, and less often where there are few. 1 / (*replicates* + 1) is the least possible.
     """

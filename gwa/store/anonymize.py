@@ -47,7 +47,9 @@ def read_key(path: Path | None) -> bytes:
     if path.exists():
         key = path.read_bytes()[:MAXIMUM_KEY_LENGTH].strip()
         if len(key) < MINIMUM_KEY_LENGTH:
-            message = f"{path}: is no key, expected at least {MINIMUM_KEY_LENGTH} characters nobody can guess"
+            message = (
+                f"{path}: is no key, expected at least {MINIMUM_KEY_LENGTH} characters that cannot be guessed"
+            )
             raise TraceError(message)
         return key
     key = secrets.token_hex(32).encode()

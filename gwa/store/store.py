@@ -195,7 +195,7 @@ class Store(Queries):
 
     @property
     def scratch(self) -> Path:
-        """A folder for files that nobody needs later."""
+        """A folder for temporary files."""
         return self._folder.path
 
     # What is known of the trace.
@@ -207,7 +207,7 @@ class Store(Queries):
 
     @cached_property
     def system(self) -> System:
-        """The system of the trace; its processors are inferred from all jobs when nobody states them."""
+        """The system of the trace; its processors are inferred from all jobs if they are not stated."""
         if self._whole is not None:
             return self._whole.system
         system = from_header(self.header)

@@ -22,9 +22,9 @@ class System:
     """
     The system of a trace.
 
-    *cpus* is None where nobody said how many processors there are; *cpus_from* says where the
-    number comes from; *nodes* and *gpus* are how many of those there are. *watts_per_cpu* and the like are
-    what each draws while a job holds it. *start* is the Unix time of the log's own time 0, if it has one;
+    *cpus* is None where the number of processors is not stated; *cpus_from* says where the
+    number comes from; *nodes* and *gpus* are how many of those there are. *watts_per_cpu* and similar values
+    are what each draws while a job holds it. *start* is the Unix time of the log's own time 0, if it has one;
     times are *relative* when they count from an unknown zero instead of 1970.
     """
 

@@ -123,7 +123,7 @@ def _not_lost(unraisable: "UnraisableHookArgs") -> None:
     """
     Let Ctrl-C that came in the middle of a finalizer, where nothing can be raised, come again.
 
-    After Ctrl-C finalizers find closed what they would tidy up, which nobody needs to know.
+    After Ctrl-C finalizers find closed what they would tidy up, which is of no interest.
     """
     if unraisable.exc_type is KeyboardInterrupt:
         _lost.set()

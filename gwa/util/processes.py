@@ -90,7 +90,7 @@ class Worker(Generic[Request, Answer]):
         return self.process
 
     def kill(self) -> None:
-        """End the process, for good; whoever waits for its answer gets a `WorkerError`."""
+        """End the process, for good; what waits for its answer gets a `WorkerError`."""
         with self._lock:
             self._is_closed = True
             if self.process:

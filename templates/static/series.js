@@ -1,4 +1,4 @@
-// Time series: a value is read by pointing or with the arrow keys; a part that is dragged over is drawn anew.
+// Time series: a value is read by pointing or with the arrow keys; a part that is dragged over is redrawn.
 
 const SVG = "http://www.w3.org/2000/svg";
 const STEPS = [60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];

@@ -18,7 +18,7 @@ REPEATED_FIGURES: Final = ("utilization", "week")
 
 
 def curves(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
-    """Which fraction of the values is at most so great, for each trace that tells; six to a figure."""
+    """Cumulative distributions, up to six traces per figure."""
     for measure in compared_measures():
         samples = [
             (summary.name, sample)

@@ -1,4 +1,4 @@
-"""Requested times that nobody enforces."""
+"""Requested times that are not enforced."""
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction

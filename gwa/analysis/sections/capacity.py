@@ -49,7 +49,7 @@ def capacity(store: Store) -> Iterator[Block]:
 
     A change of size is proposed where the maximum of busy processors in a week, in averages of ten minutes,
     has a step of a tenth or more that the section on changes over time finds; that takes a log of 26 weeks.
-    These are signs, not proof: a log cannot tell a smaller system from one that nobody filled.
+    These are signs, not proof: a log cannot tell a smaller system from one that was not filled.
     """
     period = window(store).period or recorded(store)
     if period is None or period[1] <= period[0]:

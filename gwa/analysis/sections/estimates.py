@@ -113,7 +113,7 @@ def estimates(store: Store) -> Iterator[Block]:
     shares = {name: sample for name, sample in shares.items() if sample.n}
     missing = [label for name, (label, *_) in RATIOS.items() if name not in shares]
     if missing:
-        yield Note(f"Not known of any job of this trace: {', '.join(map(_within_sentence, missing))}.")
+        yield Note(f"Not recorded in this trace: {', '.join(map(_within_sentence, missing))}.")
     if not shares:
         return
     exact = {name: _exact(store, name, sample) for name, sample in shares.items()}

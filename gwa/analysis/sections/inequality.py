@@ -45,7 +45,7 @@ def inequality(store: Store) -> Iterator[Block]:
         yield Facts(gini(store, "group_id", "groups").facts, listed=False)
     yield Facts(tuple(fact for key, sample in samples.items() for fact in _facts(*key, sample)), listed=False)
     if not samples:
-        yield Note("There is a single user or group, or nobody consumed anything: nothing is shared.")
+        yield Note("There is a single user or group, or nothing was consumed: there is nothing to share.")
         return
     yield _table(samples)
     yield _figure(samples)
@@ -125,7 +125,7 @@ def _table(samples: dict[tuple[str, str], Sample]) -> Table:
             )
             for (family, what), sample in samples.items()
         ),
-        note="CPU time is shared by those of whom a job ran.",
+        note="Of CPU time, only users with at least one job that ran are counted.",
     )
 
 

@@ -61,8 +61,8 @@ def _remarks(store: Store) -> Iterator[Note]:
     system = store.system
     if system.cpus_inferred:
         yield Note(
-            f"Nobody says how many processors the system had: {system.cpus:,} is the most that were ever busy"
-            " at once, and utilization is relative to that. A system file (--system) can state the number."
+            f"The log does not state the number of processors: utilization is relative to {system.cpus:,},"
+            " the most ever busy at once. A system file (--system) can state the number."
         )
     elif system.cpus is not None and "MaxNodes" in system.cpus_from:
         yield Note("The header gives a number of nodes only; it is taken as the number of processors.")

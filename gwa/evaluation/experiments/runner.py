@@ -1,7 +1,7 @@
 """
 Run an experiment, over processes; what is finished is kept in a folder, and never done again.
 
-Whoever stops or kills it loses at most the runs in hand.
+A run that is stopped or killed loses at most the runs in hand.
 """
 
 from collections.abc import Iterator, Sequence

@@ -24,9 +24,9 @@ Units of {units}.
 A job needs a submission or a start; an end or a run time; processors, nodes or GPUs. Without a submission,
 jobs are submitted when they start, and waits are missing. Processors are those allocated, else requested,
 else nodes times processors per node. A job without a start has no processors, one without an end no run
-time. Memory is that of the whole job, unless the column says per core or per node. CPU hours and the like are
-allocations, and no CPU time. States become outcomes by a list of words; states in numbers are asked for.
-A row whose times cannot be read is refused; other values that cannot be read are missing, and counted.
+time. Memory is that of the whole job, unless the column says per core or per node. CPU hours and similar
+columns are allocations, and no CPU time. States become outcomes by a list of words; states in numbers are
+asked for. A row whose times cannot be read is refused; other values that cannot be read are missing, and counted.
 
 Some published tables are recognised by their columns, and what their names and values do not decide is known:
 

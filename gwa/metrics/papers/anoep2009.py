@@ -162,7 +162,7 @@ NUMBERS: Final = {NATURAL: math.e, BINARY: 2.0}
 
 
 def _bag_gaps(store: Store, preset: ThesisReading) -> Sample:
-    """Gaps between the first submissions of consecutive bags, whoever submits them."""
+    """Gaps between the first submissions of consecutive bags, of any user."""
     hours = ""
     if preset.day_hours_only:
         seconds = _time_of_day("start", _offset(store))

@@ -30,7 +30,7 @@ class Wavelet(Arrivals):
     """
 
     jobs: Annotated[int, Quantity("arrivals in a span", "", 1.0, 1e9)]
-    span: Annotated[float, positive("how long until all begins anew", "s")]
+    span: Annotated[float, positive("the period after which all repeats", "s")]
     shapes: Annotated[tuple[float, ...], positive("of the beta multipliers, halving by halving")]
 
     name = "wavelet"

@@ -107,7 +107,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
 def reading(figure: Figure) -> Value:
     """
-    Return what a page needs to read values off the drawing of *figure*, and to draw a part of it anew.
+    Return what a page needs to read values off the drawing of *figure*, and to redraw a part of it.
 
     *frame* is where the drawing has its axes: left, top, width and height; *low* and *high* are the values
     at their lower and upper end, *levels* those of the horizontal lines.

@@ -91,7 +91,7 @@ class Gwa(Model):
     """
 
     arrivals: Modulated
-    users: Annotated[int, Quantity("how many users there are; 0 where nobody knows", "", 0.0, 1e7)]
+    users: Annotated[int, Quantity("how many users there are; 0 if unknown", "", 0.0, 1e7)]
     popularity: Knots
     rhythm: Rhythm
     contents: Contents
