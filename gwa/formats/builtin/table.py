@@ -26,7 +26,8 @@ jobs are submitted when they start, and waits are missing. Processors are those 
 else nodes times processors per node. A job without a start has no processors, one without an end no run
 time. Memory is that of the whole job, unless the column says per core or per node. CPU hours and similar
 columns are allocations, and no CPU time. States become outcomes by a list of words; states in numbers are
-asked for. A row whose times cannot be read is refused; other values that cannot be read are missing, and counted.
+asked for. A row whose times cannot be read is refused; other values that cannot be read are missing, and
+counted.
 
 Some published tables are recognised by their columns, and what their names and values do not decide is known:
 
