@@ -1,10 +1,12 @@
 """The map of an archive has each trace whose length and jobs are known, at its place."""
 
 from types import SimpleNamespace
+from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gwa.archive.catalogue import CatalogueEntry
 from gwa.archive.published import PublishedTrace
 from gwa.archive.trace_map import HEIGHT, LARGEST, LEFT, SHADES, SMALLEST, WIDTH, trace_map
 
@@ -12,7 +14,9 @@ from gwa.archive.trace_map import HEIGHT, LARGEST, LEFT, SHADES, SMALLEST, WIDTH
 def trace(name, **facts):
     """Return a trace with these facts, whose points are written as __."""
     known = {key.replace("__", "."): value for key, value in facts.items()}
-    return PublishedTrace(SimpleNamespace(id=name, title=name.upper()), {"facts": known})
+    return PublishedTrace(
+        cast("CatalogueEntry", SimpleNamespace(id=name, title=name.upper())), {"facts": known}
+    )
 
 
 FACTS = st.fixed_dictionaries(
@@ -50,6 +54,7 @@ def test_longer_traces_are_to_the_right_and_those_of_more_jobs_above():
             trace("large", trace__span_seconds=8640000.0, trace__jobs=100_000, trace__cpus=64),
         ]
     )
+    assert made is not None
     dots = {dot.id: dot for dot in made.dots}
     assert dots["small"].x < dots["large"].x
     assert dots["small"].y > dots["large"].y

@@ -104,13 +104,19 @@ def test_every_process_comes_as_often_as_the_model_s_own(name):
     assert spans[1] == pytest.approx(spans[0], rel=0.25)
 
 
+def test_without_a_seed_it_is_1_and_is_told(tmp_path):
+    for name, words in (("one.swf", ()), ("two.swf", ("--seed", 1))):
+        done = run("generate", "lublin", "--jobs", 20, *words, "-o", name, cwd=tmp_path)
+        assert done.stderr.rstrip().endswith("seed 1")
+    assert (tmp_path / "one.swf").read_bytes() == (tmp_path / "two.swf").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
         (("generate", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"), 1, "no preset or file 'nix'"),
         (("generate", "lublin", "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or --days"),
         (("generate", "lublin", "--jobs", 5, "--days", 1, "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or"),
-        (("generate", "lublin", "--jobs", 5, "-o", "x.gwf"), 2, "--seed"),
         (("generate", "lublin", "--days", -1, "--seed", 1, "-o", "x.gwf"), 1, "days is -1.0"),
         (
             ("generate", "lublin", "--days", 1e-9, "--seed", 1, "-o", "x.gwf"),
