@@ -217,7 +217,7 @@ def _changed(known: _Known) -> _Found:
         )
     if not changes:
         return _Found(
-            "nothing",
+            "none found",
             "No lasting change of weekly values is found.",
             "changes",
             picture,

@@ -22,6 +22,7 @@ from markupsafe import Markup
 from gwa.errors import DefinitionError
 from gwa.report.as_json import plain
 from gwa.report.document import (
+    Attachment,
     Block,
     Fact,
     Facts,
@@ -96,7 +97,7 @@ class Layout:
     @property
     def is_half(self) -> bool:
         """Whether what is in view is a narrow figure, beside which another section may stand."""
-        figures = [row for row in self.main if not isinstance(row.blocks[0], Note)]
+        figures = [row for row in self.main if not isinstance(row.blocks[0], Note | Attachment)]
         return bool(figures) and all(row.shape == "single" for row in figures)
 
 
@@ -229,10 +230,10 @@ def said(report: Report) -> dict[str, list[str]]:
 
 
 def parted(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
-    """Return *blocks* in view, the notes and the main figure or else the main table, and all others."""
+    """Return *blocks* in view, the notes, files and the main figure or else table, and all others."""
     main = main_block(blocks)
     visible = [block for block in blocks if not _is_hidden(block)]
-    is_main = [isinstance(block, Note) or block is main for block in visible]
+    is_main = [isinstance(block, Note | Attachment) or block is main for block in visible]
     return Layout(
         layout([block for block, shown in zip(visible, is_main, strict=True) if shown], drawings),
         layout([block for block, shown in zip(visible, is_main, strict=True) if not shown], drawings),

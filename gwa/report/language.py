@@ -190,7 +190,7 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
 
 def _answer(answer: Answer, translate: Callable[[str], str]) -> Answer:
     picture = answer.picture and _texts(answer.picture, translate, "title", "alt")
-    is_word = answer.number.isalpha()
+    is_word = not any(map(str.isdigit, answer.number))
     number = translate(answer.number) if is_word else answer.number
     return replace(_texts(answer, translate, "question", "text"), number=number, picture=picture)
 

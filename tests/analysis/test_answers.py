@@ -133,7 +133,7 @@ def test_the_largest_change_is_said():
     answer = asked("changed", changes=changes)
     assert answer.number == "2 changes"
     assert answer.text == "Jobs per week went from 300 to 900 (from 2012-06-04). 1 more change."
-    assert asked("changed", changes=[]).number == "nothing"
+    assert asked("changed", changes=[]).number == "none found"
 
 
 def test_a_picture_is_the_figure_of_its_section():
