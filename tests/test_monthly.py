@@ -74,7 +74,7 @@ def test_only_the_first_month_is_compared_with_nothing(year):
 def test_pages_begin_with_what_was_planted_and_with_nothing_else(year):
     """Waits rise in one month and fall in the next, failures as well; other months differ by chance only."""
     levels = {
-        number: re.findall(r"(Mean wait time|Share of failed jobs) per day (rises|falls)", page)
+        number: sorted(set(re.findall(r"(Mean wait time|Share of failed jobs) per day (rises|falls)", page)))
         for number, month in year.items()
         if (page := month.page.read_text())
     }
