@@ -23,7 +23,7 @@ MAY_EXCEED_ONE = re.compile(
 )
 AVERAGED = re.compile(
     r"\.(mean|median|p95|mean_nonzero|mean_per_day|typical_day|jobs_per_day|procs_mean)$"
-    r"|^perf\.(running|waiting)\.|^capacity\.peak$"  # averages over intervals
+    r"|^perf\.(running|waiting)\.|^capacity\.peak$|^gpu\.total$"  # averages over intervals, shares of GPUs
 )
 """Averages and quantiles of counts are no whole numbers."""
 

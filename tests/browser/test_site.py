@@ -120,7 +120,7 @@ def test_ticked_traces_are_compared_and_others_can_be_added_there(site):
 
 
 def test_a_trace_is_compared_with_a_second_in_three_clicks(site):
-    site.get_by_role("link", name="Large").click()
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
     site.get_by_role("link", name="Compare").last.click()
     site.get_by_label("Middle").check()
 
@@ -132,7 +132,7 @@ def test_the_search_finds_all_pages_that_have_the_words(site, address):
     site.keyboard.press("Enter")
     expect(site.locator("#found")).to_have_text("4 found.")
     expect(site.locator("#results a", has_text="Large & <u>co</u>")).to_have_count(1)
-    site.get_by_role("link", name="Large").click()
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
     expect(site.get_by_role("heading", level=1)).to_have_text("Large & <u>co</u>")
     site.goto(f"{address}search.html?q=<img%20src=x%20onerror=alert(1)>")
     expect(site.locator("#found")).to_have_text("Nothing has all of these words.")
@@ -152,7 +152,7 @@ def test_the_theme_is_kept_from_page_to_page(site):
 
 
 def test_downloads_match_their_hashes_and_citations_come_as_files(site):
-    site.get_by_role("link", name="Large").click()
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
     rows = site.locator('table:has-text("SHA-256") tbody tr')
     expect(rows).to_have_count(5)
     for row in rows.all():
@@ -167,7 +167,7 @@ def test_downloads_match_their_hashes_and_citations_come_as_files(site):
 
 
 def test_a_report_and_a_comparison_lead_back_to_the_archive(site):
-    site.get_by_role("link", name="Large").click()
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
     site.get_by_role("link", name="Full report").click()
     site.get_by_role("navigation", name="Up").get_by_role("link", name="Large").click()
     site.get_by_role("link", name="with Middle").click()
