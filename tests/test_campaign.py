@@ -76,3 +76,9 @@ def test_ctrl_c_ends_a_command_at_any_moment(name, tmp_path):
     found = ctrl_c.campaign(tmp_path, 10, [name])
     sys.stderr.write(table.markdown(found))
     assert not [example for row in found for example in row.examples], table.markdown(found)
+
+
+@pytest.mark.slow
+def test_commands_are_stopped_one_after_the_other(tmp_path):
+    found = ctrl_c.campaign(tmp_path, 1, ["convert", "facts"])
+    assert [(row.tried, row.wrong) for row in found] == [(1, 0), (1, 0)], table.markdown(found)

@@ -20,6 +20,8 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import IO, Any, Concatenate, Final, Generic, Self, TypeVar, cast
 
+from gwa.util import scratch
+
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")
@@ -97,13 +99,14 @@ class Worker(Generic[Request, Answer]):
                 self.process.kill()
 
     def close(self) -> None:
-        """End the process and release its pipes."""
+        """End the process, release its pipes, and remove its scratch folders: it could not do so itself."""
         with self._lock, suppress(OSError):
             process, self.process = self.process, None
             if process:
                 process.kill()
                 with process:
                     pass
+                scratch.tidy()
 
 
 class Pool(Generic[Request, Answer]):

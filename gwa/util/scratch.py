@@ -28,8 +28,8 @@ class ScratchFolder:
 
     def __init__(self) -> None:
         """Create the folder; raise `OutputError` if that is impossible."""
+        tidy()
         place = _place()
-        sweep(place, NAMES)
         try:
             folder = OwnedFolder.create(lambda token: place / f"gwa-{token}")
         except OSError as error:
@@ -48,6 +48,11 @@ class ScratchFolder:
     def remove(self) -> None:
         """Remove the folder with all that is in it."""
         self._removal()
+
+
+def tidy() -> None:
+    """Remove the scratch folders of processes that have ended."""
+    sweep(_place(), NAMES)
 
 
 def _place() -> Path:

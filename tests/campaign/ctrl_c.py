@@ -87,7 +87,7 @@ def prepare(place: Path) -> None:
 def interrupted(name: str, place: Path, moments: int) -> Row:
     """Run a command to its end, then stop it at *moments* of the time that this takes."""
     row, chance = Row("ctrl-c", name), Random(name)
-    clean = {path.name for path in place.iterdir()}
+    clean = {path.name for path in place.iterdir()} - {TEMPORARY}
     begin = time.monotonic()
     process = started(place, COMMANDS[name])
     if status := os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]):

@@ -54,6 +54,17 @@ def test_no_process_and_no_request_outlives_the_pool():
     assert not any(map(is_running, pids))
 
 
+def test_no_scratch_folder_outlives_the_pool(tmp_path, monkeypatch):
+    monkeypatch.setenv("GWA_TMPDIR", str(tmp_path))
+    make = (
+        "setattr(__import__('builtins'), 'made', __import__('gwa.util.scratch').util.scratch.ScratchFolder())"
+    )
+    with Pool(eval, 1) as pool:
+        pool.ask(make).result()
+        assert len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def plant(folder: Path) -> None:
     """Put modules into *folder* that leave a mark when they are executed."""
     folder.mkdir()
