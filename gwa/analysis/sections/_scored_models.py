@@ -159,7 +159,7 @@ def parameter_rows(parameters: Parameters, path: str = "") -> Iterator[tuple[Val
     """Yield the path, the value and the meaning of each parameter; for long lists, their length."""
     for name, (_, quantity) in described(type(parameters)).items():
         value, full_path = getattr(parameters, name), path + name
-        is_list = isinstance(value, tuple) and isinstance(value[0], Parameters)
+        is_list = isinstance(value, tuple) and _has_parts(value)
         if isinstance(value, Parameters) and not isinstance(value, Knots):
             yield from parameter_rows(value, f"{full_path}.")
         elif is_list and len(value) < MAXIMUM_PARTS:
@@ -167,6 +167,11 @@ def parameter_rows(parameters: Parameters, path: str = "") -> Iterator[tuple[Val
                 yield from parameter_rows(part, f"{full_path}[{index}].")
         elif value is not None:
             yield full_path, _in_words(value), str(quantity) if quantity else ""
+
+
+def _has_parts(values: tuple[object, ...]) -> bool:
+    """Whether *values* are parameters of parts of a model, not numbers."""
+    return any(isinstance(part, Parameters) for part in values)
 
 
 def _in_words(value: object) -> str:
@@ -178,7 +183,9 @@ def _in_words(value: object) -> str:
         arguments = [f"{name} {_in_words(number)}" for name, number in value.values().items()]
         return f"{value.title}: {', '.join(arguments)}"
     if isinstance(value, tuple):
-        is_short = not isinstance(value[0], Parameters) and len(value) < MAXIMUM_VALUES
+        if not value:
+            return "none"
+        is_short = not _has_parts(value) and len(value) < MAXIMUM_VALUES
         return ", ".join(map(_in_words, value)) if is_short else f"{len(value)} of them"
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= WHOLE_NUMBERS_FROM else f"{value:.4g}"

@@ -1,14 +1,18 @@
 """The section on models: on request only, with facts, curves, a scorecard, and how to make more."""
 
 import json
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
 
 import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.build import build
+from gwa.analysis.sections._scored_models import parameter_rows
 from gwa.evaluation.measure import measures
 from gwa.models.base import models
+from gwa.models.parameters import Parameters, positive
 from gwa.report.as_json import plain
 from gwa.report.document import Facts, FactTable, Figure, Note, Table
 
@@ -71,3 +75,14 @@ def test_it_is_made_only_where_it_is_asked_for(make_store):
     assert not SECTION.has_facts("")
     assert not SECTION.has_facts("m")
     assert SECTION.has_facts("model.gwa")
+
+
+@dataclass(frozen=True)
+class Few(Parameters):
+    """A model that has a list of parameters, which may be empty."""
+
+    rates: Annotated[tuple[float, ...], positive("rates")]
+
+
+def test_an_empty_list_of_parameters_is_said_to_be_empty():
+    assert [row[:2] for row in parameter_rows(Few(()))] == [("rates", "none")]
