@@ -1,4 +1,4 @@
-"""How long jobs of each class waited: by month, hour, project and requested time."""
+"""How long jobs of each class waited: by month, hour, project and requested time, or by month and queue."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +24,14 @@ LIMITS: Final = (600.0, 3600.0, 6 * 3600.0, 24 * 3600.0, 72 * 3600.0)
 """The greatest requested time of each class but the last."""
 
 LIMIT_NAMES: Final = ("to 10 min", "to 1 h", "to 6 h", "to 24 h", "to 72 h", "more than 72 h")
+
+SIZE_NAMES: Final[tuple[str, ...]] = ("1", "2 to 4", "5 to 16", "17 to 64", "65 and more")
+
+SIZE_CLASS: Final = (  # jobs that never had a processor are of none
+    "case when n_procs is null or n_procs < 1 then -1 when n_procs = 1 then 0 when n_procs <= 4 then 1"
+    " when n_procs <= 16 then 2 when n_procs <= 64 then 3 else 4 end"
+)
+"""The place of a job's size in `SIZE_NAMES`."""
 
 VALUES: Final = """
 select place, value, count(*) as n from (
@@ -69,13 +77,57 @@ def held_share(store: Store) -> tuple[int, float | None]:
 
 def by_month(store: Store) -> list[Waits]:
     """Return the waits of jobs submitted in each month; none where dates are not known."""
+    place, names = _months(store)
+    return _named(_samples(store, place, "submit_time is not null"), dict(enumerate(names))) if names else []
+
+
+def _months(store: Store) -> tuple[str, tuple[str, ...]]:
+    """Return the SQL of the number of a job's month, and the names of the months; none without dates."""
     span = store.row("select min(submit_time), max(submit_time) from jobs where wait_time >= 0")
     if store.system.relative or span[0] is None or span[1] - span[0] > MAXIMUM_DAYS * DAY:
-        return []
+        return "0", ()
     edges, names = Calendar.of(span[0], span[1], store.system.timezone, relative=False).months()
     rungs = [f"when submit_time < {edge!r} then {place}" for place, edge in enumerate(edges[1:-1].tolist())]
-    place = f"case {' '.join(rungs)} else {len(rungs)} end" if rungs else "0"
-    return _named(_samples(store, place, "submit_time is not null"), dict(enumerate(names)))
+    return f"case {' '.join(rungs)} else {len(rungs)} end" if rungs else "0", names
+
+
+@dataclass(frozen=True)
+class MonthlyWaits:
+    """
+    The waits of jobs by month and class: *samples* has them by the places of both.
+
+    *heading* says what the classes are: queues, partitions or numbers of processors.
+    """
+
+    heading: str
+    months: tuple[str, ...]
+    names: tuple[str, ...]
+    samples: Mapping[tuple[int, int], Sample]
+
+
+def by_month_and_class(store: Store, top: int) -> MonthlyWaits | None:
+    """
+    Return the waits of jobs by month and by the *top* queues, else partitions, else sizes.
+
+    Where fewer than two months are known, return None.
+    """
+    month, months = _months(store)
+    if len(months) < 2:  # noqa: PLR2004 - nothing to compare
+        return None
+    heading, field, names = "Processors", "", SIZE_NAMES
+    for other, title in (("partition_id", "Partition"), ("queue_id", "Queue")):
+        largest = _largest(store, other, top) if store.has(other) else ()
+        if len(largest) > 1:
+            heading, field, names = title, other, largest
+    place, jobs = (f"nullif({SIZE_CLASS}, -1)", "jobs") if not field else ("rank - 1", _ranked(field, top))
+    query = VALUES.format(
+        place=f"({month}) * {len(names)} + {place}",
+        rounded=ROUNDED,
+        queued=QUEUED,
+        where="submit_time is not null",
+    ).replace("from jobs where", f"from {jobs} where")
+    samples = {divmod(key, len(names)): sample for key, sample in _by_place(store.arrays(query)).items()}
+    return MonthlyWaits(heading, months, names, samples)
 
 
 def by_hour(store: Store) -> list[Waits]:
@@ -127,16 +179,27 @@ def by_limit(store: Store) -> list[Waits]:
 
 def by_largest(store: Store, field: str, top: int) -> list[Waits]:
     """Return the waits of the *top* values of *field* with most jobs."""
-    table = f"({LARGEST.format(field=field, top=top)})"
-    names = [name for (name,) in store.rows(f"select name from {table} as largest order by name")]
-    ranked = f"(select name, row_number() over (order by name) as rank from {table} as largest)"
     query = VALUES.format(place="rank - 1", rounded=ROUNDED, queued=QUEUED, where="true").replace(
-        "from jobs where",
-        f"from (select jobs.*, ranked.rank from jobs inner join {ranked} as ranked"
-        f" on jobs.{field} = ranked.name) as jobs where",
+        "from jobs where", f"from {_ranked(field, top)} where"
     )
-    waits = _named(_by_place(store.arrays(query)), dict(enumerate(names)))
+    waits = _named(_by_place(store.arrays(query)), dict(enumerate(_largest(store, field, top))))
     return sorted(waits, key=lambda one: (-one.sample.n, one.name))
+
+
+def _largest(store: Store, field: str, top: int) -> tuple[str, ...]:
+    """Return the *top* values of *field* with most jobs, by name."""
+    table = f"({LARGEST.format(field=field, top=top)})"
+    return tuple(name for (name,) in store.rows(f"select name from {table} as largest order by name"))
+
+
+def _ranked(field: str, top: int) -> str:
+    """Return the jobs of the *top* values of *field* as a table, with the ``rank`` of the value by name."""
+    table = f"({LARGEST.format(field=field, top=top)})"
+    ranked = f"(select name, row_number() over (order by name) as rank from {table} as largest)"
+    return (
+        f"(select jobs.*, ranked.rank from jobs inner join {ranked} as ranked"
+        f" on jobs.{field} = ranked.name) as jobs"
+    )
 
 
 def _samples(store: Store, place: str, where: str) -> Mapping[int, Sample]:

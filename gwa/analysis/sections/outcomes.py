@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._failures import failures
 from gwa.metrics.outcomes import cpu_seconds_by_status, jobs_by_status
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.store.schema import STATUS
@@ -22,12 +23,12 @@ MINIMUM_TIMED = 0.05
 @analysis(
     "Outcomes",
     Chapter.OUTCOMES,
-    facts=("jobs.completed", "jobs.failed", "jobs.cancelled", "jobs.unknown", "jobs.never_ran"),
+    facts=("jobs.completed", "jobs.failed", "jobs.cancelled", "jobs.unknown", "jobs.never_ran", "jobs.ended"),
     needs=("status",),
 )
 def outcomes(store: Store) -> Iterator[Block]:
     """
-    How jobs ended, and the CPU time that went into each ending.
+    How jobs ended, the CPU time that went into each ending, and when and whose jobs did not complete.
 
     Of a period, these are the jobs that ended in it; those that never ran ended when they stopped waiting.
     """
@@ -64,6 +65,7 @@ def outcomes(store: Store) -> Iterator[Block]:
             if jobs.get(code)
         ),
     )
+    yield from failures(store)
 
 
 def never_ran(store: Store) -> int:

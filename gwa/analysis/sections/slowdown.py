@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._rounding import ExactSummary, exact_summary, merge_equal, three_digits
 from gwa.metrics.served import Comparison, adjusted, compare
+from gwa.metrics.waits import SIZE_CLASS, SIZE_NAMES
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
@@ -23,13 +24,6 @@ BOUND: Final = 10.0
 """Shorter jobs count as this long, in seconds: the bound of the bounded slowdown."""
 
 MAXIMUM_ROWS: Final = 10
-
-SIZE_CLASSES: Final = ("1", "2 to 4", "5 to 16", "17 to 64", "65 and more")
-
-SIZE_CLASS: Final = (  # jobs that never had a processor are of none
-    "case when n_procs is null or n_procs < 1 then -1 when n_procs = 1 then 0 when n_procs <= 4 then 1"
-    " when n_procs <= 16 then 2 when n_procs <= 64 then 3 else 4 end"
-)
 
 VALUES: Final = {
     "wait": ("wait_time", "jobs"),
@@ -119,7 +113,7 @@ def slowdown(store: Store) -> Iterator[Block]:
     yield Facts(summary_of("slowdown.bounded", exact["slowdown"], "", "bounded slowdown"))
     sizes = {
         label: {name: _sample(columns, "size", place) for name, columns in counted.items()}
-        for place, label in enumerate(SIZE_CLASSES)
+        for place, label in enumerate(SIZE_NAMES)
     }
     sizes = {label: parts for label, parts in sizes.items() if parts["wait"].n}
     total = (ALL, overall["wait"].n, *(number(x) for values in exact.values() for x in values[1:4]))
@@ -158,7 +152,7 @@ def _classes(
     store: Store, largest: Mapping[str, str]
 ) -> Iterator[tuple[str, str, list[tuple[str, int]], str]]:
     """Yield each kind of class: its name, its column of the value counts, its names by place, its jobs."""
-    sizes = [(label, place) for place, label in enumerate(SIZE_CLASSES)]
+    sizes = [(label, place) for place, label in enumerate(SIZE_NAMES)]
     yield "size", "size", sizes, SIZE_PLACED
     for kind, key, field in (("queue", "queue", "queue_id"), ("user", "who", "user_id")):
         groups = largest[f"{kind}s"]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._monthly_waits import monthly_waits
 from gwa.metrics.waits import Waits, held_share, kinds, total
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
@@ -28,8 +29,9 @@ def waits_by_class(store: Store) -> Iterator[Block]:
 
     Waits are from when a job could have started, where the log records that: a job that depends on others,
     or that asked for a later time, waits for the system only from then on. Else they are from submission.
-    They are counted to four significant digits. By processors, queue and user they stand in the section
-    on slowdown.
+    They are counted to four significant digits. In each month, the queue (else the partition, else the class
+    of sizes) with the longest waits is that of the largest 95th percentile. By processors, queue and user
+    they stand in the section on slowdown.
     """
     everyone = total(store)
     if not everyone.n:
@@ -37,6 +39,7 @@ def waits_by_class(store: Store) -> Iterator[Block]:
         return
     if store.has("eligible_time"):
         yield Facts(tuple(_held(store)))
+    yield from monthly_waits(store)
     found = [(kind, heading, classes) for kind, heading, classes in kinds(store) if classes]
     if not found:
         yield Note("Neither the dates of submissions nor requested times nor projects are known.")

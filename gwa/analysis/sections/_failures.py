@@ -1,0 +1,81 @@
+"""When, and whose, jobs failed or were cancelled."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from gwa.metrics.outcomes import Ended, by_month, by_user
+from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.figures.bars import bars
+from gwa.report.formatting import fraction
+from gwa.store.store import Store
+
+MINIMUM_MONTHS: Final = 2
+MAXIMUM_MONTHS: Final = 36
+"""Longer figures and tables show the last months."""
+
+COLUMNS: Final = (
+    Column("jobs", "Jobs", "count"),
+    Column("failed", "Failed", "count"),
+    Column("cancelled", "Cancelled", "count"),
+    Column("share", "Failed or cancelled", "fraction"),
+    Column("cpu_seconds", "CPU time without result", "cpu seconds"),
+)
+
+
+def failures(store: Store) -> Iterator[Block]:
+    """Yield the jobs that failed or were cancelled by month and by user, where any did."""
+    months = by_month(store)
+    users = by_user(store, store.top) if store.has("user_id") else []
+    if not any(ended.failed or ended.cancelled for ended in months) and not users:
+        return
+    yield Facts(
+        (
+            Fact("jobs.ended_by_month", _rows(months), "Outcomes of jobs by month"),
+            Fact("jobs.ended_by_user", _rows(users), "Users with most failed or cancelled jobs"),
+        ),
+        listed=False,
+    )
+    if len(months) >= MINIMUM_MONTHS:
+        yield _figure(months[-MAXIMUM_MONTHS:])
+        yield _table("outcomes-months", "Outcomes by month", "Month", months[-MAXIMUM_MONTHS:])
+    if users:
+        yield _table("outcomes-users", "Users with most failed or cancelled jobs", "User", users)
+
+
+def _rows(classes: Sequence[Ended]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": ended.name,
+            "jobs": ended.jobs,
+            "failed": ended.failed,
+            "cancelled": ended.cancelled,
+            "share": ended.share,
+            "cpu_seconds": ended.lost,
+        }
+        for ended in classes
+    ]
+
+
+def _figure(months: Sequence[Ended]) -> Block:
+    worst = max(months, key=lambda month: month.share)
+    return bars(
+        "outcomes-months",
+        "Jobs that failed or were cancelled by month",
+        [month.name for month in months],
+        [month.share for month in months],
+        "Month in which jobs ended",
+        "Share of jobs",
+        "The share of the jobs that ended in each month that failed or were cancelled: largest in"
+        f" {worst.name}, {fraction(worst.share)}.",
+        unit="fraction",
+    )
+
+
+def _table(name: str, title: str, heading: str, classes: Sequence[Ended]) -> Block:
+    return Table(
+        name,
+        title,
+        (Column("id", heading), *COLUMNS),
+        tuple(tuple(row.values()) for row in _rows(classes)),
+        note="Of jobs whose outcome is recorded.",
+    )
