@@ -11,8 +11,8 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
   and what it is made of.
 - `Progress`: how a program follows long work.
 - `GwaError`: any error that gwa raises on purpose. Its kinds are `TraceError`, `UnknownFormat`,
-  `StrictError`, `QueryError`, `DefinitionError`, `ModelError`, `SimulationError`, `EngineError`,
-  `OutputError`, `DownloadError` and `MissingAsset`.
+  `StrictError`, `QueryError`, `DefinitionError`, `ArgumentError`, `ModelError`, `SimulationError`,
+  `EngineError`, `OutputError`, `DownloadError` and `MissingAsset`.
 
 Everything not named here is internal and may change.
 """
@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from gwa.errors import (
+    ArgumentError,
     DefinitionError,
     DownloadError,
     EngineError,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Account",
+    "ArgumentError",
     "Column",
     "DefinitionError",
     "DownloadError",

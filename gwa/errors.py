@@ -9,6 +9,7 @@ The exceptions that gwa raises on purpose.
     │   ├── StrictError                 a bad row met with ``strict``
     │   └── QueryError                  a query of the user's own that fails
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
+    ├── ArgumentError (ValueError)      a name or a value that was asked for does not exist
     ├── ModelError (ValueError)         a model's parameters are wrong, or a trace determines none
     ├── SimulationError (ValueError)    jobs, a system or an experiment that cannot be simulated
     ├── EngineError (RuntimeError)      an engine is not there, or cannot answer
@@ -19,6 +20,9 @@ The exceptions that gwa raises on purpose.
 Messages say what is wrong, where, and what was expected. Bad *rows* are data, not exceptions:
 they go to the store's rejects.
 """
+
+USAGE = 2
+"""The exit status after an error of usage, as `click` has it."""
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells expect it."""
@@ -46,6 +50,14 @@ class QueryError(TraceError):
 
 class DefinitionError(GwaError, ValueError):
     """A converter, a system description or a catalogue is wrong."""
+
+
+class ArgumentError(GwaError, ValueError):
+    """
+    A name or a value that a caller gives does not exist, or is not of the expected form.
+
+    The exit status of the command line is then 2, as for other errors of usage.
+    """
 
 
 class ModelError(GwaError, ValueError):

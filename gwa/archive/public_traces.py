@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Final
 
-from gwa.errors import DefinitionError
+from gwa.errors import ArgumentError
 from gwa.util.toml import Check, TomlFile, record
 
 LIST: Final = Path(__file__).with_name("public_traces.toml")
@@ -133,7 +133,7 @@ def read_list(path: Path) -> TraceList:
 
 
 def public_trace(key: str) -> PublicTrace:
-    """Return the trace called *key*; raise `DefinitionError` that names the nearest ones if there is none."""
+    """Return the trace called *key*; raise `ArgumentError` that names the nearest ones if there is none."""
     known = public_traces()
     if key in known:
         return known[key]
@@ -141,7 +141,7 @@ def public_trace(key: str) -> PublicTrace:
         name for name in known if key.lower() in name
     ]
     hint = f"the nearest are {', '.join(near[:MAXIMUM_NEAR])}; " if near else ""
-    raise DefinitionError(f"there is no public trace '{key}'; {hint}gwa fetch --list names all")
+    raise ArgumentError(f"there is no public trace '{key}'; {hint}gwa fetch --list names all")
 
 
 def references(trace: PublicTrace) -> Mapping[str, Reference]:

@@ -15,7 +15,7 @@ from pkgutil import iter_modules
 import click
 
 from gwa.cli._terminal import echo
-from gwa.errors import INTERRUPTED, GwaError, QueryError
+from gwa.errors import INTERRUPTED, USAGE, ArgumentError, GwaError, QueryError
 from gwa.util import interrupts
 from gwa.util.filenames import as_text
 from gwa.util.version import __version__
@@ -79,7 +79,11 @@ def gwa(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Run the command line; errors that a user can mend are a line or two, and the exit status is 1."""
+    """
+    Run the command line.
+
+    Errors that a user can mend are a line or two; the exit status is then 2 after errors of usage, else 1.
+    """
     with interrupts.watched():
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             # From here on there is something to tidy up.
@@ -115,7 +119,7 @@ def _run() -> object:
         if "--debug" in sys.argv:
             raise
         echo(f"gwa: {_explain(error)}", err=True)
-        return 1
+        return USAGE if isinstance(error, ArgumentError) else 1
 
 
 def _explain(error: Exception) -> str:

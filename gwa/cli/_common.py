@@ -2,11 +2,13 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import wraps
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
@@ -51,6 +53,34 @@ TRACE: Final = click.argument("trace", type=PATH)
 OUTPUT: Final = click.option(
     "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="File to write."
 )
+
+
+def to_file(command: F) -> F:
+    """Add the option that writes what a command prints on standard output to a file, whole or not at all."""
+
+    @click.option(
+        "-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="File to write, else print it."
+    )
+    @wraps(command)
+    def writing(*arguments: Any, out: Path | None, **params: Any) -> Any:
+        from gwa.util.atomic import writable, write_whole
+
+        if out is None:
+            return command(*arguments, **params)
+        writable(out)
+        text = StringIO()
+        try:
+            with redirect_stdout(text):
+                result = command(*arguments, **params)
+        except click.exceptions.Exit:  # a status that says something of the result
+            write_whole(out, text.getvalue())
+            raise
+        write_whole(out, text.getvalue())
+        return result
+
+    return cast("F", writing)
+
+
 ARRIVALS: Final = click.option(
     "--arrivals", metavar="NAME", help="Let jobs arrive by another process; 'gwa model list' names them."
 )

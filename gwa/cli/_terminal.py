@@ -9,7 +9,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 MAXIMUM_ROWS = 200
 """A terminal shows no more rows; pipes and files get all of them."""
+
+GAP: Final = 2
+"""Blanks between the columns of a table."""
+
+LONGEST_WORD: Final = 24
+"""Longer words, such as addresses, may be broken in a table."""
 
 LINE_INTERVAL = 30.0
 """Seconds between two lines of progress."""
@@ -123,13 +129,23 @@ def progress(*, quiet: bool) -> Progress:
     return Bar() if not quiet and sys.stderr.isatty() else SILENT
 
 
-def table(names: Sequence[str], rows: Sequence[Sequence[object]], *, as_json: bool) -> None:
-    """Print rows: a table on a terminal, CSV when piped, JSON when asked."""
+def table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    as_json: bool,
+    shown: Collection[str] | None = None,
+) -> None:
+    """Print rows: a table on a terminal, of the columns *shown*, CSV of all when piped, JSON when asked."""
     if as_json:
         objects = [dict(zip(names, map(_cell_json, row), strict=True)) for row in rows]
         echo_json(json.dumps(objects, indent=1, ensure_ascii=False))
     elif sys.stdout.isatty():
-        _print_table(names, rows)
+        places = [place for place, name in enumerate(names) if shown is None or name in shown]
+        _print_table([names[place] for place in places], [[row[place] for place in places] for row in rows])
+        if len(places) < len(names):
+            left_out = ", ".join(name for name in names if shown and name not in shown)
+            echo(f"Left out: {left_out}; --json or a pipe shows all.", err=True)
     else:
         echo_csv(names, rows)
 
@@ -157,19 +173,72 @@ def disarmed(text: str) -> str:
 
 
 def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table that fits the terminal; where it cannot, print each row as lines of name and value."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(header_style="bold", box=None, pad_edge=False)
-    for index, name in enumerate(names):
-        numbers = all(isinstance(row[index], int | float | Decimal | None) for row in rows)
-        table.add_column(Text(printable(name)), justify="right" if numbers else "left", overflow="fold")
-    for row in rows[:MAXIMUM_ROWS]:
-        table.add_row(*(Text(printable(_cell_text(value))) for value in row))
-    Console().print(table)
+    console = Console()
+    cells = [[printable(_cell_text(value)) for value in row] for row in rows[:MAXIMUM_ROWS]]
+    are_numbers = [
+        all(isinstance(row[place], int | float | Decimal | None) for row in rows)
+        for place in range(len(names))
+    ]
+    heads = list(map(printable, names))
+    widths = column_widths([heads, *cells], are_numbers, console.width)
+    if widths is None:
+        _print_records(heads, cells)
+    else:
+        table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+        for head, is_number, width in zip(heads, are_numbers, widths, strict=True):
+            table.add_column(
+                Text(head), justify="right" if is_number else "left", overflow="fold", width=width
+            )
+        for row in cells:
+            table.add_row(*map(Text, row))
+        console.print(table)
     if len(rows) > MAXIMUM_ROWS:
         echo(f"… {len(rows) - MAXIMUM_ROWS} more rows; redirect the output to get them all", err=True)
+
+
+def column_widths(
+    cells: Sequence[Sequence[str]], are_numbers: Sequence[bool], width: int
+) -> list[int] | None:
+    """
+    Return how wide each column of *cells* is in a table of *width* characters; None if they do not fit.
+
+    Numbers are never broken, words only if they are longer than `LONGEST_WORD`. What room is left is shared
+    by how much wider each column would like to be.
+
+    >>> column_widths([["user", "about"], ["U1", "runs many short jobs"]], [False, False], 20)
+    [4, 14]
+    >>> column_widths([["jobs"], ["123456"]], [True], 5) is None
+    True
+    """
+    columns = list(zip(*cells, strict=True))
+    natural = [max(map(len, column)) for column in columns]
+    minimum = [
+        most if is_number else min(most, max(_longest_word(cell) for cell in column))
+        for column, most, is_number in zip(columns, natural, are_numbers, strict=True)
+    ]
+    room = width - GAP * len(columns) - sum(minimum)
+    if room < 0:
+        return None
+    wanted = [most - least for most, least in zip(natural, minimum, strict=True)]
+    share = min(1.0, room / sum(wanted)) if any(wanted) else 0.0
+    return [least + int(more * share) for least, more in zip(minimum, wanted, strict=True)]
+
+
+def _longest_word(cell: str) -> int:
+    return min(LONGEST_WORD, max(map(len, cell.split()), default=0))
+
+
+def _print_records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print each row as lines of a name and a value, of the values that there are."""
+    widest = max(map(len, names))
+    for row in rows:
+        lines = [f"{name:<{widest}}  {value}" for name, value in zip(names, row, strict=True) if value]
+        echo("\n".join([*lines, ""]))
 
 
 def _cell_text(value: object) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import JSON, TRACE, opened, options, parts
+from gwa.cli._common import JSON, TRACE, opened, options, parts, to_file
 from gwa.cli._terminal import echo
 from gwa.errors import DefinitionError
 
@@ -53,6 +53,7 @@ def _usage_errors() -> Iterator[None]:
 @parts
 @options
 @click.pass_context
+@to_file
 def command(
     ctx: click.Context,
     /,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import TRACE, engines, opened, options, parts, require_known, statements
+from gwa.cli._common import TRACE, engines, opened, options, parts, require_known, statements, to_file
 from gwa.cli._terminal import echo, echo_csv, echo_json
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         help="Print json, csv or prometheus; another name is what the source is read as (repeatable).",
     ),
 )
+@to_file
 def command(trace: Path, only: str, explain: bool, formats: tuple[str, ...], **params: Any) -> None:
     """
     Print the facts of a trace as JSON: {"id": value}.

@@ -67,7 +67,7 @@ def _print_list(found: "list[PublicTrace]", *, as_json: bool) -> None:
         )
         for trace in found
     ]
-    table(names, rows, as_json=as_json)
+    table(names, rows, as_json=as_json, shown={"key", "trace", "year", "jobs", "bytes", "format"})
 
 
 def _fetch(trace: "PublicTrace", folder: Path, params: dict[str, Any], *, converted: bool) -> None:

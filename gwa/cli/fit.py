@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import JSON, PATH, opened, options, parts
+from gwa.cli._common import JSON, PATH, opened, options, parts, to_file
 from gwa.cli._terminal import echo
 from gwa.errors import TraceError
 
@@ -19,6 +19,9 @@ NAIVE = "p_naive"
 COLUMNS = (
     "distribution", "parameters", "ks", "ad", "cvm", "aic", "bic", NAIVE, *TEST_COLUMNS, "best", "remark",
 )  # fmt: skip
+
+SHOWN = {"distribution", "parameters", "ks", "bic", NAIVE, "p_value", "best", "remark"}
+"""What fits a terminal."""
 
 USERS = "user_rank"
 
@@ -51,6 +54,7 @@ MINIMA = 500
 @JSON
 @parts
 @options
+@to_file
 def command(
     trace: Path | None, characteristic: str | None, as_list: bool, as_json: bool, **params: Any
 ) -> None:
@@ -89,7 +93,8 @@ def command(
     omitted = (*(() if params["test"] else TEST_COLUMNS), *(() if params["naive"] else (NAIVE,)))
     names = tuple(name for name in COLUMNS if name not in omitted)
     lines = [_row(fit, fits) for fit in sorted(fits, key=lambda fit: (bool(fit.degenerate), fit.ks))]
-    table(names, [tuple(line[name] for name in names) for line in lines], as_json=as_json)
+    cells = [tuple(line[name] for name in names) for line in lines]
+    table(names, cells, as_json=as_json, shown=SHOWN)
     if not params["quiet"]:
         echo(about, err=True)
 

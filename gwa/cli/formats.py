@@ -4,7 +4,7 @@ from textwrap import indent
 
 import click
 
-from gwa.cli._common import JSON
+from gwa.cli._common import JSON, to_file
 from gwa.cli._terminal import echo
 
 
@@ -12,6 +12,7 @@ from gwa.cli._terminal import echo
 @click.argument("name", required=False)
 @click.option("--own", is_flag=True, help="Explain how to read a log of any other format, with an example.")
 @JSON
+@to_file
 def command(name: str | None, own: bool, as_json: bool) -> None:
     """
     List the formats that can be read and written, or explain the one called NAME and how to export it.

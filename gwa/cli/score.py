@@ -2,15 +2,18 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import JSON, PATH, opened, options
+from gwa.cli._common import JSON, PATH, opened, options, to_file
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays
+
+SHOWN: Final = {"measure", "verdict", "real", "synthetic", "by", "distance", "halves"}
+"""What fits a terminal."""
 
 
 @click.command(name="score")
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 @click.argument("synthetic", type=PATH)
 @JSON
 @options
+@to_file
 def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
     """
     Score how realistic a synthetic trace is: its distance from a real one, measure by measure.
@@ -38,7 +42,7 @@ def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
     rows = [row(line) for line in scorecard.lines]
     if sys.stdout.isatty() and not as_json:
         rows = [tuple(f"{cell:.3g}" if isinstance(cell, float) else cell for cell in item) for item in rows]
-    table([item.key for item in COLUMNS], rows, as_json=as_json)
+    table([item.key for item in COLUMNS], rows, as_json=as_json, shown=SHOWN)
     if not params["quiet"]:
         for sentence in (*scorecard.notes, scorecard.summary()):
             echo(sentence, err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import JSON, TRACE, opened, options
+from gwa.cli._common import JSON, TRACE, opened, options, to_file
 
 if TYPE_CHECKING:
     import duckdb
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("query")
 @JSON
 @options
+@to_file
 def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
     """
     Query a trace with SQL: a table on a terminal, CSV when piped.

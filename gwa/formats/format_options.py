@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from gwa.errors import TraceError
+from gwa.errors import ArgumentError
 from gwa.store.system import is_zone
 
 KINDS: Final[Mapping[str, Callable[[str], object]]] = {
@@ -44,15 +44,15 @@ def options_used(sql: str, accepts: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def check_options(title: str, accepted: Mapping[str, str], given: Mapping[str, object]) -> None:
-    """Raise `TraceError` for an option of *given* that the format *title* does not have, or a wrong value."""
+    """Raise `ArgumentError` for an option that the format *title* does not have, or for a wrong value."""
     for name, value in given.items():
         if name not in accepted:
             near = get_close_matches(name, accepted)
             known = ", ".join(dict.fromkeys([*near, *accepted]))
             hint = f"expected one of {known}" if known else "and takes none"
-            raise TraceError(f"{title} has no option '{name}', {hint}")
+            raise ArgumentError(f"{title} has no option '{name}', {hint}")
         if not _accepts(accepted[name], str(value)):
-            raise TraceError(f"the option {name} is '{value}', expected {_in_words(accepted[name])}")
+            raise ArgumentError(f"the option {name} is '{value}', expected {_in_words(accepted[name])}")
 
 
 def _accepts(expected: str, value: str) -> bool:

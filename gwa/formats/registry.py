@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import DefinitionError, GwaError, OutputError, UnknownFormat
+from gwa.errors import ArgumentError, DefinitionError, GwaError, OutputError, UnknownFormat
 from gwa.formats.base import Format, formats, writers
 from gwa.formats.converter import definition, repairs_of
 from gwa.formats.monthly import write as write_months
@@ -78,7 +78,7 @@ def vocabulary() -> Vocabulary:
 
 
 def format_called(name: str) -> Format:
-    """Return the format called *name*, or defined in that file; raise `UnknownFormat` if there is none."""
+    """Return the format called *name*, or defined in that file; raise `ArgumentError` if there is none."""
     if name.endswith(".sql"):
         return _definition(Path(name))
     if name in broken():
@@ -86,7 +86,7 @@ def format_called(name: str) -> Format:
     known = {format_.name: format_ for format_ in all_formats()}
     if name not in known:
         message = f"there is no format '{name}', expected one of {', '.join(known)}"
-        raise UnknownFormat(message)
+        raise ArgumentError(message)
     return known[name]
 
 
@@ -121,14 +121,14 @@ def _text(path: Traversable) -> str:
 
 
 def writer(path: Path) -> Format:
-    """Return the format that writes files with the suffix of *path*; raise `UnknownFormat` if none does."""
+    """Return the format that writes files with the suffix of *path*; raise `ArgumentError` if none does."""
     writable = [format_ for format_ in all_formats() if format_.write]
     for format_ in writable:
         if format_.is_named(plain_name(path)):
             return format_
     known = ", ".join(name.removeprefix("*") for format_ in writable for name in format_.names)
     message = f"{path}: its suffix names no format to write, expected one of {known}"
-    raise UnknownFormat(message)
+    raise ArgumentError(message)
 
 
 def monthly(target: Format, out: Path) -> Format:

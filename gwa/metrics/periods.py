@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple, Self
 
-from gwa.errors import DefinitionError, TraceError
+from gwa.errors import ArgumentError, DefinitionError, TraceError
 from gwa.metrics.window import window
 from gwa.store.store import Store
 from gwa.store.subset import after, bounds, moment
@@ -78,12 +78,12 @@ class Today:
 
 
 def _stated_day(text: str, *, relative: bool) -> int:
-    """Return the number of the day *text*; raise `DefinitionError` where it is none."""
+    """Return the number of the day *text*; raise `ArgumentError` where it is none."""
     try:
         return int(text) - 1 if relative else date.fromisoformat(text).toordinal() - 1
     except ValueError:
         expected = "the number of a day" if relative else "a date such as 2007-03-05"
-        raise DefinitionError(f"today is '{text}', expected {expected}") from None
+        raise ArgumentError(f"today is '{text}', expected {expected}") from None
 
 
 def known_until(store: Store) -> float:
@@ -119,7 +119,7 @@ def dated(period: str, store: Store, today: str | None = None) -> str:
     ``last-month`` is the last calendar month that the log knows to its last day, in the time zone of the
     trace, and ``this-month`` the one in which its knowledge ends. With *today*, a date, they are the month
     before the one of that date, and its own. Weeks begin on Mondays, or every seven days from the first.
-    Other texts are returned as they are. Raise `DefinitionError` for a month or year without dates, or if
+    Other texts are returned as they are. Raise `ArgumentError` for a month or year without dates, or if
     *today* is no date.
     """
     named = NAMED.fullmatch(period)
@@ -133,7 +133,7 @@ def dated(period: str, store: Store, today: str | None = None) -> str:
         return _UNITS[unit].written(number - (which == "last"))
     week = day // WEEKDAYS - (which == "last")
     if unit != "week" or week < 0:
-        raise DefinitionError(
+        raise ArgumentError(
             f"the period is '{period}', expected a week that is over, or numbers of days such as 3..10:"
             " the times of this trace count from an unknown start"
         )
@@ -163,6 +163,6 @@ def before(period: str, system: System) -> str:
     try:
         texts = [unit.written(number) for number in (start - length, start - 1)]
         bounds(texts[0], system)
-    except (OverflowError, DefinitionError):
+    except (OverflowError, ArgumentError):
         raise DefinitionError(f"there is no period as long as '{period}' before it") from None
     return "..".join(dict.fromkeys(texts))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from gwa.errors import ModelError
+from gwa.errors import ArgumentError, ModelError
 from gwa.models.parameters import Parameters
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
@@ -78,9 +78,9 @@ def processes() -> dict[str, type[Arrivals]]:
 
 
 def find_process(name: str) -> type[Arrivals]:
-    """Return the arrival process called *name*; raise `ModelError` if there is none."""
+    """Return the arrival process called *name*; raise `ArgumentError` if there is none."""
     if name not in processes():
-        raise ModelError(f"there are no arrivals '{name}', expected one of {', '.join(processes())}")
+        raise ArgumentError(f"there are no arrivals '{name}', expected one of {', '.join(processes())}")
     return processes()[name]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from gwa.errors import DefinitionError, ModelError
+from gwa.errors import ArgumentError, DefinitionError, ModelError
 from gwa.models.base import Model, Preset, parse_model, presets
 from gwa.util.atomic import write_whole
 from gwa.util.toml import read_text
@@ -74,4 +74,6 @@ def found(name: str) -> Preset:
         return presets()[name]
     if Path(name).exists() or name.endswith(".json"):
         return read_preset(Path(name))
-    raise ModelError(f"there is no preset or file '{name}', expected a file or one of {', '.join(presets())}")
+    raise ArgumentError(
+        f"there is no preset or file '{name}', expected a file or one of {', '.join(presets())}"
+    )

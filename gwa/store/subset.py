@@ -13,7 +13,7 @@ from typing import Final
 
 import duckdb
 
-from gwa.errors import DefinitionError, EngineError, TraceError
+from gwa.errors import ArgumentError, DefinitionError, EngineError, TraceError
 from gwa.store.engines.duckdb import literal
 from gwa.store.engines.restricted import check_query, parser
 from gwa.store.store import Store, submitted_in
@@ -94,7 +94,7 @@ def select(store: Store, subset: Subset) -> Store:
     except (duckdb.Error, DefinitionError, EngineError) as error:
         reason = str(error).splitlines()[0]
         message = f"'{subset.where}' is no condition on jobs such as run_time > 3600: {reason}"
-        raise TraceError(message) from error
+        raise ArgumentError(message) from error
     if not jobs:
         raise TraceError(f"the trace has no jobs that fit: {subset}{_extent(store)}")
     return store.filtered(condition, period)
@@ -123,7 +123,7 @@ def _check_names(store: Store, field: str, values: tuple[str, ...]) -> None:
     for value in values:
         if value not in names:
             some = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
-            raise TraceError(
+            raise ArgumentError(
                 f"no job has the {field} '{value}', expected one of: {some or 'none is recorded'}"
             )
 
@@ -152,7 +152,7 @@ def bounds(period: str, system: System) -> tuple[float, float]:
     unit = _days if system.relative else _dates
     begin, end = unit(first, period, system)[0], unit(last if dots else first, period, system)[1]
     if end <= begin:
-        raise DefinitionError(f"the period '{period}' ends before it begins")
+        raise ArgumentError(f"the period '{period}' ends before it begins")
     return begin, end
 
 
@@ -160,7 +160,7 @@ def _days(text: str, period: str, _: System) -> tuple[float, float]:
     """Return the bounds of a day that has a number only."""
     number = re.fullmatch(r"\s*(?:day)?\s*(\d{1,6})\s*", text)
     if not number:
-        raise DefinitionError(
+        raise ArgumentError(
             f"the period is '{period}', expected numbers of days such as 3 or 3..10:"
             " the times of this trace count from an unknown start"
         )
@@ -174,7 +174,7 @@ def _dates(text: str, period: str, system: System) -> tuple[float, float]:
         zoned = first.replace(tzinfo=system.timezone)
         return zoned.timestamp(), after(zoned, parts).timestamp()
     except (ValueError, OverflowError):
-        raise DefinitionError(
+        raise ArgumentError(
             f"the period is '{period}', expected dates such as 2007, 2007-03, 2007-03-05 or 2007-03..2007-05,"
             " or a name such as last-month"
         ) from None

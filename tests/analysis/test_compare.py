@@ -15,7 +15,7 @@ from gwa.analysis.comparison.differences import rank_differences
 from gwa.analysis.comparison.reference_set import rank_among_references, read_references, thesis_facts
 from gwa.analysis.comparison.shared_users import beyond_chance
 from gwa.analysis.comparison.trace_summary import summarize
-from gwa.errors import TraceError
+from gwa.errors import ArgumentError, TraceError
 from gwa.report.as_json import as_json
 from gwa.report.document import Fact, FactTable, Table
 from gwa.report.html import html
@@ -95,7 +95,7 @@ def test_twenty_traces_are_compared(make_store):
 
 @pytest.mark.parametrize("wrong", [0, 1, 21])
 def test_too_few_and_too_many_are_refused(wrong, make_store):
-    with pytest.raises(TraceError, match=f"{wrong} traces were given, expected 2 to 20"):
+    with pytest.raises(ArgumentError, match=f"{wrong} traces were given, expected 2 to 20"):
         compare([("same", make_store())] * wrong)
 
 

@@ -26,7 +26,7 @@ from gwa.archive.public_traces import (
     references,
 )
 from gwa.cli import gwa as program
-from gwa.errors import DefinitionError, DownloadError
+from gwa.errors import ArgumentError, DefinitionError, DownloadError
 from gwa.formats.format_options import check_options
 from gwa.formats.registry import all_formats, format_called
 from tests.archive.test_download import server, whole  # noqa: F401 - a fixture
@@ -87,17 +87,17 @@ def test_what_is_known_of_a_file_is_true_of_its_copy(trace):
 
 
 def test_the_nearest_keys_are_named():
-    with pytest.raises(DefinitionError, match="no public trace 'kth-sp'; the nearest are kth-sp2"):
+    with pytest.raises(ArgumentError, match="no public trace 'kth-sp'; the nearest are kth-sp2"):
         public_trace("kth-sp")
-    with pytest.raises(DefinitionError, match="the nearest are azure-"):
+    with pytest.raises(ArgumentError, match="the nearest are azure-"):
         public_trace("azure")
-    with pytest.raises(DefinitionError, match="'zzzz'; gwa fetch --list names all"):
+    with pytest.raises(ArgumentError, match="'zzzz'; gwa fetch --list names all"):
         public_trace("zzzz")
 
 
 @pytest.mark.parametrize("key", ["", "azure_vm", "KTH-SP2", "x" * 10_000, "\x1b[31m", "../a"])
 def test_odd_keys_are_no_traces(key):
-    with pytest.raises(DefinitionError):
+    with pytest.raises(ArgumentError):
         public_trace(key)
 
 

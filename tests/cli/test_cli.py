@@ -97,12 +97,12 @@ def test_check_fails_on_rejected_rows_only(tmp_path):
     [
         (("facts", "nowhere.swf"), 1, "gwa: nowhere.swf: no such file or directory"),
         (("facts", "."), 1, "gwa: .: is an empty folder, expected logs"),
-        (("convert", str(SAMPLE), "-o", "x.docx"), 1, "its suffix names no format to write"),
+        (("convert", str(SAMPLE), "-o", "x.docx"), 2, "its suffix names no format to write"),
         (("convert", str(SAMPLE), "-o", "no/such/x.gwf"), 1, "there is no directory"),
         (("convert", str(SAMPLE)), 2, "Missing option"),
         (("nonsense",), 2, "No such command"),
         (("sql", str(SAMPLE), "select nonsense"), 1, "gwa: the query failed"),
-        (("facts", str(SAMPLE), "--format", "nonsense"), 1, "there is no format 'nonsense'"),
+        (("facts", str(SAMPLE), "--format", "nonsense"), 2, "there is no format 'nonsense'"),
         (("facts", str(SAMPLE), "--memory", "plenty"), 2, "'plenty' is no size, expected one such as 2GB"),
         (("facts", str(SAMPLE), "--memory", "349MB"), 2, "349MB is not enough, expected at least 350MB"),
     ],
@@ -186,5 +186,5 @@ def test_a_table_is_asked_about_and_then_converted_as_the_message_says(tmp_path)
 def test_a_map_that_is_wrong_is_refused_before_anything_is_read(tmp_path):
     (tmp_path / "jobs.csv").write_text(TABLE)
     done = run("convert", "jobs.csv", "-o", "jobs.duckdb", "--map", "strat=begin", cwd=tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "there is no role 'strat'" in done.stderr

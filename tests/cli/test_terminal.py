@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.cli._terminal import UNPRINTABLE, disarmed, printable, table
+from gwa.cli._terminal import UNPRINTABLE, column_widths, disarmed, printable, table
 from tests.conftest import HOME
 
 SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
@@ -129,3 +130,28 @@ def test_warnings_of_libraries_reach_the_terminal_only_on_request(debug):
     assert told.returncode == 0
     assert ("RuntimeWarning: overflow" in told.stderr) == debug
     assert debug or told.stderr == ""
+
+
+CELLS = st.text("abc def", max_size=30)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, st.integers().map(str)), min_size=1), st.integers(10, 120))
+def test_a_table_fits_the_terminal_and_breaks_no_number(cells, width):
+    widths = column_widths(cells, [False, False, True], width)
+    longest = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if widths is None:
+        assert sum(longest) + 6 > width
+    else:
+        assert sum(widths) + 6 <= width
+        assert widths[2] == longest[2]
+        columns = zip(*cells, strict=True)
+        words = [
+            max((len(word) for cell in column for word in cell.split()), default=0) for column in columns
+        ]
+        assert all(given >= min(word, 24) for given, word in zip(widths, words, strict=True))
+
+
+def test_a_row_that_is_too_wide_is_printed_line_by_line(tmp_path):
+    shown = on_a_terminal("sql", str(SAMPLE), "select * from jobs limit 1", cwd=tmp_path)
+    assert re.search(r"^job_id +1\r?$", shown, re.MULTILINE)
+    assert re.search(r"^queue_id +short\r?$", shown, re.MULTILINE)

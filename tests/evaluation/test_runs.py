@@ -19,7 +19,7 @@ from pyarrow import parquet
 from scipy import stats
 
 from gwa.cli import main
-from gwa.errors import OutputError, SimulationError
+from gwa.errors import ArgumentError, OutputError, SimulationError
 from gwa.evaluation.experiments.gantt import gantts
 from gwa.evaluation.experiments.page import report
 from gwa.evaluation.experiments.plan import Plan
@@ -308,10 +308,10 @@ def test_the_page_shows_what_varies(setup, tmp_path):
 
 def test_a_gantt_of_an_unknown_run_is_said(setup):
     with pytest.raises(
-        SimulationError, match="0 runs have a name that begins with 'zz', expected one, such as"
+        ArgumentError, match="0 runs have a name that begins with 'zz', expected one, such as"
     ):
         gantts(Plan(setup), "zz")
-    with pytest.raises(SimulationError, match="16 runs"):
+    with pytest.raises(ArgumentError, match="16 runs"):
         gantts(Plan(setup), "")
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from gwa.errors import GwaError, TraceError, UnknownFormat
+from gwa.errors import ArgumentError, GwaError, TraceError, UnknownFormat
 from gwa.formats.append import append
 from gwa.formats.builtin import table
 from gwa.formats.convert import convert
@@ -312,7 +312,7 @@ def test_what_is_written_of_a_map_states_the_same(stated):
     ],
 )
 def test_a_map_that_is_wrong_says_where(text, reason):
-    with pytest.raises(TraceError, match=re.escape(reason)):
+    with pytest.raises(ArgumentError, match=re.escape(reason)):
         statement(text)
 
 
@@ -320,7 +320,7 @@ def test_a_map_that_is_wrong_says_where(text, reason):
 def test_any_text_is_a_map_or_an_error(text):
     try:
         stated = statement(text)
-    except TraceError:
+    except ArgumentError:
         return
     assert statement(str(stated)) == stated
 

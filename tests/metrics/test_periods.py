@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
-from gwa.errors import DefinitionError, TraceError
+from gwa.errors import ArgumentError, DefinitionError, TraceError
 from gwa.metrics.periods import before, dated
 from gwa.store.subset import bounds
 from gwa.store.system import System
@@ -91,16 +91,16 @@ def test_days_without_dates_have_weeks_only(make_store):
     assert dated("last-week", store) == "15..21"
     assert dated("this-week", store, "17") == "15..21"
     assert dated("last-week", store, "17") == "8..14"
-    with pytest.raises(DefinitionError, match="expected a week that is over"):
+    with pytest.raises(ArgumentError, match="expected a week that is over"):
         dated("last-month", store)
-    with pytest.raises(DefinitionError, match="expected a week that is over"):
+    with pytest.raises(ArgumentError, match="expected a week that is over"):
         dated("last-week", store, "3")
-    with pytest.raises(DefinitionError, match="expected the number of a day"):
+    with pytest.raises(ArgumentError, match="expected the number of a day"):
         dated("last-week", store, "2026-01-01")
 
 
 def test_what_is_no_date_and_what_has_none_is_told(make_store):
-    with pytest.raises(DefinitionError, match="today is 'soon', expected a date such as 2007-03-05"):
+    with pytest.raises(ArgumentError, match="today is 'soon', expected a date such as 2007-03-05"):
         dated("last-month", submitted(make_store, "2026-05-05T00:00"), "soon")
     with pytest.raises(TraceError, match="no job has a submission time"):
         dated("last-month", make_store(DATED, run_time=[1.0], n_procs=[1]))

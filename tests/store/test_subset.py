@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
-from gwa.errors import DefinitionError, GwaError, TraceError
+from gwa.errors import ArgumentError, GwaError, TraceError
 from gwa.store.subset import Subset, bounds
 from gwa.store.system import System
 
@@ -87,7 +87,7 @@ def test_what_is_no_part_is_told_in_a_line(trace, subset, message):
 def test_days_are_numbered_where_the_start_is_unknown(make_store):
     trace = gwa.Trace(make_store(submit_time=[0.0, 86399.0, 86400.0, 3 * 86400.0]), "made")
     assert len(trace.filter(period="2..day 3")) == 1
-    with pytest.raises(DefinitionError, match="count from an unknown start"):
+    with pytest.raises(ArgumentError, match="count from an unknown start"):
         trace.filter(period="2007-03")
 
 

@@ -24,7 +24,7 @@ from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet,
 from gwa.analysis.comparison.shared_users import shared_users_table
 from gwa.analysis.comparison.side_by_side import side_by_side
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
-from gwa.errors import TraceError
+from gwa.errors import ArgumentError
 from gwa.report.document import Block, Finding, Report, Section, Value, Verbatim
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
@@ -43,13 +43,13 @@ def compare(
     progress: Progress = SILENT,
 ) -> Report:
     """
-    Return the comparison of traces, each a name and a store; raise `TraceError` for too few or many.
+    Return the comparison of traces, each a name and a store; raise `ArgumentError` for too few or many.
 
     With *references*, each trace is also ranked among those. *remarks* are printed first.
     """
     minimum = 1 if references else 2
     if not minimum <= len(stores) <= MAXIMUM_TRACES:
-        raise TraceError(f"{len(stores)} traces were given, expected {minimum} to {MAXIMUM_TRACES}")
+        raise ArgumentError(f"{len(stores)} traces were given, expected {minimum} to {MAXIMUM_TRACES}")
     summaries = []
     with progress.step("looking at traces", len(stores)) as bar:
         for name, store in with_distinct_names(stores):

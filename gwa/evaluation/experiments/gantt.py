@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.errors import SimulationError
+from gwa.errors import ArgumentError
 from gwa.evaluation.experiments.plan import Plan, PlannedRun
 from gwa.evaluation.experiments.run import Schedule, simulate
 from gwa.evaluation.experiments.workloads import generate_workload
@@ -34,7 +34,7 @@ def gantts(plan: Plan, name: str | None) -> list[Section]:
     if len(runs) != 1:
         examples = ", ".join(run.name for run in plan.runs[:3])
         message = f"{len(runs)} runs have a name that begins with '{name}', expected one, such as {examples}"
-        raise SimulationError(message)
+        raise ArgumentError(message)
     return [Section("schedule", "Schedule of a run", HELP, tuple(_blocks(plan, runs[0])), "Schedule")]
 
 

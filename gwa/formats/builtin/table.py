@@ -40,7 +40,7 @@ from functools import reduce
 from textwrap import fill
 from typing import Final
 
-from gwa.errors import TraceError
+from gwa.errors import GwaError, TraceError
 from gwa.formats.base import Format, new_store
 from gwa.formats.builtin._parquet import MAGIC, refuse_bombs
 from gwa.formats.tables.known import known_tables
@@ -105,7 +105,7 @@ def _plan(heads: Sequence[FileHead], options: ReadOptions) -> Plan:
     try:
         sample = reduce(Sample.joined, map(sample_of, heads[:MAXIMUM_HEADS]))
         return plan_of(sample, statement(str(options.format_options.get("map", ""))))
-    except TraceError:
+    except GwaError:
         raise
     except ValueError as error:
         raise TraceError(f"{heads[0].path}: {error}") from error

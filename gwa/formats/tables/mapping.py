@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Final
 
-from gwa.errors import TraceError
+from gwa.errors import ArgumentError
 from gwa.formats.tables.units import KINDS, is_unit
 from gwa.formats.tables.vocabulary import roles
 from gwa.store.system import is_zone
@@ -114,7 +114,7 @@ class Statement:
 
 def statement(text: str) -> Statement:
     """
-    Return what the text of ``--map`` states; raise `TraceError` where it is wrong.
+    Return what the text of ``--map`` states; raise `ArgumentError` where it is wrong.
 
     >>> str(statement('start = begin_ts:ms,n_procs=nodes*36, end="Ende, lokal":d.m.y'))
     'start=begin_ts:ms, procs=nodes*36, end="Ende, lokal":d.m.y'
@@ -191,9 +191,9 @@ def _source(role: str, tokens: Tokens, text: str) -> Source:
     return Source(tuple(columns), "".join(numbers), unit)
 
 
-def _wrong(text: str, reason: str) -> TraceError:
+def _wrong(text: str, reason: str) -> ArgumentError:
     shown = shorten(text, MAXIMUM_SHOWN, placeholder=" …")
-    return TraceError(f"--map \"{shown}\": {reason}; 'gwa formats table' explains it")
+    return ArgumentError(f"--map \"{shown}\": {reason}; 'gwa formats table' explains it")
 
 
 def read_statement(text: str) -> str:
