@@ -3,7 +3,7 @@ Synthetic logs of any size: the same bytes for the same number of jobs, made onc
 
     python -m benchmarks.data FOLDER swf 1000000
 
-They are no model of a real cluster, only as wide, as varied and as busy as a published log: about a
+They are not model of a real cluster, only as wide, as varied and as busy as a published log: about a
 million jobs a year on 1024 processors, at two thirds of their capacity, by 400 users.
 """
 

@@ -18,7 +18,7 @@ no run time and no status. Pods that were never scheduled have no wait, run time
 Processors are cpu_milli / 1000, rounded up; memory is shared out over them. GPUs are num_gpu, or a share of one: a
 pod with one GPU of 460 milli has 0.46. gpu_spec, the models that are asked for, is the type of the GPUs. Succeeded
 is completed (1), Failed failed (0).
-The variants of the list without times, for experiments, are no logs and are not read; nor are lists of nodes.
+The variants of the list without times, for experiments, are not logs and are not read; nor are lists of nodes.
 """
 
 [header]

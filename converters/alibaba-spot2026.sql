@@ -59,5 +59,5 @@ select
     gpu_request * worker_num as req_gpus,
     gpu_model as gpu_type,
     job_type as qos,
-    case when job_name is null or submit_time is null then 'its name or submit_time is missing, or is no number' end as reject
+    case when job_name is null or submit_time is null then 'its name or submit_time is missing, or is not a number' end as reject
 from source

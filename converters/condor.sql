@@ -202,6 +202,6 @@ from last
 inner join job on last.place.file_no = job.file_no and last.place.line = job.line
 left join bag on job.schedd = bag.schedd and job.clusterid = bag.clusterid
 union all by name
-select 1 as rows, 'is no job: it has neither a ClusterId nor a GlobalJobId' as reject, file_no, line
+select 1 as rows, 'is not a job: it has neither a ClusterId nor a GlobalJobId' as reject, file_no, line
 from source
 where clusterid is null and globaljobid is null

@@ -138,7 +138,7 @@ parsed as (
             }
         ) as ran,
         case
-            when type is null then 'is a ' || coalesce(left(kind, 40), 'thing without a kind') || ', which is no job'
+            when type is null then 'is a ' || coalesce(left(kind, 40), 'thing without a kind') || ', which is not a job'
             when submitted is null then 'has no creationTimestamp'
             when type = 'pod' and owner.kind in ('ReplicaSet', 'StatefulSet', 'DaemonSet', 'Node', 'ReplicationController')
                 then 'belongs to a ' || owner.kind || ': a service, no job'

@@ -16,7 +16,7 @@ long as resources_used.walltime says, else from stime to obittime; in Torque fro
 any other state has no run time and no status yet. One that ended without a start was cancelled, or has failed
 where its exit status is negative or a program's. Substate 91 says that a job was deleted: it is cancelled. The
 state is the letter that qstat prints.
-Lines that begin with a tab, or are no attribute, continue the value before them.
+Lines that begin with a tab, or are not attributes, continue the value before them.
 '''
 
 [options]

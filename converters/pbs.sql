@@ -35,7 +35,7 @@ or the sum over the chunks of select or nodes where that is more or stands alone
 has those that exec_vnode or exec_gpus says, else as many as it asked for. Their type is gpu_type or gpu_model, as
 sites name it. Nodes are the hosts in exec_host, else nodect; on a Cray mppwidth / mppnppn. A job could start from
 etime on; eligible_time, how long it waited since, is not used. The exit code of a job that signal n ended is
-128 + n; what is negative is no exit code. The peak of memory is resources_used.mem. Energy is
+128 + n; what is negative is not an exit code. The peak of memory is resources_used.mem. Energy is
 resources_used.energy, in kWh; 0 means not measured.
 """
 
@@ -164,7 +164,7 @@ array_job as (
     group by all
 ),
 
--- An array is no job beside its tasks: what is said of it as a whole goes to the first of them.
+-- An array is not a job beside its tasks: what is said of it as a whole goes to the first of them.
 located as not materialized (
     select
         event.* exclude (deletes),

@@ -104,5 +104,5 @@ select
     'attempts:' || number_of_attempts as used_resources,
     placed.nodes as n_nodes,
     placed.gpus as n_gpus,
-    case when job is null then 'its jobid is missing' when submit is null then 'its submitted_time is no time' end as reject
+    case when job is null then 'its jobid is missing' when submit is null then 'its submitted_time is not a time' end as reject
 from job

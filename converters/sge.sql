@@ -14,7 +14,7 @@ notes = """
 Sources: accounting(5), reporting(5) and sge_status(5) of Son of Grid Engine, and rows of Univa 8.2 to 8.6.
 The file `accounting` of any version, with 43 fields or more; of `reporting`, the rows `acct`.
 Times: a row whose stamps lie behind the year 9999 in seconds counts milliseconds. Run time is end - start;
-ru_wallclock, taken as seconds, stands in for one of them that is missing. 0 and 2^32 - 1 are no times.
+ru_wallclock, taken as seconds, stands in for one of them that is missing. 0 and 2^32 - 1 are not times.
 Jobs: rows of one number, task and submission time are one job, since numbers begin again. Its last attempt
 counts, and earlier ones (rescheduled, failed to start, written twice) are folded: what they used is not
 added. Slave tasks of a parallel job (pe_taskid) are folded into it, with their CPU time, io and memory;
@@ -183,7 +183,7 @@ option as (
             nullif(regexp_extract(asked, '[ ,]mem_free=([\d.]+[kmgtKMGT]?)', 1), ''),
             nullif(regexp_extract(asked, '[ ,]virtual_free=([\d.]+[kmgtKMGT]?)', 1), '')
         ) as memory,
-        -- The steps of a range such as 4-16:4 are no number of slots, and 4- has no upper bound.
+        -- The steps of a range such as 4-16:4 are not a number of slots, and 4- has no upper bound.
         regexp_replace(regexp_extract(asked, ' -pe \S+ (\d([-\d,:]*\d)?)( |$)', 1), ':\d+', '', 'g') as slots,
         nullif(regexp_extract(asked, '[ ,]arch=([^ ,]+)', 1), '') as platform,
         -- What is asked for behind -soft need not be given.

@@ -321,7 +321,7 @@ select
                 ),
                 true
             ),
-            'durations: one that is no duration of a fixed length was set to missing',
+            'durations: one that is not a duration of a fixed length was set to missing',
             null
         ),
         if(
@@ -331,7 +331,7 @@ select
                 ),
                 true
             ),
-            'times: one that is no time was set to missing',
+            'times: one that is not a time was set to missing',
             null
         )
     ] end as remarks

@@ -147,7 +147,7 @@ select
     kilowatt_hours * 3.6e6 as energy,
     kilobytes as max_memory,
     case
-        when task is null then 'is no task: its id and its name are missing'
-        when seconds is null and submit is null then 'is no task that was executed'
+        when task is null then 'is not a task: its id and its name are missing'
+        when seconds is null and submit is null then 'is not a task that was executed'
     end as reject
 from timed

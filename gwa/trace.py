@@ -110,7 +110,7 @@ class Trace:
         TraceError
             If no job is left, a name is that of no job, or *where* is not valid SQL.
         DefinitionError
-            If *period* is no period of this trace.
+            If *period* is not a period of this trace.
 
         Examples
         --------

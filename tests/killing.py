@@ -18,7 +18,7 @@ from tests.conftest import HOME
 def kill_when(
     is_due: Callable[[str, tuple[Any, ...]], bool], number: signal.Signals = signal.SIGKILL
 ) -> None:
-    """Send this process a signal before each event that *is_due*; what that asks for itself is no event."""
+    """Send this process a signal before each event that *is_due*; what that asks for does not count."""
     asking = False
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:

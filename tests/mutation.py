@@ -14,7 +14,7 @@ VALUES = (
     "253402300800", "-3900", "-3901", "1.5", "''", "\\", "%s", "{0}", "--", "/*", "NULL", "true", "1e", ".",
     "-", "",
 )  # fmt: skip
-"""Cells that are no number, or no number that a job can have; two are stamps of 1900 and 10000."""
+"""Cells that are not numbers, or no number that a job can have; two are stamps of 1900 and 10000."""
 
 NAMES = (
     "Robert'); drop table jobs; --", "<script>alert(1)</script>", "&lt;b&gt;", "../../etc/passwd", "${HOME}",
@@ -26,7 +26,7 @@ PIECES = (
     b"nan", b"|", b":", b",", b"=", b"<", b">", b"&", b"]]>", b"<!--", b"{", b"}", b"[",
     b"\\", b'","', b"***",
 )  # fmt: skip
-"""What parts cells, records and elements in some format, and what is no text."""
+"""What parts cells, records and elements in some format, and what is not text."""
 
 TOKEN = re.compile(rb"[^\s,;:|=\"'<>{}\[\]]+")
 

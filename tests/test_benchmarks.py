@@ -179,7 +179,7 @@ def test_a_program_that_fails_says_why_without_paths(tmp_path):
 
 
 def test_a_session_says_what_failed(tmp_path):
-    """The store that the facts are of cannot be made from what is no log."""
+    """The store that the facts are of cannot be made from what is not a log."""
     (tmp_path / f"{ROWS * 10}.swf").write_text("no log\n")
     work = next(one for one in WORKS if one.name == "facts")
 

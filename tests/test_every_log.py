@@ -25,7 +25,7 @@ OTHER = {path for path in FILES if path.name.startswith("StorageElement")}
 """Records of disks, in which there is no job."""
 
 XML = {".xml", ".bundle"}
-"""Files whose rows are no lines; `test_usagerecord` counts their records."""
+"""Files whose rows are not lines; `test_usagerecord` counts their records."""
 
 
 def named(path):
@@ -140,7 +140,7 @@ REFUSED = {
     "opendc-testres/shell/workflows/*": "is a table of other things",
     "opendc-testres/shell/workload/*": "not a trace",
 }
-"""Files of today that are no logs of jobs, by what they are, and the reason for which they are refused."""
+"""Files of today that are not logs of jobs, by what they are, and the reason for which they are refused."""
 
 
 @pytest.mark.logs

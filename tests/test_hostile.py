@@ -35,7 +35,7 @@ def given_file(tmp_path):
     return judge
 
 
-# Files that are no logs.
+# Files that are not logs.
 
 
 @pytest.mark.parametrize("name", ["a.swf", "a.gwf", "a.parquet", "a.sqlite", "a.duckdb", "a.log"])
@@ -92,7 +92,7 @@ def test_a_format_that_does_not_exist(tmp_path):
 
 ODD = {
     "NUL bytes": (SAMPLE.encode().replace(b"\n7 ", b"\n\x00\x00\x00\n7 "), 29, 0),
-    "bytes that are no UTF-8": (SAMPLE.encode().replace(b" long", b" l\xe9ng\xff"), 29, 0),
+    "bytes that are not UTF-8": (SAMPLE.encode().replace(b" long", b" l\xe9ng\xff"), 29, 0),
     "UTF-16": (SAMPLE.encode("utf-16"), 29, 0),
     "UTF-8 with a mark": (SAMPLE.encode("utf-8-sig"), 29, 0),
     "line ends of Windows": (SAMPLE.replace("\n", "\r\n").encode(), 29, 0),

@@ -54,7 +54,7 @@ class Condition:
         match = CONDITION.fullmatch(text)
         if not match:
             raise DefinitionError(
-                f"'{text}' is no condition, expected a fact, one of {' '.join(SIGNS)}, and a value,"
+                f"'{text}' is not a condition, expected a fact, one of {' '.join(SIGNS)}, and a value,"
                 " such as utilization.mean<0.5"
             )
         fact, sign, written = match.groups()
@@ -81,7 +81,7 @@ def _limit(written: str) -> float | bool | str:
     except ValueError:
         return WORDS.get(written, written)
     if not math.isfinite(number):
-        raise DefinitionError(f"'{written}' is no limit, expected a number")
+        raise DefinitionError(f"'{written}' is not a limit, expected a number")
     return number
 
 

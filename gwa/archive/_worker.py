@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from gwa.analysis.comparison.compare import compare
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.publish import ONE_THREAD, Withheld, drawn
-from gwa.errors import GwaError
+from gwa.errors import GwaError, OutputError
 from gwa.formats.open import open_trace
 from gwa.report.html import html
 from gwa.store.engines.config import Engine
@@ -16,16 +17,26 @@ from gwa.store.options import ReadOptions
 from gwa.util.processes import Worker, WorkerError
 
 Task: TypeAlias = Callable[[], None]
-Said: TypeAlias = tuple[Literal["made", "withheld", "broken"], str]
+Said: TypeAlias = tuple[Literal["made", "withheld", "broken", "unwritten"], str]
 """How it went, and what went wrong in one line."""
+
+UNWRITABLE: Final = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
+"""The errors of a disk that takes no more."""
 
 
 def apart(worker: Worker[Task, Said], task: Task) -> Said:
-    """Have *worker* do *task*."""
+    """
+    Have *worker* do *task*.
+
+    Raise `OutputError` if the site cannot be written, as on a full disk: no part of it can be trusted then.
+    """
     try:
-        return worker.ask(task)
+        outcome, message = worker.ask(task)
     except WorkerError:
         return "broken", "its process ended before it was done"
+    if outcome == "unwritten":
+        raise OutputError(f"the site cannot be written: {message}")
+    return outcome, message
 
 
 def attempt(task: Task) -> Said:
@@ -34,8 +45,12 @@ def attempt(task: Task) -> Said:
         task()
     except Withheld as error:
         return "withheld", str(error)
+    except OutputError as error:
+        return "unwritten", " ".join(str(error).split())
     except GwaError as error:
         return "broken", " ".join(str(error).split())
+    except OSError as error:
+        return ("unwritten" if error.errno in UNWRITABLE else "broken"), f"{error.filename}: {error.strerror}"
     except Exception as error:  # noqa: BLE001 - the other parts go on
         return "broken", f"{type(error).__name__}: {' '.join(str(error).split())}"
     return "made", ""

@@ -161,12 +161,12 @@ def _inside(folder: Path, at: str, source: Path) -> Path:
 
 
 def refuse_outside(at: str, home: Path, source: Path) -> None:
-    """Raise `DefinitionError` where *source*, or what is in it, is no file or leads out of *home*."""
+    """Raise `DefinitionError` where *source*, or what is in it, is not a file or leads out of *home*."""
     for path in (source, *(source.rglob("*") if source.is_dir() else ())):
         if not path.resolve().is_relative_to(home.resolve()):
             raise DefinitionError(f"{at}: {path.relative_to(home)} leads out of {home}")
         if not (path.is_file() or path.is_dir()):
-            raise DefinitionError(f"{at}: {path.relative_to(home)} is no file")
+            raise DefinitionError(f"{at}: {path.relative_to(home)} is not a file")
 
 
 def _pairs(compare: Sequence[Sequence[str]], ids: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -227,7 +227,7 @@ def _announced(url: str, response: _Response, part: _Part) -> int | None:
         return int(length) if length.isdecimal() else None
     stated = RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not stated or int(stated[1]) != part.size or int(stated[2]) + 1 != int(stated[3]):
-        raise DownloadError(f"{url}: the server continues another part than the one that was asked for")
+        raise DownloadError(f"{url}: the server sent a part that was not asked for")
     return int(stated[3])
 
 

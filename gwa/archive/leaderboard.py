@@ -44,7 +44,9 @@ def read_board(site: Path) -> Board | None:
     except (OSError, ValueError, LookupError, TypeError, StopIteration, RecursionError) as error:
         if isinstance(error, DefinitionError):
             raise
-    raise DefinitionError(f"{path}: is no leaderboard, expected what 'gwa leaderboard TRACE… --json' prints")
+    raise DefinitionError(
+        f"{path}: is not a leaderboard, expected what 'gwa leaderboard TRACE… --json' prints"
+    )
 
 
 def _of_report(content: Any) -> Board:  # noqa: ANN401 - any JSON

@@ -55,7 +55,7 @@ def trace_map(traces: Sequence[PublishedTrace]) -> TraceMap | None:
         for trace in traces
         if (trace.number("trace.span_seconds") or 0) > 0 and (trace.number("trace.jobs") or 0) > 0
     ]
-    if len(known) < 2:  # noqa: PLR2004 - one dot is no map
+    if len(known) < 2:  # noqa: PLR2004 - one dot is not a map
         return None
     days = [_log(trace.number("trace.span_seconds"), DAY) for trace in known]
     jobs = [_log(trace.number("trace.jobs")) for trace in known]

@@ -51,7 +51,7 @@ OUTPUT_PATH: Final = click.Path(path_type=Path)
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 TRACE: Final = click.argument("trace", type=PATH)
 OUTPUT: Final = click.option(
-    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="File to write."
+    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="Output file."
 )
 
 
@@ -59,7 +59,12 @@ def to_file(command: F) -> F:
     """Add the option that writes what a command prints on standard output to a file, whole or not at all."""
 
     @click.option(
-        "-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="File to write, else print it."
+        "-o",
+        "--output",
+        "out",
+        type=OUTPUT_PATH,
+        metavar="OUT",
+        help="Output file instead of standard output.",
     )
     @wraps(command)
     def writing(*arguments: Any, out: Path | None, **params: Any) -> Any:
@@ -82,7 +87,9 @@ def to_file(command: F) -> F:
 
 
 ARRIVALS: Final = click.option(
-    "--arrivals", metavar="NAME", help="Let jobs arrive by another process; 'gwa model list' names them."
+    "--arrivals",
+    metavar="NAME",
+    help="Arrival process instead of the model's own; 'gwa model list' lists them.",
 )
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -92,14 +99,14 @@ def pseudonyms(command: F) -> F:
     return _with(
         command,
         click.option(
-            "--key", type=PATH, metavar="FILE", help="The key of the pseudonyms, made if it does not exist."
+            "--key", type=PATH, metavar="FILE", help="Key file of the pseudonyms; created if missing."
         ),
         click.option(
             "--keep",
             multiple=True,
             metavar="NAMES",
             callback=_names_to_keep,
-            help="Names that may stay, such as queues,partitions (repeatable).",
+            help="Kinds of names to keep, such as queues,partitions (repeatable).",
         ),
     )
 
@@ -114,7 +121,7 @@ def _names_to_keep(_: click.Context, __: click.Parameter, values: Sequence[str])
 
 
 SOURCE_FORMAT: Final = click.option(
-    "--format", "name", metavar="NAME", help="Read the source as this format."
+    "--format", "name", metavar="NAME", help="Input format; by default it is detected."
 )
 
 
@@ -123,16 +130,26 @@ def options(command: F, *, source_format: Callable[[F], F] = SOURCE_FORMAT) -> F
     return _with(
         limits(command),
         source_format,
-        click.option("--system", type=PATH, metavar="FILE.toml", help="What is known of the system."),
         click.option(
-            "-O", "--option", "set_", multiple=True, metavar="KEY=VALUE", help="An option of the format."
+            "--system",
+            type=PATH,
+            metavar="FILE.toml",
+            help="Description of the system: processors, nodes, time zone.",
+        ),
+        click.option(
+            "-O",
+            "--option",
+            "set_",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Option of the input format (repeatable).",
         ),
         click.option(
             "--map",
             "map_",
             metavar="COLUMNS",
             callback=_map,
-            help="Which columns of a table are what, or a file that says so: see 'gwa formats table'.",
+            help="Meaning of the columns of a table, or a file with it; see 'gwa formats table'.",
         ),
     )
 
@@ -167,7 +184,7 @@ def looks(command: F) -> F:
             "--theme",
             type=PATH,
             metavar="DIR",
-            help="Folder of templates, style sheets and languages that replace ours.",
+            help="Folder with templates, style sheets and languages of your own.",
         ),
         click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.toml has it."),
         click.option(
@@ -194,24 +211,27 @@ def parts(command: F) -> F:
         click.option(
             "--period",
             metavar="WHEN",
-            help="Only this time: 2007, 2007-03..2007-05, day 3..10, last-month (this-month, -week, -year).",
+            help="Restrict to a period: 2007, 2007-03..2007-05, day 3..10, last-month"
+            " (this-month, -week, -year).",
         ),
         click.option(
             "--today",
             metavar="DATE",
-            help="The date that last-month is relative to, instead of the end of what the log knows.",
+            help="Date that last-month is relative to; by default the end of the log's known load.",
         ),
         click.option(
-            "--queue", "queues", multiple=True, metavar="NAME", help="Only jobs of this queue (repeatable)."
+            "--queue", "queues", multiple=True, metavar="NAME", help="Restrict to this queue (repeatable)."
         ),
         click.option(
             "--user-group",
             "groups",
             multiple=True,
             metavar="NAME",
-            help="Only jobs of this group of users (repeatable).",
+            help="Restrict to this group of users (repeatable).",
         ),
-        click.option("--where", metavar="SQL", help="Only jobs for which this holds, such as 'n_procs > 1'."),
+        click.option(
+            "--where", metavar="SQL", help="Restrict to jobs that meet a condition, such as 'n_procs > 1'."
+        ),
     )
 
 
@@ -220,9 +240,11 @@ def statements(command: F) -> F:
     return _with(
         command,
         click.option(
-            "--carbon", type=PATH, metavar="FILE", help="Grams of carbon dioxide per kWh: CSV or TOML."
+            "--carbon", type=PATH, metavar="FILE", help="Carbon intensity in g CO2 per kWh, as CSV or TOML."
         ),
-        click.option("--quota", type=PATH, metavar="FILE.toml", help="Hours that projects or users may use."),
+        click.option(
+            "--quota", type=PATH, metavar="FILE.toml", help="Core-hours granted to projects or users."
+        ),
     )
 
 
@@ -234,7 +256,7 @@ def engines(command: F) -> F:
         metavar="NAME",
         callback=_engine_name,
         default="duckdb",
-        help="What answers queries: duckdb (the default), spark on this machine, or spark://HOST:PORT.",
+        help="Query engine: duckdb (the default), spark on this machine, or spark://HOST:PORT.",
     )(command)
 
 
@@ -254,11 +276,13 @@ def limits(command: F) -> F:
         click.option(
             "--memory",
             metavar="SIZE",
-            help="Memory of the whole process, such as 2GB, at least 350MB (else about 2GB).",
+            help="Memory limit of all processes, at least 350MB; about 2GB by default.",
         ),
-        click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the engine."),
-        click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
-        click.option("--debug", is_flag=True, help="Show where an error comes from."),
+        click.option(
+            "--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the query engine."
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
     )
 
 
@@ -273,7 +297,7 @@ def engine(params: dict[str, Any]) -> "Engine":
     from gwa.store.engines.config import MINIMUM_MEMORY, SIZE_PATTERN, Engine, parse_size
 
     if params["memory"] and not SIZE_PATTERN.fullmatch(params["memory"]):
-        message = f"'{params['memory']}' is no size, expected one such as 2GB"
+        message = f"'{params['memory']}' is not a size, expected one such as 2GB"
         raise click.BadParameter(message, param_hint="--memory")
     if params["memory"] and parse_size(params["memory"]) < MINIMUM_MEMORY:
         message = f"{params['memory']} is not enough, expected at least {MINIMUM_MEMORY // 10**6}MB"
@@ -303,7 +327,7 @@ def _set(pairs: Sequence[str]) -> dict[str, str]:
     values = dict(pair.partition("=")[::2] for pair in pairs)
     for key in values:
         if not key.isidentifier():
-            message = f"'{key}' is no name of an option, expected KEY=VALUE"
+            message = f"'{key}' is not a name of an option, expected KEY=VALUE"
             raise click.BadParameter(message, param_hint="-O")
     return values
 

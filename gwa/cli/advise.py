@@ -14,9 +14,11 @@ from gwa.cli._terminal import echo, echo_json
 
 @click.command(name="advise")
 @TRACE
-@click.option("--user", metavar="NAME", help="The user who is advised.")
-@click.option("--all", "everybody", is_flag=True, help="All users: a file for each, in the folder of -o.")
-@click.option("-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Folder to write to.")
+@click.option("--user", metavar="NAME", help="User to advise.")
+@click.option(
+    "--all", "everybody", is_flag=True, help="Write a file for each user into the folder given by -o."
+)
+@click.option("-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Output folder.")
 @JSON
 @parts
 @options
@@ -24,10 +26,10 @@ def command(
     trace: Path, user: str | None, everybody: bool, folder: Path | None, as_json: bool, **params: Any
 ) -> None:
     """
-    Say what a user should change: memory, time, processors and GPUs asked for and not used.
+    Advise users on what they request and do not use.
 
-    What is said rests on the jobs of that user alone, with their numbers, as plain text that can be mailed.
-    Of fewer than ten jobs, nothing is said of memory and time.
+    The advice, on memory, time, processors and GPUs, is plain text that can be mailed, with the numbers of
+    that user's own jobs. Advice on memory and time needs ten jobs or more.
 
     \b
     Examples:

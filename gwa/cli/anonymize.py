@@ -15,10 +15,11 @@ from gwa.cli._common import OUTPUT, TRACE, options, pseudonyms, reading, tell
 @options
 def command(trace: Path, out: Path, key: Path | None, keep: frozenset[str], **params: Any) -> None:
     """
-    Replace users, groups, executables, projects, hosts, sites and queues by pseudonyms.
+    Replace names with pseudonyms.
 
-    Numbers, times and the time zone stay; comments, texts of the header and refused lines are left out. Names
-    given to --keep stay: queues, partitions, sites, platforms, vos, projects, groups or executables.
+    Users, groups, executables, projects, hosts, sites and queues are replaced. Numbers, times and the time
+    zone stay; comments, texts of the header and refused lines are left out. Names given to --keep stay:
+    queues, partitions, sites, platforms, vos, projects, groups or executables.
 
     The same key gives the same pseudonyms, so traces of two years join. Without --key it is kept
     in your configuration. Keep it secret, and out of what you publish.

@@ -46,9 +46,9 @@ def _usage_errors() -> Iterator[None]:
     multiple=True,
     metavar="CONDITION",
     callback=_conditions,
-    help="End with status 3 if this holds of a fact, such as 'utilization.mean<0.5' (repeatable).",
+    help="Exit with status 3 if this condition on a fact holds, such as 'utilization.mean<0.5' (repeatable).",
 )
-@click.option("--fail-on-unknown", is_flag=True, help="Also if the trace does not tell such a fact.")
+@click.option("--fail-on-unknown", is_flag=True, help="Exit with status 3 also if such a fact is unknown.")
 @JSON
 @parts
 @options
@@ -66,12 +66,11 @@ def command(
     """
     Check the quality of a trace.
 
-    Prints what is wrong (error), what makes a conclusion unsafe (warning) and what is worth knowing
-    (info), the most severe first: how many jobs or rows, which, and what it affects. The exit status is
-    1 when there is an error.
+    Lists errors, warnings (conclusions may be unsafe) and notes, the most severe first, each with the number
+    of jobs or rows, examples, and what it affects. The exit status is 1 if there is an error.
 
-    With --fail-on it is 3 when a condition holds, which is said on standard error, with the value. A fact
-    that the trace does not tell meets no condition. Facts on all jobs may leave out "jobs.".
+    With --fail-on the exit status is 3 if a condition holds; the value is printed on standard error. A fact
+    that is unknown meets no condition. The prefix "jobs." of a fact may be left out.
 
     \b
     Examples:

@@ -65,7 +65,8 @@ def command(
     """
     Compare 2 to 20 traces, or one with an archive: what differs most comes first.
 
-    Beside each distance stands what chance does: the distance of one half of a trace from the other.
+    Each distance is shown with that of one half of a trace from the other half: differences beyond it are
+    unlikely to be chance.
 
     \b
     Examples:

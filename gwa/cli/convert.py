@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     "own",
     type=PATH,
     metavar="MY.sql",
-    help="Read a log of any format by a definition of your own: see 'gwa formats --own'.",
+    help="Converter of your own for the input format; see 'gwa formats --own'.",
 )
-@click.option("--attempts", is_flag=True, help="One job for each attempt of a task (Google traces).")
-@click.option("--anonymize", is_flag=True, help="Replace names by keyed pseudonyms.")
+@click.option("--attempts", is_flag=True, help="Make each attempt of a task a job (Google traces).")
+@click.option("--anonymize", is_flag=True, help="Replace names with keyed pseudonyms.")
 @pseudonyms
 @click.option(
     "--append",
     "more",
     is_flag=True,
-    help="Join logs to a store: next month's, say; those in it change nothing.",
+    help="Add logs, such as next month's, to a store; logs that it has already are skipped.",
 )
 @click.option(
-    "--partition", type=click.Choice(["month"]), help="Make Parquet a folder with a file for each month."
+    "--partition", type=click.Choice(["month"]), help="Write Parquet as a folder with a file for each month."
 )
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @options
@@ -51,8 +51,8 @@ def command(
     """
     Convert logs to a trace in a standard format.
 
-    Several SOURCES, a folder or a pattern are one trace; - is standard input. The suffix of OUT
-    says what to write: .gwf, .gwf.gz, .gwf.zst, .duckdb, .parquet, .sqlite or .swf. Bad rows are
+    Several SOURCES, a folder or a pattern become one trace; - is standard input. The suffix of OUT
+    selects the format: .gwf, .gwf.gz, .gwf.zst, .duckdb, .parquet, .sqlite or .swf. Bad rows are
     counted and reported, not fatal.
 
     \b

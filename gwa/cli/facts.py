@@ -56,9 +56,9 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.command(name="facts")
 @TRACE
-@click.option("--only", default="", metavar="PREFIX", help="Only facts whose id begins so.")
+@click.option("--only", default="", metavar="PREFIX", help="Restrict to facts whose id begins with this.")
 @click.option(
-    "--explain", is_flag=True, help="Print what each section costs instead: rows read, seconds, memory."
+    "--explain", is_flag=True, help="Print the cost of each section instead: rows read, seconds, memory."
 )
 @click.option(
     "--schema",
@@ -66,7 +66,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     is_eager=True,
     expose_value=False,
     callback=_print_schema,
-    help="Print the JSON Schema of the facts instead, of no trace.",
+    help="Print the JSON Schema of the facts and exit.",
 )
 @parts
 @statements
@@ -78,7 +78,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         "formats",
         multiple=True,
         metavar="NAME",
-        help="Print json, csv or prometheus; another name is what the source is read as (repeatable).",
+        help="Output format json, csv or prometheus; any other name is the input format (repeatable).",
     ),
 )
 @to_file
@@ -86,8 +86,8 @@ def command(trace: Path, only: str, explain: bool, formats: tuple[str, ...], **p
     """
     Print the facts of a trace as JSON: {"id": value}.
 
-    Values are in full precision and SI units. Ids do not change between versions. As CSV they have units and
-    labels, too; monitoring reads them as prometheus.
+    Values are in full precision and SI units; ids do not change between versions. CSV adds units and labels;
+    monitoring systems read the prometheus format.
 
     \b
     Examples:

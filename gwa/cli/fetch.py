@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @click.command(name="fetch")
 @click.argument("keys", nargs=-1, metavar="KEY...")
-@click.option("--list", "listed", is_flag=True, help="List the traces, or those that tell of every KEY.")
-@click.option("--to", "folder", type=OUTPUT_PATH, default=".", metavar="DIR", help="Folder for the files.")
-@click.option("--convert", "converted", is_flag=True, help="Convert each trace to DIR/KEY.parquet, too.")
+@click.option("--list", "listed", is_flag=True, help="List the traces, or those that match every KEY.")
+@click.option("--to", "folder", type=OUTPUT_PATH, default=".", metavar="DIR", help="Output folder.")
+@click.option("--convert", "converted", is_flag=True, help="Also convert each trace to DIR/KEY.parquet.")
 @JSON
 @limits
 def command(
     keys: tuple[str, ...], listed: bool, folder: Path, converted: bool, as_json: bool, **params: Any
 ) -> None:
     """
-    Fetch public traces by their KEY, or list them.
+    Fetch or list public traces.
 
-    Files come from where their owners publish them. A download that was cut continues where it ended.
-    What to cite is written beside them: KEY.cite.txt and KEY.bib.
+    Files come from where their owners publish them. An interrupted download resumes where it stopped.
+    References to cite are written to KEY.cite.txt and KEY.bib.
 
     \b
     Examples:

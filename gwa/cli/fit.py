@@ -38,13 +38,16 @@ MINIMA = 500
     type=click.Choice(["thesis", "text"]),
     default="thesis",
     show_default=True,
-    help="The thesis as its numbers are, or as its text says.",
+    help="Definitions that match the numbers of the thesis, or those of its text.",
 )
 @click.option(
-    "--shift", type=float, metavar="SECONDS", help="When the day begins, after midnight UTC (else 6 h local)."
+    "--shift",
+    type=float,
+    metavar="SECONDS",
+    help="Begin of the day in seconds after midnight UTC; by default 6 h local time.",
 )
-@click.option("--every", is_flag=True, help="Fit every distribution there is, not only the thesis' six.")
-@click.option("--test", is_flag=True, help="Add p-values by parametric bootstrap; takes seconds to minutes.")
+@click.option("--every", is_flag=True, help="Fit all distributions, not only the six of the thesis.")
+@click.option("--test", is_flag=True, help="Add p-values by parametric bootstrap (seconds to minutes).")
 @click.option(
     "--naive",
     is_flag=True,
@@ -59,13 +62,14 @@ def command(
     trace: Path | None, characteristic: str | None, as_list: bool, as_json: bool, **params: Any
 ) -> None:
     """
-    Fit distributions to a characteristic of a trace: a table on a terminal, CSV when piped.
+    Fit distributions to a characteristic of a trace.
 
-    Times and memory are fitted as they are recorded, those above 0; characteristics called log_… are the
-    logarithms that Anoep's thesis (2009) models. KS is the greatest distance of the distribution functions;
-    the best by KS comes first, and fits with a remark come last. The distances of Anderson and Darling (ad),
-    which weighs the tails, and of Cramér and von Mises (cvm) grow with the number of values; like AIC and BIC
-    they are over those that all candidates can produce. With --test each has a p-value.
+    Prints a table on a terminal, CSV when piped. Times and memory are fitted as they are recorded, those
+    above 0; characteristics called log_… are the logarithms that Anoep's thesis (2009) models. KS is the
+    maximum distance between the distribution functions; the best by KS comes first, and fits with a remark
+    come last. The distances of Anderson and Darling (ad), which weighs the tails, and of Cramér and von Mises
+    (cvm) grow with the number of values; like AIC and BIC they are over those that all candidates can
+    produce. With --test each has a p-value.
 
     \b
     Examples:

@@ -10,12 +10,12 @@ from gwa.cli._terminal import echo
 
 @click.command(name="formats")
 @click.argument("name", required=False)
-@click.option("--own", is_flag=True, help="Explain how to read a log of any other format, with an example.")
+@click.option("--own", is_flag=True, help="Print an example converter for any other format.")
 @JSON
 @to_file
 def command(name: str | None, own: bool, as_json: bool) -> None:
     """
-    List the formats that can be read and written, or explain the one called NAME and how to export it.
+    List the supported formats, or explain one.
 
     \b
     Examples:

@@ -19,31 +19,33 @@ RECORDED_OPTIONS: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "s
 
 @click.command(name="generate")
 @click.argument("model", metavar="MODEL_OR_PRESET")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many jobs; or")
-@click.option("--days", type=float, metavar="D", help="how many days of submissions.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of jobs (or --days).")
+@click.option("--days", type=float, metavar="D", help="Days of submissions (or --jobs).")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another trace."
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the random numbers."
 )
 @ARRIVALS
-@click.option("--cpus", type=click.IntRange(min=1), metavar="N", help="Fit the jobs into so many processors.")
+@click.option(
+    "--cpus", type=click.IntRange(min=1), metavar="N", help="Restrict jobs to at most this many processors."
+)
 @click.option(
     "--utilization",
     type=float,
     metavar="SHARE",
-    help="Use so much of them: arrivals are paced. Needs --cpus.",
+    help="Target utilization: arrivals are rescaled to it. Needs --cpus.",
 )
 @OUTPUT
 @limits
 def command(model: str, out: Path, **params: Any) -> None:
     """
-    Make a synthetic trace by a model.
+    Generate a synthetic trace from a model.
 
-    MODEL_OR_PRESET is a file that 'gwa model fit' wrote, or a preset that 'gwa model list' lists. Other
-    --arrivals are fitted to those that the model has by itself, so that they come as often. The suffix
-    of OUT says what to write, as for 'gwa convert'. Its header says that it is synthetic, by which model,
-    parameters and seed: one seed, one trace. What is text comes out the same byte for byte; a .duckdb holds
-    the same jobs, but its bytes may differ. A warning comes first if the model does not keep the load of the
-    log that it was fitted to, or if its gaps have no mean.
+    MODEL_OR_PRESET is a file written by 'gwa model fit', or a preset listed by 'gwa model list'. Other
+    --arrivals are fitted to the model's own arrivals, so that the rate stays the same. The suffix of OUT
+    selects the format, as for 'gwa convert'. The header records that the trace is synthetic, with model,
+    parameters and seed. The same seed gives the same jobs, and the same bytes in text formats. A warning is
+    printed if the model does not keep the load of the log that it was fitted to, or if the mean time between
+    its jobs is infinite.
 
     \b
     Examples:

@@ -18,11 +18,22 @@ SCORES = "scores.jsonl"
 
 @click.command(name="leaderboard")
 @click.argument("traces", nargs=-1, required=True, type=PATH)
-@click.option("--models", metavar="NAME,…", help="Models to compare, else all.")
-@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Workloads of each.")
+@click.option("--models", metavar="NAME,…", help="Models to compare; all by default.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Synthetic workloads of each model.",
+)
 @click.option("--details", is_flag=True, help="Print the distance of each measure instead of ranks.")
 @click.option(
-    "-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Folder for a page with a figure."
+    "-o",
+    "--output",
+    "folder",
+    type=OUTPUT_PATH,
+    metavar="DIR",
+    help="Output folder for a page with a figure, and for scores.",
 )
 @JSON
 @options
@@ -31,11 +42,11 @@ def command(
     as_json: bool, **params: Any,
 ) -> None:  # fmt: skip
     """
-    Compare models: each is fitted to half of the weeks of each trace, and scored on the other half.
+    Rank models by how well they reproduce held-out weeks.
 
-    Both halves take their turns. Models are ranked by each measure of 'gwa score'; the mean rank decides.
-    Replayed and resampled training weeks are shown, but they are no models and have no rank. In the folder
-    scores are kept as they are found: a run that was broken off goes on where it was.
+    Each model is fitted to half of the weeks of each trace and scored on the other half, and vice versa.
+    Models are ranked by each measure of 'gwa score'; the mean rank decides. Replayed and resampled training
+    weeks are shown for comparison and have no rank. Scores are stored in DIR: an interrupted run resumes.
 
     \b
     Examples:

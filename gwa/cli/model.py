@@ -12,7 +12,7 @@ from gwa.cli._terminal import echo, echo_json
 @click.group(name="model")
 def command() -> None:
     """
-    List models of workloads and their published parameters, and fit a model to a trace.
+    List models of workloads, and fit them to traces.
 
     \b
     Examples:
@@ -48,7 +48,9 @@ def listed(as_json: bool) -> None:
 @TRACE
 @click.argument("model")
 @ARRIVALS
-@click.option("-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="File to write, else print it.")
+@click.option(
+    "-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="Output file instead of standard output."
+)
 @options
 def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **params: Any) -> None:
     """

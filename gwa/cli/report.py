@@ -53,17 +53,19 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     type=OUTPUT_PATH,
     metavar="DIR",
     default=".",
-    help="Folder to write to.",
+    help="Output folder.",
 )
-@click.option("--sections", metavar="ID,ID", help="Only these sections, such as users,waits.")
+@click.option("--sections", metavar="ID,ID", help="Restrict to these sections, such as users,waits.")
 @click.option(
     "--view",
     type=click.Choice(["operator", "modeller", "all"]),
     default="all",
     show_default=True,
-    help="For whom: sections for modellers are left out, alone, or folded behind the others.",
+    help="Sections for operators, for modellers, or all, with those for modellers folded.",
 )
-@click.option("--every", is_flag=True, help="Sections that take long, too: how models describe the trace.")
+@click.option(
+    "--every", is_flag=True, help="Add the sections that take long, such as the comparison of all models."
+)
 @click.option(
     "--top",
     type=click.IntRange(1, 1000),
@@ -77,12 +79,12 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     is_eager=True,
     expose_value=False,
     callback=_print_schema,
-    help="Print the JSON Schema of --json instead, of no trace.",
+    help="Print the JSON Schema of --json and exit.",
 )
 @click.option(
     "--against",
     metavar="WHEN",
-    help="Say first what is different from this period, such as 2007-03, or previous: the one before.",
+    help="Begin with the differences from another period, such as 2007-03 or previous.",
 )
 @looks
 @parts
@@ -106,8 +108,8 @@ def command(
     """
     Write a report on each trace, or on a part of it.
 
-    Of a trace with fewer than 50 jobs it has only a table of the jobs and what is known of their quality,
-    unless --view or --sections asks for more.
+    The report on a trace of fewer than 50 jobs is a table of its jobs and the data quality, unless --view or
+    --sections asks for more.
 
     \b
     Examples:

@@ -24,11 +24,11 @@ SHOWN: Final = {"measure", "verdict", "real", "synthetic", "by", "distance", "ha
 @to_file
 def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
     """
-    Score how realistic a synthetic trace is: its distance from a real one, measure by measure.
+    Score how realistic a synthetic trace is.
 
-    Beside each distance stands what chance does: the distance of one half of the weeks of the real trace
-    from the other, and that of resampled jobs. Both traces are scheduled on one system at one load, to tell
-    what a scheduler sees. The numbers are a table on a terminal, CSV when piped.
+    For each measure it prints the distance from the real trace, with two noise floors: the distance of one
+    half of the weeks of the real trace from the other half, and that of resampled jobs. Both traces are also
+    scheduled on one system at one load, to compare what a scheduler sees. Prints a table, or CSV when piped.
 
     \b
     Examples:

@@ -23,30 +23,30 @@ if TYPE_CHECKING:
     type=OUTPUT_PATH,
     required=True,
     metavar="DIR",
-    help="Folder for what comes of it.",
-)
-@click.option("--repetitions", type=click.IntRange(min=1), metavar="N", help="Others than the file says.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; else as many as processors."
+    help="Output folder.",
 )
 @click.option(
-    "--schedules", is_flag=True, help="Keep when and where each task ran, a Parquet file for each run."
+    "--repetitions", type=click.IntRange(min=1), metavar="N", help="Repetitions instead of those of the file."
 )
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; by default one per processor."
+)
+@click.option("--schedules", is_flag=True, help="Write the schedule of each run as Parquet.")
 @click.option("--gantt", metavar="RUN", help="Draw the schedule of a run, named as in results.csv.")
 @JSON
-@click.option("--quiet", is_flag=True, help="Say nothing but errors.")
-@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
     experiment: Path, folder: Path, repetitions: int | None, jobs: int | None, schedules: bool,
     gantt: str | None, as_json: bool, **params: Any,
 ) -> None:  # fmt: skip
     """
-    Simulate how schedulers treat bags of tasks, or parallel jobs, as an experiment in a TOML file states.
+    Simulate schedulers on bags of tasks or parallel jobs.
 
-    The file names workloads (a trace, or a model at a load), a system of clusters, policies and
-    repetitions; those in experiments/ are examples. DIR gets results.csv and results.parquet with a row for
-    each run and class of bag sizes, a page with figures, and the result of each run: when it is stopped, the
-    same command goes on where it was. The means with their confidence intervals are printed.
+    EXPERIMENT.toml names workloads (a trace, or a model at a load), a system of clusters, policies and
+    repetitions; those in experiments/ are examples. DIR receives results.csv and results.parquet with a row
+    for each run and class of bag sizes, a page with figures, and the result of each run, so that an
+    interrupted experiment resumes. Prints the means with their confidence intervals.
 
     \b
     Examples:

@@ -13,7 +13,7 @@ from gwa.cli._terminal import echo
 @click.group(name="site")
 def command() -> None:
     """
-    Build the static site of an archive of traces, and look at it.
+    Build and preview the static site of an archive.
 
     \b
     Examples:
@@ -25,15 +25,15 @@ def command() -> None:
 @command.command(name="build")
 @click.argument("folder", metavar="SITE_DIR", type=PATH)
 @click.option(
-    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT_DIR", help="Folder of the site."
+    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT_DIR", help="Output folder."
 )
 @click.option(
-    "--url", default="", help="Where the site will stand, for feeds and 404.html; else as archive.toml says."
+    "--url", default="", help="Address of the site, for feeds and 404.html; by default that of archive.toml."
 )
 @click.option(
-    "--jobs", type=click.IntRange(1, 64), metavar="N", help="Traces at a time; else one a processor."
+    "--jobs", type=click.IntRange(1, 64), metavar="N", help="Worker processes; by default one per processor."
 )
-@click.option("--publish-names", is_flag=True, help="Publish traces that hold names of people or hosts, too.")
+@click.option("--publish-names", is_flag=True, help="Also publish traces with names of people or hosts.")
 @limits
 @click.pass_context
 def build(
@@ -46,10 +46,11 @@ def build(
     **params: Any,
 ) -> None:
     """
-    Build the archive that SITE_DIR/archive.toml describes; only what has changed is rebuilt.
+    Build the archive that SITE_DIR/archive.toml describes.
 
-    The site in OUT_DIR stays whole until the new one takes its place in one step. A trace that is broken, or
-    that still holds names, is left out with a note on its page; the exit status is then 1.
+    Only what has changed is rebuilt, and the new site replaces the old one in one step. A trace that cannot
+    be read, or that still holds names of people, is left out with a note on its page; the exit status is then
+    1.
 
     \b
     Example:
@@ -77,11 +78,17 @@ def build(
 
 @command.command(name="serve")
 @click.argument("folder", metavar="OUT_DIR", type=PATH)
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 is any.")
-@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port; 0 selects a free one.",
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def serve(folder: Path, port: int, debug: bool) -> None:
     """
-    Serve a site for a look, to this machine only.
+    Preview a site, on this machine only.
 
     \b
     Example:

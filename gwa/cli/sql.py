@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 @to_file
 def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
     """
-    Query a trace with SQL: a table on a terminal, CSV when piped.
+    Query a trace with SQL.
 
-    The table jobs has the 29 fields of GWF and the extension fields, such as n_gpus; ran has the jobs that
-    ran, with start_time, end_time and cpu_seconds. Others are header, sources, rejects, repairs and
-    dependencies. A query reads the trace, no other file, and writes none. In CSV, text that a spreadsheet
-    would take for a formula begins with an apostrophe. Times with a zone are shown in that of the trace.
+    Prints a table on a terminal, CSV when piped. The table jobs has the 29 fields of GWF and the extension
+    fields, such as n_gpus; ran has the jobs that ran, with start_time, end_time and cpu_seconds. Other
+    tables: header, sources, rejects, repairs and dependencies. Queries read the trace only and write nothing.
+    In CSV, text that a spreadsheet would take for a formula begins with an apostrophe. Times with a zone are
+    shown in the zone of the trace.
 
     \b
     Example:

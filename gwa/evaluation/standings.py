@@ -22,7 +22,7 @@ LEGEND: Final = (
     " mean rank on those alone that all models produce, each aspect counting once. Then the rank in each"
     " aspect. Noise floors: the median of distance over noise floor, 1 being as far as one half of a trace is"
     " from the other. Scheduler: on how many traces that is at most 1 for what a scheduler sees. Rows without"
-    " a rank are no models."
+    " a rank are not models."
 )
 
 

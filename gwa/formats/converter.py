@@ -73,7 +73,7 @@ COLUMN_TYPE: Final = re.compile(r"[A-Za-z]\w*(\(\d+(, ?\d+)?\))?(\[\])*", re.ASC
 """Names and types of columns; both become part of SQL, and nothing else may."""
 
 MAXIMUM_COLUMNS: Final = 500
-"""A source with more columns is no log: tables of thousands of columns take memory and time without end."""
+"""A source with more columns is not a log: thousands of columns would take too much memory and time."""
 
 TABLES: Final = ("recorded", "header", "source_ids", "dependencies")
 """The tables of a store that a definition may use, beside those of the source."""

@@ -24,7 +24,7 @@ from gwa.util import plugins
 from gwa.util.assets import asset
 
 MAXIMUM_BYTES: Final = 1_000_000
-"""A larger file is no definition."""
+"""A larger file is not a definition."""
 
 
 @cache
@@ -117,7 +117,7 @@ def _text(path: Traversable) -> str:
     except OSError as error:
         raise UnknownFormat(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise DefinitionError(f"{path.name}: is no text, expected a definition in SQL") from error
+        raise DefinitionError(f"{path.name}: is not text, expected a definition in SQL") from error
 
 
 def writer(path: Path) -> Format:

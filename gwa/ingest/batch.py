@@ -113,7 +113,7 @@ class Records:
         self.rejects.append(Reject(line, reason, text))
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the records to *table*; text that is no value of a column's type becomes missing."""
+        """Append the records to *table*; text that is not a value of a column's type becomes missing."""
         if self.rows:
             insert_rows(database, table, self.table_spec, ("".join(self.rows).encode(),), folder)
 

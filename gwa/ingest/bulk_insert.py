@@ -50,7 +50,7 @@ def insert_rows(
     missing: str = MISSING_CELL,
 ) -> None:
     """
-    Append *rows* to *table*; text that is no value of a column's type becomes missing.
+    Append *rows* to *table*; text that is not a value of a column's type becomes missing.
 
     *folder* is for a temporary file.
     """

@@ -27,7 +27,7 @@ RAW_RANGES: Final = {"status": (-(2.0**31), 2.0**31 - 1)}
 """Wider ranges that hold until `finish_jobs`, since a converter's steps may need the raw values."""
 
 CLOCK_SKEW: Final = "a slightly negative {} was set to 0"
-INVALID_VALUE: Final = "a {} that is no valid value was set to missing"
+INVALID_VALUE: Final = "a {} that is not a valid value was set to missing"
 UNKNOWN_STATUS: Final = "a status other than 1, 0 and 5 was set to missing"
 JOB_NUMBERS: Final = (
     "job numbers were missing or repeated: jobs were renumbered in order of submission, and which job had"

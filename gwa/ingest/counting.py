@@ -94,7 +94,7 @@ def _mark_unix_times(store: Store) -> None:
 
 
 def _note_jobs_without_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:
-    """Count the jobs without any time; raise `TraceError` if all are, since those are no jobs of a trace."""
+    """Count the jobs without any time; raise `TraceError` if all are, since those are not jobs of a trace."""
     jobs, timed = store.row(
         "select count(*), count(*) filter (where submit_time is not null or run_time is not null) from jobs"
     )

@@ -224,7 +224,7 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
         raise DefinitionError(f"{spec.title}: {error}") from error
     unknown = set(yields) - set(NAMES) - set(EXTRA_COLUMNS)
     if unknown:
-        message = f"{spec.title}: its SELECT yields '{min(unknown)}', which is no field"
+        message = f"{spec.title}: its SELECT yields '{min(unknown)}', which is not a field"
         raise DefinitionError(message)
     values = dict(reversed(header))
     constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}

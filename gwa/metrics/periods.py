@@ -120,7 +120,7 @@ def dated(period: str, store: Store, today: str | None = None) -> str:
     trace, and ``this-month`` the one in which its knowledge ends. With *today*, a date, they are the month
     before the one of that date, and its own. Weeks begin on Mondays, or every seven days from the first.
     Other texts are returned as they are. Raise `ArgumentError` for a month or year without dates, or if
-    *today* is no date.
+    *today* is not a date.
     """
     named = NAMED.fullmatch(period)
     if not named:

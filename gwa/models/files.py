@@ -12,7 +12,7 @@ from gwa.util.toml import read_text
 from gwa.util.version import __version__
 
 MAXIMUM_BYTES: Final = 50_000_000
-"""A larger file is no model."""
+"""A larger file is not a model."""
 
 WARNINGS: Final = "warnings"
 """What a model does not keep of the log that it was fitted to, in its origin."""
@@ -55,9 +55,9 @@ def read_preset(path: Path) -> Preset:
     except DefinitionError as error:
         raise ModelError(str(error)) from error
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: is no JSON, expected {WRITTEN}") from error
+        raise ModelError(f"{path}: is not JSON, expected {WRITTEN}") from error
     if not isinstance(fields, dict):
-        raise ModelError(f"{path}: is no model, expected {WRITTEN}")
+        raise ModelError(f"{path}: is not a model, expected {WRITTEN}")
     try:
         model = parse_model(fields)
     except ModelError as error:

@@ -56,5 +56,5 @@ ARCHITECTURES: Final = {name: structure.meaning for name, structure in _ARCHITEC
 def architecture(name: str) -> Architecture:
     """Return an architecture; raise `SimulationError` for an unknown *name*."""
     if name not in _ARCHITECTURES:
-        raise SimulationError(f"'{name}' is no architecture, expected one of {', '.join(ARCHITECTURES)}")
+        raise SimulationError(f"'{name}' is not an architecture, expected one of {', '.join(ARCHITECTURES)}")
     return _ARCHITECTURES[name]

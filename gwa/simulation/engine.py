@@ -69,7 +69,7 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
     if not period >= 0 or period == inf:
         raise SimulationError(f"the period of monitoring is {period:g} seconds")
     if isnan(horizon):
-        raise SimulationError("the horizon is no time")
+        raise SimulationError("the horizon is not a time")
     if len(tasks) and not structure.central and tasks.site.max() >= len(grid):
         raise SimulationError(f"there is no cluster {tasks.site.max()}, where a task is submitted")
     table, speeds = _table(tasks, policy), _visible(policy.resources, grid.speeds, np.zeros(len(grid)), 1.0)

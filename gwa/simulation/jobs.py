@@ -34,7 +34,7 @@ class Jobs:
         Return the jobs described by four columns of the same length, sorted by submission.
 
         An estimate that is missing or below the run time becomes the run time, since in a log such a
-        job was not killed. Raise `SimulationError` for what is no job.
+        job was not killed. Raise `SimulationError` for what is not a job.
         """
         columns = [np.asarray(column, np.float64) for column in (submit, run, procs)]
         estimates = columns[1] if estimate is None else np.asarray(estimate, np.float64)

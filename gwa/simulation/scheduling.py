@@ -104,7 +104,7 @@ def scheduler(name: str) -> Scheduler:
     if replicating := re.fullmatch(r"WQR-([1-9]\d{0,3})", name):
         return replace(_SCHEDULERS["WQR-x"], replicas=int(replicating[1]))
     if name not in _SCHEDULERS or name == "WQR-x":
-        raise SimulationError(f"'{name}' is no task scheduling, expected one of {', '.join(SCHEDULERS)}")
+        raise SimulationError(f"'{name}' is not a task scheduling, expected one of {', '.join(SCHEDULERS)}")
     return _SCHEDULERS[name]
 
 

@@ -65,7 +65,7 @@ SELECTIONS: Final = {name: policy.meaning for name, policy in _SELECTIONS.items(
 def selection(name: str) -> Selection:
     """Return a policy; raise `SimulationError` for an unknown *name*."""
     if name not in _SELECTIONS:
-        raise SimulationError(f"'{name}' is no task selection, expected one of {', '.join(SELECTIONS)}")
+        raise SimulationError(f"'{name}' is not a task selection, expected one of {', '.join(SELECTIONS)}")
     return _SELECTIONS[name]
 
 

@@ -57,7 +57,7 @@ class Tasks:
         Without *bag* each task is a bag of its own; without *user* or *site* all have the same. A run time
         is predicted as the mean of the last two that had ended for the same user, or else of all that had
         ended, or else as a second: Tsafrir, Etsion and Feitelson (2007), except that who has ended is
-        judged without a schedule, by *submit* + *run*. Raise `SimulationError` for what is no task.
+        judged without a schedule, by *submit* + *run*. Raise `SimulationError` for what is not a task.
         """
         times, runs = _column("submit", submit), _column("run", run, minimum=0)
         count = len(times)
@@ -96,7 +96,7 @@ def _column(name: str, values: ArrayLike, *, minimum: float = -np.inf, whole: bo
     """Return a column of numbers, which must be finite and at least *minimum*."""
     column = np.asarray(values, np.float64)
     if column.ndim != 1:
-        raise SimulationError(f"the tasks' {name} is no column")
+        raise SimulationError(f"the tasks' {name} is not a column")
     bad = ~(np.isfinite(column) & (column >= minimum) & (not whole or column == np.floor(column)))
     if bad.any():
         row = int(np.argmax(bad))

@@ -85,7 +85,7 @@ def shifts(series: ArrayLike, least: float, period: float = 52.18) -> list[Shift
     least
         The smallest change that matters, in units of the series.
     period
-        The values in a cycle that is no change, by default the weeks of a year.
+        The values in a cycle that is not a change, by default the weeks of a year.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def p_value(first: ArrayLike, second: ArrayLike, cycle: int = 7, places: tuple[i
     ----------
     first, second
         Finite values at equal distances, `MINIMUM_LENGTH` to `MAXIMUM_LENGTH` of each. What repeats every
-        *cycle* values is no difference, if both have two cycles at least.
+        *cycle* values is not a difference, if both have two cycles at least.
     cycle
         The number of values after which a series repeats itself, such as the days of a week; 1 where nothing
         repeats.

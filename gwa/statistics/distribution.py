@@ -143,7 +143,7 @@ class Distribution(ABC):
 
     def degenerate(self) -> str:
         """
-        Say in a few words how the parameters are no maximum of the likelihood that means anything.
+        Say in a few words how the parameters are not the maximum of the likelihood that means anything.
 
         Empty for most. A parameter on the bound of what is searched, or a mixture whose parts coincide, is
         the sign of a distribution that does not suit the data; it stands in tables but is never the best.

@@ -28,7 +28,7 @@ MIN_OBSERVATIONS = 185
 """Of fewer values, one sample in 20 is farther than `ROUGH_KS` from its own distribution (Kolmogorov)."""
 
 SIGNIFICANCE = 0.05
-"""What chance alone exceeds more often than this is no sign of a difference."""
+"""What chance alone exceeds more often than this is not a sign of a difference."""
 
 Policy: TypeAlias = Literal["common", "thesis"]
 """

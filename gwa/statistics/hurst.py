@@ -5,7 +5,7 @@ Input is the number of arrivals (or any amount) in equally long bins, in order. 
 line to how variance, range or power changes with scale, and takes its slope for H: 1/2 where bins are
 independent, towards 1 where bursts occur at all time scales. That is an estimate only of a series that has
 such a line. Cycles, a memory of some hours, steps of the level and trends have a slope too, so that an H
-above 1/2 is no evidence of long-range dependence: see `gwa.statistics.spectra`. `without_cycles` removes the
+above 1/2 is not evidence of long-range dependence: see `gwa.statistics.spectra`. `without_cycles` removes the
 daily and the weekly cycle. `wavelet` is unbiased on fractional Gaussian noise and blind to a constant trend.
 """
 

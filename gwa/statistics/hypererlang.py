@@ -50,7 +50,7 @@ class HyperErlang(PhaseMixture):
     needs = 3
 
     def __post_init__(self) -> None:
-        """Refuse an order or rates of 0 or less, and a weight that is no probability."""
+        """Refuse an order or rates of 0 or less, and a weight that is not a probability."""
         require(order=self.order, rate1=self.rate1, rate2=self.rate2)
         if not 0 <= self.weight <= 1:
             raise ValueError(f"weight is between 0 and 1, not {self.weight}")

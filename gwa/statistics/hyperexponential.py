@@ -37,7 +37,7 @@ class HyperExponential(PhaseMixture):
     support = NONNEGATIVE
 
     def __post_init__(self) -> None:
-        """Refuse rates of 0 or less, and a weight that is no probability."""
+        """Refuse rates of 0 or less, and a weight that is not a probability."""
         require(rate1=self.rate1, rate2=self.rate2)
         if not 0 <= self.weight <= 1:
             raise ValueError(f"weight is between 0 and 1, not {self.weight}")

@@ -38,7 +38,7 @@ class HyperGamma(PhaseMixture):
     needs = 3
 
     def __post_init__(self) -> None:
-        """Refuse shapes and scales of 0 or less, and a weight that is no probability."""
+        """Refuse shapes and scales of 0 or less, and a weight that is not a probability."""
         require(shape1=self.shape1, scale1=self.scale1, shape2=self.shape2, scale2=self.scale2)
         if not 0 <= self.weight <= 1:
             raise ValueError(f"weight is between 0 and 1, not {self.weight}")

@@ -6,7 +6,7 @@ memory of a day or from steps of the level. The shape of the spectrum over all s
 straight on logarithmic axes, a memory time has a corner. `compare` fits four spectra to the number of
 arrivals in each hour by Whittle's likelihood and gives a verdict, which is long-range dependence only where a
 power law wins. No length of series tells a power law from a mixture of many memory times (Granger 1980), and
-an undecided verdict is no evidence against long-range dependence: memory of some hours on top of a power law
+an undecided verdict is not evidence against long-range dependence: memory of some hours on top of a power law
 is enough for it.
 """
 

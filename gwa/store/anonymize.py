@@ -47,9 +47,8 @@ def read_key(path: Path | None) -> bytes:
     if path.exists():
         key = path.read_bytes()[:MAXIMUM_KEY_LENGTH].strip()
         if len(key) < MINIMUM_KEY_LENGTH:
-            message = (
-                f"{path}: is no key, expected at least {MINIMUM_KEY_LENGTH} characters that cannot be guessed"
-            )
+            length = MINIMUM_KEY_LENGTH
+            message = f"{path}: is not a key, expected at least {length} characters that cannot be guessed"
             raise TraceError(message)
         return key
     key = secrets.token_hex(32).encode()

@@ -108,12 +108,12 @@ class Store(Queries):
             folder.remove()
             if isinstance(error, TraceError):
                 raise
-            raise TraceError(f"{path}: is no readable store: {str(error).splitlines()[0]}") from error
+            raise TraceError(f"{path}: is not a readable store: {str(error).splitlines()[0]}") from error
         return store
 
     def _trust_nothing(self, path: Path) -> None:
         """
-        Refuse a file that is no store, and replace its view of jobs by our own.
+        Refuse a file that is not a store, and replace its view of jobs by our own.
 
         Only plain tables are believed: a view or a macro in a stranger's file could read other files.
         """

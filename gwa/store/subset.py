@@ -93,7 +93,7 @@ def select(store: Store, subset: Subset) -> Store:
         jobs = store.row(query)[0]
     except (duckdb.Error, DefinitionError, EngineError) as error:
         reason = str(error).splitlines()[0]
-        message = f"'{subset.where}' is no condition on jobs such as run_time > 3600: {reason}"
+        message = f"'{subset.where}' is not a condition on jobs such as run_time > 3600: {reason}"
         raise ArgumentError(message) from error
     if not jobs:
         raise TraceError(f"the trace has no jobs that fit: {subset}{_extent(store)}")
@@ -191,7 +191,7 @@ def moment(text: str) -> tuple[datetime, int]:
     """
     match = MOMENT.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"'{text}' is no date")
+        raise ValueError(f"'{text}' is not a date")
     given = [int(part) for part in match.groups() if part]
     year, month, day, hour, minute = given + [1, 1, 1, 0, 0][len(given) :]
     return datetime(year, month, day, hour, minute), min(len(given), 4)  # noqa: DTZ001 - the caller knows

@@ -28,7 +28,7 @@ MAXIMUM_BYTES: Final = 100_000
 
 MAXIMUM_CHARACTERS: Final = 20_000
 MAXIMUM_NUMBER: Final = 1e300
-"""Longer texts and larger numbers are mistakes; nan and infinity are no values either."""
+"""Longer texts and larger numbers are mistakes; nan and infinity are not values either."""
 
 MAXIMUM_SHOWN: Final = 80
 """Characters of a value, or of a key, that an error shows."""
@@ -124,7 +124,7 @@ def read_text(path: Path, expected: str, maximum: int = MAXIMUM_BYTES) -> str:
         raise DefinitionError(f"{path}: {reason}, expected {expected}") from error
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise DefinitionError(f"{path}:{line}: is no UTF-8 text") from error
+        raise DefinitionError(f"{path}:{line}: is not UTF-8 text") from error
 
 
 def record(kind: type[T], value: object, path: str = "", make: Make | None = None) -> T:

@@ -1,4 +1,4 @@
-"""Conditions on facts: what holds, what is unknown, what is no condition, and what is computed for them."""
+"""Conditions on facts: what holds, what is unknown, texts that are none, and what is computed for them."""
 
 import operator
 
@@ -48,7 +48,7 @@ def test_words_and_truth_are_equal_or_not():
     "text", ["", "trace.jobs", "trace.jobs<", "<3", "trace.jobs=3", "trace.jobs<<3", "trace.jobs=>3", "a b<3"]
 )
 def test_what_is_no_condition_is_told(text):
-    with pytest.raises(DefinitionError, match="is no condition, expected a fact, one of"):
+    with pytest.raises(DefinitionError, match="is not a condition, expected a fact, one of"):
         Condition.parse(text)
 
 
@@ -60,7 +60,7 @@ def test_words_have_no_order(text):
 
 @pytest.mark.parametrize("limit", ["nan", "inf", "-inf"])
 def test_a_limit_is_finite(limit):
-    with pytest.raises(DefinitionError, match="is no limit"):
+    with pytest.raises(DefinitionError, match="is not a limit"):
         Condition.parse(f"trace.jobs<{limit}")
 
 

@@ -25,7 +25,7 @@ AVERAGED = re.compile(
     r"\.(mean|median|p95|mean_nonzero|mean_per_day|typical_day|jobs_per_day|procs_mean)$"
     r"|^perf\.(running|waiting)\.|^capacity\.peak$|^gpu\.total$"  # averages over intervals, shares of GPUs
 )
-"""Averages and quantiles of counts are no whole numbers."""
+"""Averages and quantiles of counts are not whole numbers."""
 
 SUMMARIES = ("min", "median", "p95", "max")
 

@@ -1,5 +1,6 @@
 """A whole site: built, built again, broken, killed, served and read."""
 
+import errno
 import hashlib
 import http.client
 import json
@@ -16,11 +17,12 @@ import pytest
 from click.testing import CliRunner
 
 import gwa
+from gwa.archive._worker import apart, attempt
 from gwa.archive.build import BuildOptions, build
 from gwa.archive.link_check import broken_links
 from gwa.archive.server import server
 from gwa.cli.site import command
-from gwa.errors import DefinitionError
+from gwa.errors import DefinitionError, OutputError
 from gwa.formats.registry import all_formats
 from tests.conftest import HOME
 from tests.killing import run
@@ -384,3 +386,22 @@ def test_a_build_that_is_killed_leaves_the_old_site_whole(fresh):
 
     assert b"1 traces made" in done.stderr
     assert sorted(path.name for path in fresh.iterdir()) == ["public", "site"], "what was left is swept away"
+
+
+def _fill_the_disk():
+    raise OSError(errno.ENOSPC, "No space left on device", "somewhere")
+
+
+def _refuse_to_write():
+    raise OutputError("out.duckdb: cannot be written: File too large")
+
+
+@pytest.mark.parametrize("task", [_fill_the_disk, _refuse_to_write])
+def test_a_site_that_cannot_be_written_is_not_taken_for_one_with_a_broken_trace(task):
+    class Here:
+        """A worker in this process."""
+
+        ask = staticmethod(attempt)
+
+    with pytest.raises(OutputError, match="the site cannot be written"):
+        apart(Here(), task)  # type: ignore[arg-type]

@@ -206,7 +206,7 @@ def test_a_leaderboard_is_read_from_either_form(tmp_path):
 def test_what_is_no_leaderboard_is_named(tmp_path, text):
     (tmp_path / NAME).write_text(text)
 
-    with pytest.raises(DefinitionError, match=r"leaderboard.json: is no leaderboard"):
+    with pytest.raises(DefinitionError, match=r"leaderboard.json: is not a leaderboard"):
         read_board(tmp_path)
 
 

@@ -21,7 +21,7 @@ from tests.cli.test_cli import SAMPLE, run
             "there is no fact 'utilisation.mean', the nearest are: utilization.mean",
         ),
         (("users.by_jobs>1",), 2, "users.by_jobs is a list"),
-        (("nonsense",), 2, "'nonsense' is no condition"),
+        (("nonsense",), 2, "'nonsense' is not a condition"),
     ],
 )
 def test_the_exit_status_says_whether_a_condition_holds(conditions, status, said, tmp_path):

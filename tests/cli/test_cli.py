@@ -103,7 +103,7 @@ def test_check_fails_on_rejected_rows_only(tmp_path):
         (("nonsense",), 2, "No such command"),
         (("sql", str(SAMPLE), "select nonsense"), 1, "gwa: the query failed"),
         (("facts", str(SAMPLE), "--format", "nonsense"), 2, "there is no format 'nonsense'"),
-        (("facts", str(SAMPLE), "--memory", "plenty"), 2, "'plenty' is no size, expected one such as 2GB"),
+        (("facts", str(SAMPLE), "--memory", "plenty"), 2, "'plenty' is not a size, expected one such as 2GB"),
         (("facts", str(SAMPLE), "--memory", "349MB"), 2, "349MB is not enough, expected at least 350MB"),
     ],
 )

@@ -83,3 +83,16 @@ def test_a_wrong_word_is_an_error_of_usage(words, tmp_path):
     assert done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_completion_script(shell):
+    assert "_GWA_COMPLETE" in run("completion", shell).stdout
+
+
+def test_commands_are_completed(monkeypatch):
+    monkeypatch.setenv("COMP_WORDS", "gwa rep")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    monkeypatch.setenv("_GWA_COMPLETE", "bash_complete")
+    done = subprocess.run([sys.executable, "-m", "gwa"], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["plain,report"]

@@ -213,7 +213,7 @@ def test_earlier_ads_of_a_job_are_folded_into_the_last(jobs):
 def test_ads_of_other_things_are_refused(jobs):
     jobs({"MyType": "Machine", "Cpus": 8}, ad(), fields="1")
     assert account(jobs) == (2, 1, 0, 1, 0)
-    assert rejects(jobs) == [(1, "is no job: it has neither a ClusterId nor a GlobalJobId")]
+    assert rejects(jobs) == [(1, "is not a job: it has neither a ClusterId nor a GlobalJobId")]
 
 
 def test_what_is_no_assignment_is_refused_by_itself(jobs):

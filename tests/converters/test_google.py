@@ -621,11 +621,11 @@ def test_fields_of_2019(store):
 
 
 BAD_JSON = {
-    "half an object": (instance(700, 0)[:-9], "is no JSON object"),
-    "no object": ("[1, 2]", "is no JSON object"),
-    "a number": ("7", "is no JSON object"),
-    "words": ("hello world", "is no JSON object"),
-    "deep": ("[" * 300_000, "is no JSON object"),
+    "half an object": (instance(700, 0)[:-9], "is not a JSON object"),
+    "no object": ("[1, 2]", "is not a JSON object"),
+    "a number": ("7", "is not a JSON object"),
+    "words": ("hello world", "is not a JSON object"),
+    "deep": ("[" * 300_000, "is not a JSON object"),
     "deep object": ('{"a":' * 100_000 + "1" + "}" * 100_000, "its time is missing or negative"),
     "a time in words": (instance(0, 0, time="noon"), "time is 'noon', expected a number"),
     "a time beyond all": (instance(0, 0, time=2**63), f"time is '{2**63}', expected a number"),
@@ -1035,7 +1035,7 @@ LARGE = 45_000
 
 
 def spoiled(log, row, kinds):
-    """Write the lives of LARGE tasks, one line that is no event, and one without its time."""
+    """Write the lives of LARGE tasks, one line that is not an event, and one without its time."""
     lines = [
         row % (600_000_000 + 5_000_000 * task + kind, 6_000_000_000 + task, kind)
         for task in range(LARGE)

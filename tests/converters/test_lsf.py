@@ -465,7 +465,7 @@ def test_times_of_bjobs_are_local(records):
 def test_what_is_no_job_is_refused(records):
     assert records(told(), told(JOBID="x"), "7", fields="source_id") == [("7",)]
     reasons = {reason for _, reason in records.rejects()}
-    assert reasons == {"is no JSON object", "JOBID is 'x', expected a number"}
+    assert reasons == {"is not a JSON object", "JOBID is 'x', expected a number"}
 
 
 def by_hand_of_bjobs(said):

@@ -417,7 +417,7 @@ def test_cpus_of_philly_are_those_that_are_stated():
     ("change", "reason"),
     [
         ({"jobid": None}, "its jobid is missing"),
-        ({"submitted_time": "soon"}, "its submitted_time is no time"),
+        ({"submitted_time": "soon"}, "its submitted_time is not a time"),
     ],
 )
 def test_a_job_of_philly_that_cannot_be_placed_is_refused(change, reason, tmp_path):
@@ -539,7 +539,7 @@ def test_tasks_of_wfcommons(path):
     assert (account.jobs, account.rejected) == (len(tasks), 0)
 
 
-# What is no trace of these.
+# What is not a trace of these.
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def test_what_is_no_job_is_refused(tmp_path):
     with open_trace([path]) as store:
         assert store.account.rejected == 4
         assert {reason for (reason,) in store.rows("select reason from rejects")} == {
-            "is no JSON object",
+            "is not a JSON object",
             "JobID is 'many', expected one such as 123, 123_4 or 123.batch",
             "JobID is '', expected one such as 123, 123_4 or 123.batch",
         }

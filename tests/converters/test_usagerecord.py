@@ -823,12 +823,12 @@ def test_strictness_ends_the_processes(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("a[b]", "is no path"), ("", "is no path"), ("a//b", "is no path"), ("a@b@c", "is no path")],
+    [("a[b]", "is not a path"), ("", "is not a path"), ("a//b", "is not a path"), ("a@b@c", "is not a path")],
 )
 def test_a_path_that_is_none_is_told(path, message):
     with pytest.raises(DefinitionError, match=message):
         build_tree({"x": path}, ["x"])
-    with pytest.raises(DefinitionError, match="is no column"):
+    with pytest.raises(DefinitionError, match="is not a column"):
         build_tree({"y": "a"}, ["x"])
 
 

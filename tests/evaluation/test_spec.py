@@ -55,11 +55,11 @@ MISTAKES = {
     'title = "Good"|title = "Good': (1, "expected TOML"),
     '"FPLT", "WQR-2"|"FPLT", "SJF"': (
         2,
-        "schedulers[1]: 'SJF' is no task scheduling, expected one of ECT, FPLT",
+        "schedulers[1]: 'SJF' is not a task scheduling, expected one of ECT, FPLT",
     ),
     '"FPLT", "WQR-2"|"FPLT", "FPLT"': (2, "schedulers[1]: 'FPLT' is there twice"),
     '"FPLT", "WQR-2"|': (2, "schedulers: expected either these, for bags of tasks, or policies"),
-    '"S-B"|"S-X"': (3, "selections[1]: 'S-X' is no task selection, expected one of S-T, S-B"),
+    '"S-B"|"S-X"': (3, "selections[1]: 'S-X' is not a task selection, expected one of S-T, S-B"),
     "0.5, 0.9|0.5, -0.9": (7, "loads is -0.9, expected a number above 0"),
     "0.5, 0.9|0.5, true": (7, "loads[1]: is True, expected a number"),
     "0.5, 0.9|0.5, nan": (7, "loads[1]: is nan, expected a number"),
@@ -105,7 +105,7 @@ def test_a_mistake_is_named_with_its_line(mistake, tmp_path):
 def test_files_that_are_missing_or_no_text_are_named(tmp_path):
     path = tmp_path / "bad.toml"
     for content, says in {
-        b"a = 1\n\xff\xfe": "2: is no UTF-8 text",
+        b"a = 1\n\xff\xfe": "2: is not UTF-8 text",
         b"x" * 200_000: "has 200,000 bytes",
         b"a = " + b"[" * 50_000: "1: ",
     }.items():

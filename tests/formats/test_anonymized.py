@@ -69,7 +69,7 @@ def test_a_trace_that_gwa_wrote_is_cleaned_too(suffix, tmp_path):
     with open_trace(SAMPLES["swf"]) as store:
         store.set_header((*store.header, ("Note", name(1)), (name(2), "5"), ("MaxProcs", f"48 {name(3)}")))
         store.insert("repairs", [(name(4), name(5), 3)])
-        store.insert("rejects", [(name(6), 3, f"{name(7)} is no number", name(8))])
+        store.insert("rejects", [(name(6), 3, f"{name(7)} is not a number", name(8))])
         store.note({"convert": f"gwa convert {name(9)}", "format": name(10), "gwa": name(11)})
         writer(source).save(store, source)
 

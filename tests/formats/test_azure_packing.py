@@ -120,7 +120,7 @@ def test_machines_that_cannot_be_read_are_refused_each(tmp_path):
         assert store.rows("select line, reason from rejects order by line") == [
             (7, "its starttime is missing or no number"),
             (8, "its starttime is missing or no number"),
-            (9, "its endtime is no number"),
+            (9, "its endtime is not a number"),
             (10, "ended before the trace began"),
         ]
         assert (store.account.rows, store.account.jobs) == (10, 6)
@@ -133,7 +133,7 @@ def test_machines_that_cannot_be_read_are_refused_each(tmp_path):
     [
         ((VM,), "is a SQLite file without a table vmType"),
         ((TYPE,), "is a SQLite file without a table vm"),
-        ((TYPE, "create view vm as select 1 as vmId"), "its vm is no plain table"),
+        ((TYPE, "create view vm as select 1 as vmId"), "its vm is not a plain table"),
         ((TYPE, "create table vm (vmId)"), "cannot be read: no such column"),
     ],
 )

@@ -335,7 +335,7 @@ def test_jobs_of_one_number_that_differ_are_all_kept(tmp_path):
         assert store.account.jobs == 2
 
 
-# Tables of numbers are no logs.
+# Tables of numbers are not logs.
 
 
 @given(data=st.data(), highest=st.sampled_from([1, 9, 1000, 10**6]), fractions=st.booleans())

@@ -104,7 +104,7 @@ def test_a_definition_that_is_no_text_stands_in_nobodys_way(shipped, log):
     (shipped / "bad.sql").write_bytes(b"\xff\xfe\x00")
 
     assert recognise(FileHead.of(log)).name == "own"
-    assert str(broken()["bad"]) == "bad.sql: is no text, expected a definition in SQL"
+    assert str(broken()["bad"]) == "bad.sql: is not text, expected a definition in SQL"
 
 
 REFUSED: dict[str, tuple[str | bytes, str]] = {
@@ -259,7 +259,7 @@ READING = (
         "read_text",
     ),
     ("select begin as submit_time, column0 as user_id from source, '{path}'", "secret"),
-    ("select begin as submit_time from source; copy source to '{path}'", "is no query"),
+    ("select begin as submit_time from source; copy source to '{path}'", "is not a query"),
 )
 STEP = """
 [[steps]]

@@ -238,5 +238,5 @@ def test_several_stores_are_refused(make_store, tmp_path):
     paths = [tmp_path / f"{name}.duckdb" for name in "ab"]
     for path in paths:
         writer(path).save(make_store(**JOBS), path)
-    with pytest.raises(TraceError, match="several stores are no one trace"):
+    with pytest.raises(TraceError, match="cannot join several stores"):
         open_trace(paths)

@@ -65,8 +65,8 @@ def test_cells_of_any_type_are_kept_or_refused(tmp_path):
     ("statement", "reason"),
     [
         ("create table other (x)", "is a SQLite file without a table Jobs"),
-        ("create view Jobs as select 1 as SubmitTime", "its Jobs is no plain table"),
-        ("create virtual table Jobs using fts5(SubmitTime)", "its Jobs is no plain table"),
+        ("create view Jobs as select 1 as SubmitTime", "its Jobs is not a plain table"),
+        ("create virtual table Jobs using fts5(SubmitTime)", "its Jobs is not a plain table"),
         ("create table Jobs (colour, shape)", "is a table of other things"),
         ("create table Jobs (SubmitTime)", "SubmitTime and RunTime at least"),
         ("create table Jobs (SubmitTime, NProc, NProcs)", "its columns NProc and NProcs are the same field"),

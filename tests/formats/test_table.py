@@ -300,14 +300,14 @@ def test_what_is_written_of_a_map_states_the_same(stated):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("start", "is no entry"),
+        ("start", "is not an entry"),
         ("strat=begin", "there is no role 'strat', expected one of "),
         ("start=begin:lightyears", "start has no unit 'lightyears'"),
         ("start=a, start=b", "start is there twice"),
         ("start=a*b", "is a product"),
         ('start="a', "a quote is not closed"),
         ("zone=Atlantis", "no time zone"),
-        ("start=", "is no entry"),
+        ("start=", "is not an entry"),
         ("procs=a*b*c", "is a product"),
     ],
 )
@@ -426,7 +426,7 @@ def test_a_random_table_of_jobs_comes_back_or_asks(drawn, delimiter, tmp_path_fa
     assert sorted(found) == sorted(some), (header, rows[0], answer)
 
 
-# --- rows that are no jobs, and files that are worse ---
+# --- rows that are not jobs, and files that are worse ---
 
 
 def test_a_row_whose_times_cannot_be_read_is_refused_with_the_reason(tmp_path):

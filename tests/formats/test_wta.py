@@ -106,7 +106,7 @@ def test_neither_parquet_reader_takes_the_files_of_the_other(path, make_store, t
         assert (parquet.mismatch(head) is None) == (known == "parquet")
     with pytest.raises(TraceError, match="has times in milliseconds"):
         open_trace([path], "parquet")
-    with pytest.raises(TraceError, match="is no table of tasks: it lacks id, resource_amount_requested"):
+    with pytest.raises(TraceError, match="is not a table of tasks: it lacks id, resource_amount_requested"):
         open_trace([ours], "wta")
 
 

@@ -134,7 +134,7 @@ def test_a_document_with_too_much_between_its_lists_is_forgotten(monkeypatch, tm
     assert [block.prefixes[document] for document in block.documents.tolist()] == ['{"jobs": []}', ""]
 
 
-NO_OBJECT = "is no JSON object"
+NO_OBJECT = "is not a JSON object"
 CUT = "the document breaks off: its end is missing"
 FAULTS: dict[str, tuple[str, list[tuple[int | str, ...]]]] = {
     "a word": ('{"a":1}\nhello, world\n{"a":2}', [(2, "hello, world")]),
@@ -265,9 +265,9 @@ def test_values_are_found_by_their_paths(tmp_path):
         ("2.s", None, 6.5, None, "test", None, "s1", 2),
     ]
     assert sorted(refused) == [
-        (1, "is no JSON object"),
+        (1, "is not a JSON object"),
         (3, "cpus is 'many', expected a number"),
-        (4, "is no JSON object"),
+        (4, "is not a JSON object"),
     ]
 
 
@@ -275,7 +275,7 @@ def test_numbers_that_json_does_not_know_and_equal_names_are_read(tmp_path):
     text = '{"a": NaN}\n{"a": -Infinity}\n{"a": 1, "a": 2}\n{"a": 18446744073709551614}\n{"a": "\\ud800"}'
     found_rows, refused = loaded(tmp_path, text, {"a": "double"})
     assert [str(value) for value, _ in found_rows] == ["nan", "-inf", "1.0", "1.8446744073709552e+19"]
-    assert refused == [(5, "is no JSON object")]
+    assert refused == [(5, "is not a JSON object")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])

@@ -167,7 +167,7 @@ def test_the_most_severe_comes_first(make_store, jobs):
 def test_what_a_converter_remarks_is_no_warning(make_store, jobs):
     store = make_store(**jobs)
     store.repaired("eviction", "attempts were evicted", 300_787)
-    store.repaired("invalid value", "a run_time that is no valid value was set to missing", 2)
+    store.repaired("invalid value", "a run_time that is not a valid value was set to missing", 2)
 
     assert [(problem.name, problem.level) for problem in problems(store)] == [
         ("invalid value", "warning"),

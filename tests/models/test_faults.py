@@ -91,7 +91,7 @@ def lists(said, path=()):
 
 
 def refused(said):
-    """Return why a document is no model."""
+    """Return why a document is not a model."""
     with pytest.raises(ModelError) as error:
         parse_model(said)
     assert "\n" not in str(error.value)

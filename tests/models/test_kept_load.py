@@ -31,7 +31,7 @@ KEEPERS = ("lublin", "mbc-ls", "minh2009", "minh2010", "gwa", "thesis-tasks", "t
 
 
 def jobs():
-    """Users who come in sessions; large jobs run longer, and run times are no law that a model knows."""
+    """Users who come in sessions; large jobs run longer, and run times are not law that a model knows."""
     rng = np.random.default_rng(16)
     starts = np.sort(rng.uniform(0, 90 * 86400.0, JOBS // 4))
     submit = np.sort(

@@ -79,8 +79,9 @@ def test_any_json_is_a_model_or_an_error_in_words(said, path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is no JSON"), (b"\xff\xfe", "1: is no UTF-8"), (b"[1]", "is no model"), (b"{}", "is None"),
-        (b"[" * 100_000, "is no JSON"), (json.dumps(GOOD).encode()[:-5], "is no JSON"),
+        (b"", "is not JSON"), (b"\xff\xfe", "1: is not UTF-8"), (b"[1]", "is not a model"),
+        (b"{}", "is None"),
+        (b"[" * 100_000, "is not JSON"), (json.dumps(GOOD).encode()[:-5], "is not JSON"),
     ],
 )  # fmt: skip
 def test_hostile_files_are_refused_in_a_line(content, said, tmp_path):

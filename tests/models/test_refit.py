@@ -395,7 +395,7 @@ TABLE = {
     "thesis-das2": Refit(400_000, USERS),
     "thesis-auvergrid": Refit(400_000, BAGS),
     "thesis-ngs": Refit(400_000, USERS),
-    # A fit's day begins at six, that of LCG 45 minutes later: slots of one are no slots of the other.
+    # A fit's day begins at six, that of LCG 45 minutes later: slots of one are not slots of the other.
     "thesis-lcg": Refit(400_000, looser(USERS, **{"arrivals.day": 0.01})),
     # The largest bag has a sixth of all tasks, which are worth 25 bags.
     "thesis-sharcnet": Refit(

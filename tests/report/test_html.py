@@ -243,7 +243,7 @@ def test_exports_are_safe_in_spreadsheets():
 
     assert "'=cmd|' /C calc'!A0,1.5\r\n" in csv
     assert '"a""b,c",1.5\r\n' in csv
-    assert csv.endswith("\r\n,-7\r\n"), "a number is no formula, and nothing is empty"
+    assert csv.endswith("\r\n,-7\r\n"), "a number is not a formula, and nothing is empty"
     assert all(line.lstrip('"')[0] not in "=+-@|" for line in csv.splitlines())
     assert "'@x\t1.5\n" in tsv
     assert json.loads(data)[2] == {"name": HOSTILE[2], "n": 1.5}

@@ -131,7 +131,7 @@ def test_what_cannot_be_scheduled_is_said(columns, said):
 
 
 def test_an_unknown_policy_is_named_with_those_there_are():
-    with pytest.raises(SimulationError, match="'lottery' is no policy, expected one of fcfs, sjf"):
+    with pytest.raises(SimulationError, match="'lottery' is not a policy, expected one of fcfs, sjf"):
         schedule(Jobs.of([0], [1], [1]), CPUS, "lottery")
 
 

@@ -89,7 +89,7 @@ def test_jain_at_its_ends():
         ({"submit": [0], "run": [1], "user": [0.5]}, "task 0: its user is 0.5"),
         ({"submit": [0], "run": [1], "predicted": [-2]}, "task 0: its predicted is -2"),
         ({"submit": [0, 1], "run": [1]}, "the columns of the tasks differ in their length"),
-        ({"submit": [0], "run": [[1]]}, "the tasks' run is no column"),
+        ({"submit": [0], "run": [[1]]}, "the tasks' run is not a column"),
     ],
 )
 def test_what_is_no_task_is_said(columns, said):
@@ -115,12 +115,12 @@ def test_what_is_no_grid_is_said(grid, said):
 @pytest.mark.parametrize(
     ("policies", "settings", "said"),
     [
-        (("anarchy",), {}, "'anarchy' is no architecture, expected one of sep-c, csp, fcondor"),
-        (("csp", "S-X"), {}, "'S-X' is no task selection, expected one of S-T, S-B"),
-        (("csp", "S-T", "WQR-0"), {}, "'WQR-0' is no task scheduling, expected one of ECT, FPLT"),
-        (("csp", "S-T", "WQR-x"), {}, "'WQR-x' is no task scheduling"),
+        (("anarchy",), {}, "'anarchy' is not an architecture, expected one of sep-c, csp, fcondor"),
+        (("csp", "S-X"), {}, "'S-X' is not a task selection, expected one of S-T, S-B"),
+        (("csp", "S-T", "WQR-0"), {}, "'WQR-0' is not a task scheduling, expected one of ECT, FPLT"),
+        (("csp", "S-T", "WQR-x"), {}, "'WQR-x' is not a task scheduling"),
         ((), {"period": -1}, "the period of monitoring is -1 seconds"),
-        ((), {"horizon": nan}, "the horizon is no time"),
+        ((), {"horizon": nan}, "the horizon is not a time"),
         (("sep-c",), {}, "there is no cluster 3, where a task is submitted"),
     ],
 )

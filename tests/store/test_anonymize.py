@@ -258,7 +258,7 @@ def test_a_key_is_made_once_and_only_its_owner_can_read_it(tmp_path):
 def test_a_key_that_can_be_guessed_is_refused(tmp_path):
     (tmp_path / "short.key").write_text("secret")
 
-    with pytest.raises(GwaError, match="is no key"):
+    with pytest.raises(GwaError, match="is not a key"):
         read_key(tmp_path / "short.key")
 
 

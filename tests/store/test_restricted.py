@@ -91,14 +91,14 @@ def test_queries_of_anything_else_are_refused(sql, database):
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_other_statements_are_refused(sql, database):
     for check in (check_query, check_change):
-        with pytest.raises(DefinitionError, match=r"is no query|has 2 statements|has 0 statements"):
+        with pytest.raises(DefinitionError, match=r"is not a query|has 2 statements|has 0 statements"):
             check(database, sql, TABLES)
 
 
 @pytest.mark.parametrize("sql", CHANGES)
 def test_changes_of_tables_are_allowed_where_they_are_expected(sql, database):
     check_change(database, sql, TABLES)
-    with pytest.raises(DefinitionError, match="is no query"):
+    with pytest.raises(DefinitionError, match="is not a query"):
         check_query(database, sql, TABLES)
 
 

@@ -1,4 +1,4 @@
-"""Parts of a trace: what is left, counted in pandas, and what is no part at all."""
+"""Parts of a trace: what is left, counted in pandas, and what is not a part at all."""
 
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -62,8 +62,8 @@ def test_a_report_says_that_it_is_on_a_part(trace):
         (Subset(queues=("nowhere",)), "no job has the queue_id 'nowhere'"),
         (Subset(groups=(HOSTILE,)), "no job has the group_id"),
         (Subset(where="n_procs > 10000"), "the trace has no jobs that fit: where"),
-        (Subset(where="nonsense > 1"), "is no condition on jobs"),
-        (Subset(where="true); drop table recorded; select (1"), "is no condition on jobs"),
+        (Subset(where="nonsense > 1"), "is not a condition on jobs"),
+        (Subset(where="true); drop table recorded; select (1"), "is not a condition on jobs"),
         (Subset(where="exists (from read_text('/etc/hostname'))"), "uses read_text()"),
         (Subset(where="job_id in (select 1 from 'other.parquet')"), "uses other.parquet"),
         (Subset(where="job_id not in (select job_id from source_ids)"), None),

@@ -14,7 +14,7 @@ CHANGED = [
     HOME / "converters" / "swf.sql",
     HOME / "templates" / "latex" / "report.tex",
 ]
-"""A file of each folder, and all that are no code."""
+"""A file of each folder, and all that are not code."""
 
 PROGRAMS = """
 import json, sys

@@ -115,7 +115,7 @@ def test_a_part_of_a_file_counts_the_lines_of_the_file():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a = 1\n\xff\xfe", ":2: is no UTF-8 text"),
+        (b"a = 1\n\xff\xfe", ":2: is not UTF-8 text"),
         (b"x" * 200_000, ": has 200,000 bytes, expected at most 100,000"),
         (None, ": no such file or directory, expected words"),
     ],

@@ -168,7 +168,7 @@ def _check(path: str, known: Callable[[str], object], name: str) -> None:
 
 def _policy(name: str) -> str:
     if name not in POLICIES:
-        raise ModelError(f"'{name}' is no policy, expected one of {', '.join(POLICIES)}")
+        raise ModelError(f"'{name}' is not a policy, expected one of {', '.join(POLICIES)}")
     return name
 
 

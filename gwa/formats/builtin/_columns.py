@@ -55,7 +55,7 @@ def fields_of(columns: Sequence[str]) -> dict[str, int]:
 
 
 def note_ignored(store: Store, columns: Sequence[str], positions: Mapping[str, int], jobs: int) -> None:
-    """Record as a repair the names of *columns* that are no fields, and therefore are not read."""
+    """Record as a repair the names of *columns* that are not fields, and therefore are not read."""
     ignored = [name for position, name in enumerate(columns) if position not in positions.values()]
     if ignored:
         names = ", ".join(ignored[:MAXIMUM_SHOWN]) + (", …" if len(ignored) > MAXIMUM_SHOWN else "")

@@ -35,7 +35,7 @@ ROWS_OF_ANY_FILE: Final = 1_000_000
 def columns_of(head: FileHead) -> Sequence[str]:
     """Return the names of the columns of a file; raise `ValueError` if it is not a Parquet file."""
     if not head.data.startswith(MAGIC):
-        raise ValueError("is no Parquet file")
+        raise ValueError("is not a Parquet file")
     if is_packed(head):
         raise ValueError("is Parquet inside another compression: unpack it first")
     with duckdb.connect() as database:

@@ -56,7 +56,7 @@ select
     line,
     case
         when begun is null then 'its starttime is missing or no number'
-        when endtime is not null and ended is null then 'its endtime is no number'
+        when endtime is not null and ended is null then 'its endtime is not a number'
         when ended < 0 then 'ended before the trace began'
     end as reject,
     vmId as source_id,

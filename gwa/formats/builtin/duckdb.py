@@ -35,7 +35,7 @@ BATCH_ROWS: Final = 100_000
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of a store, or None."""
     if head.data[MAGIC_POSITION] != MAGIC:
-        return "is no DuckDB file"
+        return "is not a DuckDB file"
     if is_packed(head):
         return "is a compressed DuckDB file: unpack it first"
     return None
@@ -45,7 +45,7 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Open a store, or copy it to the target."""
     require_match(heads, mismatch)
     if len(heads) > 1:
-        message = f"{heads[1].path}: several stores are no one trace, expected one: convert the logs together"
+        message = f"{heads[1].path}: cannot join several stores, expected one: convert their logs together"
         raise TraceError(message)
     store = Store.open(heads[0].path, options.engine)
     try:

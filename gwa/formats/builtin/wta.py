@@ -66,7 +66,7 @@ def mismatch(head: FileHead) -> str | None:
         missing = sorted(TASK_COLUMNS.difference(columns_of(head)))
     except ValueError as error:
         return str(error)
-    return f"is no table of tasks: it lacks {', '.join(missing)}" if missing else None
+    return f"is not a table of tasks: it lacks {', '.join(missing)}" if missing else None
 
 
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:

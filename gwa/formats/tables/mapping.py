@@ -125,7 +125,7 @@ def statement(text: str) -> Statement:
         if role == ZONE:
             zone = "".join(word for word, _ in tokens).strip()
             if not is_zone(zone):
-                raise _wrong(text, f"'{zone}' is no time zone, expected one such as Europe/Amsterdam")
+                raise _wrong(text, f"'{zone}' is not a time zone, expected one such as Europe/Amsterdam")
         elif role == OTHERS:
             is_whole = True
         elif role in sources:
@@ -162,7 +162,7 @@ def _entries(text: str) -> list[tuple[str, Tokens]]:
 def _entry(tokens: Tokens, text: str) -> tuple[str, Tokens]:
     if len(tokens) <= len(("role", "=")) or tokens[1] != ("=", False):
         shown = "".join(word for word, _ in tokens)[:40]
-        raise _wrong(text, f"'{shown}' is no entry, expected ROLE=COLUMN:UNIT")
+        raise _wrong(text, f"'{shown}' is not an entry, expected ROLE=COLUMN:UNIT")
     name = tokens[0][0].lower().replace("-", "_")
     role = _ROLES.get(name, name)
     known = [*roles(), ZONE, OTHERS]

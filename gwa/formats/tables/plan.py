@@ -55,7 +55,7 @@ STATE_UNITS: Final = ("words", *state_numbers())
 MAXIMUM_SHOWN: Final = 8
 LARGEST_COUNT: Final = 1e7
 LONGEST_RUN: Final = 30 * 86400.0
-"""Half of the jobs run no longer: larger numbers are no seconds."""
+"""Half of the jobs run no longer: larger numbers are not seconds."""
 
 
 class NoJobsError(ValueError):

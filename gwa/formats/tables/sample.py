@@ -20,7 +20,7 @@ MAXIMUM_ROWS: Final = 1000
 """Rows that are examined."""
 
 MAXIMUM_COLUMNS: Final = 1000
-"""A table with more columns is no log."""
+"""A table with more columns is not a log."""
 
 MINIMUM_SHARE: Final = 0.95
 """What holds for this share of the values of a column holds for the column."""
@@ -110,7 +110,7 @@ def sample_of(head: FileHead) -> Sample:
     if head.data.startswith(MAGIC):
         sample = _of_parquet(head)
     elif head.is_binary:
-        raise ValueError("is no table")
+        raise ValueError("is not a table")
     else:
         sample = _of_json(head) if is_json(head) else _of_text(head)
     if len(sample.names) > MAXIMUM_COLUMNS:

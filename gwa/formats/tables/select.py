@@ -10,7 +10,7 @@ from gwa.formats.tables.vocabulary import missing, roles
 from gwa.store.engines.duckdb import literal
 
 EPOCH: Final = 5e8
-"""A time later than this, of 1985, is one since 1970, and then 0 is no time."""
+"""A time later than this, of 1985, is one since 1970, and then 0 is not a time."""
 
 REJECTED: Final = {"submit": "a time", "start": "a time", "end": "a time", "run": "a duration"}
 """Roles whose values must be readable, and what they are."""
@@ -219,7 +219,7 @@ class Selection:
         return f"case {' '.join(cases)} end" if cases else "null::varchar"
 
     def _is_zero(self, role: str) -> str:
-        """Return the SQL for whether a time is 0, which is no value among times since 1970."""
+        """Return the SQL for whether a time is 0, which is not a value among times since 1970."""
         source = self.sources[role]
         if role == "run":
             return "false"
@@ -231,7 +231,7 @@ class Selection:
         """Return the SQL for the remarks on a job: values that were not read, and times without a zone."""
         remarks = [
             f"case when {role}_cell is not null and {role}_ is null then"
-            f" 'invalid value: a {FIELDS.get(role, role)} that is no valid value was set to missing' end"
+            f" 'invalid value: a {FIELDS.get(role, role)} that is not a valid value was set to missing' end"
             for role in COUNTED
             if role in self._checked() and not self.sources[role].factor
         ]

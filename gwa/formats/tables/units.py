@@ -42,7 +42,7 @@ def number(cell: str) -> str:
 def _scaled(factors: Mapping[str, float]) -> Expression:
     def sql(cell: str, unit: str) -> str:
         factor = factors[unit]
-        # Divided, since a thousandth is no double, and microseconds since 1970 would not come out whole.
+        # Divided, since a thousandth is not a double, and microseconds since 1970 would not come out whole.
         scale = f" * {factor!r}" if factor > 1 else f" / {1 / factor:.0f}"
         return number(cell) if factor == 1 else f"({number(cell)}{scale})"
 

@@ -74,7 +74,7 @@ def _word_list(*path: str) -> frozenset[str]:
 
 @cache
 def missing(kind: str) -> frozenset[str]:
-    """Return the texts that are no value in columns of a *kind*."""
+    """Return the texts that are not values in columns of a *kind*."""
     texts = frozenset(_data()["missing"]["texts"])
     more = {"time": "times", "text": "", "state": "", "exit": ""}.get(kind, "numbers")
     return texts | frozenset(_data()["missing"][more]) if more else texts

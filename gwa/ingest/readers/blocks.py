@@ -4,7 +4,7 @@ Read blocks of lines, each a key and its value, as ``qstat -f`` and ``qacct -j``
 A column is found under its name, whatever its case and punctuation: ``resource_list_mem`` is
 ``Resource_List.mem``, and ``end_`` is ``end``. Of equal keys in a block the first counts. A line that is no
 key and value continues the value before it, whose parts are joined without a blank. A block without any key
-is no record and counts as a comment. Options:
+is not a record and counts as a comment. Options:
 
 ``begins``
     the pattern of the line that begins a block; its groups are named after columns.

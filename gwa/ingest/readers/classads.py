@@ -82,7 +82,7 @@ class _Ads:
             if (name := name.strip().lower()) in self.names:
                 self.attributes[name] = value.strip()
         else:
-            self.batch.reject(number, "is no assignment of an attribute", line[:REJECT_TEXT_LENGTH])
+            self.batch.reject(number, "is not an assignment of an attribute", line[:REJECT_TEXT_LENGTH])
 
     def take_json(self, number: int, line: str) -> None:
         """Continue a JSON object, whose braces stand in the first column."""
@@ -96,7 +96,7 @@ class _Ads:
             if is_whole or self.size > MAXIMUM_LINE_LENGTH:
                 self.end()
         elif line.strip("[], "):
-            self.batch.reject(number, "is no object of JSON", line[:REJECT_TEXT_LENGTH])
+            self.batch.reject(number, "is not an object of JSON", line[:REJECT_TEXT_LENGTH])
 
     def end(self) -> None:
         """Add the current ad, if there is one, to the batch."""
@@ -104,7 +104,7 @@ class _Ads:
             try:
                 values = json.loads("".join(self.lines).rstrip(" ,"))
             except (ValueError, RecursionError) as error:
-                reason = f"is no JSON: {error}"[:REJECT_TEXT_LENGTH]
+                reason = f"is not JSON: {error}"[:REJECT_TEXT_LENGTH]
                 self.batch.reject(self.begin, reason, self.lines[0][:REJECT_TEXT_LENGTH])
                 self.begin = 0
             else:

@@ -6,7 +6,7 @@ the first counts. NaN and Infinity are numbers. Options:
 
 ``records``
     dotted paths to the lists, or the objects, whose elements are the records of a document, as in
-    ``["jobs", "hits.hits"]``. What is no such document is a record itself.
+    ``["jobs", "hits.hits"]``. What is not such a document is a record itself.
 ``paths``
     the path to the value of a column, as in ``{cpus = "resource_request.cpus"}``, or several, of which
     the first with a value counts; for other columns it is the name of the column. A value that is an object

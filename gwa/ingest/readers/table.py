@@ -106,7 +106,7 @@ class _Skimmed:
 
     @property
     def rejects(self) -> list[Reject]:
-        """The lines that are no rows."""
+        """The lines that are not rows."""
         return self.batch.rejects
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
@@ -186,7 +186,7 @@ def _json(source: Source, table_spec: TableSpec) -> Iterator[Records]:
     batch, missing, names = Records(table_spec), frozenset(table_spec.missing), _names(table_spec)
     for number, (value, text) in enumerate(json_objects(source), 1):
         if not isinstance(value, dict):
-            batch.reject(number, "is no JSON object", text[:REJECT_TEXT_LENGTH])
+            batch.reject(number, "is not a JSON object", text[:REJECT_TEXT_LENGTH])
         else:
             values = flat(value)
             batch.append(number, [_cell(values.get(name), missing) for name in names])
@@ -407,7 +407,7 @@ class DelimitedRows:
 
     @property
     def rejects(self) -> list[Reject]:
-        """The lines that are no rows."""
+        """The lines that are not rows."""
         return self.records.rejects
 
     @property

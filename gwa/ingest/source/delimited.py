@@ -31,7 +31,7 @@ class Header:
 
 
 def cells_of(row: str, delimiter: str) -> list[str] | None:
-    """Return the cells of a row; None if it is no row."""
+    """Return the cells of a row; None if it is not a row."""
     try:
         return next(csv.reader([row], delimiter=delimiter), [])
     except csv.Error:

@@ -36,7 +36,7 @@ MAXIMUM_KEY_SIZE: Final = 300
 BROKEN_OFF: Final = "the document breaks off"
 """The beginning of the reason why the end of a document is refused."""
 
-NO_OBJECT: Final = "is no JSON object"
+NO_OBJECT: Final = "is not a JSON object"
 BLANK: Final = b" \t\r\n,\x00\x1a"
 """What may stand between values, and what crashed machines leave in files."""
 
@@ -65,7 +65,7 @@ class RecordBlock:
     rejects: list[Reject]
 
     def texts(self) -> list[bytes]:
-        """Return the records; bytes that are no UTF-8 are read as Latin-1."""
+        """Return the records; bytes that are not UTF-8 are read as Latin-1."""
         return [
             to_utf8(self.text[begin:end])
             for begin, end in zip(self.begins.tolist(), self.ends.tolist(), strict=True)
@@ -257,7 +257,7 @@ class RecordCutter:
 
     def _next_holder(self, piece: _Piece, place: int, holders: list[int]) -> int:
         """Return the next bracket that opens a list, or an object, of records."""
-        # Among lines of records a list is no document.
+        # Among lines of records a list is not a document.
         listed = piece.size if self.lined.get(True) else piece.next_of(piece.top_lists, place)
         candidate = piece.next_of(holders, place)
         while candidate < listed and not self._holds(piece, candidate):
@@ -408,7 +408,7 @@ class RecordCutter:
                 self._reject(begin, f"{BROKEN_OFF}: its end is missing", begin + REJECT_TEXT_LENGTH)
             self._add_structure(self.done, self.offset)
         elif not is_cut:
-            # What is left is no record.
+            # What is left is not a record.
             self._add_structure(self.offset, self.offset + 1)
 
     def _refuse_lines(self, begin: int, end: int) -> None:

@@ -18,7 +18,7 @@ BLOCK_SIZE: Final = 1 << 23
 """Bytes of lines that are parsed at a time; memory and temporary disk are a small multiple of it."""
 
 MAXIMUM_LINE_LENGTH: Final = 1 << 20
-"""A longer line is no record of a job; it is refused without being held in memory."""
+"""A longer line is not a record of a job; it is refused without being held in memory."""
 
 REJECT_TEXT_LENGTH: Final = 300
 """How many characters of a refused line are kept."""

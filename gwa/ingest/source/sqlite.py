@@ -16,7 +16,7 @@ MAGIC: Final = b"SQLite format 3\x00"
 def unreadable(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of a SQLite file that can be read, or None."""
     if not head.data.startswith(MAGIC):
-        return "is no SQLite file"
+        return "is not an SQLite file"
     if not is_text(str(head.path)):
         return "its name is not UTF-8, which databases cannot open: rename it"
     with head.path.open("rb") as file:
@@ -49,5 +49,5 @@ def has_table(database: sqlite3.Connection, table: str) -> bool:
     if any(
         kind != b"table" or not (sql or b"").upper().startswith(b"CREATE TABLE") for kind, sql in definitions
     ):
-        raise ValueError(f"its {table} is no plain table")
+        raise ValueError(f"its {table} is not a plain table")
     return bool(definitions)

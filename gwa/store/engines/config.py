@@ -51,7 +51,7 @@ class Engine:
     def __post_init__(self) -> None:
         """Refuse unknown engines."""
         if not NAME_PATTERN.fullmatch(self.name):
-            raise EngineError(f"'{self.name}' is no engine, expected duckdb, spark or spark://HOST:PORT")
+            raise EngineError(f"'{self.name}' is not an engine, expected duckdb, spark or spark://HOST:PORT")
 
     @property
     def is_spark(self) -> bool:
@@ -86,6 +86,6 @@ def parse_size(text: str) -> int:
     """
     match = SIZE_PATTERN.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"'{text}' is no size, expected one such as 2GB")
+        raise ValueError(f"'{text}' is not a size, expected one such as 2GB")
     number, power, binary = match.groups()
     return int(float(number) * (1024 if binary else 1000) ** UNIT_POWERS[power.upper()])

@@ -46,7 +46,7 @@ def check_query(parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection[
     """
     tree = _parsed(parser, sql)
     if tree["error"]:
-        raise DefinitionError(f"the SQL is no query: {_reason(tree)}")
+        raise DefinitionError(f"the SQL is not a query: {_reason(tree)}")
     _check_nodes(tree, tables, QUERIES)
 
 
@@ -61,7 +61,7 @@ def check_change(parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection
         # Only queries can be parsed to a tree, but a query may contain a change.
         tree = _parsed(parser, f"with change as ({sql}\nreturning true) from change")
     if tree["error"]:
-        raise DefinitionError(f"the SQL is no query, INSERT, UPDATE or DELETE: {_reason(tree)}")
+        raise DefinitionError(f"the SQL is not a query, INSERT, UPDATE or DELETE: {_reason(tree)}")
     _check_nodes(tree, tables, QUERIES | CHANGES)
 
 

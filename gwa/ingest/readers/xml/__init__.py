@@ -63,7 +63,7 @@ class XmlRows:
         self.rejects = [reject for block in self.blocks for reject in block.rejects]
 
     def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the records to *table*; text that is no value of a column's type becomes missing."""
+        """Append the records to *table*; text that is not a value of a column's type becomes missing."""
         insert_rows(
             database, table, self.table_spec, (block.data for block in self.blocks), folder, missing=""
         )

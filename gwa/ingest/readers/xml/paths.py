@@ -99,7 +99,7 @@ def build_tree(paths: Mapping[str, str | Sequence[str]], columns: Sequence[str])
     root = Node()
     for name, alternatives in paths.items():
         if name not in columns:
-            message = f"there is a path to '{name}', which is no column"
+            message = f"there is a path to '{name}', which is not a column"
             raise DefinitionError(message)
         for rank, path in enumerate([alternatives] if isinstance(alternatives, str) else alternatives):
             _add(root, path, columns.index(name), rank)
@@ -110,7 +110,7 @@ def build_tree(paths: Mapping[str, str | Sequence[str]], columns: Sequence[str])
 def _add(root: Node, path: str, column: int, rank: int) -> None:
     match = PATH.fullmatch(path.replace(" ", ""))
     if not match:
-        message = f"'{path}' is no path, expected element/element[attribute=value]@attribute"
+        message = f"'{path}' is not a path, expected element/element[attribute=value]@attribute"
         raise DefinitionError(message)
     node = root
     for step in match[1].lower().split("/"):

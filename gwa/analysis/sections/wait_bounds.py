@@ -1,0 +1,90 @@
+"""How well upper bounds on waits, given at submission, would have held."""
+
+from collections.abc import Iterator
+
+from gwa.analysis.base import Chapter, Made, analysis
+from gwa.evaluation.prediction import QUANTILE, BoundScore, WaitingJobs, predictors
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.formatting import fraction, seconds
+from gwa.store.store import Store
+
+DEFAULT = "bmbp-own"
+"""The predictor of `gwa wait`."""
+
+MINIMUM_JOBS = 200
+"""Fewer jobs show little of how well bounds hold."""
+
+
+@analysis(
+    "Wait time bounds",
+    Chapter.WAITS,
+    facts=("bounds",),
+    needs=("wait_time", "run_time", "n_procs", "submit_time"),
+    order=3,
+    made=Made.FOR_REPORTS,
+)
+def wait_bounds(store: Store) -> Iterator[Block]:
+    """
+    Upper bounds on the wait of each job at its submission, and how often waits stayed within them.
+
+    A bound is meant to hold for 95 % of similar jobs, with 95 % confidence. It is an order statistic of the
+    waits of earlier jobs of the same class that had started by then (BMBP; Brevik, Nurmi and Wolski 2006):
+    the future of the log is not used. The largest jobs are the tenth with most processors. Loss is the mean
+    pinball loss at 95 %, relative to the mean wait: smaller means tighter bounds. 'gwa wait' prints the bound
+    of a job that is submitted at the end of the log.
+    """
+    jobs = WaitingJobs.of(store)
+    if len(jobs) < MINIMUM_JOBS:
+        yield Note("Too few jobs have known wait times.")
+        return
+    scores = [(one, BoundScore.of(jobs, one.bounds(jobs))) for one in predictors().values()]
+    known = sorted(
+        ((one, score) for one, score in scores if score is not None), key=lambda pair: pair[1].loss
+    )
+    if not known:
+        yield Note("No class of jobs has the 59 waits that a bound takes.")
+        return
+    chosen = next((score for one, score in known if one.id == DEFAULT), known[0][1])
+    yield Facts(tuple(_facts(chosen)), listed=False)
+    verdict = "" if chosen.coverage >= QUANTILE else " That is less than the 95 % they promise."
+    yield Note(
+        f"Upper bounds given at submission would have held for {fraction(chosen.coverage)} of"
+        f" {chosen.jobs:,} jobs, and for {fraction(chosen.largest)} of the largest jobs. Half of the bounds"
+        f" are {seconds(chosen.median)} or less.{verdict}"
+    )
+    yield Table(
+        "bounds",
+        "Methods of bounding wait times",
+        (
+            Column("method", "Method"),
+            Column("answered", "Jobs with a bound", "fraction"),
+            Column("coverage", "Bounds that held", "fraction"),
+            Column("largest", "Largest jobs", "fraction"),
+            Column("windows", "Weak four-week windows", "fraction", minor=True),
+            Column("loss", "Loss"),
+            Column("median", "Median bound", "seconds"),
+        ),
+        tuple(
+            (
+                one.title,
+                score.answered,
+                score.coverage,
+                score.largest,
+                score.windows,
+                score.loss,
+                score.median,
+            )
+            for one, score in known
+        ),
+    )
+
+
+def _facts(score: BoundScore) -> Iterator[Fact]:
+    yield Fact("bounds.jobs", score.jobs, "Jobs with a bound on their wait", "count")
+    yield Fact("bounds.coverage", score.coverage, "Bounds that held", "fraction")
+    yield Fact("bounds.coverage_largest", score.largest, "Bounds that held, largest jobs", "fraction")
+    yield Fact(
+        "bounds.windows", score.windows, "Four-week windows with under 90 % of bounds held", "fraction"
+    )
+    yield Fact("bounds.loss", score.loss, "Pinball loss relative to the mean wait")
+    yield Fact("bounds.median", score.median, "Median bound on wait time", "seconds")

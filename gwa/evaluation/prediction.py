@@ -1,0 +1,431 @@
+"""
+Upper bounds on the waits of jobs, known when they are submitted, and how well such bounds held.
+
+A *predictor* sorts jobs into classes by what is known at submission, from the finest classes to the
+coarsest. Each class keeps the waits of its jobs that have started, and bounds the next wait by an order
+statistic of them: the Binomial Method Batch Predictor, BMBP (Brevik, Nurmi and Wolski 2006), as QBETS uses it
+(Nurmi, Brevik and Wolski 2007). `walk` goes through a log from its first submission to its last and never
+looks ahead, so its bounds are those that users could have been given.
+"""
+
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import cleandoc
+from itertools import pairwise
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr
+
+from gwa.metrics.waits import HELD
+from gwa.statistics.sample import Floats, Ints
+from gwa.store.store import Store
+from gwa.util import plugins
+from gwa.util.units import DAY, HOUR, MINUTE
+
+QUANTILE: Final = 0.95
+"""The share of the jobs whose waits are to stay within their bounds."""
+
+CONFIDENCE: Final = 0.95
+"""The confidence that a bound is at least the quantile of the distribution that waits are drawn from."""
+
+MAXIMUM_HISTORY: Final = 4000
+"""Waits that a class keeps: older ones are forgotten."""
+
+MISSES: Final = 3
+"""After as many consecutive waits beyond their bounds, a class forgets all but its last waits."""
+
+UNKNOWN: Final = -1
+
+JOBS: Final = """
+select submit_time + {held} as submit, wait_time - {held} as wait, run_time as run, n_procs as procs,
+    coalesce(req_time, -1.0) as requested, queue_id as queue, partition_id as partition, user_id as user_name
+from ran where submit_time is not null and wait_time >= 0 order by submit, job_id
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class WaitingJobs:
+    """
+    The jobs that started, in the order of submission, and the processors of their machine, *cpus*.
+
+    Arrays of equal length: *submit*, *wait*, *run* and *requested* in seconds (`UNKNOWN` where no time was
+    requested), *procs*, and *queue* and *user* as numbers (`UNKNOWN` where they are not recorded). *queues*
+    and *users* are the names by number. A wait begins when the job could have started.
+    """
+
+    submit: Floats
+    wait: Floats
+    run: Floats
+    procs: Ints
+    requested: Floats
+    queue: Ints
+    user: Ints
+    cpus: int
+    queues: tuple[str, ...] = field(default=(), repr=False)
+    users: tuple[str, ...] = field(default=(), repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return self.submit.size
+
+    @property
+    def start(self) -> Floats:
+        """When each job started."""
+        return self.submit + self.wait
+
+    @classmethod
+    def of(cls, store: Store) -> Self:
+        """Return the jobs of *store* that ran with known submission and wait; queues, else partitions."""
+        columns = store.arrays(JOBS.format(held=HELD))
+        submit, wait, run, requested = (
+            np.asarray(columns[name], np.float64) for name in ("submit", "wait", "run", "requested")
+        )
+        procs = np.asarray(columns["procs"], np.int64)
+        queue, queues = _numbered(columns["queue" if store.has("queue_id") else "partition"])
+        user, users = _numbered(columns["user_name"])
+        cpus = store.system.cpus or int(procs.max(initial=1))
+        return cls(submit, wait, run, procs, requested, queue, user, cpus, queues, users)
+
+    def with_query(self, query: "Query") -> "WaitingJobs":
+        """Return these jobs and, as the last, one that is submitted when all of them have started."""
+        now = float(self.start.max(initial=0.0)) + 1.0
+        more = query.waiting + 1
+        return WaitingJobs(
+            np.append(self.submit, [now] * query.waiting + [now + 1.0]),
+            np.append(self.wait, [np.inf] * more),
+            np.append(self.run, [0.0] * more),
+            np.append(self.procs, [query.procs] * more),
+            np.append(self.requested, [query.requested] * more),
+            np.append(self.queue, [query.queue] * more),
+            np.append(self.user, [query.user] * more),
+            self.cpus,
+            self.queues,
+            self.users,
+        )
+
+
+@dataclass(frozen=True)
+class Query:
+    """
+    A job that may be submitted: *procs*, *requested* seconds, and its *queue* and *user* by number.
+
+    *waiting* is how many jobs of the same user wait already.
+    """
+
+    procs: int
+    requested: float = UNKNOWN
+    queue: int = UNKNOWN
+    user: int = UNKNOWN
+    waiting: int = 0
+
+
+def _numbered(names: Iterable[object]) -> tuple[Ints, tuple[str, ...]]:
+    """Return names as numbers, and the names by number; None is `UNKNOWN`."""
+    texts = [None if name is None else str(name) for name in names]
+    known = sorted({name for name in texts if name is not None})
+    numbers: dict[str | None, int] = {None: UNKNOWN, **{name: number for number, name in enumerate(known)}}
+    return np.array([numbers[name] for name in texts], np.int64), tuple(known)
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """
+    What is said of each job at its submission, as arrays of equal length.
+
+    *bound* is in seconds, nan where nothing can be said; it rests on the waits of *jobs* others, the first of
+    which was submitted at *since*. *level* counts the finer classes that had too few jobs.
+    """
+
+    bound: Floats
+    jobs: Ints
+    since: Floats
+    level: Ints
+
+    def first(self, count: int) -> "Bounds":
+        """Return the bounds of the first *count* jobs."""
+        return Bounds(self.bound[:count], self.jobs[:count], self.since[:count], self.level[:count])
+
+    def or_else(self, other: "Bounds") -> "Bounds":
+        """Return these bounds, and those of *other* where there are none."""
+        missing = np.isnan(self.bound)
+        return Bounds(
+            np.where(missing, other.bound, self.bound),
+            np.where(missing, other.jobs, self.jobs),
+            np.where(missing, other.since, self.since),
+            np.where(missing, other.level + 1 + self.level.max(initial=0), self.level),
+        )
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A method called *id*: its *classes* sort jobs, from the finest classes to the coarsest."""
+
+    id: str
+    title: str
+    help: str
+    classes: Callable[[WaitingJobs], Sequence[Ints]]
+
+    def bounds(self, jobs: WaitingJobs) -> Bounds:
+        """Return the bound of each job, by the finest class that has one."""
+        found: Bounds | None = None
+        for classes in self.classes(jobs):
+            if found is not None and not np.isnan(found.bound).any():
+                break
+            walked = walk(jobs.submit, jobs.start, jobs.wait, classes)
+            found = walked if found is None else found.or_else(walked)
+        assert found is not None, f"{self.id} has no classes"  # noqa: S101 - a defect of the method
+        return found
+
+
+def predictor(title: str) -> Callable[[Callable[[WaitingJobs], Sequence[Ints]]], Predictor]:
+    """Make a predictor of a function that sorts jobs; its name is the id, its docstring the help."""
+
+    def register(function: Callable[[WaitingJobs], Sequence[Ints]]) -> Predictor:
+        name = function.__name__.replace("_", "-")
+        return Predictor(name, title, " ".join(cleandoc(function.__doc__ or "").split()), function)
+
+    return register
+
+
+@cache
+def predictors() -> dict[str, Predictor]:
+    """Return all predictors by id."""
+    found = plugins.instances("gwa.evaluation.predictors", Predictor, "gwa.predictors")
+    return {one.id: one for one in found}
+
+
+# --- The order statistic ---
+
+
+@cache
+def ranks() -> Ints:
+    """
+    Return for each number n of waits the rank k of the bound, the k-th smallest; 0 where there is none.
+
+    k is the minimum with P(B ≤ k − 1) ≥ 0.95, where B is binomial of n and 0.95: the probability that the
+    k-th smallest of n independent waits is at least their 95 % quantile (Brevik, Nurmi and Wolski 2006).
+
+    >>> [int(ranks()[n]) for n in (58, 59, 100, 1000)]
+    [0, 59, 99, 962]
+    """
+    numbers = np.arange(MAXIMUM_HISTORY + 1)
+    spread = np.sqrt(numbers * QUANTILE * (1 - QUANTILE))
+    found = np.zeros(numbers.size, np.int64)
+    lowest = np.floor(numbers * QUANTILE + spread).astype(np.int64)
+    for rank in (lowest + step for step in range(8 + int(spread[-1]), -2, -1)):
+        possible = (rank >= 1) & (rank <= numbers)
+        enough = np.zeros(numbers.size, bool)
+        enough[possible] = bdtr(rank[possible] - 1.0, numbers[possible], QUANTILE) >= CONFIDENCE
+        found = np.where(enough, rank, found)
+    return found
+
+
+MINIMUM_HISTORY: Final = 59
+"""The waits that it takes for a bound: of fewer, not even the maximum is one (0.95 ** 59 < 0.05)."""
+
+
+class _History:
+    """The last waits of a class, in their order and sorted, and how many consecutive ones missed bounds."""
+
+    __slots__ = ("misses", "numbers", "waits")
+
+    def __init__(self) -> None:
+        self.numbers: deque[int] = deque()
+        self.waits: list[float] = []
+        self.misses = 0
+
+    def trim(self, values: Sequence[float]) -> None:
+        """Forget all but the last waits: what was learnt before no longer holds."""
+        self.numbers = deque(list(self.numbers)[-MINIMUM_HISTORY:])
+        self.waits = sorted(values[number] for number in self.numbers)
+        self.misses = 0
+
+
+def walk(moments: Floats, known: Floats, values: Floats, classes: Ints) -> Bounds:
+    """
+    Bound each value by those of its class that are known by then.
+
+    Parameters
+    ----------
+    moments
+        When each value is to be bounded, in seconds, rising.
+    known
+        When each value is known; at one moment, bounds come first.
+    values
+        Waits or run times in seconds; what is infinite stays unknown.
+    classes
+        The number of the class of each.
+
+    Returns
+    -------
+    Bounds
+        The bounds by `ranks`. After three consecutive misses a class keeps its last 59 values only.
+
+    """
+    table, order = ranks().tolist(), np.argsort(known, kind="stable").tolist()
+    times, learnt = moments.tolist(), known.tolist()
+    waits, kinds = values.tolist(), classes.tolist()
+    histories = {kind: _History() for kind in set(kinds)}
+    bound, jobs, since = (np.full(len(times), np.nan) for _ in range(3))
+    said: list[float] = [np.nan] * len(times)
+    place, last = 0, len(order)
+    for number, moment in enumerate(times):
+        while place < last and learnt[order[place]] < moment:
+            _learn(histories[kinds[order[place]]], order[place], waits, said)
+            place += 1
+        history = histories[kinds[number]]
+        rank = table[len(history.waits)]
+        if rank:
+            said[number] = history.waits[rank - 1]
+            jobs[number], since[number] = len(history.waits), times[history.numbers[0]]
+    bound[:] = said
+    return Bounds(bound, np.nan_to_num(jobs).astype(np.int64), since, np.zeros(len(times), np.int64))
+
+
+def _learn(history: _History, number: int, values: Sequence[float], said: Sequence[float]) -> None:
+    """Add a value to the history of its class, and count whether it missed its bound."""
+    value = values[number]
+    history.numbers.append(number)
+    insort(history.waits, value)
+    if len(history.waits) > MAXIMUM_HISTORY:
+        del history.waits[bisect_left(history.waits, values[history.numbers.popleft()])]
+    if value > said[number]:
+        history.misses += 1
+        if history.misses == MISSES:
+            history.trim(values)
+    else:
+        history.misses = 0
+
+
+# --- How well bounds held ---
+
+WINDOW: Final = 28.0 * DAY
+
+LARGEST: Final = 0.1
+"""The share of the jobs that are the largest."""
+
+
+@dataclass(frozen=True)
+class BoundScore:
+    """
+    How well bounds on waits held, of the *jobs* that had one (*answered* is their share).
+
+    *coverage* is the share whose wait stayed within its bound, *largest* that of the tenth with most
+    processors, and *windows* the share of four-week windows in which less than 90 % did. *loss* is the mean
+    pinball loss at 95 % over the mean wait (Koenker and Bassett 1978): smaller is tighter. *median* is the
+    median bound in seconds.
+    """
+
+    jobs: int
+    answered: float
+    coverage: float
+    largest: float
+    windows: float
+    loss: float
+    median: float
+
+    @classmethod
+    def of(cls, jobs: WaitingJobs, bounds: Bounds) -> Self | None:
+        """Return the score of *bounds*; None if no job has one."""
+        return cls.of_values(jobs.submit, jobs.wait, jobs.procs, bounds.bound)
+
+    @classmethod
+    def of_values(cls, moments: Floats, values: Floats, procs: Ints, bound: Floats) -> Self | None:
+        """Return the score of the *bound* of each of the *values*."""
+        known = ~np.isnan(bound)
+        if not known.any():
+            return None
+        value, limit, size, moment = values[known], bound[known], procs[known], moments[known]
+        within = value <= limit
+        large = size >= np.quantile(size, 1 - LARGEST, method="higher")
+        loss = np.where(within, (1 - QUANTILE) * (limit - value), QUANTILE * (value - limit))
+        return cls(
+            int(known.sum()),
+            float(known.mean()),
+            float(within.mean()),
+            float(within[large].mean()),
+            _bad_windows(moment, within),
+            float(loss.mean() / value.mean()) if value.any() else 0.0,
+            float(np.median(limit)),
+        )
+
+
+BAD: Final = 0.9
+MINIMUM_OF_WINDOW: Final = 100
+
+
+def _bad_windows(moments: Floats, within: NDArray[np.bool_]) -> float:
+    """Return the share of the windows of four weeks, of a hundred jobs or more, that held too seldom."""
+    edges = np.searchsorted(moments, np.arange(moments[0], moments[-1] + WINDOW, WINDOW))
+    shares = [
+        within[first:last].mean()
+        for first, last in pairwise([*edges.tolist(), moments.size])
+        if last - first >= MINIMUM_OF_WINDOW
+    ]
+    return float(np.mean([share < BAD for share in shares])) if shares else 0.0
+
+
+def run_time_bounds(jobs: WaitingJobs) -> dict[str, Floats]:
+    """
+    Return bounds on the run time of each job at its submission, by how they are found.
+
+    The requested time is one; the other is BMBP on the run times of the user's jobs of the same class of
+    requests that have ended, else of all the user's jobs.
+    """
+    ends = jobs.start + jobs.run
+    by_user = walk(jobs.submit, ends, jobs.run, crossed(jobs.user, requests(jobs)))
+    found = by_user.or_else(walk(jobs.submit, ends, jobs.run, jobs.user))
+    requested: Floats = np.where(jobs.requested > 0, jobs.requested, np.nan)
+    unknown = jobs.user == UNKNOWN
+    return {
+        "requested time": requested,
+        "BMBP by the user's last jobs": np.where(unknown, np.nan, found.bound),
+    }
+
+
+# --- Classes of jobs ---
+
+SIZES: Final = (0.01, 0.05, 0.25)
+"""The shares of the machine between the classes of sizes."""
+
+REQUESTS: Final = (15.0 * MINUTE, 1.0 * HOUR, 4.0 * HOUR, 12.0 * HOUR)
+"""The requested times between their classes."""
+
+MINIMUM_QUEUE: Final = 0.01
+"""A queue with a smaller share of the jobs is one of the others."""
+
+
+def sizes(jobs: WaitingJobs) -> Ints:
+    """Return the class of size of each job: by the share of the machine that it asks for."""
+    return np.searchsorted(SIZES, jobs.procs / jobs.cpus).astype(np.int64)
+
+
+def requests(jobs: WaitingJobs) -> Ints:
+    """Return the class of requested time of each job; the last one is of those without."""
+    classes = np.searchsorted(REQUESTS, jobs.requested)
+    return np.where(jobs.requested > 0, classes, len(REQUESTS) + 1).astype(np.int64)
+
+
+def queues(jobs: WaitingJobs) -> Ints:
+    """Return the queue of each job; those of few jobs are one."""
+    if not len(jobs):
+        return jobs.queue
+    counts = np.bincount(jobs.queue + 1)
+    small = counts < MINIMUM_QUEUE * len(jobs)
+    return np.where(small[jobs.queue + 1], UNKNOWN, jobs.queue)
+
+
+def crossed(*classes: Ints) -> Ints:
+    """
+    Return the number of each combination of classes.
+
+    >>> crossed(np.array([0, 0, 1]), np.array([5, 6, 5])).tolist()
+    [0, 1, 2]
+    """
+    _, numbers = np.unique(np.stack(classes), axis=1, return_inverse=True)
+    return numbers.reshape(-1).astype(np.int64)

@@ -1,0 +1,194 @@
+"""Bounds on waits: against a slow obvious version, the paper's numbers, and worlds that are known."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from gwa.analysis.base import analyses
+from gwa.cli import gwa
+from gwa.evaluation.prediction import (
+    MAXIMUM_HISTORY,
+    UNKNOWN,
+    BoundScore,
+    Query,
+    WaitingJobs,
+    predictors,
+    ranks,
+    run_time_bounds,
+    walk,
+)
+from tests.conftest import HOME
+
+TINY = str(HOME / "sample_traces" / "swf" / "tiny.swf")
+
+
+def test_ranks_are_those_of_the_binomial_distribution():
+    assert ranks()[:59].max() == 0
+    for number in (59, 60, 92, 93, 124, 500, 2000, MAXIMUM_HISTORY):
+        rank = int(ranks()[number])
+        assert binom.cdf(rank - 1, number, 0.95) >= 0.95
+        assert binom.cdf(rank - 2, number, 0.95) < 0.95
+
+
+def slow_walk(moments, known, values, classes, table):
+    """Return the bounds by going over all earlier jobs again for each job."""
+    bounds: list[float] = []
+    cut: dict[int, int] = {}
+    misses: dict[int, int] = {}
+    seen = set()
+    order = sorted(range(len(known)), key=lambda job: (known[job], job))
+    for job, moment in enumerate(moments):
+        for other in order:
+            if known[other] < moment and other not in seen:
+                seen.add(other)
+                kind = classes[other]
+                misses[kind] = misses.get(kind, 0) + 1 if values[other] > bounds[other] else 0
+                if misses[kind] == 3:
+                    history = [one for one in order if one in seen and classes[one] == kind]
+                    cut[kind], misses[kind] = order.index(history[-59:][0]), 0
+        kind = classes[job]
+        history = [values[one] for one in order[cut.get(kind, 0) :] if one in seen and classes[one] == kind]
+        rank = table[len(history)]
+        bounds.append(sorted(history)[rank - 1] if rank else np.nan)
+    return bounds
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10_000), st.integers(70, 200))
+def test_a_walk_is_that_of_the_slow_version(seed, many):
+    rng = np.random.default_rng(seed)
+    moments = np.sort(rng.integers(0, 4000, many)).astype(float)
+    drift = np.linspace(1, rng.choice([1, 1, 30]), many)
+    waits = np.round(rng.exponential(20, many) * drift)
+    classes = rng.integers(0, 2, many)
+    found = walk(moments, moments + waits, waits, classes)
+    expected = slow_walk(
+        moments.tolist(), (moments + waits).tolist(), waits.tolist(), classes.tolist(), ranks().tolist()
+    )
+    assert np.array_equal(found.bound, expected, equal_nan=True)
+
+
+def jobs(rng, many=3000, **fields):
+    """Return jobs that come every minute and wait for a time of an exponential distribution."""
+    return WaitingJobs(**{
+        "submit": np.arange(many) * 60.0,
+        "wait": np.round(rng.exponential(900, many)),
+        "run": np.round(rng.exponential(600, many)),
+        "procs": rng.choice([1, 8, 64], many),
+        "requested": rng.choice([600.0, 7200.0, -1.0], many),
+        "queue": rng.integers(-1, 2, many),
+        "user": rng.integers(-1, 9, many),
+        "cpus": 64,
+        "queues": ("long", "short"),
+        "users": tuple(f"u{number}" for number in range(9)),
+        **fields,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("name", predictors())
+def test_bounds_of_waits_of_one_distribution_hold(name):
+    known = jobs(np.random.default_rng(3))
+    score = BoundScore.of(known, predictors()[name].bounds(known))
+    assert score is not None
+    assert score.coverage >= 0.945
+    assert score.answered > 0.95
+    assert score.median < 900 * 12
+
+
+@pytest.mark.parametrize("name", predictors())
+def test_no_bound_depends_on_what_comes_later(name):
+    known = jobs(np.random.default_rng(5), many=1200)
+    later = known.start >= known.submit[800]
+    changed = jobs(np.random.default_rng(5), many=1200, wait=np.where(later, known.wait * 50 + 9, known.wait))
+    bounds, others = (predictors()[name].bounds(one).bound[:800] for one in (known, changed))
+    assert np.array_equal(bounds, others, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", predictors())
+def test_a_job_that_is_asked_about_changes_no_other(name):
+    known = jobs(np.random.default_rng(7), many=700)
+    asked = predictors()[name].bounds(known.with_query(Query(8, 600.0, queue=1, waiting=4)))
+    assert np.array_equal(asked.bound[:700], predictors()[name].bounds(known).bound, equal_nan=True)
+    assert np.isfinite(asked.bound[-1])
+
+
+def test_more_own_waiting_jobs_give_a_longer_bound_where_users_are_served_in_turn():
+    many = 4000
+    rng = np.random.default_rng(11)
+    burst = np.arange(many) % 8  # a user submits eight jobs at once, which start one after the other
+    known = jobs(
+        rng, many=many, submit=(np.arange(many) // 8) * 9000.0 + burst, wait=burst * 1000.0 + 10,
+        procs=np.full(many, 8), requested=np.full(many, 600.0), user=np.arange(many) // 8 % 5,
+        queue=np.full(many, UNKNOWN),
+    )  # fmt: skip
+    few, more = (
+        predictors()["bmbp-own"].bounds(known.with_query(Query(8, 600.0, user=1, waiting=waiting))).bound[-1]
+        for waiting in (0, 5)
+    )
+    assert few == 10.0
+    assert more == 7010.0
+
+
+def test_run_times_are_bounded_by_requests_and_by_the_users_last_jobs():
+    rng = np.random.default_rng(2)
+    known = jobs(
+        rng, requested=np.full(3000, 7200.0), run=np.minimum(np.round(rng.exponential(600, 3000)), 7200)
+    )
+    scores = {
+        name: BoundScore.of_values(known.submit, known.run, known.procs, bound)
+        for name, bound in run_time_bounds(known).items()
+    }
+    requested, learnt = scores["requested time"], scores["BMBP by the user's last jobs"]
+    assert requested is not None
+    assert learnt is not None
+    assert requested.coverage == 1.0
+    assert learnt.coverage >= 0.94
+    assert learnt.loss < requested.loss
+
+
+def test_the_command_says_how_far_it_is_to_be_trusted():
+    done = CliRunner().invoke(gwa, ["wait", TINY, "--procs", "4", "--time", "2h", "--queue", "short"])
+    assert done.exit_code == 0
+    assert "95 % of such jobs start within" in done.output
+    assert "In this log, such bounds held for" in done.output
+    assert "do not rely on it" in done.output
+    said = json.loads(CliRunner().invoke(gwa, ["wait", TINY, "--json"]).output)
+    assert said["bound"] > 0
+    assert said["held"]["coverage"] < 0.95
+
+
+@pytest.mark.parametrize(
+    "words", [["--queue", "nosuch"], ["--user", "nosuch"], ["--method", "nosuch"], ["--time", "soon"]]
+)
+def test_a_job_that_cannot_be_is_an_error_of_usage(words):
+    assert CliRunner().invoke(gwa, ["wait", TINY, *words]).exit_code == 2
+
+
+def test_all_methods_are_compared():
+    found = json.loads(CliRunner().invoke(gwa, ["wait", TINY, "--compare", "--json"]).output)
+    assert {row["method"] for row in found if row["bounded"] == "wait"} == set(predictors())
+    losses = [row["loss"] for row in found if row["bounded"] == "wait"]
+    assert losses == sorted(losses)
+
+
+NAMES = ["KTH-SP2-1996", "SDSC-Par-1996", "HPC2N-2002", "LANL-CM5-1994", "CEA-Curie-2011", "RICC-2010"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", NAMES)
+def test_bounds_held_on_real_logs(log, logs):
+    import gwa as package
+
+    (path,) = (logs / "swf").glob(f"{log}*")
+    with package.open(path) as trace:
+        known = WaitingJobs.of(trace.store)
+        section = next(one for one in analyses() if one.id == "wait-bounds").section(trace.store)
+    score = BoundScore.of(known, predictors()["bmbp-own"].bounds(known))
+    assert score is not None
+    assert score.coverage >= 0.95
+    assert not section.failed
