@@ -1,10 +1,14 @@
 """What people read has no quaint forms, and one spelling."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from gwa.cli import gwa
 from tests.conftest import HOME
 
 BANNED = {
@@ -61,3 +65,39 @@ def test_nothing_quaint_is_written():
 )
 def test_what_is_quaint_is_found(text):
     assert list(hits(text))
+
+
+def test_words_are_spelt_right():
+    """The words of prose and code, by codespell; what it does not know is in pyproject.toml."""
+    command = [sys.executable, "-m", "codespell_lib", *PLACES, "Makefile"]
+    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+    assert done.returncode == 0, done.stderr
+
+
+HELP = re.compile(
+    r"\b(so many|tells?|told|such an?|greatest|nothing but|is no|are no|by itself|say of|says of|the like)\b"
+)
+"""What helps of commands do not say, as too few readers would understand it."""
+
+
+def commands(group, name="gwa"):
+    """Yield the names and commands of a group, and of the groups in it."""
+    context = click.Context(group)
+    for part in group.list_commands(context):
+        one = group.get_command(context, part)
+        yield f"{name} {part}", one
+        if isinstance(one, click.Group):
+            yield from commands(one, f"{name} {part}")
+
+
+def test_helps_are_plain_english():
+    texts = {
+        (name, option.name): option.help or ""
+        for name, one in commands(gwa)
+        for option in one.params
+        if isinstance(option, click.Option)
+    }
+    texts |= {(name, ""): one.help or "" for name, one in commands(gwa)}
+    assert {name: text for name, text in texts.items() if HELP.search(text)} == {}
+    assert [name for name, text in texts.items() if not text] == []

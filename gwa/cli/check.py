@@ -48,7 +48,7 @@ def _usage_errors() -> Iterator[None]:
     callback=_conditions,
     help="Exit with status 3 if this condition on a fact holds, such as 'utilization.mean<0.5' (repeatable).",
 )
-@click.option("--fail-on-unknown", is_flag=True, help="Exit with status 3 also if such a fact is unknown.")
+@click.option("--fail-on-unknown", is_flag=True, help="Exit with status 3 also if the fact is unknown.")
 @JSON
 @parts
 @options
