@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar, exact_sum
+from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
@@ -23,7 +24,14 @@ QUEUED: Final = f"(wait_time - {HELD})"
 LIMITS: Final = (600.0, 3600.0, 6 * 3600.0, 24 * 3600.0, 72 * 3600.0)
 """The greatest requested time of each class but the last."""
 
-LIMIT_NAMES: Final = ("to 10 min", "to 1 h", "to 6 h", "to 24 h", "to 72 h", "more than 72 h")
+LIMIT_NAMES: Final = (
+    message("to 10 min"),
+    message("to 1 h"),
+    message("to 6 h"),
+    message("to 24 h"),
+    message("to 72 h"),
+    message("more than 72 h"),
+)
 
 VALUES: Final = """
 select place, value, count(*) as n from (
@@ -157,9 +165,9 @@ def _named(samples: Mapping[int, Sample], names: Mapping[int, str]) -> list[Wait
 
 def kinds(store: Store) -> Iterator[tuple[str, str, list[Waits]]]:
     """Yield each kind of class: the name in the ids of facts, its heading, and the waits."""
-    yield "month", "Month", by_month(store)
-    yield "hour", "Hour of submission", by_hour(store)
+    yield "month", message("Month"), by_month(store)
+    yield "hour", message("Hour of submission"), by_hour(store)
     if store.has("req_time"):
-        yield "request", "Requested time", by_limit(store)
+        yield "request", message("Requested time"), by_limit(store)
     if store.has("project_id"):
-        yield "project", "Project", by_largest(store, "project_id", store.top)
+        yield "project", message("Project"), by_largest(store, "project_id", store.top)
