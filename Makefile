@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow campaign browser coverage lint types format lock bench ratios big instructions fidelity leaderboard \
+.PHONY: help demo test slow campaign browser coverage lint types format messages lock bench ratios big instructions fidelity leaderboard \
     calibration minh generation clean setup site spark thesis
 .DELETE_ON_ERROR:
 
@@ -51,6 +51,9 @@ types: .venv/ready ## check the types
 format: .venv/ready ## format the code and mend what can be mended
 	$(BIN)/python -m ruff check --fix-only .
 	$(BIN)/python -m ruff format .
+
+messages: .venv/ready ## renew the catalogues of languages with the texts of today
+	$(BIN)/python -m tests.messages
 
 lock: .venv/ready ## lock the dependencies; OPTIONS=--upgrade takes their newest versions
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \

@@ -11,8 +11,10 @@ from typing import Final
 from gwa.metrics.efficiency import Share, killed, overall, requests, sequential
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.usage import HOLDING
-from gwa.report.formatting import counted, fraction, kilobytes, seconds
+from gwa.report.document import Verbatim
+from gwa.report.formatting import decimal, fraction, kilobytes, seconds
 from gwa.report.formatting import number as show
+from gwa.report.message import message, plural
 from gwa.store.engines.duckdb import literal
 from gwa.store.resources import GPU
 from gwa.store.store import Store
@@ -84,10 +86,15 @@ def _memory(store: Store, user: str, share: Share) -> Iterator[Advice]:
         if request.enough * MARGIN < request.asked and request.saved >= MINIMUM_HOURS:
             yield Advice(
                 "memory",
-                f"Ask for {kilobytes(request.enough)} of memory for a job.",
-                f"Half of {counted(request.jobs, 'job')} asked for {kilobytes(request.asked)} or more, and"
-                f" 95 % of them used {kilobytes(request.enough)} at most. That would have left"
-                f" {show(round(request.saved, 1))} gigabyte hours to others.",
+                message("Ask for {enough} of memory for a job.", enough=kilobytes(request.enough)),
+                message(
+                    "Half of {jobs} asked for {asked} or more, and 95 % of them used {enough} at "
+                    "most. That would have left {saved} gigabyte hours to others.",
+                    jobs=plural("{n} job", "{n} jobs", request.jobs),
+                    asked=kilobytes(request.asked),
+                    enough=kilobytes(request.enough),
+                    saved=show(round(request.saved, 1)),
+                ),
             )
 
 
@@ -98,9 +105,14 @@ def _time(store: Store, user: str, share: Share) -> Iterator[Advice]:
         if request.enough * MARGIN < request.asked and request.asked >= HOUR:
             yield Advice(
                 "time",
-                f"Ask for {seconds(request.enough)}.",
-                f"Half of {counted(request.jobs, 'job')} asked for {seconds(request.asked)} or more, and"
-                f" 95 % of them ran for {seconds(request.enough)} at most. They may start sooner.",
+                message("Ask for {enough}.", enough=seconds(request.enough)),
+                message(
+                    "Half of {jobs} asked for {asked} or more, and 95 % of them ran for {enough} "
+                    "at most. They may start sooner.",
+                    jobs=plural("{n} job", "{n} jobs", request.jobs),
+                    asked=seconds(request.asked),
+                    enough=seconds(request.enough),
+                ),
             )
 
 
@@ -110,17 +122,25 @@ def _processors(store: Store, user: str, share: Share) -> Iterator[Advice]:
     if jobs and idle >= MINIMUM_HOURS:
         yield Advice(
             "sequential",
-            "Ask for one processor for programs that use one.",
-            f"{counted(jobs, 'job')} held several processors and used no more CPU time than one has: the"
-            f" others idled for {show(round(idle, 1))} CPU hours.",
+            message("Ask for one processor for programs that use one."),
+            message(
+                "{jobs} held several processors and used no more CPU time than one has: the "
+                "others idled for {idle} CPU hours.",
+                jobs=plural("{n} job", "{n} jobs", jobs),
+                idle=show(round(idle, 1)),
+            ),
         )
     part = share.parts.get("cpu")
     if part and part.mean is not None and part.mean < LOW and part.wasted - idle >= MINIMUM_HOURS:
         yield Advice(
             "processors",
-            "Ask for fewer processors, or look what your jobs wait for.",
-            f"{counted(part.jobs, 'job')} used {fraction(part.mean)} of the CPU time that they held;"
-            f" {show(round(part.wasted, 1))} CPU hours were not used.",
+            message("Ask for fewer processors, or look what your jobs wait for."),
+            message(
+                "{jobs} used {mean} of the CPU time that they held; {wasted} CPU hours were not used.",
+                jobs=plural("{n} job", "{n} jobs", part.jobs),
+                mean=fraction(part.mean),
+                wasted=show(round(part.wasted, 1)),
+            ),
         )
 
 
@@ -138,23 +158,31 @@ def _gpus(store: Store, user: str, share: Share) -> Iterator[Advice]:
         yield Advice(
             "idle-gpus",
             "Run jobs that use no GPU where there is none.",
-            f"{counted(idle, 'job')} held GPUs for {show(round(hours, 1))} GPU hours and did not use them.",
+            message(
+                "{idle} held GPUs for {hours} GPU hours and did not use them.",
+                idle=plural("{n} job", "{n} jobs", idle),
+                hours=show(round(hours, 1)),
+            ),
         )
     if part.mean is not None and part.mean < LOW and part.wasted - hours >= MINIMUM_HOURS:
         yield Advice(
             "gpus",
-            "Ask for fewer GPUs, or let several tasks share one.",
-            f"{counted(part.jobs, 'job')} used {fraction(part.mean)} of their GPUs on average;"
-            f" {show(round(part.wasted, 1))} GPU hours were not used.",
+            message("Ask for fewer GPUs, or let several tasks share one."),
+            message(
+                "{jobs} used {mean} of their GPUs on average; {wasted} GPU hours were not used.",
+                jobs=plural("{n} job", "{n} jobs", part.jobs),
+                mean=fraction(part.mean),
+                wasted=show(round(part.wasted, 1)),
+            ),
         )
 
 
 ENDED: Final = {
     "memory": (
-        "Ask for more memory, or use less.",
-        "ended because more memory was used than asked for",
+        message("Ask for more memory, or use less."),
+        message("ended because more memory was used than asked for"),
     ),
-    "time": ("Ask for more time, or save what jobs have done.", "ended at the time limit"),
+    "time": (message("Ask for more time, or save what jobs have done."), message("ended at the time limit")),
 }
 
 
@@ -167,7 +195,13 @@ def _ended(store: Store, user: str, share: Share) -> Iterator[Advice]:
             yield Advice(
                 f"ended-{kind}",
                 what,
-                f"Of {counted(share.jobs, 'job')}, {jobs:,} {why}, after {show(round(hours, 1))} CPU hours.",
+                message(
+                    "Of {jobs}, {jobs2} {why}, after {hours} CPU hours.",
+                    jobs=plural("{n} job", "{n} jobs", share.jobs),
+                    jobs2=decimal(jobs, ","),
+                    why=why,
+                    hours=show(round(hours, 1)),
+                ),
             )
 
 
@@ -180,9 +214,18 @@ RULES: Final[tuple[Rule, ...]] = (_processors, _gpus, _memory, _time, _ended)
 def as_text(given: Letter, trace: str) -> str:
     """Return a letter as plain text, fit to be mailed."""
     hours = show(round(given.cpu_hours, 1))
-    lines = [f"Jobs of {given.user} in {trace}: {counted(given.jobs, 'job')}, {hours} CPU hours.", ""]
+    lines = [
+        message(
+            "Jobs of {user} in {trace}: {jobs}, {hours} CPU hours.",
+            user=Verbatim(given.user),
+            trace=Verbatim(trace),
+            jobs=plural("{n} job", "{n} jobs", given.jobs),
+            hours=hours,
+        ),
+        "",
+    ]
     for place, advice in enumerate(given.advice, 1):
         lines += [f"{place}. {advice.do}", f"   {advice.because}", ""]
     if not given.advice:
-        lines += ["These jobs show nothing that should be changed.", ""]
+        lines += [message("These jobs show nothing that should be changed."), ""]
     return "\n".join(lines)

@@ -8,9 +8,11 @@ log does not record is said to be unknown, with the reason.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from gwa.report.document import Answer, Figure, Report, Unit, Value
+from gwa.report.document import Answer, Figure, Report, Unit, Value, Verbatim
 from gwa.report.figures.spark import spark
-from gwa.report.formatting import counted, fraction, number, seconds, show
+from gwa.report.formatting import fraction, number, seconds, show
+from gwa.report.formatting import number as number_text
+from gwa.report.message import joined, message, plural
 
 NOTICEABLE: Final = 0.005
 """Shares below this are not mentioned."""
@@ -52,19 +54,35 @@ def answers(report: Report) -> tuple[Answer, ...]:
 def _busy(known: _Known) -> _Found:
     mean, least = known.facts.get("utilization.mean"), known.facts.get("utilization.at_least")
     machine = _machine(known.facts)
-    picture = _course(known.figures, "utilization", "Busy processors over time")
+    picture = _course(known.figures, "utilization", message("Busy processors over time"))
     if mean is not None:
         share = fraction(mean)
         return _Found(
-            share, f"On average {share} of {machine} were busy.{_gpus(known)}", "utilization", picture
+            share,
+            message(
+                "On average {share} of {machine} were busy.{known}",
+                share=share,
+                machine=machine,
+                known=_gpus(known),
+            ),
+            "utilization",
+            picture,
         )
     if least is not None:
         share = fraction(least)
-        text = f"At least {share} of {machine} were busy; the log is cut, so it may be more.{_gpus(known)}"
-        return _Found(f"≥ {share}", text, "utilization", picture)
+        text = message(
+            "At least {share} of {machine} were busy; the log is cut, so it may be more.{known}",
+            share=share,
+            machine=machine,
+            known=_gpus(known),
+        )
+        return _Found(message("≥ {share}", share=share), text, "utilization", picture)
     return _Found(
         "",
-        f"Utilization is unknown: sizes, run times or submissions are not recorded.{_gpus(known)}",
+        message(
+            "Utilization is unknown: sizes, run times or submissions are not recorded.{known}",
+            known=_gpus(known),
+        ),
         "utilization",
     )
 
@@ -73,16 +91,24 @@ def _machine(facts: Mapping[str, Any]) -> str:
     """Return what the processors are called: those of the system, or those ever busy at once."""
     cpus = facts.get("trace.cpus")
     if not cpus:
-        return "the processors"
+        return message("the processors")
     if facts.get("trace.cpus_inferred"):
-        return f"{number(cpus)} processors (the most ever busy at once; the size is not recorded)"
-    return counted(cpus, "processor")
+        return message(
+            "{cpus} processors (the most ever busy at once; the size is not recorded)", cpus=number(cpus)
+        )
+    return plural("{n} processor", "{n} processors", cpus)
 
 
 def _gpus(known: _Known) -> str:
     mean, total = known.facts.get("gpu.utilization"), known.facts.get("gpu.total")
     return (
-        "" if mean is None or not total else f" Of {counted(total, 'GPU')}, {fraction(mean)} were allocated."
+        ""
+        if mean is None or not total
+        else message(
+            " Of {total}, {mean} were allocated.",
+            total=plural("{n} GPU", "{n} GPUs", total),
+            mean=fraction(mean),
+        )
     )
 
 
@@ -107,7 +133,7 @@ def _who(known: _Known) -> _Found:
         ranking = known.facts.get(f"{holders.prefix}.by_cpu") or []
         if total and half:
             return _Found(*_holding(total, half, holders, ranking), "users", _ranking(ranking, holders.many))
-    return _Found("", "Users and groups are not recorded.", "users")
+    return _Found("", message("Users and groups are not recorded."), "users")
 
 
 def _holding(
@@ -115,19 +141,43 @@ def _holding(
 ) -> tuple[str, str]:
     """Return who accounts for half of the core-hours, as a number and a sentence."""
     if total == 1:
-        return f"1 {holders.one}", f"A single {holders.one} submitted all jobs."
-    largest = f", the largest for {fraction(ranking[0]['cpu_share'])}" if ranking else ""
+        return message("1 {one}", one=holders.one), message(
+            "A single {one} submitted all jobs.", one=holders.one
+        )
+    largest = (
+        message(", the largest for {cpu_share}", cpu_share=fraction(ranking[0]["cpu_share"]))
+        if ranking
+        else ""
+    )
     account = "accounts" if half == 1 else "account"
-    text = f"{number(half)} of {number(total)} {holders.many} {account} for half of all core-hours{largest}."
-    return f"{number(half)} of {number(total)}", text
+    text = message(
+        "{half} of {total} {many} {account} for half of all core-hours{largest}.",
+        half=number(half),
+        total=number(total),
+        many=holders.many,
+        account=account,
+        largest=largest,
+    )
+    return message("{half} of {total}", half=number(half), total=number(total)), text
 
 
 def _ranking(ranking: Sequence[Mapping[str, Any]], many: str) -> Figure | None:
     shares = [one["cpu_share"] for one in ranking]
     if len(shares) <= 1:
         return None
-    alt = f"Shares of core-hours of the top {len(shares)} {many}: {', '.join(map(fraction, shares))}."
-    return spark("answer-who", f"Core-hours of the top {len(shares)} {many}", shares, alt, shape="bars")
+    alt = message(
+        "Shares of core-hours of the top {shares} {many}: {fraction}.",
+        shares=number_text(len(shares)),
+        many=many,
+        fraction=joined(", ", map(fraction, shares)),
+    )
+    return spark(
+        "answer-who",
+        message("Core-hours of the top {shares} {many}", shares=number_text(len(shares)), many=many),
+        shares,
+        alt,
+        shape="bars",
+    )
 
 
 # --- How long did jobs wait? ---
@@ -136,11 +186,15 @@ def _ranking(ranking: Sequence[Mapping[str, Any]], many: str) -> Figure | None:
 def _wait(known: _Known) -> _Found:
     median, high = known.facts.get("jobs.wait.median"), known.facts.get("jobs.wait.p95")
     if median is None or high is None:
-        return _Found("", "Wait times are not recorded.", "waits")
-    text = f"Half of the jobs waited {seconds(median)} or less, 5 % longer than {seconds(high)}."
+        return _Found("", message("Wait times are not recorded."), "waits")
+    text = message(
+        "Half of the jobs waited {median} or less, 5 % longer than {high}.",
+        median=seconds(median),
+        high=seconds(high),
+    )
     worst = known.facts.get("wait.worst")
     if worst:
-        text += f" Worst served: {worst['kind']} {worst['id']}."
+        text += message(" Worst served: {kind} {id}.", kind=worst["kind"], id=Verbatim(worst["id"]))
     return _Found(seconds(median), text, "waits", _by_size(known.facts.get("wait.by_size") or []))
 
 
@@ -148,9 +202,11 @@ def _by_size(classes: Sequence[Mapping[str, Any]]) -> Figure | None:
     waits = [one["p95"] for one in classes]
     if len(waits) <= 1 or not any(waits):
         return None
-    words = ", ".join(f"{one['id']}: {seconds(one['p95'])}" for one in classes)
-    title = "95th percentile of wait times by number of processors"
-    return spark("answer-wait", title, waits, f"{title}: {words}.", shape="bars")
+    words = joined(", ", (message("{id}: {p95}", id=one["id"], p95=seconds(one["p95"])) for one in classes))
+    title = message("95th percentile of wait times by number of processors")
+    return spark(
+        "answer-wait", title, waits, message("{title}: {words}.", title=title, words=words), shape="bars"
+    )
 
 
 # --- What went wrong? ---
@@ -163,71 +219,96 @@ def _wrong(known: _Known) -> _Found:
     total = sum(counts.values())
     outages = _outages(known.facts)
     if not total:
-        return _Found("", f"How jobs ended is not recorded.{outages}", "outcomes")
+        return _Found("", message("How jobs ended is not recorded.{outages}", outages=outages), "outcomes")
     shares = {name: count / total for name, count in counts.items()}
     bad = shares["failed"] + shares["cancelled"]
     parts = [
-        f"{fraction(shares[name])} {done}"
-        for name, done in (("failed", "failed"), ("cancelled", "were cancelled"))
+        message("{shares} {done}", shares=fraction(shares[name]), done=done)
+        for name, done in (("failed", "failed"), ("cancelled", message("were cancelled")))
         if shares[name] >= NOTICEABLE
     ]
-    known_ones = " whose outcome is recorded" if known.facts.get("jobs.unknown.count") else ""
+    known_ones = message(" whose outcome is recorded") if known.facts.get("jobs.unknown.count") else ""
     said = (
-        f"Of the jobs{known_ones}, {' and '.join(parts)}"
+        message(
+            "Of the jobs{known_ones}, {parts}", known_ones=known_ones, parts=joined(message(" and "), parts)
+        )
         if parts
-        else f"{'Nearly all' if bad else 'All'} jobs{known_ones} completed"
+        else message(
+            "{value} jobs{known_ones} completed", value="Nearly all" if bad else "All", known_ones=known_ones
+        )
     )
-    words = ", ".join(f"{name} {fraction(share)}" for name, share in shares.items())
+    words = joined(
+        ", ", (message("{name} {share}", name=name, share=fraction(share)) for name, share in shares.items())
+    )
     picture = spark(
-        "answer-wrong", "Jobs by outcome", [*shares.values()], f"Jobs by outcome: {words}.", shape="bars"
+        "answer-wrong",
+        "Jobs by outcome",
+        [*shares.values()],
+        message("Jobs by outcome: {words}.", words=words),
+        shape="bars",
     )
-    return _Found(fraction(bad), f"{said}.{outages}", "outcomes", picture)
+    return _Found(fraction(bad), joined("", (said, ".", outages)), "outcomes", picture)
 
 
 def _outages(facts: Mapping[str, Any]) -> str:
     count, lost = facts.get("capacity.outages.count"), facts.get("capacity.outages.seconds")
     if not count or lost is None:
         return ""
-    return f" {counted(count, 'possible outage')} ({seconds(lost)} in all)."
+    return message(
+        " {count} ({lost} in all).",
+        count=plural("{n} possible outage", "{n} possible outages", count),
+        lost=seconds(lost),
+    )
 
 
 # --- What changed? ---
 
 MEASURES: Final[Mapping[str, tuple[str, Unit]]] = {
-    "peak": ("The maximum of busy processors", "count"),
-    "busy": ("The mean of busy processors", "count"),
-    "users": ("Users per week", "count"),
-    "jobs": ("Jobs per week", "count"),
-    "wait": ("The mean wait time", "seconds"),
-    "failed": ("The share of failed jobs", "fraction"),
-    "runtime": ("The median run time", "seconds"),
-    "processors": ("Mean processors per job", "count"),
+    "peak": (message("The maximum of busy processors"), "count"),
+    "busy": (message("The mean of busy processors"), "count"),
+    "users": (message("Users per week"), "count"),
+    "jobs": (message("Jobs per week"), "count"),
+    "wait": (message("The mean wait time"), "seconds"),
+    "failed": (message("The share of failed jobs"), "fraction"),
+    "runtime": (message("The median run time"), "seconds"),
+    "processors": (message("Mean processors per job"), "count"),
 }
 
 
 def _changed(known: _Known) -> _Found:
     changes = known.facts.get("changes")
-    picture = _course(known.figures, "arrivals", "Jobs submitted over time")
+    picture = _course(known.figures, "arrivals", message("Jobs submitted over time"))
     if changes is None:
         return _Found(
             "",
-            "Whether anything changed is unknown: the log has too few weeks with jobs.",
+            message("Whether anything changed is unknown: the log has too few weeks with jobs."),
             "changes",
             picture,
         )
     if not changes:
         return _Found(
-            "none found",
-            "No lasting change of weekly values is found.",
+            message("none found"),
+            message("No lasting change of weekly values is found."),
             "changes",
             picture,
         )
     largest = max(changes, key=_factor)
     name, unit = MEASURES[largest["what"]]
     before, after = show(largest["before"], unit), show(largest["after"], unit)
-    others = f" {counted(len(changes) - 1, 'more change')}." if len(changes) > 1 else ""
-    text = f"{name} went from {before} to {after} (from {largest['when']}).{others}"
-    return _Found(counted(len(changes), "change"), text, "changes", picture)
+    others = (
+        message(" {changes}.", changes=plural("{n} more change", "{n} more changes", len(changes) - 1))
+        if len(changes) > 1
+        else ""
+    )
+    text = message(
+        "{name} went from {before} to {after} (from {when}).{others}",
+        name=name,
+        before=before,
+        after=after,
+        when=largest["when"],
+        others=others,
+    )
+    return _Found(plural("{n} change", "{n} changes", len(changes)), text, "changes", picture)
 
 
 def _factor(change: Mapping[str, Any]) -> float:
@@ -253,9 +334,9 @@ def _lines(lines: Value) -> Iterator[Sequence[float | None]]:
 Question = tuple[str, str, Callable[[_Known], _Found]]
 
 QUESTIONS: Final[Sequence[Question]] = (
-    ("busy", "How busy was it?", _busy),
-    ("who", "Who used it?", _who),
-    ("wait", "How long did jobs wait?", _wait),
-    ("wrong", "What went wrong?", _wrong),
-    ("changed", "What changed?", _changed),
+    ("busy", message("How busy was it?"), _busy),
+    ("who", message("Who used it?"), _who),
+    ("wait", message("How long did jobs wait?"), _wait),
+    ("wrong", message("What went wrong?"), _wrong),
+    ("changed", message("What changed?"), _changed),
 )

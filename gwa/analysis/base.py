@@ -13,6 +13,7 @@ from functools import cache
 from inspect import cleandoc
 
 from gwa.report.document import Block, Note, Section, View
+from gwa.report.message import joined, message
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.util import plugins
@@ -76,8 +77,14 @@ class Analysis:
         """Make the section; where the trace lacks a needed field, its only block is a note."""
         missing = [BY_NAME[name] for name in self.needs if not store.has(name)]
         if missing:
-            names = " and ".join(f"{field.title} ({field.meaning})" for field in missing)
-            blocks: tuple[Block, ...] = (Note(f"This trace does not record {names}."),)
+            names = joined(
+                " and ",
+                (
+                    message("{title} ({meaning})", title=field.title, meaning=field.meaning)
+                    for field in missing
+                ),
+            )
+            blocks: tuple[Block, ...] = (Note(message("This trace does not record {names}.", names=names)),)
         else:
             blocks = tuple(self.blocks(store))
         return Section(

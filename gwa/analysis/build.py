@@ -11,6 +11,7 @@ from gwa.analysis.answers import answers
 from gwa.analysis.base import Analysis, analyses
 from gwa.analysis.finding import findings
 from gwa.report.document import Fact, Note, Report, Section, Value, Verbatim
+from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.store.subset import Subset
 from gwa.util import interrupts
@@ -19,7 +20,7 @@ from gwa.util.version import __version__
 
 PARTIAL: Final = "This is a report on a part of the trace: {}."
 
-OF_A_PERIOD: Final = (
+OF_A_PERIOD: Final = message(
     " Numbers of jobs, sizes, run times and waits are of jobs submitted in the period, outcomes of jobs that"
     " ended in it; busy processors, running and waiting jobs are of all that overlap it."
 )
@@ -68,7 +69,7 @@ def build(
     report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
     whole = not any(subset.is_selective for subset in filters)
     remarkable = findings({fact.id: fact.value for fact in report.facts()}, whole=whole)
-    return replace(report, findings=remarkable, overline="Workload report", answers=answers(report))
+    return replace(report, findings=remarkable, overline=message("Workload report"), answers=answers(report))
 
 
 def facts(store: Store, name: str, prefix: str = "", filters: Sequence[Subset] = ()) -> tuple[Fact, ...]:

@@ -186,12 +186,12 @@ def looks(command: F) -> F:
             metavar="DIR",
             help="Folder with templates, style sheets and languages of your own.",
         ),
-        click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.toml has it."),
+        click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.po has it."),
         click.option(
             "--strings",
             type=OUTPUT_PATH,
-            metavar="FILE.toml",
-            help="Write all texts there, to be translated.",
+            metavar="FILE.po",
+            help="Write the texts to translate into a new language.",
         ),
     )
 

@@ -116,8 +116,8 @@ def command(
       gwa report sample_traces/swf/tiny.swf --html
       gwa report sample_traces/swf/tiny.swf --where 'n_procs > 1' --sections users,waits
       gwa report sample_traces/swf/tiny.swf --period this-week --against previous
-      gwa report sample_traces/swf/tiny.swf --strings mine/languages/de.toml
-      gwa report sample_traces/swf/tiny.swf --theme mine --lang de
+      gwa report sample_traces/swf/tiny.swf --strings mine/languages/fr.po
+      gwa report sample_traces/swf/tiny.swf --lang de
     """
     from gwa.analysis.base import analyses
     from gwa.report.output import outputs, write

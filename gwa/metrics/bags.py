@@ -9,6 +9,7 @@ former still separates other jobs where a bag is *contiguous*.
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
@@ -40,7 +41,7 @@ class Definition:
 
 TEXT: Final = Definition(
     name="text",
-    title="same user, gaps below 120 s",
+    title=message("same user, gaps below 120 s"),
     source="S. D. Anoep, thesis, section 3.2, as its text says",
     key=("user_id",),
     gap=120.0,
@@ -48,7 +49,7 @@ TEXT: Final = Definition(
 )
 THESIS: Final = Definition(
     name="thesis",
-    title="same user and group, gaps of at most 120 s, a whole of at most 1200 s",
+    title=message("same user and group, gaps of at most 120 s, a whole of at most 1200 s"),
     source="S. D. Anoep, thesis, tables 4.9-4.18: what reproduces their numbers for LCG",
     key=("user_id", "group_id"),
     gap=120.0,
@@ -56,7 +57,7 @@ THESIS: Final = Definition(
 )
 MINH: Final = Definition(
     name="minh",
-    title="alike in six attributes, next to each other in the trace, gaps of at most 100 s",
+    title=message("alike in six attributes, next to each other in the trace, gaps of at most 100 s"),
     source="T. N. Minh and L. Wolters 2010, section IV; completed jobs only",
     key=("user_id", "group_id", "queue_id", "executable_id", "req_time", "req_n_procs"),
     gap=100.0,
@@ -65,7 +66,7 @@ MINH: Final = Definition(
 )
 ARRAYS: Final = Definition(
     name="arrays",
-    title="one job array, as the log says",
+    title=message("one job array, as the log says"),
     source="the log's own array jobs: JobStructure BoT, JobStructureParams the array",
     key=("job_structure_params", "user_id"),
     gap=None,

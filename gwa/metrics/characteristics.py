@@ -19,6 +19,7 @@ from gwa.metrics.papers.anoep2009 import (
     fact_name,
     fitted,
 )
+from gwa.report.message import message
 from gwa.statistics.distribution import NONNEGATIVE, POSITIVE, Distribution
 from gwa.statistics.fit import Fits, fit_all
 from gwa.statistics.goodness import Bootstrap
@@ -83,14 +84,21 @@ def _of_thesis(characteristic: Characteristic) -> FittedCharacteristic:
 
 
 NATURAL: Final = (
-    _natural("runtime", "Run time", "seconds", ("run_time",), "run_time", "ran"),
-    _natural("gap", "Time between jobs", "seconds", ("submit_time",), "gap", GAPS),
-    _natural("wait", "Wait time", "seconds", ("wait_time",), "wait_time", "jobs"),
+    _natural("runtime", message("Run time"), "seconds", ("run_time",), "run_time", "ran"),
+    _natural("gap", message("Time between jobs"), "seconds", ("submit_time",), "gap", GAPS),
+    _natural("wait", message("Wait time"), "seconds", ("wait_time",), "wait_time", "jobs"),
     _natural(
-        "response", "Response time", "seconds", ("wait_time", "run_time"), "wait_time + run_time", RESPONSES
+        "response",
+        message("Response time"),
+        "seconds",
+        ("wait_time", "run_time"),
+        "wait_time + run_time",
+        RESPONSES,
     ),
-    _natural("requested", "Requested time", "seconds", ("req_time",), "req_time", "jobs"),
-    _natural("memory", "Memory used per processor", "kilobytes", ("used_memory",), "used_memory", "jobs"),
+    _natural("requested", message("Requested time"), "seconds", ("req_time",), "req_time", "jobs"),
+    _natural(
+        "memory", message("Memory used per processor"), "kilobytes", ("used_memory",), "used_memory", "jobs"
+    ),
 )
 
 FITTED: Final = {item.name: item for item in (*NATURAL, *map(_of_thesis, OF_THESIS.values()))}

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.timeline import exact_sum
+from gwa.report.message import message
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -63,7 +64,7 @@ RATIOS: Final = {
     for ratio in (
         Ratio(
             "cpu",
-            "CPU time",
+            message("CPU time"),
             "average_cpu_time",
             "run_time",
             "n_procs",
@@ -72,7 +73,7 @@ RATIOS: Final = {
         ),
         Ratio(
             "memory",
-            "Memory",
+            message("Memory"),
             PEAK,
             REQUESTED,
             "run_time",
@@ -82,7 +83,7 @@ RATIOS: Final = {
         ),
         Ratio(
             "time",
-            "Requested time",
+            message("Requested time"),
             "run_time",
             "req_time",
             "n_procs",

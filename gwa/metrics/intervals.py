@@ -9,6 +9,7 @@ import numpy as np
 
 from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Level
 from gwa.metrics.window import recorded, window
+from gwa.report.message import message
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import DAY, WEEK
 
@@ -91,7 +92,7 @@ class Intervals:
         """Return the date on which an interval begins, or the day of the log."""
         begin = self.origin + number * self.width
         if self.zone is None:
-            return f"day {int(begin // DAY) + 1}"
+            return message("day {number}", number=int(begin // DAY) + 1)
         # The middle of the first day, because a week may begin an hour before midnight in summer.
         return datetime.fromtimestamp(begin + DAY / 2, store.system.timezone).date().isoformat()
 

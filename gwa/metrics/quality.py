@@ -16,6 +16,7 @@ from gwa.metrics.timeline import MAXIMUM_DAYS, counts
 from gwa.metrics.window import LACKING
 from gwa.report.document import Level
 from gwa.report.formatting import fraction, number, seconds
+from gwa.report.message import message
 from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from gwa.store.store import Store
 from gwa.util.units import DAY, YEAR
@@ -45,115 +46,125 @@ class QualityRule:
 
 RULES: Final = (
     QualityRule(
-        "no submit time",
+        message("no submit time"),
         "warning",
-        "have no submit time",
+        message("have no submit time"),
         "submit_time is null",
         (),
-        "arrivals, levels over time and bags of tasks leave them out",
+        message("arrivals, levels over time and bags of tasks leave them out"),
     ),
     QualityRule(
-        "no wait",
+        message("no wait"),
         "warning",
-        "ran, but their wait is unknown",
+        message("ran, but their wait is unknown"),
         "wait_time is null and run_time >= 0 and n_procs >= 1",
         (),
-        "waits and slowdowns; starts are taken to be submissions, so running jobs are shifted in time",
+        message(
+            "waits and slowdowns; starts are taken to be submissions, so running jobs are shifted in time"
+        ),
         0.001,
     ),
     QualityRule(
         "processors",
         "warning",
-        "used more processors than the system has",
+        message("used more processors than the system has"),
         "n_procs > {cpus}",
         ("n_procs",),
-        "utilization, or the number of processors is wrong",
+        message("utilization, or the number of processors is wrong"),
     ),
     QualityRule(
-        "impossible request",
+        message("impossible request"),
         "warning",
-        "requested over a year: unlimited, or an error of the log",
+        message("requested over a year: unlimited, or an error of the log"),
         f"req_time > {YEAR}",
         ("req_time",),
-        "statistics of requested times, estimates and simulated backfilling",
+        message("statistics of requested times, estimates and simulated backfilling"),
     ),
     QualityRule(
-        "request of processors",
+        message("request of processors"),
         "warning",
-        "requested more processors than the system has",
+        message("requested more processors than the system has"),
         "req_n_procs > {cpus}",
         ("req_n_procs",),
-        "requested sizes, or the number of processors is wrong",
+        message("requested sizes, or the number of processors is wrong"),
     ),
     QualityRule(
-        "no processors",
+        message("no processors"),
         "warning",
-        "ran for some time on no processor",
+        message("ran for some time on no processor"),
         "run_time > 0 and n_procs = 0",
         ("run_time", "n_procs"),
-        "they do not count as jobs that ran",
+        message("they do not count as jobs that ran"),
     ),
     QualityRule(
-        "no run time",
+        message("no run time"),
         "warning",
-        "completed, but no run time is known",
+        message("completed, but no run time is known"),
         "status = 1 and run_time is null",
         ("status",),
-        "run times and utilization leave them out",
+        message("run times and utilization leave them out"),
     ),
     QualityRule(
-        "CPU time",
+        message("CPU time"),
         "warning",
-        "used more CPU time per processor than they ran (by over 5 % and a minute)",
+        message("used more CPU time per processor than they ran (by over 5 % and a minute)"),
         "average_cpu_time > run_time * 1.05 + 60",
         ("average_cpu_time", "run_time"),
-        "CPU efficiency",
+        message("CPU efficiency"),
     ),
     QualityRule(
-        "no user",
+        message("no user"),
         "warning",
-        "have no user",
+        message("have no user"),
         "user_id is null",
         ("user_id",),
-        "top users, inequality and bags of tasks leave them out",
+        message("top users, inequality and bags of tasks leave them out"),
         0.01,
     ),
     QualityRule(
-        "request exceeded",
+        message("request exceeded"),
         "info",
-        "ran longer than they requested (by over a minute)",
+        message("ran longer than they requested (by over a minute)"),
         "run_time > req_time + 60",
         ("run_time", "req_time"),
-        "simulations that end jobs at their request",
+        message("simulations that end jobs at their request"),
     ),
 )
 
-HARMLESS_REPAIRS: Final = {"clock skew", "unknown status"}
+HARMLESS_REPAIRS: Final = {message("clock skew"), message("unknown status")}
 TOLD_REPAIRS: Final = (
-    "file not read", "cut file", "gap in parts", "missing part", "no time", "columns not read",
-    "columns read", "no time zone", "exit codes", "job numbers",
+    message("file not read"), message("cut file"), message("gap in parts"), message("missing part"),
+    message("no time"), message("columns not read"),
+    message("columns read"), message("no time zone"), message("exit codes"), message("job numbers"),
 )  # fmt: skip
 """What a conversion says at once, the most severe first: what was not read, or was taken for granted."""
 
-SERIOUS_REPAIRS: Final = {*TOLD_REPAIRS, "invalid value", "duplicate file"} - {"exit codes", "columns read"}
+SERIOUS_REPAIRS: Final = {*TOLD_REPAIRS, message("invalid value"), message("duplicate file")} - {
+    message("exit codes"),
+    message("columns read"),
+}
 """Repairs made by gwa itself; what converters remark on is information."""
 
 MAXIMUM_TOLD: Final = 3
 """So many repairs are told at the end of a conversion; the others are counted."""
 
 REPAIR_EFFECTS: Final = {
-    "invalid value": "statistics of that field leave them out",
-    "clock skew": "short waits and run times",
-    "file not read": "everything, if it is a log of this trace",
-    "cut file": "counts, arrivals and levels: jobs behind the cut are missing",
-    "gap in parts": "counts, arrivals and levels: jobs of these parts are missing, amid the others",
-    "missing part": "counts, arrivals and levels: jobs of these parts are missing",
-    "no time": "they count as jobs, and are left out of everything over time",
-    "no time zone": "hours of the day and days of the week, and times beside those of other traces",
-    "columns not read": "nothing, unless a column that jobs need has another name there",
-    "duplicate file": "nothing: it was read once",
-    "job numbers": "job numbers differ from those of the source",
-    "unknown status": "outcomes",
+    message("invalid value"): message("statistics of that field leave them out"),
+    message("clock skew"): message("short waits and run times"),
+    message("file not read"): message("everything, if it is a log of this trace"),
+    message("cut file"): message("counts, arrivals and levels: jobs behind the cut are missing"),
+    message("gap in parts"): message(
+        "counts, arrivals and levels: jobs of these parts are missing, amid the others"
+    ),
+    message("missing part"): message("counts, arrivals and levels: jobs of these parts are missing"),
+    message("no time"): message("they count as jobs, and are left out of everything over time"),
+    message("no time zone"): message(
+        "hours of the day and days of the week, and times beside those of other traces"
+    ),
+    message("columns not read"): message("nothing, unless a column that jobs need has another name there"),
+    message("duplicate file"): message("nothing: it was read once"),
+    message("job numbers"): "job numbers differ from those of the source",
+    message("unknown status"): "outcomes",
 }
 
 BACKWARDS: Final = """
@@ -243,20 +254,26 @@ def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
     if lacking:
         first, last = facts.get("window.first"), facts.get("window.last")
         known = (
-            f"known for {seconds(last - first)} only"
+            message("known for {last} only", last=seconds(last - first))
             if first is not None and last is not None
-            else "lower bounds"
+            else message("lower bounds")
         )
         # Where both ends look cut, the system may as well have been empty then.
         severity: Level = "info" if facts["window.cut"] == "both" and last is not None else "warning"
         yield Problem(
-            severity, "cut log", f"the log {lacking}", jobs, f"utilization and other levels are {known}"
+            severity,
+            "cut log",
+            message("the log {lacking}", lacking=lacking),
+            jobs,
+            message("utilization and other levels are {known}", known=known),
         )
     unfinished = facts.get("utilization.unfinished") or 0
     if unfinished:
         level: Level = "warning" if unfinished >= MINIMUM_UNFINISHED * jobs else "info"
-        meaning = "were still running when the log ended"
-        yield Problem(level, "unfinished", meaning, unfinished, "run times: long ones are underrepresented")
+        meaning = message("were still running when the log ended")
+        yield Problem(
+            level, "unfinished", meaning, unfinished, message("run times: long ones are underrepresented")
+        )
     yield from _over_capacity(facts, jobs)
 
 
@@ -264,10 +281,15 @@ def _over_capacity(facts: Mapping[str, Any], jobs: int) -> Iterator[Problem]:
     share, cpus = facts.get("utilization.above_capacity"), facts.get("trace.cpus")
     if share and cpus and not facts.get("trace.cpus_inferred"):
         peak = facts.get("utilization.peak")
-        most = f", at most {number(peak)}" if peak else ""
-        meaning = f"for {fraction(share)} of the time, more than the {number(cpus)} processors are busy{most}"
+        most = message(", at most {peak}", peak=number(peak)) if peak else ""
+        meaning = message(
+            "for {share} of the time, more than the {cpus} processors are busy{most}",
+            share=fraction(share),
+            cpus=number(cpus),
+            most=most,
+        )
         level: Level = "warning" if share >= MINIMUM_ABOVE else "info"
-        affects = "utilization and simulations of this system"
+        affects = message("utilization and simulations of this system")
         yield Problem(level, "over capacity", meaning, jobs, affects)
 
 
@@ -276,9 +298,9 @@ def _rejected(store: Store) -> Iterator[Problem]:
     if rejected:
         rows = store.rows(f"select file, line from rejects order by file, line limit {EXAMPLES}")
         examples = tuple(f"{file}:{line}" for file, line in rows)
-        affects = "everything: they are not among the jobs"
+        affects = message("everything: they are not among the jobs")
         yield Problem(
-            "error", "rejected rows", "rows of the source were refused", rejected, affects, examples
+            "error", "rejected rows", message("rows of the source were refused"), rejected, affects, examples
         )
 
 
@@ -286,8 +308,11 @@ def _repeated_numbers(store: Store) -> Iterator[Problem]:
     repeated = int(store.row("select count(job_id) - count(distinct job_id) as repeated from jobs")[0])
     if repeated:
         query = "select job_id from jobs group by job_id having count(*) > 1 order by job_id limit"
-        examples = tuple(f"job {job}" for (job,) in store.rows(f"{query} {EXAMPLES}"))
-        meaning, affects = "job numbers that occur more than once", "counts: jobs may be counted twice"
+        examples = tuple(message("job {job}", job=job) for (job,) in store.rows(f"{query} {EXAMPLES}"))
+        meaning, affects = (
+            message("job numbers that occur more than once"),
+            message("counts: jobs may be counted twice"),
+        )
         yield Problem("error", "job numbers", meaning, repeated, affects, examples)
 
 
@@ -339,25 +364,29 @@ def _violations(store: Store) -> Iterator[Problem]:
 
 def _examples(store: Store, where: str) -> tuple[str, ...]:
     query = f"select job_id from jobs where {where} order by job_id limit {EXAMPLES}"
-    return tuple(f"job {job}" for (job,) in store.rows(query))
+    return tuple(message("job {job}", job=job) for (job,) in store.rows(query))
 
 
 def _clock_jumps(store: Store) -> Iterator[Problem]:
     """Yield where the clock of the log seems to have been set back."""
     steps, jumps, first = store.row(CLOCK_JUMPS)
     if jumps and steps <= MAXIMUM_STEPS * store.known["submit_time"]:
-        meaning = "were submitted over half an hour before the job of the previous number"
-        affects = "arrivals, waits and the order of jobs: the clock may have been set back"
-        yield Problem("warning", "clock jump", meaning, jumps, affects, (f"job {first}",))
+        meaning = message("were submitted over half an hour before the job of the previous number")
+        affects = message("arrivals, waits and the order of jobs: the clock may have been set back")
+        yield Problem(
+            "warning", "clock jump", meaning, jumps, affects, (message("job {first}", first=first),)
+        )
 
 
 def _alike(store: Store) -> Iterator[Problem]:
     """Yield rows that may stand in the log twice."""
     for jobs, first in store.rows(ALIKE):
         if jobs >= MINIMUM_ALIKE * store.known["job_id"]:
-            meaning = "agree with another job in all that is recorded, to the second"
-            affects = "counts and CPU time, if they are the same job twice and not tasks of a bag"
-            yield Problem("warning", "duplicates", meaning, jobs, affects, (f"job {first}",))
+            meaning = message("agree with another job in all that is recorded, to the second")
+            affects = message("counts and CPU time, if they are the same job twice and not tasks of a bag")
+            yield Problem(
+                "warning", "duplicates", meaning, jobs, affects, (message("job {first}", first=first),)
+            )
 
 
 def _gaps(store: Store) -> Iterator[Problem]:
@@ -367,7 +396,10 @@ def _gaps(store: Store) -> Iterator[Problem]:
     days = counts(store, "submit_time", float(DAY)).bins
     span = int(days[-1] - days[0]) + 1
     if span > MAXIMUM_DAYS:
-        meaning, affects = "submissions lie more than a century apart", "everything over time"
+        meaning, affects = (
+            message("submissions lie more than a century apart"),
+            message("everything over time"),
+        )
         yield Problem("warning", "span", meaning, len(days), affects)
         return
     empty = np.diff(days) - 1
@@ -376,9 +408,12 @@ def _gaps(store: Store) -> Iterator[Problem]:
     if long.any():
         gaps = sorted(zip(empty[long].tolist(), days[:-1][long].tolist(), strict=True), reverse=True)
         examples = tuple(
-            f"{length} days after day {int(day - days[0]) + 1}" for length, day in gaps[:EXAMPLES]
+            message("{length} days after day {day}", length=length, day=int(day - days[0]) + 1)
+            for length, day in gaps[:EXAMPLES]
         )
-        meaning = "intervals of days in which no job was submitted: the system was down, or jobs are missing"
+        meaning = message(
+            "intervals of days in which no job was submitted: the system was down, or jobs are missing"
+        )
         yield Problem(
             "warning", "gaps", meaning, len(gaps), "means per day, cycles and utilization", examples
         )
@@ -388,7 +423,7 @@ def completeness(store: Store) -> list[tuple[str, str, int, float]]:
     """Return title, meaning, number and share of jobs that record each field; extensions if any does."""
     jobs = max(store.row("select count(*) as jobs from jobs")[0], 1)
     return [
-        (field.title, field.meaning, store.known[field.name], store.known[field.name] / jobs)
+        (field.title, message(field.meaning), store.known[field.name], store.known[field.name] / jobs)
         for field in FIELDS
         if field.name not in EXTENSION_NAMES or store.has(field.name)
     ]

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE
@@ -214,7 +215,7 @@ class Calendar:
         """Return the days from the moment *first* to the moment *last*."""
         if relative or (last - first) / DAY > MAXIMUM_DAYS:
             days = np.arange(np.floor(first / DAY), np.floor(last / DAY) + 2)
-            names = tuple(f"day {int(day) + 1}" for day in days[:-1])
+            names = tuple(message("day {number}", number=int(day) + 1) for day in days[:-1])
             return cls(days * DAY, names, (days[:-1].astype(np.int64) + 3) % 7)
         start = datetime.fromtimestamp(first, zone).replace(
             hour=0, minute=0, second=0, microsecond=0, tzinfo=None
@@ -245,7 +246,7 @@ class Calendar:
         if self.labels[0].startswith("day"):
             return edges, names
         monday = date.fromisoformat(self.labels[0]) - timedelta(days=int(self.weekdays[0]))
-        return edges, (f"week of {monday.isoformat()}", *names[1:])
+        return edges, (message("week of {day}", day=monday.isoformat()), *names[1:])
 
     def months(self) -> tuple[Floats, tuple[str, ...]]:
         """Return the edges and names of the months; stretches of 30 days where dates are unknown."""
@@ -256,7 +257,7 @@ class Calendar:
             if index == 0 or (name.endswith("-01") if dated else index % 30 == 0)
         ]
         edges, names = self._grouped(starts, "")
-        return edges, tuple(name[:7] if dated else f"30 days from {name}" for name in names)
+        return edges, tuple(name[:7] if dated else message("30 days from {day}", day=name) for name in names)
 
     def _grouped(self, starts: Sequence[int], prefix: str) -> tuple[Floats, tuple[str, ...]]:
         edges = np.append(self.edges[list(starts)], self.edges[-1])

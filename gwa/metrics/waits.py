@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar, exact_sum
+from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
@@ -23,9 +24,18 @@ QUEUED: Final = f"(wait_time - {HELD})"
 LIMITS: Final = (600.0, 3600.0, 6 * 3600.0, 24 * 3600.0, 72 * 3600.0)
 """The greatest requested time of each class but the last."""
 
-LIMIT_NAMES: Final = ("to 10 min", "to 1 h", "to 6 h", "to 24 h", "to 72 h", "more than 72 h")
+LIMIT_NAMES: Final = (
+    message("to 10 min"),
+    message("to 1 h"),
+    message("to 6 h"),
+    message("to 24 h"),
+    message("to 72 h"),
+    message("more than 72 h"),
+)
 
-SIZE_NAMES: Final[tuple[str, ...]] = ("1", "2 to 4", "5 to 16", "17 to 64", "65 and more")
+SIZE_NAMES: Final[tuple[str, ...]] = (
+    "1", message("2 to 4"), message("5 to 16"), message("17 to 64"), message("65 and more")
+)  # fmt: skip
 
 SIZE_CLASS: Final = (  # jobs that never had a processor are of none
     "case when n_procs is null or n_procs < 1 then -1 when n_procs = 1 then 0 when n_procs <= 4 then 1"
@@ -114,8 +124,8 @@ def by_month_and_class(store: Store, top: int) -> MonthlyWaits | None:
     month, months = _months(store)
     if len(months) < 2:  # noqa: PLR2004 - nothing to compare
         return None
-    heading, field, names = "Processors", "", SIZE_NAMES
-    for other, title in (("partition_id", "Partition"), ("queue_id", "Queue")):
+    heading, field, names = message("Processors"), "", SIZE_NAMES
+    for other, title in (("partition_id", message("Partition")), ("queue_id", message("Queue"))):
         largest = _largest(store, other, top) if store.has(other) else ()
         if len(largest) > 1:
             heading, field, names = title, other, largest
@@ -220,9 +230,9 @@ def _named(samples: Mapping[int, Sample], names: Mapping[int, str]) -> list[Wait
 
 def kinds(store: Store) -> Iterator[tuple[str, str, list[Waits]]]:
     """Yield each kind of class: the name in the ids of facts, its heading, and the waits."""
-    yield "month", "Month", by_month(store)
-    yield "hour", "Hour of submission", by_hour(store)
+    yield "month", message("Month"), by_month(store)
+    yield "hour", message("Hour of submission"), by_hour(store)
     if store.has("req_time"):
-        yield "request", "Requested time", by_limit(store)
+        yield "request", message("Requested time"), by_limit(store)
     if store.has("project_id"):
-        yield "project", "Project", by_largest(store, "project_id", store.top)
+        yield "project", message("Project"), by_largest(store, "project_id", store.top)

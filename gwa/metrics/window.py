@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.timeline import exact_sum
+from gwa.report.message import message
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import MINUTE
@@ -24,9 +25,9 @@ Cut = Literal["none", "start", "end", "both", "unknown"]
 """Which borders of the log lack jobs."""
 
 LACKING: Final[Mapping[str, str]] = {
-    "start": "lacks jobs that were submitted before its start",
-    "end": "lacks jobs that had not ended at its end",
-    "both": "may lack jobs that ran across its start or its end",
+    "start": message("lacks jobs that were submitted before its start"),
+    "end": message("lacks jobs that had not ended at its end"),
+    "both": message("may lack jobs that ran across its start or its end"),
 }
 """What a log does, by where it is cut."""
 

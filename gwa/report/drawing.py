@@ -10,10 +10,11 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from gwa.report.document import Figure, Report
+from gwa.report.language import Language
 from gwa.util import plugins
 from gwa.util.processes import Pool, WorkerError
 
@@ -34,24 +35,23 @@ def kinds() -> list[str]:
     return sorted(_drawings())
 
 
-def draw(figure: Figure) -> str:
+def draw(figure: Figure, language: Language | None = None) -> str:
     """
-    Return *figure* as the text of an SVG element, the same bytes each time.
+    Return *figure* as the text of an SVG element, the same bytes each time; its ticks are in *language*.
 
     Raise `ValueError` for a figure whose plot does not exist.
     """
     from gwa.report.figures._svg import svg
 
-    return svg(figure, _drawing(figure))
+    return svg(figure, _drawing(figure), language or Language())
 
 
 def png(figure: Figure, dpi: float) -> bytes:
     """Return *figure* as the content of a PNG file; raise `ValueError` as `draw` does."""
     from gwa.report.figures._svg import saved
 
-    return saved(
-        figure, _drawing(figure), format="png", dpi=dpi, facecolor="white", metadata={"Software": None}
-    )
+    look = {"format": "png", "dpi": dpi, "facecolor": "white", "metadata": {"Software": None}}
+    return saved(figure, _drawing(figure), Language(), **look)
 
 
 def _drawing(figure: Figure) -> "Drawing":
@@ -81,25 +81,26 @@ def to_draw(report: Report) -> tuple[Figure, ...]:
     return (*pictures, *report.figures())
 
 
-def draw_all(figures: Iterable[Figure]) -> dict[str, str]:
+def draw_all(figures: Iterable[Figure], language: Language | None = None) -> dict[str, str]:
     """
-    Return the SVG text of each of *figures* by its id.
+    Return the SVG text of each of *figures* by its id, with ticks in *language*, else English.
 
     Many figures are shared with a second process; should it fail, all is drawn here.
     """
     todo = list(figures)
+    drawn_in = partial(_drawn, language or Language())
     if len(todo) <= ALONE or (os.cpu_count() or 1) == 1:
-        return _drawn(todo)
+        return drawn_in(todo)
     here, there = todo[::2], todo[1::2]
-    with Pool(_drawn, 1) as pool:
+    with Pool(drawn_in, 1) as pool:
         others = pool.ask(there)
-        drawn = _drawn(here)
+        drawn = drawn_in(here)
         try:
             drawn |= others.result()
         except WorkerError:
-            drawn |= _drawn(there)
+            drawn |= drawn_in(there)
     return {figure.id: drawn[figure.id] for figure in todo}
 
 
-def _drawn(figures: Iterable[Figure]) -> dict[str, str]:
-    return {figure.id: draw(figure) for figure in figures}
+def _drawn(language: Language, figures: Iterable[Figure]) -> dict[str, str]:
+    return {figure.id: draw(figure, language) for figure in figures}

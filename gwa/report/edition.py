@@ -22,4 +22,4 @@ class Edition:
         """The figures by id, as SVG; they are drawn once, however many outputs show them."""
         from gwa.report.drawing import draw_all, to_draw
 
-        return draw_all(to_draw(self.report))
+        return draw_all(to_draw(self.report), self.language)

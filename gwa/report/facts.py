@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from gwa.report.document import Fact, FactTable, Unit
+from gwa.report.message import message
 from gwa.statistics.sample import Sample
 
 
@@ -19,7 +20,14 @@ def undefined(value: float | None) -> str:
     return "undefined" if value is None or not math.isfinite(value) else ""
 
 
-COLUMNS = ("Least", "Mean", "Median", "95 %", "Greatest", "Mean, where not zero")
+COLUMNS = (
+    message("Minimum"),
+    message("Mean"),
+    message("Median"),
+    "95 %",
+    message("Maximum"),
+    message("Mean, where not zero"),
+)
 """The headings of the facts of `spread`; `summary` has all but the last."""
 
 
@@ -41,13 +49,12 @@ def summary(prefix: str, sample: Sample, unit: Unit, what: str) -> tuple[Fact, .
 
 def summary_of(prefix: str, values: Sequence[float], unit: Unit, what: str) -> tuple[Fact, ...]:
     """Return minimum, mean, median, 95th percentile and maximum, given in this order, as facts."""
-    lowest, highest = ("Fewest", "Most") if unit == "count" else ("Least", "Greatest")
     labels = {
-        "min": f"{lowest} {what}",
-        "mean": f"Mean {what}",
-        "median": f"Median {what}",
-        "p95": f"95th percentile of {what}",
-        "max": f"{highest} {what}",
+        "min": message("Minimum {what}", what=what),
+        "mean": message("Mean {what}", what=what),
+        "median": message("Median {what}", what=what),
+        "p95": message("95th percentile of {what}", what=what),
+        "max": message("Maximum {what}", what=what),
     }
     return tuple(
         Fact(f"{prefix}.{name}", number(value), label, unit)
@@ -58,5 +65,7 @@ def summary_of(prefix: str, values: Sequence[float], unit: Unit, what: str) -> t
 def spread(prefix: str, sample: Sample, unit: Unit, what: str) -> tuple[Fact, ...]:
     """Return `summary` over all intervals and the mean over non-empty ones, as the archive does."""
     busy = sample.restrict(low=math.ulp(0.0))
-    mean = Fact(f"{prefix}.mean_nonzero", number(busy.mean()), f"Mean {what}, where not zero", unit)
+    mean = Fact(
+        f"{prefix}.mean_nonzero", number(busy.mean()), message("Mean {what}, where not zero", what=what), unit
+    )
     return (*summary(prefix, sample, unit, what), mean)

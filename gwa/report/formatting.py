@@ -13,16 +13,14 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from gwa.report.document import Unit, Value
+from gwa.report.message import Message, Number, joined, message, plural
 from gwa.util.units import DAY, HOUR, MINUTE, YEAR
 
-MISSING: Final = "not recorded"
+MISSING: Final = message("not recorded")
 """What is written for a value that a trace does not have."""
 
-WORDS: Final[Mapping[Value, str]] = {True: "yes", False: "no"}
+WORDS: Final[Mapping[Value, str]] = {True: message("yes"), False: message("no")}
 """What is written for values that are no numbers."""
-
-TABLE_UNITS: Final = ((" CPU hours", " h"), (" CPU seconds", " s"), (" per day", ""), (" per hour", ""))
-"""What tables say instead of words that stand in their headings."""
 
 LARGEST: Final = 1e15
 """Numbers from here on are written as powers of ten."""
@@ -50,9 +48,9 @@ def show(value: Value, unit: Unit = "", zone: str | None = None) -> str:
     ('1996-09-23 16:00:03', 'day 3, 04:00')
     """
     if isinstance(value, Mapping):
-        return " · ".join(f"{name}: {show(part, '', zone)}" for name, part in value.items())
+        return joined(" · ", (joined(": ", (name, show(part, "", zone))) for name, part in value.items()))
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(show(part, unit, zone) for part in value)
+        return joined(", ", (show(part, unit, zone) for part in value))
     if value is None or isinstance(value, bool | str) or not _finite(value):
         return value if isinstance(value, str) else WORDS.get(value, MISSING)
     try:
@@ -68,13 +66,13 @@ def brief(value: Value, unit: Unit = "", zone: str | None = None) -> str:
     >>> brief(12.5, "per day"), brief(7.3e7, "cpu seconds"), brief(None), brief(0, "timestamp", "UTC")
     ('12.5', '20,278 h', '–', '1970-01-01 00:00')
     """
+    if unit in BRIEF and isinstance(value, int | float) and not isinstance(value, bool) and _finite(value):
+        return BRIEF[unit](value)
     text = show(value, unit, zone)
     if text == MISSING:
         return "–"
     if unit == "timestamp" and text.count(":") > 1:
         return text.rpartition(":")[0]
-    for words, short in TABLE_UNITS if unit in {"cpu seconds", "per day", "per hour"} else ():
-        text = text.replace(words, short)
     return text
 
 
@@ -83,7 +81,7 @@ def _finite(value: float) -> bool:
     return isinstance(value, int) or isfinite(value)
 
 
-def number(value: float) -> str:
+def number(value: float) -> Number:
     """
     Return *value* with the digits that matter: whole numbers whole, others with four of them.
 
@@ -91,13 +89,23 @@ def number(value: float) -> str:
     ('1,234,567', '1,235', '0.01235', '1 × 10³⁰⁰', '0')
     """
     if value == 0:
-        return "0"
+        return Number("0")
     if not SMALLEST <= abs(value) < LARGEST:
         return _power(value)
     if isinstance(value, int) or value.is_integer() or abs(value) >= 1000:  # noqa: PLR2004 - four digits
         return _minus(f"{value:,.0f}")
     text = f"{value:.{3 - floor(log10(abs(value)))}f}"
     return _minus(text.rstrip("0").rstrip("."))
+
+
+def decimal(value: float, form: str) -> Number:
+    """
+    Return *value* as Python writes it in a *form*.
+
+    >>> decimal(1234.5, ",.0f")
+    '1,234'
+    """
+    return Number(format(value, form))
 
 
 def fraction(value: float) -> str:
@@ -108,22 +116,12 @@ def fraction(value: float) -> str:
     ('50 %', '< 0.1 %', '> 99.9 %', '100 %', '0 %')
     """
     if 0 < value < 0.001:  # noqa: PLR2004 - a tenth of a percent
-        return "< 0.1 %"
+        return Number("< 0.1 %")
     if 0.999 < value < 1:  # noqa: PLR2004 - and all but a tenth
-        return "> 99.9 %"
+        return Number("> 99.9 %")
     if abs(value) >= 10:  # noqa: PLR2004 - a thousand percent and more
-        return f"{number(value)} times"
-    return _minus(f"{value * 100:.1f}".removesuffix(".0")) + " %"
-
-
-def counted(count: int, what: str) -> str:
-    """
-    Return *count* things, each of which is *what*.
-
-    >>> counted(1, "job"), counted(2500, "job")
-    ('1 job', '2,500 jobs')
-    """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+        return message("{n} times", n=number(value))
+    return _minus(f"{value * 100:.1f}".removesuffix(".0") + " %")
 
 
 def seconds(value: float) -> str:
@@ -134,13 +132,13 @@ def seconds(value: float) -> str:
     ('0 s', '0.25 s', '45 s', '3 min 20 s', '3.2 days', '31.69 years')
     """
     if value < 0:
-        return f"−{seconds(-value)}"
+        return joined("", ("−", seconds(-value)))
     if value >= YEAR:
-        return _plural(value / YEAR, "year")
+        return _plural("{n} year", "{n} years", value / YEAR)
     if value >= 2 * DAY:
-        return _plural(round(value / DAY, 1), "day")
+        return _plural("{n} day", "{n} days", round(value / DAY, 1))
     if value < MINUTE:
-        return f"{number(value if value < 10 else round(value, 1))} s"  # noqa: PLR2004 - one digit
+        return Number(f"{number(value if value < 10 else round(value, 1))} s")  # noqa: PLR2004 - one digit
     whole = round(value)
     if whole < HOUR:
         return _two_units(whole, MINUTE, "min", 1, "s")
@@ -158,7 +156,8 @@ def timestamp(value: float, zone: str | None = None) -> str:
         day, rest = divmod(value, DAY)
         if abs(day) >= LARGEST:
             return number(value)
-        return f"day {_minus(f'{day + 1:,.0f}')}, {int(rest // HOUR):02}:{int(rest % HOUR // MINUTE):02}"
+        clock = f"{int(rest // HOUR):02}:{int(rest % HOUR // MINUTE):02}"
+        return message("day {day}, {time}", day=_minus(f"{day + 1:,.0f}"), time=clock)
     try:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value)
         return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S")
@@ -174,7 +173,7 @@ def kilobytes(value: float) -> str:
     ('0 KB', '1.5 GB', '2 MB')
     """
     amount, name = _scaled(value)
-    return f"{_short(amount)} {name}"
+    return Number(f"{_short(amount)} {name}")
 
 
 def cpu_seconds(value: float) -> str:
@@ -185,10 +184,17 @@ def cpu_seconds(value: float) -> str:
     ('0 CPU hours', '90 CPU seconds', '561,111 CPU hours', '1,140,771 CPU years')
     """
     if abs(value) >= 1e9 * HOUR:
-        return f"{_short(value / YEAR)} CPU years"
+        return message("{n} CPU years", n=_short(value / YEAR))
     if value == 0 or abs(value) >= HOUR:
-        return f"{_short(value / HOUR)} CPU hours"
-    return f"{_short(value)} CPU seconds"
+        return message("{n} CPU hours", n=_short(value / HOUR))
+    return message("{n} CPU seconds", n=_short(value))
+
+
+def _brief_cpu_seconds(value: float) -> str:
+    """Return an amount of work in hours, of whose processors the heading tells."""
+    if abs(value) >= 1e9 * HOUR or 0 < abs(value) < HOUR:
+        return Number(f"{_short(value)} s") if abs(value) < HOUR else cpu_seconds(value)
+    return Number(f"{_short(value / HOUR)} h")
 
 
 def compact(value: float, unit: str = "") -> str:
@@ -201,9 +207,9 @@ def compact(value: float, unit: str = "") -> str:
     ('3 GB', '25 M', '2,000 CPU h')
     """
     if unit == "fraction":
-        return f"{_compact_number(value * 100)} %"
+        return Number(f"{_compact_number(value * 100)} %")
     if unit == "cpu seconds":
-        return f"{_compact_number(value / HOUR)} CPU h"
+        return Number(f"{_compact_number(value / HOUR)} CPU h")
     if unit == "kilobytes":
         amount, name = _scaled(value)
     elif unit == "seconds":
@@ -211,10 +217,10 @@ def compact(value: float, unit: str = "") -> str:
         amount = value / length
     else:
         return _compact_number(value)
-    return f"{_compact_number(amount)} {name}"
+    return Number(f"{_compact_number(amount)} {name}")
 
 
-def _compact_number(value: float) -> str:
+def _compact_number(value: float) -> Number:
     """
     Return a number with three or more significant digits, thousands separated, millions as M.
 
@@ -223,10 +229,10 @@ def _compact_number(value: float) -> str:
     """
     for scale, name in ((1e12, " T"), (1e9, " G"), (1e6, " M")):
         if abs(value) >= scale:
-            return f"{value / scale:,.4g}{name}"
+            return Number(f"{value / scale:,.4g}{name}")
     if value == int(value) or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) >= SMALLEST else number(value).removeprefix("1 × ")
+        return Number(f"{value:,.0f}")
+    return Number(f"{value:.3g}" if abs(value) >= SMALLEST else number(value).removeprefix("1 × "))
 
 
 def _scaled(kilobytes: float) -> tuple[float, str]:
@@ -237,33 +243,33 @@ def _scaled(kilobytes: float) -> tuple[float, str]:
     return amount, SIZES[power]
 
 
-def _short(value: float) -> str:
+def _short(value: float) -> Number:
     """Return a number with two decimals at most."""
     return number(round(value, 2) if SMALLEST < abs(value) < LARGEST and round(value, 2) else value)
 
 
-def _minus(text: str) -> str:
+def _minus(text: str) -> Number:
     """Return *text* with a true minus sign."""
-    return text.replace("-", "−")
+    return Number(text.replace("-", "−"))
 
 
-def _power(value: float) -> str:
+def _power(value: float) -> Number:
     """Return a number as a power of ten, since its zeros could not be counted."""
     digits, exponent = f"{Decimal(value):.2e}".split("e")
     raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{_minus(digits).rstrip('0').rstrip('.')} × 10{raised}"
+    return Number(f"{_minus(digits).rstrip('0').rstrip('.')} × 10{raised}")
 
 
-def _plural(value: float, name: str) -> str:
-    """Return a number of things, with an s where it is not one."""
+def _plural(one: str, many: str, value: float) -> Message:
+    """Return a number of things with the digits that matter."""
     text = number(value)
-    return f"{text} {name}" if text == "1" else f"{text} {name}s"
+    return plural(one, many, 1 if text == "1" else value, n=text)
 
 
-def _two_units(value: int, large: int, name: str, small: int, rest: str) -> str:
+def _two_units(value: int, large: int, name: str, small: int, rest: str) -> Number:
     """Return *value* in a large unit and a small one, which is left out when it is none."""
     whole, part = divmod(value, large)
-    return f"{whole} {name} {part // small} {rest}" if part // small else f"{whole} {name}"
+    return Number(f"{whole} {name} {part // small} {rest}" if part // small else f"{whole} {name}")
 
 
 FORMATS: Final[Mapping[Unit, Callable[[float], str]]] = {
@@ -271,15 +277,22 @@ FORMATS: Final[Mapping[Unit, Callable[[float], str]]] = {
     "count": number,
     "fraction": fraction,
     "seconds": seconds,
-    "seconds squared": lambda value: f"{number(value)} s²",
+    "seconds squared": lambda value: Number(f"{number(value)} s²"),
     "kilobytes": kilobytes,
     "cpu seconds": cpu_seconds,
-    "per day": lambda value: f"{number(value)} per day",
-    "per hour": lambda value: f"{number(value)} per hour",
+    "per day": lambda value: message("{n} per day", n=number(value)),
+    "per hour": lambda value: message("{n} per hour", n=number(value)),
     "timestamp": timestamp,
-    "hours": lambda value: f"{_short(value)} h",
-    "kilowatt hours": lambda value: f"{_short(value)} kWh",
-    "gigabyte hours": lambda value: f"{_short(value)} GB h",
-    "kilograms": lambda value: f"{_short(value)} kg",
+    "hours": lambda value: Number(f"{_short(value)} h"),
+    "kilowatt hours": lambda value: Number(f"{_short(value)} kWh"),
+    "gigabyte hours": lambda value: Number(f"{_short(value)} GB h"),
+    "kilograms": lambda value: Number(f"{_short(value)} kg"),
 }
 """What writes a number of each unit."""
+
+BRIEF: Final[Mapping[Unit, Callable[[float], str]]] = {
+    "cpu seconds": _brief_cpu_seconds,
+    "per day": number,
+    "per hour": number,
+}
+"""What writes a number in a table, whose heading has the words of the unit."""

@@ -33,13 +33,13 @@ from gwa.report.document import (
     Report,
     Section,
     Table,
-    Unit,
     Value,
 )
 from gwa.report.drawing import draw_all, to_draw
 from gwa.report.figures.series import reading
 from gwa.report.formatting import brief, show
 from gwa.report.language import Language
+from gwa.report.message import plural
 from gwa.util.assets import asset
 
 HEADLINES = (
@@ -124,7 +124,7 @@ def html(
     folder *overrides* takes the place of the shipped one of that name; it can extend that one as
     ``gwa/report.html``. The words of templates are those of a *language*, else English.
     """
-    svgs = drawings or draw_all(to_draw(report))
+    svgs = drawings or draw_all(to_draw(report), language or Language())
     marked = {name: Markup(svg) for name, svg in svgs.items()}  # noqa: S704 - drawn by us
     return page(report, marked, overrides=overrides, above=above, language=language)
 
@@ -283,19 +283,20 @@ def templates(overrides: Path | None) -> jinja2.BaseLoader:
 
 def words(zone: str | None, language: Language) -> dict[str, Callable[..., Any]]:
     """
-    Return the functions of templates: ``_`` translates their own words, the others format values.
+    Return the functions of templates: ``_`` and ``_n`` (by a count) translate words, others format values.
 
     Times of day are those of *zone*, and words those of *language*.
     """
     return {
         "_": language,
+        "_n": lambda one, many, count: language(plural(one, many, count)),
         "base64": lambda text: b64encode(text.encode()).decode(),
-        "brief": partial(_localized, partial(brief, zone=zone), language),
+        "brief": lambda value, unit="": language.own(brief(value, unit, zone)),
         "exact": exact,
         "numeric": numeric,
         "paragraphs": lambda text: text.split("\n\n"),
         "prose": prose,
-        "show": partial(_localized, partial(show, zone=zone), language),
+        "show": lambda value, unit="": language.own(show(value, unit, zone)),
     }
 
 
@@ -307,14 +308,6 @@ def prose(text: str) -> str:
     'half of 5\xa0% of them'
     """
     return PERCENT.sub("\N{NO-BREAK SPACE}", text)
-
-
-def _localized(write: Callable[[Value, Unit], str], language: Language, value: Value, unit: Unit = "") -> str:
-    """Return *value* as *write* writes it, with the words in it translated to *language*."""
-    text = write(value, unit)
-    if value is None or isinstance(value, bool):
-        return language(text)
-    return language.number(text) if _is_number(value) else text
 
 
 def _environment(

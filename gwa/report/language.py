@@ -1,19 +1,19 @@
 """
 The words of a report in another language.
 
-English stands in the code, where it is used, and is the key. A language is one file, ``languages/CODE.toml``
-beside the templates or in the folder of a theme, with a line ``"English" = "translation"`` for each text.
-Numbers with their units are ``{}`` in both; a translator writes ``{name}`` for a name in the midst of a
-sentence, and ``{1}`` before ``{0}`` where the order is another. What has no translation stays English. Names,
-the cells of tables and the ids of facts are never translated.
+English stands in the code, where it is used; a `gwa.report.message.Message` keeps its template and arguments.
+A language is a catalogue of gettext, ``languages/CODE.po`` next to the templates or in the folder of a theme,
+made from ``languages/messages.pot``. What has no translation stays English. Names, the cells of tables that
+are no messages, and the ids of facts are never translated. An English report does not import Babel.
 """
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache
+from math import ceil
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from gwa.errors import DefinitionError
@@ -32,27 +32,16 @@ from gwa.report.document import (
     Value,
     Verbatim,
 )
+from gwa.report.message import Message, Number
 from gwa.util.assets import asset
-from gwa.util.toml import TomlFile
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from babel import Locale
+    from babel.messages.catalog import Catalog
 
-T = TypeVar("T", bound="DataclassInstance")
-
-PLACE: Final = re.compile(r"\{(\d*|name)\}")
-"""Where a text has something that varies."""
-
-UNITS: Final = r"CPU hours|CPU seconds|CPU years|per day|per hour|days?|years?|times"
-"""The units that are words; others, such as min and KB, are written alike in all languages."""
-
-NUMBER: Final = (
-    r"(?:\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?"
-    r"|(?:[<>][ \N{NO-BREAK SPACE}])?[+−-]?\d(?:[\d,.:]*\d)?(?:e[+-]?\d+)?(?: × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?"
-    rf"(?: ?%| (?:{UNITS}|s|min|h|[KMGTPE]B)(?!\w))?)"
-)
-NUMBERS: Final = re.compile(rf"(?<!\w){NUMBER}(?: {NUMBER})*")
-UNIT: Final = re.compile(rf"(?<=\d )(?:{UNITS})(?!\w)")
+T = TypeVar("T")
+Part = TypeVar("Part", bound="DataclassInstance")
 
 LABELS: Final = {"xlabel", "ylabel", "label", "reference", "rows", "columns", "places"}
 """Where the data of a figure hold words."""
@@ -60,123 +49,176 @@ LABELS: Final = {"xlabel", "ylabel", "label", "reference", "rows", "columns", "p
 MAXIMUM_BYTES: Final = 2_000_000
 """A larger file is none of texts of a report, of which there are some 100 kB."""
 
-MAX_PATTERN_TEXT: Final = 2000
-"""Longer texts are some log's, and looked up as a whole only."""
+ENGLISH: Final = "en"
+TEMPLATE: Final = "languages/messages.pot"
 
-HEADER: Final = """\
-# Every text of a report, with its translation; one that is empty stays English. {} is a number with its unit.
-# Write {name} in place of a name in a sentence, in both, and {1} and {0} where the order is another.
-"""
+Phrases = Mapping[str, tuple[str, ...]]
+"""Translations by the English template: one, or one for each plural form."""
+
+
+ENGLISH_RULE: Final = "(n != 1)"
+"""The plural form of English, which most languages of Europe share, as gettext writes it."""
+
+
+@cache
+def _plural_form(rule: str) -> Callable[[int], int]:
+    """Return what gives the plural form of a count by a rule of gettext."""
+    from gettext import c2py
+
+    return c2py(rule)
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language called *code*: its *phrases* by the English ones, and the texts that it was *asked* for."""
+    """A language called *code*: its *phrases*, *signs* of numbers by the English ones, *rule* of plurals."""
 
-    code: str = "en"
-    phrases: Mapping[str, str] = field(default_factory=dict)
-    asked: dict[str, str] = field(default_factory=dict)
+    code: str = ENGLISH
+    phrases: Phrases = field(default_factory=dict, repr=False)
+    signs: Mapping[str, str] = field(default_factory=dict, repr=False)
+    rule: str = ENGLISH_RULE
 
     def __call__(self, text: str) -> str:
         """
         Return *text* in this language, or as it is.
 
-        >>> german = Language("de", {"{} of {} wait for {}.": "Von {1} warten {0} {2}.", "days": "Tage"})
-        >>> german("3 of 216 wait for 3.2 days."), german("Jobs")
-        ('Von 216 warten 3 3.2 Tage.', 'Jobs')
+        >>> from gwa.report.message import message
+        >>> german = Language("de", {"{n} of {all} wait.": ("Von {all} warten {n}.",)}, {".": ",", ",": "."})
+        >>> german(message("{n} of {all} wait.", n=Number("1.5"), all=Number("2,000"))), german("Jobs")
+        ('Von 2.000 warten 1,5.', 'Jobs')
         """
-        if isinstance(text, Verbatim):
+        if self.code == ENGLISH or isinstance(text, Verbatim):
             return text
-        key = NUMBERS.sub("{}", text)
-        if not any(map(str.isalpha, key)):
-            return self.number(text)
-        translation = self.phrases.get(key, "")
-        values = NUMBERS.findall(text)
-        if not translation or len(PLACE.findall(key)) != len(values):
-            key, translation, values = self._named(text) or (key, "", values)
-        self.asked[key] = translation
-        return _filled(translation, list(map(self.number, values))) if translation else text
+        if isinstance(text, Number):
+            return "".join(self.signs.get(sign, sign) for sign in text)
+        if isinstance(text, Message):
+            return self._filled(text)
+        return self.phrases[text][0] if text in self.phrases else text
 
-    def number(self, text: str) -> str:
-        """Return a number as it is written, its unit in this language."""
-        return UNIT.sub(lambda unit: self(unit[0]), text)
+    def _filled(self, text: Message) -> str:
+        """Return a message in this language, its arguments first."""
+        forms = self.phrases.get(text.template)
+        if not forms and not text.arguments:
+            return text[:]
+        english = (text.template, text.plural)[int(text.quantity != 1) if text.plural else 0]
+        template = (
+            forms[_plural_form(self.rule)(ceil(text.quantity)) if len(forms) > 1 else 0] if forms else english
+        )
+        if not text.arguments:
+            return template
+        return template.format(
+            **{
+                name: self(value) if isinstance(value, str) else value
+                for name, value in text.arguments.items()
+            }
+        )
 
-    def _named(self, text: str) -> tuple[str, str, list[str]] | None:
-        """Return the phrase that *text* is but for names in it, its translation, and what its places hold."""
-        for pattern, key in self._patterns if len(text) < MAX_PATTERN_TEXT else ():
-            if match := pattern.fullmatch(text):
-                return key, self.phrases[key], list(match.groups())
-        return None
-
-    @cached_property
-    def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        """The pattern of each phrase with names, the longest phrases first."""
-        keys = sorted((key for key in self.phrases if "{name}" in key), key=len, reverse=True)
-        return [(_pattern(key), key) for key in keys]
-
-    def toml(self) -> str:
-        """Return all texts that were asked for, and their translations, as a file of a language."""
-        lines = (f"{_quoted(key)} = {_quoted(translation)}\n" for key, translation in self.asked.items())
-        return HEADER + "".join(lines)
-
-
-ENGLISH: Final = "en"
+    def own(self, value: T) -> T | str:
+        """Return a message or a number in this language, anything else as it is: other strings are names."""
+        return self(value) if isinstance(value, Message | Number) else value
 
 
 def read_language(code: str, theme: Path | None = None) -> Language:
     """Return the language called *code*, of the folder *theme* or ours; raise `DefinitionError` for none."""
-    name = f"languages/{code}.toml"
     if code == ENGLISH:
         return Language()
     if not re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", code):
-        raise DefinitionError(
-            f"--lang {code[:40]}: is no code of a language, expected one such as de or pt-BR"
-        )
+        raise DefinitionError(f"--lang {code[:40]}: not a language code, expected one such as de or pt-BR")
+    name = f"languages/{code}.po"
     places = [*([theme / name] if theme else []), Path(str(asset("templates"))) / name]
     file = next(filter(Path.is_file, places), None)
     if file is None:
         raise DefinitionError(
-            f"--lang {code}: there is no {' or '.join(map(str, places))};"
-            " --strings FILE.toml writes what to translate"
+            f"--lang {code}: no file {' or '.join(map(str, places))};"
+            " --strings FILE.po writes the texts to translate"
         )
-    return Language(code, _phrases(file))
+    catalogue, locale = _catalogue(file), _locale(code)
+    symbols = locale.number_symbols.get("latn", {}) if locale else {}
+    signs = {
+        english: symbols[kind] for english, kind in ((",", "group"), (".", "decimal")) if kind in symbols
+    }
+    phrases = (_months(locale) if locale else {}) | _phrases(catalogue, file)
+    return Language(code, phrases, signs, catalogue.plural_expr)
 
 
-def _phrases(file: Path) -> dict[str, str]:
-    """Return the translations in a language file; raise `DefinitionError` for a bad one."""
-    phrases = dict(TomlFile.read(file, "a language of gwa", MAXIMUM_BYTES).data)
-    for key, text in phrases.items():
-        if not isinstance(text, str):
-            raise DefinitionError(f"{file}: {key[:60]!r}: expected a text in quotes")
-        count = len(PLACE.findall(key))
-        if any(place >= count for place in _places(text)):
-            raise DefinitionError(f"{file}: {key[:60]!r}: has {count} places, its translation asks for more")
+def template() -> str:
+    """Return the texts to translate, as a template of gettext."""
+    return Path(str(asset("templates")), TEMPLATE).read_text(encoding="utf-8")
+
+
+def _locale(code: str) -> "Locale | None":
+    """Return what Babel knows of numbers and months in a language, if anything."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(code, sep="-")
+    except (UnknownLocaleError, ValueError):
+        return None
+
+
+def _months(locale: "Locale") -> dict[str, tuple[str, ...]]:
+    """Return the short names of months by the English ones."""
+    from babel import Locale
+
+    english, other = (one.months["stand-alone"]["abbreviated"] for one in (Locale("en"), locale))
+    return {english[month]: (other[month],) for month in english}
+
+
+def _catalogue(file: Path) -> "Catalog":
+    """Return the catalogue in a *file*; raise `DefinitionError` for a bad one."""
+    from babel.messages.pofile import PoFileError, read_po
+
+    if file.stat().st_size > MAXIMUM_BYTES:
+        raise DefinitionError(f"{file}: larger than {MAXIMUM_BYTES:,} bytes, expected a language of gwa")
+    try:
+        with file.open("rb") as lines:
+            return read_po(lines, abort_invalid=True)
+    except PoFileError as error:
+        line = f":{error.lineno + 1}" if error.lineno >= 0 else ""
+        raise DefinitionError(f"{file}{line}: {error.args[0]}, expected a .po file of gettext") from error
+    except (LookupError, ValueError, TypeError) as error:
+        raise DefinitionError(f"{file}: {error}, expected a .po file of gettext") from error
+
+
+def _phrases(catalogue: "Catalog", file: Path) -> dict[str, tuple[str, ...]]:
+    """Return the translations; raise `DefinitionError` for one with other places than the English text."""
+    phrases = {}
+    for entry in catalogue:
+        texts, english = _forms(entry.string), _forms(entry.id)
+        if not entry.id or entry.fuzzy or not all(texts):
+            continue
+        known = set().union(*(places(text) or () for text in english))
+        for text in texts if known else ():
+            found = places(text)
+            if found is None or found - known:
+                names = ", ".join(sorted(known))
+                raise DefinitionError(
+                    f"{file}: {english[0][:60]!r}: its translation has other places than {names}"
+                )
+        phrases[english[0]] = texts
     return phrases
 
 
-def _pattern(key: str) -> re.Pattern[str]:
-    """Return the pattern of texts that are *key* with numbers and names in its places."""
-    parts = PLACE.split(key)
-    parts[::2] = map(re.escape, parts[::2])
-    parts[1::2] = ["(.+?)" if place == "name" else f"({NUMBERS.pattern})" for place in parts[1::2]]
-    return re.compile("".join(parts), re.DOTALL)
+def _forms(text: str | Sequence[str | None] | None) -> tuple[str, ...]:
+    """Return a text of a catalogue as its plural forms; one that is missing is empty."""
+    forms = [text] if text is None or isinstance(text, str) else text
+    return tuple(form or "" for form in forms)
 
 
-def _places(translation: str) -> list[int]:
-    """Return which of the values stands in each place of a translation; one without a number is the next."""
-    return [int(place) if place.isdigit() else n for n, place in enumerate(PLACE.findall(translation))]
+def places(text: str) -> set[str] | None:
+    """
+    Return the names of the places of a template; None where it is none.
 
-
-def _filled(translation: str, values: list[str]) -> str:
-    """Return a translation with *values* in its places."""
-    order = iter(_places(translation))
-    return PLACE.sub(lambda _: values[next(order)], translation)
-
-
-def _quoted(text: str) -> str:
-    """Return *text* as TOML writes it."""
-    clean = text.encode("utf-8", "replace").decode("utf-8")
-    return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
+    >>> sorted(places("{user} has {n} jobs.")), places("{"), places("{a.b}"), places("{0}")
+    (['n', 'user'], None, None, None)
+    """
+    try:
+        parts = [part for part in Formatter().parse(text) if part[1] is not None]
+    except ValueError:
+        return None
+    simple = all(
+        name.isidentifier() and not spec and not change for _, name, spec, change in parts if name is not None
+    )
+    return {name for _, name, _, _ in parts if name} if simple else None
 
 
 def translated(report: Report, translate: Callable[[str], str]) -> Report:
@@ -189,13 +231,11 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
 
 
 def _answer(answer: Answer, translate: Callable[[str], str]) -> Answer:
-    picture = answer.picture and _texts(answer.picture, translate, "title", "alt")
-    is_word = not any(map(str.isdigit, answer.number))
-    number = translate(answer.number) if is_word else answer.number
-    return replace(_texts(answer, translate, "question", "text"), number=number, picture=picture)
+    picture = answer.picture and _figure(answer.picture, translate)
+    return replace(_texts(answer, translate, "question", "text", "number"), picture=picture)
 
 
-def _texts(part: T, translate: Callable[[str], str], *names: str) -> T:
+def _texts(part: Part, translate: Callable[[str], str], *names: str) -> Part:
     """Return a *part* of a report with the texts in the fields *names* translated."""
     return replace(part, **{name: translate(getattr(part, name)) for name in names})
 
@@ -217,13 +257,25 @@ def _block(block: Block, translate: Callable[[str], str]) -> Block:
             columns = tuple(map(translate, block.columns))
             return replace(_texts(block, translate, "title", "note"), columns=columns, rows=rows)
         case Table():
-            heads = tuple(_texts(column, translate, "label") for column in block.columns)
-            return replace(_texts(block, translate, "title", "note"), columns=heads)
+            return _table(block, translate)
         case Attachment():
             return _texts(block, translate, "title")
         case Figure():
-            data = {name: _figure_data(value, translate, name) for name, value in block.data.items()}
-            return replace(_texts(block, translate, "title", "alt", "note"), data=data)
+            return _figure(block, translate)
+
+
+def _table(block: Table, translate: Callable[[str], str]) -> Table:
+    """Return a table with its heads translated, and the cells that are messages."""
+    heads = tuple(_texts(column, translate, "label") for column in block.columns)
+    rows = tuple(
+        tuple(translate(cell) if isinstance(cell, Message) else cell for cell in row) for row in block.rows
+    )
+    return replace(_texts(block, translate, "title", "note"), columns=heads, rows=rows)
+
+
+def _figure(block: Figure, translate: Callable[[str], str]) -> Figure:
+    data = {name: _figure_data(value, translate, name) for name, value in block.data.items()}
+    return replace(_texts(block, translate, "title", "alt", "note"), data=data)
 
 
 def _facts(facts: tuple[Fact, ...], translate: Callable[[str], str]) -> tuple[Fact, ...]:

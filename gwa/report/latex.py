@@ -95,7 +95,7 @@ def latex(
         main = environment.get_template("latex/report.tex").render(report=report, summary=summary(report))
     except jinja2.TemplateError as error:
         raise DefinitionError(f"templates: {error.message}") from error
-    svgs = drawings or draw_all(shown)
+    svgs = drawings or draw_all(shown, language or Language())
     return files | ({"figures.pdf": pages(shown, svgs)} if shown else {}) | {"report.tex": main}
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from gwa.errors import OutputError
 from gwa.report.document import Report
 from gwa.report.edition import Edition
-from gwa.report.language import Language, translated
+from gwa.report.language import Language, template, translated
 from gwa.util import plugins
 
 Rendered: TypeAlias = str | bytes | Mapping[str, str | bytes]
@@ -49,7 +49,7 @@ def write(
     Write *report* into *folder* as each of *kinds* and return the paths.
 
     Templates and style sheets in the folder *theme* take the place of ours. Without a *language* the report
-    is English. All texts that it took, for a translator, go into the file *strings*.
+    is English. The template of all texts, for a translator, goes into the file *strings*.
     """
     from gwa.util.atomic import make_folder, write_folder, write_whole
 
@@ -67,6 +67,6 @@ def write(
             written.append(folder / f"{name}.{kind}")
             write_whole(written[-1], content)
     if strings:
-        write_folder(strings.parent, {strings.name: chosen.toml()})
+        write_folder(strings.parent, {strings.name: template()})
         written.append(strings)
     return written

@@ -41,7 +41,7 @@ def pdf(
     their words, as for the page.
     """
     weasyprint = _weasyprint()
-    svgs = drawings or draw_all(to_draw(report))
+    svgs = drawings or draw_all(to_draw(report), language or Language())
     images = {figure.id: _image(figure, svgs[figure.id]) for figure in to_draw(report)}
     text = page(report, images, overrides=overrides, language=language, paper=True)
     with _quiet():

@@ -4,6 +4,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from gwa.report.formatting import compact
+from gwa.report.message import Number
 from gwa.util.units import DAY, HOUR, MINUTE, YEAR
 
 CHARACTER = 6.0
@@ -77,7 +78,7 @@ def logarithmic(low: float, high: float, unit: str, width: float) -> list[Tick]:
 def _candidates(low: float, high: float, unit: str) -> list[Tick]:
     """Return every tick that could stand between *low* and *high*, those that matter most first."""
     if unit == "seconds":
-        candidates = [Tick(place, label) for place, label in TIMES]
+        candidates = [Tick(place, Number(label)) for place, label in TIMES]
     elif unit == "kilobytes":
         powers = [(1024.0**power * digit) for digit in (1, 32) for power in range(5)]
         candidates = [Tick(place, compact(place, unit)) for place in powers]

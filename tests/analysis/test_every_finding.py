@@ -100,7 +100,7 @@ REMARKABLE = [
     (
         "few-users",
         {"users.half_jobs": 1, "users.half_cpu": 3},
-        "1 of 100 users submits half of the jobs, 3 use half of the CPU time.",
+        "Half of the jobs come from 1 of 100 users, and half of the CPU time from 3.",
     ),
     ("one-user", {"users.by_jobs": [{"id": "<b>", "jobs_share": 0.489}]}, "<b> submits 48.9 % of the jobs"),
     ("one-user", {"users.by_cpu": [{"id": "z", "cpu_share": 0.25}]}, "z uses 25 % of the CPU time"),
@@ -298,7 +298,7 @@ def test_every_rule_is_shown_to_speak():
 def test_every_rule_names_a_section_its_threshold_and_facts_that_exist(rule):
     sections = {one.id: one for one in analyses()}
     assert rule.section in sections
-    assert rule.help.startswith("Said w")
+    assert rule.help.startswith(("Shown if ", "Shown whenever "))
     needs = [name for name in rule.needs if not name.startswith(WINDOW)]
     assert all(any(one.has_facts(name) for one in sections.values()) for name in needs)
 

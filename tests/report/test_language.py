@@ -1,8 +1,10 @@
 """A report in another language: every text of its own is translated, and nothing else is touched."""
 
 import json
+import pickle
 import re
-import tomllib
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import pytest
@@ -11,16 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
+from gwa.analysis.base import analyses
 from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
 from gwa.report.as_json import as_json
 from gwa.report.document import FactTable, Figure, Table, Verbatim
 from gwa.report.drawing import to_draw
 from gwa.report.html import html
-from gwa.report.language import Language, read_language, translated
+from gwa.report.language import Language, places, read_language, translated
 from gwa.report.latex import latex
+from gwa.report.message import Message, Number, joined, message, plural, within_sentence
 from tests.conftest import HOME
-from tests.made_report import HOSTILE, make_report
+from tests.made_report import make_report
+from tests.messages import LANGUAGES, as_text, renew, template
 
 SPOKEN = {"alt", "aria-label", "placeholder", "data-done", "data-help", "data-none", "data-day"}
 """The attributes of a page that a reader is told."""
@@ -100,13 +105,19 @@ def report(request):
         return trace.report()
 
 
+class Asking(Language):
+    """A language in brackets that notes what it is asked for."""
+
+    def __call__(self, text):
+        if isinstance(text, Number | Verbatim):
+            return text
+        return f"⟦{super().__call__(text)}⟧" if text else text
+
+
 @pytest.fixture(scope="module")
-def pseudo(report):
-    """Return a language in which each text that *report* needs is itself in brackets."""
-    asking = Language()
-    for write in (html, latex):
-        rendered(write, report, asking)
-    return Language("xx", {key: f"⟦{key}⟧" for key in asking.asked})
+def pseudo():
+    """Return a language in which each text is itself in brackets."""
+    return Asking("xx")
 
 
 def test_no_text_of_a_page_is_left_over(report, pseudo):
@@ -161,109 +172,172 @@ def test_ids_values_and_names_are_in_no_language(report, pseudo):
     ]
 
     assert [(fact.id, fact.value) for fact in made.facts()] == [(f.id, f.value) for f in report.facts()]
-    assert tables[0] == tables[1]
+    cells = [
+        [cell for table in tables_of for row in table for cell in row if not isinstance(cell, Message)]
+        for tables_of in (tables[0],)
+    ]
+    assert cells[0] == [
+        cell
+        for before, after in zip(*tables, strict=True)
+        for row, new in zip(before, after, strict=True)
+        for was, cell in zip(row, new, strict=True)
+        if not isinstance(was, Message)
+    ]
 
 
 def test_english_is_what_it_was(report):
     assert as_json(translated(report, Language())) == as_json(report)
 
 
-def test_a_name_is_never_translated():
-    german = Language("de", {"Jobs": "Aufträge"})
+GERMAN = Language(
+    "de",
+    {
+        "Jobs": ("Jobs",),
+        "User": ("Benutzer",),
+        "{jobs} of {users} users": ("von {users} Benutzern {jobs}",),
+        "The median is {wait}.": ("Der Median ist {wait}.",),
+        "{n} day": ("{n} Tag", "{n} Tage"),
+        "Waits by {owner}": ("Wartezeiten nach {owner}",),
+    },
+    {",": ".", ".": ","},
+)
 
-    assert german("Jobs") == "Aufträge"
-    assert german(Verbatim("Jobs")) == "Jobs"
+
+def test_a_name_is_never_translated():
+    assert GERMAN("User") == "Benutzer"
+    assert GERMAN(Verbatim("User")) == "User"
+    assert GERMAN(message("The median is {wait}.", wait=Verbatim("User"))) == "Der Median ist User."
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "english", "german"),
     [
-        ("3 of 216 users submit 48.9 % of the jobs", "48.9 % der Aufträge sind von 3 der 216 Benutzer"),
-        ("The median is 3 min 20 s.", "Im Mittel 3 min 20 s."),
-        ("The median is 3.2 days.", "Im Mittel 3.2 Tage."),
-        ("The median is < 0.1 %.", "Im Mittel < 0.1 %."),
-        ("The median is −1.5 × 10⁻⁷.", "Im Mittel −1.5 × 10⁻⁷."),
-        ("The median is 12,345.", "Im Mittel 12,345."),
-        ("The median is 12 jobs.", "The median is 12 jobs."),
-        ("Least on 1996-09-23 16:00:03", "Am wenigsten: 1996-09-23 16:00:03"),
-        ("Run time: KTH (2)", "Laufzeit in KTH (2)"),
-        ("Run time: {0} {} {name}", "Laufzeit in {0} {} {name}"),
-        ("U12", "U12"),
+        (
+            message("{jobs} of {users} users", jobs=Number("1,216.5"), users=Number("3")),
+            "1,216.5 of 3 users",
+            "von 3 Benutzern 1.216,5",
+        ),
+        (
+            message("The median is {wait}.", wait=plural("{n} day", "{n} days", 3.2)),
+            "The median is 3.2 days.",
+            "Der Median ist 3,2 Tage.",
+        ),
+        (plural("{n} day", "{n} days", 1), "1 day", "1 Tag"),
+        (plural("{n} day", "{n} days", 1.5), "1.5 days", "1,5 Tage"),
+        (
+            message("Waits by {owner}", owner=within_sentence("User")),
+            "Waits by user",
+            "Wartezeiten nach Benutzer",
+        ),
+        (joined(", ", ["User", plural("{n} day", "{n} days", 2)]), "User, 2 days", "Benutzer, 2 Tage"),
+        (message("{n} day") + ": " + "User", "{n} day: User", "{n} Tag: Benutzer"),
+        (message("not translated {n}", n=Number("1.5")), "not translated 1.5", "not translated 1,5"),
+        ("The median is 12 jobs.", "The median is 12 jobs.", "The median is 12 jobs."),
     ],
 )
-def test_numbers_and_names_in_a_sentence_are_kept(text, said):
-    german = Language(
-        "de",
-        {
-            "{} of {} users submit {} of the jobs": "{2} der Aufträge sind von {0} der {1} Benutzer",
-            "The median is {}.": "Im Mittel {}.",
-            "Least on {}": "Am wenigsten: {}",
-            "Run time: {name}": "Laufzeit in {name}",
-            "days": "Tage",
-        },
-    )
+def test_a_message_is_english_and_knows_its_translation(text, english, german):
+    assert (text, GERMAN(text)) == (english, german)
+    assert GERMAN(pickle.loads(pickle.dumps(text))) == german  # noqa: S301 - our own
 
-    assert german(text) == said
+
+@given(st.text(), st.text())
+def test_any_text_without_a_translation_is_kept(text, value):
+    said = message("{value} and " + text.replace("{", "{{").replace("}", "}}"), value=Verbatim(value))
+
+    assert Language("de")(text) == text
+    assert Language("de")(said) == said == f"{value} and {text}"
 
 
 @given(st.text())
-def test_any_text_without_a_translation_is_kept(text):
-    assert Language("de", {"{name} and {}": "{1} und {0}", "{}": "x"})(text + ".") == text + "."
+def test_any_text_is_asked_for_its_places(text):
+    found = places(text)
+
+    assert found is None or all(f"{{{name}}}" in text for name in found)
 
 
-@given(st.lists(st.text(), max_size=8))
-def test_what_is_written_for_translators_can_be_read(texts):
-    asking = Language()
-    for text in [*texts, *HOSTILE]:
-        asking(text)
-    again = tomllib.loads(asking.toml())
-
-    assert set(again.values()) <= {""}
-    assert len(again) <= len(asking.asked)
+def written(tmp_path, text):
+    """Write a catalogue and return the folder of the theme that holds it."""
+    file = tmp_path / "languages" / "de.po"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(
+        f'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n{text}', encoding="utf-8"
+    )
+    return tmp_path
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("text", "told"),
     [
-        ('"Jobs" = 3\n', "expected a text in quotes"),
-        ('"Jobs of {}" = "{} {}"\n', "has 1 places, its translation asks for more"),
-        ('"Jobs of {}" = "{1}"\n', "has 1 places, its translation asks for more"),
-        ('"Jobs\n', "de.toml:1: "),
-        ("\xff", "de.toml:1: "),
+        ('msgid "Jobs of {user}"\nmsgstr "Jobs {}"', "other places than user"),
+        ('msgid "Jobs of {user}"\nmsgstr "Jobs {user.__class__}"', "other places than user"),
+        ('msgid "Jobs of {user}"\nmsgstr "Jobs {0}"', "other places than user"),
+        ('msgid "Jobs of {user}"\nmsgstr "Jobs {"', "other places than user"),
+        ('msgid "Jobs of {user}"\nmsgstr "Jobs {name}"', "other places than user"),
+        ("what is this?", "expected a .po file"),
     ],
 )
-def test_a_wrong_file_is_refused_in_a_line(tmp_path, content, message):
-    file = tmp_path / "languages" / "de.toml"
-    file.parent.mkdir()
-    file.write_bytes(content.encode("latin-1"))
-
-    with pytest.raises(DefinitionError, match=re.escape(message)) as raised:
-        read_language("de", tmp_path)
+def test_a_wrong_file_is_refused_in_a_line(tmp_path, text, told):
+    with pytest.raises(DefinitionError, match=re.escape(told)) as raised:
+        read_language("de", written(tmp_path, text))
 
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("code", ["de", "../de", "", "x" * 99, "de/.."])
+def test_a_theme_has_its_own_language(tmp_path):
+    own = read_language(
+        "de", written(tmp_path, 'msgid "Jobs"\nmsgstr "Aufträge"\n\nmsgid "Users"\nmsgstr ""')
+    )
+
+    assert (own("Jobs"), own("Users"), own(Number("1,234.5")), own("May")) == (
+        "Aufträge",
+        "Users",
+        "1.234,5",
+        "Mai",
+    )
+
+
+@pytest.mark.parametrize("code", ["xx", "../de", "", "x" * 99, "de/.."])
 def test_a_language_that_is_not_there_is_told(code, tmp_path):
     with pytest.raises(DefinitionError, match=r"--lang"):
         read_language(code, tmp_path)
 
 
 def test_a_translator_goes_round_once(tmp_path, sample):
-    file, again = tmp_path / "mine" / "languages" / "de.toml", tmp_path / "again.toml"
+    file = tmp_path / "mine" / "languages" / "fr.po"
     first = ["report", str(sample / "swf" / "tiny.swf"), "--sections", "overview", "-o", str(tmp_path)]
-    second = [*first, "--json", "--theme", str(tmp_path / "mine"), "--lang", "de", "--strings", str(again)]
     run = CliRunner().invoke
     asked = run(program, [*first, "--strings", str(file)])
-    file.write_text(file.read_text().replace('"Jobs" = ""', '"Jobs" = "Aufträge"'), encoding="utf-8")
-    said = run(program, second)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(
+        text.replace('msgid "Jobs"\nmsgstr ""', 'msgid "Jobs"\nmsgstr "Tâches"'), encoding="utf-8"
+    )
+    said = run(program, [*first, "--json", "--theme", str(tmp_path / "mine"), "--lang", "fr"])
     made = json.loads((tmp_path / "tiny.json").read_text(encoding="utf-8"))
     labels = {fact["label"] for block in made["sections"][0]["blocks"] for fact in block.get("facts", ())}
 
     assert asked.exit_code == said.exit_code == 0
     assert str(file) in asked.output
-    assert {"Aufträge", "Users"} <= labels
-    assert '"Jobs" = "Aufträge"' in again.read_text(encoding="utf-8")
+    assert {"Tâches", "Users"} <= labels
+
+
+def test_the_template_has_the_texts_of_today():
+    assert as_text(template()) == (LANGUAGES / "messages.pot").read_bytes()
+
+
+@pytest.mark.parametrize("path", sorted(LANGUAGES.glob("*.po")), ids=lambda path: path.stem)
+def test_a_language_has_the_texts_of_today(path):
+    assert renew(path, template()) == path.read_bytes()
+
+
+def test_an_english_report_does_not_import_babel():
+    code = (
+        "import sys, gwa\n"
+        f"with gwa.open({str(HOME / 'sample_traces' / 'swf' / 'tiny.swf')!r}) as trace:\n"
+        "    import tempfile\n"
+        "    trace.report(['overview']).write(tempfile.mkdtemp(), 'html', 'json')\n"
+        "assert 'babel' not in sys.modules\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_nothing_is_written_for_a_language_that_is_not_there(tmp_path, sample):
@@ -272,3 +346,71 @@ def test_nothing_is_written_for_a_language_that_is_not_there(tmp_path, sample):
 
     assert isinstance(made.exception, DefinitionError)
     assert not list(tmp_path.iterdir())
+
+
+NAMES_ALIKE = {
+    *(
+        "Name",
+        "Minimum",
+        "Median",
+        "Maximum",
+        "Text",
+        "Definition",
+        "Slowdown",
+        "kWh",
+        "Workload",
+        "JSON",
+        "CSV",
+    ),
+    *(
+        "Status",
+        "GPUs",
+        "Jobs",
+        "Bags",
+        "Flurries",
+        "Projekt",
+        "Job",
+        "Traces",
+        "Trace",
+        "Parameter",
+        "parallel",
+    ),
+}
+"""Words that are alike in English and German."""
+
+OPERATORS = [one.id for one in analyses() if one.view == "operator" and one.id != "synthetic-workloads"]
+
+
+def words_of(report, language):
+    """Return the texts of the blocks of *report* in *language* that have two words or more."""
+    made = translated(report, language)
+    blocks = [block for section in made.sections for block in section.blocks]
+    texts = {text for block in blocks for text in own_texts(block)}
+    texts |= {text for section in made.sections for text in (section.title, section.chapter, section.help)}
+    texts |= {text for one in made.findings for text in (one.text, one.rule, one.advice)}
+    texts |= {text for one in made.answers for text in (one.text, one.question, one.number)}
+    return {text for text in texts if re.search("[A-Za-z]{3}", text.replace("min", ""))}
+
+
+@pytest.mark.parametrize("log", ["swf/tiny.swf", "slurm/expected.gwf", "alibaba-gpu2020/expected.gwf"])
+def test_a_german_report_has_no_english_left(log, sample):
+    with gwa.open(sample / log) as trace:
+        wanted = [
+            name for name in OPERATORS if name in {one.id for one in analyses() if one.is_wanted(trace.store)}
+        ]
+        report = trace.report(wanted)
+
+    left = words_of(report, Language()) & words_of(report, read_language("de"))
+    assert not left - NAMES_ALIKE
+
+
+def test_a_german_page_has_german_numbers_axes_and_months(sample):
+    with gwa.open(sample / "swf" / "tiny.swf") as trace:
+        report = trace.report(["overview", "utilization", "arrivals", "run-times"])
+    german = read_language("de")
+    page = html(translated(report, german), language=german)
+
+    assert '<html lang="de">' in page
+    assert "1.200" in page
+    assert re.search(r">\d+\. Mär<", page)
+    assert not re.search(r">\d+ Mar<", page)

@@ -5,7 +5,7 @@ from typing import Final
 
 from gwa.analysis.comparison.trace_summary import USER_TOTALS
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
-from gwa.report.formatting import counted
+from gwa.report.message import message, plural
 from gwa.store.store import Store
 
 MAXIMUM_USERS: Final = 20
@@ -50,7 +50,10 @@ def changed_users(before: Store, after: Store) -> Iterator[Block]:
         Column("cpu_seconds", "CPU time", "cpu seconds"),
     )
     listed = sorted(rows, key=lambda row: (-float(str(row[3])), str(row[0])))[:MAXIMUM_USERS]
-    note = f"{counted(len(rows), 'user')} in all; jobs and CPU time are of the period in which they had any."
+    note = message(
+        "{users} in all; jobs and CPU time are of the period in which they had any.",
+        users=plural("{n} user", "{n} users", len(rows)),
+    )
     yield Table("users-changed", "Users with jobs in one period only", columns, tuple(listed), note)
 
 

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, number
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.5
 MAXIMUM_RATIO = 2 / 3
@@ -16,7 +17,7 @@ MAXIMUM_RATIO = 2 / 3
 )
 def bags(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where half of the jobs or more are submitted within two minutes of another job of the same user.
+    Shown if half of the jobs or more are submitted within two minutes of another job of the same user.
 
     Users who submit many jobs do so by chance, too: jobs without another one so near must be at most two
     thirds of what they would be if each user's jobs of a day were spread evenly at random over eight hours.
@@ -24,8 +25,10 @@ def bags(facts: Facts) -> tuple[float, str] | None:
     share, expected, mean = (facts[name] for name in bags.needs)
     if share < MINIMUM_SHARE or 1 - share > MAXIMUM_RATIO * expected:
         return None
-    text = (
-        f"{fraction(share)} of the jobs come in bags of tasks: submitted less than two minutes from another"
-        f" job of the same user, {number(round(mean, 1))} jobs a bag on average."
+    text = message(
+        "{share} of the jobs come in bags of tasks: submitted less than two minutes "
+        "from another job of the same user, {mean} jobs a bag on average.",
+        share=fraction(share),
+        mean=number(round(mean, 1)),
     )
     return share / 2, text

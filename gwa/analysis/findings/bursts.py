@@ -1,7 +1,8 @@
 """An hour with far more jobs than usual."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import number
+from gwa.report.formatting import decimal, number
+from gwa.report.message import message
 
 MINIMUM_RATIO = 30
 MINIMUM_JOBS = 100
@@ -14,12 +15,16 @@ MINIMUM_JOBS = 100
     advice="Replay that hour to test how a scheduler copes with it.",
 )
 def bursts(facts: Facts) -> tuple[float, str] | None:
-    """Said where the busiest hour has at least thirty times the jobs of the mean hour, and a hundred."""
+    """Shown if the busiest hour has at least thirty times the jobs of the mean hour, and a hundred."""
     maximum, mean = facts["arrivals.hour.max"], facts["arrivals.hour.mean"]
     if maximum < MINIMUM_RATIO * mean or maximum < MINIMUM_JOBS:
         return None
     ratio = maximum / mean
     return (
         0.2 + min(ratio, 1000) / 5000,
-        f"In the busiest hour {number(maximum)} jobs are submitted, {ratio:,.0f} times the hourly mean.",
+        message(
+            "In the busiest hour {maximum} jobs are submitted, {ratio} times the hourly mean.",
+            maximum=number(maximum),
+            ratio=decimal(ratio, ",.0f"),
+        ),
     )

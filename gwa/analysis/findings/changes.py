@@ -6,7 +6,8 @@ from typing import Any
 
 from gwa.analysis.finding import Facts, finding
 from gwa.metrics.interval_values import MEASURES
-from gwa.report.formatting import counted, show
+from gwa.report.formatting import show
+from gwa.report.message import message, plural
 
 
 @finding(
@@ -15,7 +16,7 @@ from gwa.report.formatting import counted, show
     advice="Compare the date with changes of the system, its scheduler and its users.",
 )
 def changes(facts: Facts) -> tuple[float, str] | None:
-    """Said where the weekly level of load, jobs, wait times, failures or users has a step: the largest."""
+    """Shown if the weekly level of load, jobs, wait times, failures or users has a step: the largest."""
     found = facts["changes"]
     if not found:
         return None
@@ -23,8 +24,19 @@ def changes(facts: Facts) -> tuple[float, str] | None:
     measure = MEASURES[largest["what"]]
     before, after = (show(largest[side], measure.unit) for side in ("before", "after"))
     verb = "rises" if largest["after"] > largest["before"] else "falls"
-    text = f"{measure.title} per week {verb} from {before} to {after} from the week of {largest['when']} on"
-    others = f"; {counted(len(found) - 1, 'other change')} of level" if len(found) > 1 else ""
+    text = message(
+        "{title} per week {verb} from {before} to {after} from the week of {when} on",
+        title=measure.title,
+        verb=verb,
+        before=before,
+        after=after,
+        when=largest["when"],
+    )
+    others = (
+        message("; {found} of level", found=plural("{n} other change", "{n} other changes", len(found) - 1))
+        if len(found) > 1
+        else ""
+    )
     return 0.4 + 0.3 * min(_size(largest), 1), f"{text}{others}."
 
 

@@ -3,11 +3,12 @@
 from gwa.analysis.finding import Facts, finding
 from gwa.metrics.window import LACKING
 from gwa.report.formatting import seconds
+from gwa.report.message import message
 
 UNAFFECTED = 0.95
 """A log whose load is known for a larger share of its span is as good as whole."""
 
-ADVICE = (
+ADVICE = message(
     "Where running jobs are missing, levels are lower bounds, and run times and waits of long jobs are"
     " underrepresented."
 )
@@ -16,7 +17,7 @@ ADVICE = (
 @finding("window.cut", "trace.span_seconds", section="data-quality", advice=ADVICE)
 def cut_log(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where submissions and ends show that the log was cut out of a longer one, and it matters.
+    Shown if submissions and ends show that the log was cut out of a longer one, and it matters.
 
     It does where the load is not known for a twentieth of the time that the jobs span, or more.
     """
@@ -25,10 +26,16 @@ def cut_log(facts: Facts) -> tuple[float, str] | None:
         return None
     first, last, span = facts.get("window.first"), facts.get("window.last"), facts["trace.span_seconds"]
     if first is None or last is None:
-        return 0.9, f"The log {lacking}: utilization and other levels are lower bounds throughout."
+        return 0.9, message(
+            "The log {lacking}: utilization and other levels are lower bounds throughout.", lacking=lacking
+        )
     if last - first > UNAFFECTED * span:
         return None
-    known = f"{seconds(last - first)} of the {seconds(span)} that its jobs span"
+    known = message("{last} of the {span} that its jobs span", last=seconds(last - first), span=seconds(span))
     return 0.5 + 0.4 * (1 - min((last - first) / span, 1)), (
-        f"The log {lacking}: utilization and other levels are known for {known}."
+        message(
+            "The log {lacking}: utilization and other levels are known for {known}.",
+            lacking=lacking,
+            known=known,
+        )
     )

@@ -18,11 +18,11 @@ MAXIMUM_BEYOND = 0.2
 )
 def cut_off(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where at least 3 % of the jobs end within 99 to 105 % of the time that they requested.
+    Shown if at least 3 % of the jobs end within 99 to 105 % of the time that they requested.
 
     There must be twice as many of them as within 93 to 99 %, and at most a fifth as many may run longer:
     otherwise nothing shows that a limit ended them. Where half of the jobs or more run for as long as
-    they requested, requests look made from run times, and nothing is said either.
+    they requested, requests look made from run times, and it is not shown either.
     """
     at_limit, before, beyond = (facts[name] for name in cut_off.needs)
     piled = at_limit >= MINIMUM_RATIO * before and beyond <= MAXIMUM_BEYOND * at_limit

@@ -1,7 +1,8 @@
 """A strong daily cycle."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction, number
+from gwa.report.formatting import decimal, fraction, number
+from gwa.report.message import message
 
 MINIMUM_RATIO = 3
 MINIMUM_DAYS = 10
@@ -21,7 +22,7 @@ DEVIATIONS = 3
 )
 def daily_cycle(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where the busiest hour of the day has three times the jobs of the quietest, day after day.
+    Shown if the busiest hour of the day has three times the jobs of the quietest, day after day.
 
     In at least 70 % of ten days or more, the busiest six hours of the other days must have more jobs
     than their quietest six; by chance, half of the days would.
@@ -30,8 +31,28 @@ def daily_cycle(facts: Facts) -> tuple[float, str] | None:
     minimum = max(MINIMUM_REPEATED, 0.5 + DEVIATIONS * 0.5 / max(days, 1) ** 0.5)
     if days < MINIMUM_DAYS or repeated < minimum or high < MINIMUM_RATIO * low or not high:
         return None
-    times = f"{number(round(high / low))} times as many as" if low else "while none arrive"
-    zone = f" ({facts['arrivals.cycle.zone']})" if facts.get("arrivals.cycle.zone") else ""
-    hour = f"from {busiest:02}:00 to {(busiest + 1) % 24:02}:00{zone}"
-    text = f"The busiest hour is {hour}: {fraction(high)} of all jobs arrive then, {times}"
-    return min(0.2 + high, 0.5), f"{text} in the hour from {quietest:02}:00."
+    times = (
+        message("{high} times as many as", high=number(round(high / low)))
+        if low
+        else message("while none arrive")
+    )
+    zone = (
+        message(" ({arrivalscyclezone})", arrivalscyclezone=facts["arrivals.cycle.zone"])
+        if facts.get("arrivals.cycle.zone")
+        else ""
+    )
+    hour = message(
+        "from {busiest}:00 to {busiest2}:00{zone}",
+        busiest=decimal(busiest, "02"),
+        busiest2=decimal((busiest + 1) % 24, "02"),
+        zone=zone,
+    )
+    text = message(
+        "The busiest hour is {hour}: {high} of all jobs arrive then, {times}",
+        hour=hour,
+        high=fraction(high),
+        times=times,
+    )
+    return min(0.2 + high, 0.5), message(
+        "{text} in the hour from {quietest}:00.", text=text, quietest=decimal(quietest, "02")
+    )

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, number
+from gwa.report.message import message
 
 MINIMUM_DAYS = 14
 MAXIMUM_DAYS_SHARE = 0.25
@@ -17,17 +18,19 @@ MAXIMUM_DAYS_SHARE = 0.25
 )
 def flurries(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where the section on flurries proposes one, in a trace with jobs submitted on 14 days or more.
+    Shown if the section on flurries proposes one, in a trace with jobs submitted on 14 days or more.
 
-    Flurries that last for more than a quarter of these days are the usual load, and nothing is said.
+    Flurries that last for more than a quarter of these days are the usual load, and the finding is not shown.
     """
     count, share, days, all_days = (facts[name] for name in flurries.needs)
     if not count or all_days < MINIMUM_DAYS or days > all_days * MAXIMUM_DAYS_SHARE:
         return None
     subject = (
-        "One flurry of a single user holds"
+        message("One flurry of a single user holds")
         if count == 1
-        else f"{number(count)} flurries of single users hold"
+        else message("{count} flurries of single users hold", count=number(count))
     )
-    on_days = f"on {number(days)} of {number(all_days)} days"
-    return 0.3 + share, f"{subject} {fraction(share)} of all jobs, {on_days}."
+    on_days = message("on {days} of {all_days} days", days=number(days), all_days=number(all_days))
+    return 0.3 + share, message(
+        "{subject} {share} of all jobs, {on_days}.", subject=subject, share=fraction(share), on_days=on_days
+    )

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, seconds
+from gwa.report.message import message
 from gwa.util.units import WEEK
 
 MINIMUM_FULL = 0.8
@@ -14,19 +15,25 @@ MAXIMUM_OVER = 0.02
 @finding("utilization.mean", "trace.cpus_inferred", "window.first", "window.last", section="utilization")
 def fullness(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where at least 80 %, or at most 30 %, of the processors are busy on average over the window.
+    Shown if at least 80 %, or at most 30 %, of the processors are busy on average over the window.
 
     The window of observation must be a week long, and the number of processors stated: the most that were
-    ever busy says nothing about how many stood idle. Nothing is said where more processors than there
+    ever busy says nothing about how many stood idle. It is not shown if more processors than there
     are are busy for over 2 % of the time.
     """
     mean, length = facts["utilization.mean"], facts["window.last"] - facts["window.first"]
     over = facts.get("utilization.above_capacity") or 0
     if facts["trace.cpus_inferred"] or length < WEEK or over > MAXIMUM_OVER:
         return None
-    busy = f"on average, {fraction(mean)} of the processors are busy, over"
+    busy = message("on average, {mean} of the processors are busy, over", mean=fraction(mean))
     if mean >= MINIMUM_FULL:
-        return 0.3 + mean / 2, f"The system is nearly full: {busy} {seconds(length)}."
+        return 0.3 + mean / 2, message(
+            "The system is nearly full: {busy} {length}.", busy=busy, length=seconds(length)
+        )
     if mean <= MAXIMUM_IDLE:
-        return 0.6 - mean, f"As far as this log shows, the system is mostly idle: {busy} {seconds(length)}."
+        return 0.6 - mean, message(
+            "As far as this log shows, the system is mostly idle: {busy} {length}.",
+            busy=busy,
+            length=seconds(length),
+        )
     return None

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.05
 
@@ -12,12 +13,13 @@ MINIMUM_SHARE = 0.05
     advice="A scheduler that plans with these requests, or a simulation that ends jobs at them, is wrong.",
 )
 def limits_ignored(facts: Facts) -> tuple[float, str] | None:
-    """Said where at least 5 % of the jobs run over 5 % and ten minutes longer than they requested."""
+    """Shown if at least 5 % of the jobs run over 5 % and ten minutes longer than they requested."""
     share = facts["estimates.time.beyond_far"]
     if share < MINIMUM_SHARE:
         return None
-    text = (
-        f"Limits were not enforced: {fraction(share)} of the jobs with a requested time ran more than 5 % and"
-        " ten minutes longer."
+    text = message(
+        "Limits were not enforced: {share} of the jobs with a requested time ran more "
+        "than 5 % and ten minutes longer.",
+        share=fraction(share),
     )
     return 0.3 + share, text

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import seconds
+from gwa.report.message import message
 from gwa.util.units import DAY, HOUR
 
 MINIMUM_WAIT = 4 * HOUR
@@ -16,10 +17,14 @@ MINIMUM_WAIT = 4 * HOUR
     advice="The section on slowdown shows which jobs wait.",
 )
 def long_waits(facts: Facts) -> tuple[float, str] | None:
-    """Said where one job in twenty waits for four hours or longer, and half of the waits are known."""
+    """Shown if one job in twenty waits for four hours or longer, and half of the waits are known."""
     median, p95, unknown, ran = (facts[name] for name in long_waits.needs)
     if p95 < MINIMUM_WAIT or unknown > ran / 2:
         return None
-    half = f"half wait for {seconds(median)} at most" if median else "half do not wait"
-    text = f"One job in twenty waits for {seconds(p95)} or longer, while {half}."
+    half = (
+        message("half wait for {median} at most", median=seconds(median))
+        if median
+        else message("half do not wait")
+    )
+    text = message("One job in twenty waits for {p95} or longer, while {half}.", p95=seconds(p95), half=half)
     return 0.35 + min(p95 / DAY, 10) / 20, text

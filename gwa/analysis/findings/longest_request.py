@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, seconds
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.2
 MINIMUM_LIMIT = 0.5
@@ -18,7 +19,7 @@ MAXIMUM_USER = 0.75
 )
 def longest_request(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where a fifth of the jobs or more request the same time, and most of them could not request more.
+    Shown if a fifth of the jobs or more request the same time, and most of them could not request more.
 
     The time is, for over half of these jobs, the longest that is requested in their queue (where queues
     are not recorded, in the log), but for 1 % of the jobs there. There must be three different requests,
@@ -30,9 +31,12 @@ def longest_request(facts: Facts) -> tuple[float, str] | None:
         return None
     if facts["estimates.modal_limit"] <= MINIMUM_LIMIT or facts["estimates.modal_top_user"] > MAXIMUM_USER:
         return None
-    where = " in their queues" if facts.get("completeness.queue_id") else ""
-    text = (
-        f"{fraction(mode['share'])} of the jobs that request a time request exactly"
-        f" {seconds(mode['req_time'])}, and hardly any job{where} requests more."
+    where = message(" in their queues") if facts.get("completeness.queue_id") else ""
+    text = message(
+        "{share} of the jobs that request a time request exactly {req_time}, and "
+        "hardly any job{where} requests more.",
+        share=fraction(mode["share"]),
+        req_time=seconds(mode["req_time"]),
+        where=where,
     )
     return mode["share"], text

@@ -2,8 +2,9 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.analysis.sections.dependence_over_time import in_words
+from gwa.report.message import message
 
-WEIGHTS = {"power law": 0.2, "one memory time": 0.15}
+WEIGHTS = {message("power law"): 0.2, message("one memory time"): 0.15}
 """A question of modelling comes after everything that concerns the system."""
 
 
@@ -17,9 +18,9 @@ WEIGHTS = {"power law": 0.2, "one memory time": 0.15}
     advice="A model with independent arrivals tends to underestimate queues.",
 )
 def memory_of_load(facts: Facts) -> tuple[float, str] | None:
-    """Said where the spectrum of arrivals is a power law, or has one memory time that the log can measure."""
+    """Shown if the spectrum of arrivals is a power law, or has one memory time that the log can measure."""
     verdict = facts["dependence.verdict"]
-    known = {"power law": "hurst", "one memory time": "memory_time"}.get(verdict)
+    known = {message("power law"): "hurst", message("one memory time"): "memory_time"}.get(verdict)
     if known is None or facts.get(f"dependence.{known}") is None:
         return None
     return WEIGHTS[verdict], in_words(facts)

@@ -2,6 +2,8 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
+from gwa.report.formatting import number as number_text
+from gwa.report.message import message
 
 MINIMUM_DISTANCE = 0.1
 MINIMUM_JOBS = 500
@@ -17,7 +19,7 @@ MINIMUM_FITS = 3
 )
 def odd_run_times(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where each distribution fitted to run times is off by a tenth of the jobs or more.
+    Shown if each distribution fitted to run times is off by a tenth of the jobs or more.
 
     The distance is Kolmogorov and Smirnov's, of three distributions or more and at least 500 jobs.
     """
@@ -30,8 +32,10 @@ def odd_run_times(facts: Facts) -> tuple[float, str] | None:
     if too_few or min(distances.values()) < MINIMUM_DISTANCE:
         return None
     best = min(distances.values())
-    text = (
-        f"None of the {len(distances)} distributions fitted to the run times describes them: the best is off"
-        f" by up to {fraction(best)} of the jobs."
+    text = message(
+        "None of the {distances} distributions fitted to the run times describes them: "
+        "the best is off by up to {best} of the jobs.",
+        distances=number_text(len(distances)),
+        best=fraction(best),
     )
     return 0.2 + best, text

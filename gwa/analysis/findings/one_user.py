@@ -1,7 +1,9 @@
 """One user with a large part of the jobs."""
 
 from gwa.analysis.finding import Facts, finding, knows_cpu_time
+from gwa.report.document import Verbatim
 from gwa.report.formatting import fraction
+from gwa.report.message import joined, message
 
 MINIMUM_SHARE = 0.25
 MINIMUM_RATIO = 2.5
@@ -11,7 +13,7 @@ MAXIMUM_SHARE = 0.9
 @finding("users.by_jobs", "users.by_cpu", "trace.users", section="users")
 def one_user(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where one of several users has a quarter of the jobs or of the CPU time, or more.
+    Shown if one of several users has a quarter of the jobs or of the CPU time, or more.
 
     It must also be 2.5 times an equal share (of two users, 90 %). CPU time is left out where many jobs were
     still running.
@@ -22,12 +24,23 @@ def one_user(facts: Facts) -> tuple[float, str] | None:
     minimum = max(MINIMUM_SHARE, min(MINIMUM_RATIO / users, MAXIMUM_SHARE))
     by_jobs, by_cpu = facts["users.by_jobs"][0], facts["users.by_cpu"][0]
     top = [(by_jobs, "jobs_share", "submits", "jobs")]
-    top += [(by_cpu, "cpu_share", "uses", "CPU time")] * knows_cpu_time(facts)
+    top += [(by_cpu, "cpu_share", "uses", message("CPU time"))] * knows_cpu_time(facts)
     claims = [
-        (user[share], f"{user['id']} {verb} {fraction(user[share])} of the {what}")
+        (
+            user[share],
+            message(
+                "{id} {verb} {user} of the {what}",
+                id=Verbatim(user["id"]),
+                verb=verb,
+                user=fraction(user[share]),
+                what=what,
+            ),
+        )
         for user, share, verb, what in top
         if (user[share] or 0) >= minimum
     ]
     if not claims:
         return None
-    return 0.4 + max(claims)[0] / 2, f"One user stands out: {' and '.join(text for _, text in claims)}."
+    return 0.4 + max(claims)[0] / 2, message(
+        "One user stands out: {value}.", value=joined(message(" and "), (text for _, text in claims))
+    )

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
+from gwa.report.message import message
 
 MAXIMUM_SHARE = 0.25
 
@@ -15,9 +16,9 @@ LEAST = 0.001
     advice="Predict run times from users' earlier jobs, not from requests (Tsafrir et al. 2007).",
 )
 def overestimates(facts: Facts) -> tuple[float, str] | None:
-    """Said where the median job with a requested time runs for a quarter of it, or less."""
+    """Shown if the median job with a requested time runs for a quarter of it, or less."""
     used = facts["estimates.time.median"]
     if used > MAXIMUM_SHARE:
         return None
     share = fraction(max(used, LEAST))
-    return 0.6 - used, f"Half of the jobs that request a time use at most {share} of it."
+    return 0.6 - used, message("Half of the jobs that request a time use at most {share} of it.", share=share)

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.6
 MINIMUM_JOBS = 100
@@ -18,7 +19,7 @@ MINIMUM_SIZES = 3
 )
 def powers_of_two(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where at least 60 % of 100 or more parallel jobs use a power of two processors.
+    Shown if at least 60 % of 100 or more parallel jobs use a power of two processors.
 
     So must jobs of more than four processors, since most small numbers are powers of two; and there
     must be three different powers with at least 2 % of the parallel jobs each, or it is one common size.
@@ -26,4 +27,6 @@ def powers_of_two(facts: Facts) -> tuple[float, str] | None:
     share, large, jobs, powers = (facts[name] for name in powers_of_two.needs)
     if min(share, large) < MINIMUM_SHARE or jobs < MINIMUM_JOBS or powers < MINIMUM_SIZES:
         return None
-    return 0.3 + share / 5, f"{fraction(share)} of the parallel jobs use a power of two processors."
+    return 0.3 + share / 5, message(
+        "{share} of the parallel jobs use a power of two processors.", share=fraction(share)
+    )

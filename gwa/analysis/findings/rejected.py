@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, number
+from gwa.report.message import message
 
 
 @finding(
@@ -11,10 +12,15 @@ from gwa.report.formatting import fraction, number
     advice="gwa check lists the reasons. If most rows are rejected, the log is probably in another format.",
 )
 def rejected_rows(facts: Facts) -> tuple[float, str] | None:
-    """Said whenever a row of the source was rejected."""
+    """Shown whenever a row of the source was rejected."""
     rejected, rows = facts["conversion.rejected"], facts["conversion.rows"]
     if not rejected or not rows:
         return None
     share = rejected / rows
-    rejects = f"{number(rejected)} of {number(rows)} rows ({fraction(share)})"
-    return 0.5 + share * 5, f"{rejects} could not be read and are left out."
+    rejects = message(
+        "{rejected} of {rows} rows ({share})",
+        rejected=number(rejected),
+        rows=number(rows),
+        share=fraction(share),
+    )
+    return 0.5 + share * 5, message("{rejects} could not be read and are left out.", rejects=rejects)

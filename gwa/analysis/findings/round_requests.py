@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, seconds
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.2
 MINIMUM_USERS = 0.25
@@ -19,7 +20,7 @@ MAXIMUM_USER = 0.75
 )
 def round_requests(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where a fifth of the jobs or more request the same time, and a quarter of the users do.
+    Shown if a fifth of the jobs or more request the same time, and a quarter of the users do.
 
     It must not be the longest that is requested in the queues of most of these jobs (but for 1 % of the
     jobs there): that is a limit of the queue, see the finding on longest requests. Nor may half of the
@@ -37,5 +38,10 @@ def round_requests(facts: Facts) -> tuple[float, str] | None:
     if facts["estimates.modal_limit"] > MAXIMUM_LIMIT or users < MINIMUM_USERS:
         return None
     share, time = fraction(mode["share"]), seconds(mode["req_time"])
-    text = f"{share} of the jobs that request a time request exactly {time}; {fraction(users)} of the users"
-    return mode["share"], f"{text} have done so."
+    text = message(
+        "{share} of the jobs that request a time request exactly {time}; {users} of the users",
+        share=share,
+        time=time,
+        users=fraction(users),
+    )
+    return mode["share"], message("{text} have done so.", text=text)

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.05
 
@@ -13,8 +14,10 @@ MINIMUM_SHARE = 0.05
     advice="Check how they ended: such jobs often fail at once. They dominate mean slowdowns.",
 )
 def short_jobs(facts: Facts) -> tuple[float, str] | None:
-    """Said where at least 5 % of the jobs that ran took one second or less, by a clock of seconds."""
+    """Shown if at least 5 % of the jobs that ran took one second or less, by a clock of seconds."""
     share, resolution = (facts[name] for name in short_jobs.needs)
     if share < MINIMUM_SHARE or resolution > 1:
         return None
-    return 0.2 + share, f"{fraction(share)} of the jobs that ran took one second or less."
+    return 0.2 + share, message(
+        "{share} of the jobs that ran took one second or less.", share=fraction(share)
+    )

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding, knows_starts
 from gwa.report.formatting import fraction, number
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.02
 
@@ -17,15 +18,18 @@ MINIMUM_SHARE = 0.02
 )
 def too_small(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where more processors than the system is said to have are busy for at least 2 % of the time.
+    Shown if more processors than the system is said to have are busy for at least 2 % of the time.
 
-    Nothing is said where the waits of many jobs are unknown: when these ran is then unknown, too.
+    It is not shown if the waits of many jobs are unknown: when these ran is then unknown, too.
     """
     share, peak, cpus = (facts[name] for name in too_small.needs[:3])
     if share < MINIMUM_SHARE or facts["trace.cpus_inferred"] or not knows_starts(facts):
         return None
-    text = (
-        f"For {fraction(share)} of the time, more processors are busy than the {number(cpus)} that the"
-        f" system is said to have, at most {number(peak)}."
+    text = message(
+        "For {share} of the time, more processors are busy than the {cpus} that the "
+        "system is said to have, at most {peak}.",
+        share=fraction(share),
+        cpus=number(cpus),
+        peak=number(peak),
     )
     return 0.5 + share, text

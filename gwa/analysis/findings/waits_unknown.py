@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction, number
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.02
 
@@ -14,11 +15,16 @@ MINIMUM_SHARE = 0.02
     " were submitted, so numbers of running jobs are as if nothing had waited.",
 )
 def waits_unknown(facts: Facts) -> tuple[float, str] | None:
-    """Said where the wait is unknown for at least 2 % of the jobs that ran."""
+    """Shown if the wait is unknown for at least 2 % of the jobs that ran."""
     unknown, ran = facts["completeness.ran_without_wait"], facts["trace.ran"]
     if not ran or unknown < ran * MINIMUM_SHARE:
         return None
     if unknown == ran:
-        return 0.7, "The log does not record how long jobs waited."
-    many = f"{number(unknown)} of {number(ran)} jobs that ran ({fraction(unknown / ran)})"
-    return 0.3 + 0.4 * unknown / ran, f"The log does not record the wait time of {many}."
+        return 0.7, message("The log does not record how long jobs waited.")
+    many = message(
+        "{unknown} of {ran} jobs that ran ({unknown2})",
+        unknown=number(unknown),
+        ran=number(ran),
+        unknown2=fraction(unknown / ran),
+    )
+    return 0.3 + 0.4 * unknown / ran, message("The log does not record the wait time of {many}.", many=many)

@@ -1,7 +1,9 @@
 """The class of jobs that is served worst."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import counted, fraction, number, seconds
+from gwa.report.document import Verbatim
+from gwa.report.formatting import fraction, number, seconds
+from gwa.report.message import Message, message, plural
 from gwa.util.units import HOUR, MINUTE
 
 MAXIMUM_P_VALUE = 0.01
@@ -11,13 +13,11 @@ MINIMUM_MEDIAN = 10 * MINUTE
 MINIMUM_P95 = 4 * HOUR
 """Shorter waits are not worth a sentence, however they compare."""
 
-SUBJECTS = {"size": "Jobs on {} processors", "queue": "Jobs in queue {}", "user": "Jobs of {}"}
-
 
 @finding("wait.worst", section="slowdown", advice="The section on slowdown compares all classes.")
 def worst_served(facts: Facts) -> tuple[float, str] | None:
     """
-    Said where jobs of one size, queue or user wait at least twice as long as the others.
+    Shown if jobs of one size, queue or user wait at least twice as long as the others.
 
     The median wait must be at least ten minutes, or the 95th percentile four hours; the class must have
     at least 100 jobs and 2 % of the jobs, and must have waited longer than the others in so many
@@ -26,16 +26,46 @@ def worst_served(facts: Facts) -> tuple[float, str] | None:
     worst = facts["wait.worst"]
     if worst["p_value"] > MAXIMUM_P_VALUE:
         return None
-    intervals = f"in {number(worst['longer'])} of the {counted(worst['intervals'], 'interval')} compared"
-    name = worst["id"].replace(" and more", " or more")
-    subject = SUBJECTS[worst["kind"]].format(name).replace("on 1 processors", "on 1 processor")
-    subject += f" ({fraction(worst['share'])} of the jobs) wait longer than the others"
+    intervals = message(
+        "in {longer} of the {intervals} compared",
+        longer=number(worst["longer"]),
+        intervals=plural("{n} interval", "{n} intervals", worst["intervals"]),
+    )
+    subject = _subject(worst["kind"], worst["id"])
     median, other_median = worst["median"], worst["others_median"]
     if median >= max(MINIMUM_MEDIAN, MINIMUM_RATIO * other_median):
-        claim = f"half wait for {seconds(median)} or longer, against {seconds(other_median)}"
+        claim = message(
+            "half wait for {median} or longer, against {other_median}",
+            median=seconds(median),
+            other_median=seconds(other_median),
+        )
     elif worst["p95"] >= max(MINIMUM_P95, MINIMUM_RATIO * worst["others_p95"]):
         others = seconds(worst["others_p95"])
-        claim = f"one in twenty waits for {seconds(worst['p95'])} or longer, against {others}"
+        claim = message(
+            "one in twenty waits for {p95} or longer, against {others}",
+            p95=seconds(worst["p95"]),
+            others=others,
+        )
     else:
         return None
-    return 0.5 + worst["share"] / 2, f"{subject}, {intervals}: {claim}."
+    return 0.5 + worst["share"] / 2, message(
+        "{subject} ({share} of the jobs) wait longer than the others, {intervals}: {claim}.",
+        subject=subject,
+        share=fraction(worst["share"]),
+        intervals=intervals,
+        claim=claim,
+    )
+
+
+def _subject(kind: str, name: str) -> Message:
+    """Return which jobs are meant."""
+    match kind:
+        case "size" if name == "1":
+            return message("Jobs on 1 processor")
+        case "size":
+            size = message(name.replace(" and more", " or more"))
+            return message("Jobs on {size} processors", size=size)
+        case "queue":
+            return message("Jobs in queue {name}", name=Verbatim(name))
+        case _:
+            return message("Jobs of {name}", name=Verbatim(name))

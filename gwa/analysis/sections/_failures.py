@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gwa.metrics.outcomes import Ended, by_month, by_user
-from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.document import Block, Column, Fact, Facts, Table, Verbatim
 from gwa.report.figures.bars import bars
 from gwa.report.formatting import fraction
+from gwa.report.message import message
 from gwa.store.store import Store
 
 MINIMUM_MONTHS: Final = 2
@@ -37,9 +38,13 @@ def failures(store: Store) -> Iterator[Block]:
     )
     if len(months) >= MINIMUM_MONTHS:
         yield _figure(months[-MAXIMUM_MONTHS:])
-        yield _table("outcomes-months", "Outcomes by month", "Month", months[-MAXIMUM_MONTHS:])
+        yield _table(
+            "outcomes-months", message("Outcomes by month"), message("Month"), months[-MAXIMUM_MONTHS:]
+        )
     if users:
-        yield _table("outcomes-users", "Users with most failed or cancelled jobs", "User", users)
+        yield _table(
+            "outcomes-users", message("Users with most failed or cancelled jobs"), message("User"), users
+        )
 
 
 def _rows(classes: Sequence[Ended]) -> list[dict[str, Any]]:
@@ -65,8 +70,12 @@ def _figure(months: Sequence[Ended]) -> Block:
         [month.share for month in months],
         "Month in which jobs ended",
         "Share of jobs",
-        "The share of the jobs that ended in each month that failed or were cancelled: largest in"
-        f" {worst.name}, {fraction(worst.share)}.",
+        message(
+            "The share of the jobs that ended in each month that failed or were cancelled: largest in"
+            " {month}, {share}.",
+            month=Verbatim(worst.name),
+            share=fraction(worst.share),
+        ),
         unit="fraction",
     )
 

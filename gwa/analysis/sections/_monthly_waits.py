@@ -6,10 +6,12 @@ from typing import Any, Final
 import numpy as np
 
 from gwa.metrics.waits import MonthlyWaits, by_month_and_class
-from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.document import Block, Column, Fact, Facts, Table, Verbatim
 from gwa.report.facts import number
 from gwa.report.figures.heatmap import heatmap
+from gwa.report.formatting import number as number_text
 from gwa.report.formatting import seconds
+from gwa.report.message import message, within_sentence
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
@@ -41,10 +43,13 @@ def monthly_waits(store: Store) -> Iterator[Block]:
     shown = rows[-MAXIMUM_MONTHS:]
     yield Table(
         "waits-longest",
-        f"{waits.heading} with the longest wait times by month",
+        message("{heading} with the longest wait times by month", heading=waits.heading),
         (COLUMNS[0], Column("class", waits.heading), *COLUMNS[1:]),
         tuple(tuple(row.values()) for row in shown),
-        note=f"By 95th percentile, of those with {MINIMUM_JOBS} jobs or more in a month.",
+        note=message(
+            "By 95th percentile, of those with {jobs} jobs or more in a month.",
+            jobs=number_text(MINIMUM_JOBS),
+        ),
     )
 
 
@@ -85,17 +90,24 @@ def _figure(waits: MonthlyWaits, last: dict[str, Any]) -> Block:
         ]
         for kind in kinds
     ]
-    heading = waits.heading.lower()
+    title = message(
+        "95th percentile of wait time by month and {heading}", heading=within_sentence(waits.heading)
+    )
     return heatmap(
         "waits-months",
-        f"95th percentile of wait time by month and {heading}",
+        title,
         cells,
         [waits.names[kind] for kind in kinds],
         waits.months[first:],
-        f"95th percentile of wait time by month and {heading}. In {last['month']}, the last month, it was"
-        f" longest for {last['class']}: {seconds(last['p95'])}.",
-        xlabel="Month of submission",
+        message(
+            "{title}. In {month}, the last month, it was longest for {longest}: {p95}.",
+            title=title,
+            month=Verbatim(last["month"]),
+            longest=Verbatim(last["class"]),
+            p95=seconds(last["p95"]),
+        ),
+        xlabel=message("Month of submission"),
         ylabel=waits.heading,
         unit="seconds",
-        note=f"Empty: fewer than {MINIMUM_JOBS} jobs.",
+        note=message("Empty: fewer than {jobs} jobs.", jobs=number_text(MINIMUM_JOBS)),
     )

@@ -11,15 +11,17 @@ from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
+from gwa.report.formatting import decimal
+from gwa.report.message import capitalized, message
 from gwa.statistics.sample import Sample
 from gwa.store.resources import Resource
 from gwa.store.store import Store
 from gwa.util.units import HOUR
 
 OWNERS: Final = {
-    "users": ("user_id", "User"),
-    "projects": ("project_id", "Project"),
-    "queues": ("queue_id", "Queue"),
+    "users": ("user_id", message("User")),
+    "projects": ("project_id", message("Project")),
+    "queues": ("queue_id", message("Queue")),
 }
 """Who holds a resource: name of the facts, field, and heading of the table."""
 
@@ -48,13 +50,18 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
     """Yield the facts, tables and figure of a *resource* that jobs hold."""
     used = usage(store, resource)
     if not used.jobs:
-        yield Note(f"No job held {resource.title}.")
+        yield Note(message("No job held {title}.", title=resource.title))
         return
     yield Facts(tuple(_facts(used, resource)))
     if used.inferred:
         yield Note(
-            f"Nothing states how many {resource.title} the system has: {number(used.total)} is the most that"
-            f" were held at once, so that there may be more, and fewer were busy on average than is said."
+            message(
+                "Nothing states how many {title} the system has: {total} is the most that were "
+                "held at once, so that there may be more, and fewer were busy on average than "
+                "is said.",
+                title=resource.title,
+                total=number(used.total),
+            )
         )
     for name, (field, heading) in OWNERS.items():
         if store.has(field):
@@ -66,11 +73,17 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
 
 def _facts(used: Usage, resource: Resource) -> Iterator[Fact]:
     family, title = resource.family, resource.title
-    yield Fact(f"{family}.jobs", used.jobs, f"Jobs that held {title}", "count")
-    yield Fact(f"{family}.hours", number(used.hours), f"Hours of {title} used", "hours")
-    yield Fact(f"{family}.total", number(used.total), title[:1].upper() + title[1:], "count")
+    yield Fact(f"{family}.jobs", used.jobs, message("Jobs that held {title}", title=title), "count")
+    yield Fact(f"{family}.hours", number(used.hours), message("Hours of {title} used", title=title), "hours")
+    yield Fact(f"{family}.total", number(used.total), capitalized(title), "count")
     text = "" if used.utilization is not None else "unknown"
-    yield Fact(f"{family}.utilization", used.utilization, f"Share of {title} held", "fraction", text=text)
+    yield Fact(
+        f"{family}.utilization",
+        used.utilization,
+        message("Share of {title} held", title=title),
+        "fraction",
+        text=text,
+    )
 
 
 def _owners(store: Store, resource: Resource, used: Usage, owner: tuple[str, str, str]) -> Iterator[Block]:
@@ -93,7 +106,7 @@ def _owners(store: Store, resource: Resource, used: Usage, owner: tuple[str, str
     ]
     if not rows:
         return
-    title = f"{name.capitalize()} by hours of {resource.title}"
+    title = message("{capitalize} by hours of {title}", capitalize=capitalized(name), title=resource.title)
     yield Facts((Fact(f"{resource.family}.{name}.by_hours", rows, title),), listed=False)
     columns = (
         Column("id", heading), Column("jobs", "Jobs", "count"), Column("hours", "Hours", "hours"),
@@ -120,10 +133,10 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
                 "completed": completed / known if known else None,
             }
         )  # fmt: skip
-    title = f"Jobs by how many {resource.title} they held"
+    title = message("Jobs by how many {title} they held", title=resource.title)
     yield Facts((Fact(f"{resource.family}.sizes", rows, title),), listed=False)
     columns = (
-        Column("size", resource.title[:1].upper() + resource.title[1:]), Column("jobs", "Jobs", "count"),
+        Column("size", capitalized(resource.title)), Column("jobs", "Jobs", "count"),
         Column("hours", "Hours", "hours"), Column("share", "Share of hours", "fraction"),
         Column("wait_median", "Median wait", "seconds"), Column("wait_p95", "95 % wait", "seconds"),
         Column("completed", "Completed", "fraction"),
@@ -151,11 +164,15 @@ def size_name(index: int) -> str:
     ['less than 1', '1', '3 to 4', '65 and more']
     """
     if index == 0:
-        return "less than 1"
+        return message("less than 1")
     if index > len(SIZES):
-        return f"{SIZES[-1] + 1:.0f} and more"
+        return message("{sizes} and more", sizes=decimal(SIZES[-1] + 1, ".0f"))
     low, high = (SIZES[index - 2] + 1 if index > 1 else 1), SIZES[index - 1]
-    return f"{high:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+    return (
+        f"{high:.0f}"
+        if low == high
+        else message("{low} to {high}", low=decimal(low, ".0f"), high=decimal(high, ".0f"))
+    )
 
 
 def _waits(store: Store, query: str) -> Mapping[int, Sample]:
@@ -175,14 +192,19 @@ def _figure(store: Store, resource: Resource, used: Usage) -> Block:
     times, mean, low, high = used.levels.points()
     return series(
         resource.family,
-        f"Busy {resource.title}",
+        message("Busy {title}", title=resource.title),
         times,
         {"held": (mean, low, high)},
-        resource.title[:1].upper() + resource.title[1:],
-        f"{resource.title} held by jobs, of {number(used.total)}: {used.levels.mean():.1f} on average.",
+        capitalized(resource.title),
+        message(
+            "{title} held by jobs, of {total}: {mean} on average.",
+            title=resource.title,
+            total=number(used.total),
+            mean=decimal(used.levels.mean(), ".1f"),
+        ),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
-        reference=(used.total, f"all {resource.title}") if used.total else None,
+        reference=(used.total, message("all {title}", title=resource.title)) if used.total else None,
         note="The line is the mean, the band goes from the least to the greatest ten-minute average.",
         window=window(store).period,
     )

@@ -15,6 +15,8 @@ from gwa.models.parameters import Parameters, described
 from gwa.report.document import Column, Fact, Figure, Unit, Value
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import number as number_text
+from gwa.report.message import joined, message, within_sentence
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
@@ -71,12 +73,13 @@ def score_models(
     from gwa.models.streams import Extent
 
     reference = Reference.of(real)
-    scored, refused = [], []
+    scored: list[ScoredModel] = []
+    refused: list[str] = []
     for kind in kinds:
         try:
             fitted = kind.fit(sample)
         except ModelError as error:
-            refused.append(f"{kind.title}: {error}.")
+            refused.append(message("{title}: {error}.", title=kind.title, error=error))
             continue
         blocks = GenerationRequest(fitted, Extent(jobs=len(real)), SEED).blocks()
         jobs = JobArrays.from_blocks(blocks, real.cpus)
@@ -91,7 +94,7 @@ PARAMETER_COLUMNS: Final = (
     Column("meaning", "Meaning"),
 )
 
-PARAMETER_NOTE: Final = "Of long lists the length is told; they stand in what gwa model fit writes."
+PARAMETER_NOTE: Final = message("Of long lists the length is told; they stand in what gwa model fit writes.")
 
 COLUMNS: Final = (
     Column("model", "Model"),
@@ -102,7 +105,7 @@ COLUMNS: Final = (
     Column("missing", "Missing"),
 )
 
-DISTANCE_NOTE: Final = (
+DISTANCE_NOTE: Final = message(
     "Noise floors away is the median over measures of distance over noise floor; 1 is as good as can be."
 )
 
@@ -119,11 +122,15 @@ def facts(scored_model: ScoredModel) -> Iterator[Fact]:
     from gwa.evaluation.scorecard import title
 
     prefix, name = f"model.{scored_model.model.name}", scored_model.model.title
-    yield Fact(f"{prefix}.noise_floors", number(scored_model.floors), f"{name}: noise floors away")
+    yield Fact(
+        f"{prefix}.noise_floors", number(scored_model.floors), message("{name}: noise floors away", name=name)
+    )
     for line in scored_model.card.lines:
         id_, value = line.measure.id.replace("-", "_"), line.distance
         yield Fact(
-            f"{prefix}.{id_}", None if value is None else number(value), f"{name}: {title(line.measure)}"
+            f"{prefix}.{id_}",
+            None if value is None else number(value),
+            message("{name}: {measure}", name=name, measure=title(line.measure)),
         )
 
 
@@ -134,18 +141,22 @@ def curves(real: "JobArrays", scored: list[ScoredModel], prefix: str = "model") 
         samples = {source: Sample.of(_values(item, name)) for source, item in jobs.items()}
         yield cdf(
             f"{prefix}-{name}",
-            f"{label}, real and synthetic",
+            message("{label}, real and synthetic", label=label),
             {source: sample.ecdf() for source, sample in samples.items() if sample.n},
             label,
-            f"Cumulative distribution of {label.lower()}, real and of {', '.join(list(jobs)[1:])}.",
+            message(
+                "Cumulative distribution of {lower}, real and of {jobs}.",
+                lower=within_sentence(label),
+                jobs=joined(", ", list(jobs)[1:]),
+            ),
             unit=unit,
         )
 
 
 CURVES: Final[tuple[tuple[str, str, Unit], ...]] = (
-    ("run-time", "Run time", "seconds"),
-    ("processors", "Processors", ""),
-    ("gaps", "Time between jobs", "seconds"),
+    ("run-time", message("Run time"), "seconds"),
+    ("processors", message("Processors"), ""),
+    ("gaps", message("Time between jobs"), "seconds"),
 )
 
 
@@ -178,15 +189,28 @@ def _in_words(value: object) -> str:
     """Return a number, numbers, a curve or a distribution in words."""
     if isinstance(value, Knots):
         low, median, high = map(_in_words, value.quantiles(np.array([0.0, 0.5, 1.0])).tolist())
-        return f"{low} to {high}, median {median} ({len(value.values)} knots)"
+        return message(
+            "{low} to {high}, median {median} ({values} knots)",
+            low=low,
+            high=high,
+            median=median,
+            values=number_text(len(value.values)),
+        )
     if isinstance(value, Distribution):
-        arguments = [f"{name} {_in_words(number)}" for name, number in value.values().items()]
-        return f"{value.title}: {', '.join(arguments)}"
+        arguments = [
+            message("{name} {number}", name=name, number=_in_words(number))
+            for name, number in value.values().items()
+        ]
+        return message("{title}: {arguments}", title=value.title, arguments=joined(", ", arguments))
     if isinstance(value, tuple):
         if not value:
-            return "none"
+            return message("none")
         is_short = not _has_parts(value) and len(value) < MAXIMUM_VALUES
-        return ", ".join(map(_in_words, value)) if is_short else f"{len(value)} of them"
+        return (
+            joined(", ", map(_in_words, value))
+            if is_short
+            else message("{value} of them", value=number_text(len(value)))
+        )
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= WHOLE_NUMBERS_FROM else f"{value:.4g}"
     return str(value)

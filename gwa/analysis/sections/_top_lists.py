@@ -7,6 +7,8 @@ import numpy as np
 
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
+from gwa.report.formatting import number as number_text
+from gwa.report.message import message, within_sentence
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
@@ -69,20 +71,23 @@ def top_lists(store: Store, field: str, family: str, singular: str) -> Iterator[
     table = totals_table(store, field)
     medians = _medians(store, MEDIANS.format(totals=table, field=field, top=store.top))
     for name, order, title in (
-        ("by_cpu", "coalesce(cpu_seconds, 0)", "CPU time"),
-        ("by_jobs", "jobs", "number of jobs"),
+        ("by_cpu", "coalesce(cpu_seconds, 0)", message("CPU time")),
+        ("by_jobs", "jobs", message("number of jobs")),
     ):
         top = store.rows(RANKED.format(totals=table, order=order, top=store.top))
         rows = [_top_row(row, medians, totals, store.system.cpus) for row in top]
         columns = [
             column for column in COLUMNS if any(row[column.key] is not None for row in rows) or not rows
         ]
-        yield Facts((Fact(f"{family}.{name}", rows, f"Top {family} by {title}"),), listed=False)
+        yield Facts(
+            (Fact(f"{family}.{name}", rows, message("Top {family} by {title}", family=family, title=title)),),
+            listed=False,
+        )
         yield Table(
             f"{family}-{name.replace('_', '-')}",
-            f"Top {len(rows)} {family} by {title}"
+            message("Top {rows} {family} by {title}", rows=number_text(len(rows)), family=family, title=title)
             if len(rows) != 1
-            else f"The only {singular.lower()}, by {title}",
+            else message("The only {lower}, by {title}", lower=within_sentence(singular), title=title),
             (Column("id", singular), *columns[1:]),
             tuple(tuple(row[column.key] for column in columns) for row in rows),
         )
@@ -127,8 +132,16 @@ def gini(store: Store, field: str, family: str) -> Facts:
     jobs, seconds = (store.sample(column, totals_table(store, field)) for column in ("jobs", "cpu_seconds"))
     return Facts(
         (
-            Fact(f"{family}.gini_jobs", _gini(jobs), f"Gini coefficient of jobs over {family}"),
-            Fact(f"{family}.gini_cpu", _gini(seconds), f"Gini coefficient of CPU time over {family}"),
+            Fact(
+                f"{family}.gini_jobs",
+                _gini(jobs),
+                message("Gini coefficient of jobs over {family}", family=family),
+            ),
+            Fact(
+                f"{family}.gini_cpu",
+                _gini(seconds),
+                message("Gini coefficient of CPU time over {family}", family=family),
+            ),
         )
     )
 

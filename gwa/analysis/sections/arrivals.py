@@ -10,7 +10,9 @@ from gwa.metrics.window import window
 from gwa.report.document import Block, Fact, Facts, Value
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
-from gwa.report.formatting import counted, show
+from gwa.report.formatting import decimal, show
+from gwa.report.formatting import number as number_text
+from gwa.report.message import message, plural
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -31,11 +33,15 @@ def arrivals(store: Store) -> Iterator[Block]:
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
     periods = {"day": (days.edges, days.labels), "week": days.weeks(), "month": days.months()}
     yield Facts(tuple(_busiest(name, quarters, *period) for name, period in periods.items()))
-    rows = {"in an hour": spread("arrivals.hour", hours.sample(), "count", "jobs in an hour")}
+    rows: dict[str, tuple[Fact, ...]] = {
+        message("in an hour"): spread("arrivals.hour", hours.sample(), "count", message("jobs in an hour"))
+    }
     for name, (edges, _) in periods.items():
         arrived = Sample.of(quarters.per(edges))
-        rows[f"in a {name}"] = spread(f"arrivals.{name}", arrived, "count", f"jobs in a {name}")
-    yield table("arrivals-intervals", "Jobs submitted", rows)
+        rows[message("in a {name}", name=name)] = spread(
+            f"arrivals.{name}", arrived, "count", message("jobs in a {name}", name=name)
+        )
+    yield table("arrivals-intervals", message("Jobs submitted"), rows)
     yield _figure(store, quarters, *days.shown(first, last))
 
 
@@ -47,8 +53,12 @@ def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]
     return Fact(
         f"arrivals.busiest_{name}",
         value,
-        f"Busiest {name}",
-        text=f"{labels[busiest]}: {counted(int(arrived[busiest]), 'job')}",
+        message("Busiest {name}", name=name),
+        text=message(
+            "{labels}: {arrived}",
+            labels=labels[busiest],
+            arrived=plural("{n} job", "{n} jobs", int(arrived[busiest])),
+        ),
     )
 
 
@@ -59,12 +69,19 @@ def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
     zone = None if store.system.relative else store.system.timezone.key
     return series(
         "arrivals",
-        f"Jobs submitted in {article(name)}",
+        message("Jobs submitted in {name}", name=article(name)),
         edges[:-1],
         {"jobs": arrived.astype(np.float64)},
-        f"Jobs in {article(name)}",
-        f"Jobs submitted in each {name} of {len(arrived)}: {show(float(arrived.mean()))} on average, most"
-        f" ({arrived[busiest]:,}) from {show(float(edges[busiest]), 'timestamp', zone)} on.",
+        message("Jobs in {name}", name=article(name)),
+        message(
+            "Jobs submitted in each {name} of {arrived}: {mean} on average, most "
+            "({arrived2}) from {edges} on.",
+            name=name,
+            arrived=number_text(len(arrived)),
+            mean=show(float(arrived.mean())),
+            arrived2=decimal(arrived[busiest], ","),
+            edges=show(float(edges[busiest]), "timestamp", zone),
+        ),
         unit="count",
         zone=zone,
         window=window(store).period,

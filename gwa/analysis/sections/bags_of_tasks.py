@@ -10,20 +10,22 @@ from gwa.metrics.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget
 from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import decimal
+from gwa.report.message import capitalized, joined, message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
 
 COLUMNS = (
-    "Bags",
-    "of one job",
-    "Jobs in bags of several",
-    "Jobs of a bag, mean",
+    message("Bags"),
+    message("of one job"),
+    message("Jobs in bags of several"),
+    message("Jobs of a bag, mean"),
     "median",
     "95 %",
-    "greatest",
-    "Submitted within, median",
-    "Gini of sizes",
+    message("maximum"),
+    message("Submitted within, median"),
+    message("Gini of sizes"),
 )
 
 MAXIMUM_GAP = DAY
@@ -55,9 +57,11 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
     for definition in DEFINITIONS.values():
         if not jobs_of(store, definition):
             if definition is not ARRAYS:
-                yield Note(f"No job can be in a bag by the definition: {definition.title}.")
+                yield Note(
+                    message("No job can be in a bag by the definition: {title}.", title=definition.title)
+                )
             continue
-        rows[definition.title[0].upper() + definition.title[1:]] = _facts(store, definition)
+        rows[capitalized(definition.title)] = _facts(store, definition)
         if definition.gap is not None:
             curves[_short_title(definition)] = (nearness(store, definition), jobs_of(store, definition))
         if definition in (TEXT, ARRAYS):
@@ -66,12 +70,21 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
     if not rows:
         return
     yield Facts((_single_if_even(store),), listed=False)
-    sources = "; ".join(
-        f"{_short_title(definition)}: {definition.source}"
-        for definition in DEFINITIONS.values()
-        if definition is not ARRAYS or len(rows) > len(curves)
+    sources = joined(
+        "; ",
+        (
+            message("{definition}: {source}", definition=_short_title(definition), source=definition.source)
+            for definition in DEFINITIONS.values()
+            if definition is not ARRAYS or len(rows) > len(curves)
+        ),
     )
-    yield FactTable("bags", "Bags by definition", COLUMNS, tuple(rows.items()), f"Sources: {sources}.")
+    yield FactTable(
+        "bags",
+        "Bags by definition",
+        COLUMNS,
+        tuple(rows.items()),
+        message("Sources: {sources}.", sources=sources),
+    )
     if any(gap.n for gap, _ in curves.values()):
         yield _figure(curves)
 
@@ -81,7 +94,9 @@ def _single_if_even(store: Store) -> Fact:
     days = store.sample("jobs", DAYS_OF_USERS)
     alone = float(days.counts @ (days.values * (1 - NEAR) ** (days.values - 1)))
     value = alone / days.total() if days.n else None
-    label = "Share of jobs in no bag (text) if each user's jobs of a day were spread over eight hours"
+    label = message(
+        "Share of jobs in no bag (text) if each user's jobs of a day were spread over eight hours"
+    )
     return Fact("bags.text.single_if_even", value, label, "fraction")
 
 
@@ -99,15 +114,25 @@ def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:
     # Bags of one job last 0 s, the first value of the sample.
     durations = _without_singletons(spans, sizes.n - multiple.n)
     share = multiple.total() / jobs_of(store, TEXT if definition is ARRAYS else definition)
-    label = "jobs of a bag"
+    label = message("jobs of a bag")
     return (
         Fact(f"{prefix}.count", sizes.n, "Bags", "count"),
         Fact(f"{prefix}.singletons", sizes.n - multiple.n, "Bags of one job", "count"),
         Fact(f"{prefix}.jobs_in_bags_fraction", share, "Share of jobs in bags of several", "fraction"),
-        Fact(f"{prefix}.size.mean", number(multiple.mean()), f"Mean {label}", "count"),
-        Fact(f"{prefix}.size.median", number(multiple.median()), f"Median {label}", "count"),
-        Fact(f"{prefix}.size.p95", number(multiple.quantile(0.95)), f"95th percentile of {label}", "count"),
-        Fact(f"{prefix}.size.max", number(multiple.max()), f"Most {label}", "count"),
+        Fact(f"{prefix}.size.mean", number(multiple.mean()), message("Mean {label}", label=label), "count"),
+        Fact(
+            f"{prefix}.size.median",
+            number(multiple.median()),
+            message("Median {label}", label=label),
+            "count",
+        ),
+        Fact(
+            f"{prefix}.size.p95",
+            number(multiple.quantile(0.95)),
+            message("95th percentile of {label}", label=label),
+            "count",
+        ),
+        Fact(f"{prefix}.size.max", number(multiple.max()), message("Most {label}", label=label), "count"),
         Fact(f"{prefix}.duration.median", number(durations.median()), "Median submission time", "seconds"),
         Fact(f"{prefix}.gini_jobs", number(sizes.gini()), "Gini coefficient of jobs over bags"),
     )
@@ -131,8 +156,16 @@ def _figure(curves: Mapping[str, tuple[Sample, int]]) -> Figure:
         {name: (gaps, share) for name, share in shares.items()},
         "Longest gap between two jobs of a bag",
         "Share of jobs in bags of two or more against the longest gap allowed, by definition: "
-        + "; ".join(
-            f"{name} {np.interp(120, gaps, share):.0%} at two minutes" for name, share in shares.items()
+        + joined(
+            "; ",
+            (
+                message(
+                    "{name} {share} at two minutes",
+                    name=name,
+                    share=decimal(np.interp(120, gaps, share), ".0%"),
+                )
+                for name, share in shares.items()
+            ),
         )
         + ".",
         unit="seconds",

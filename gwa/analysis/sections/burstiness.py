@@ -11,6 +11,8 @@ from gwa.metrics.timeline import Counts, Floats, Ints, counts, exact_sum
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number, undefined
 from gwa.report.figures.lines import lines
+from gwa.report.formatting import decimal
+from gwa.report.message import joined, message
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -96,11 +98,23 @@ def _row(arrived: Counts, scale: int) -> tuple[Fact, ...] | None:
     jobs = Sample.weighted(np.append(busy, 0), np.append(np.ones(len(busy), np.int64), complete - len(busy)))
     dispersion = jobs.variance(1) / jobs.mean() if jobs.n > 1 and jobs.total() else math.nan
     temporal, at_random = entropy(total, intervals), poisson_entropy(int(total.sum()), intervals)
-    suffix = f"in intervals of {SCALES[scale]}"
+    suffix = message("in intervals of {scales}", scales=SCALES[scale])
     return (
-        Fact(f"burstiness.temporal.{scale}s", number(temporal), f"Entropy of arrivals {suffix}"),
-        Fact(f"burstiness.poisson.{scale}s", number(at_random), f"Entropy of random arrivals {suffix}"),
-        Fact(f"burstiness.dispersion.{scale}s", number(dispersion), f"Index of dispersion {suffix}"),
+        Fact(
+            f"burstiness.temporal.{scale}s",
+            number(temporal),
+            message("Entropy of arrivals {suffix}", suffix=suffix),
+        ),
+        Fact(
+            f"burstiness.poisson.{scale}s",
+            number(at_random),
+            message("Entropy of random arrivals {suffix}", suffix=suffix),
+        ),
+        Fact(
+            f"burstiness.dispersion.{scale}s",
+            number(dispersion),
+            message("Index of dispersion {suffix}", suffix=suffix),
+        ),
     )
 
 
@@ -113,7 +127,10 @@ def _dispersion(rows: dict[int, tuple[Fact, ...]]) -> Block:
         {"arrivals": (scales, dispersion), "at random": (scales, [1.0] * len(scales))},
         "Length of an interval",
         "Variance over mean of arrivals",
-        f"The index of dispersion of arrivals is {_in_words(scales, dispersion)}; at random it would be 1.",
+        message(
+            "The index of dispersion of arrivals is {scales}; at random it would be 1.",
+            scales=_in_words(scales, dispersion),
+        ),
         log=(True, True),
         unit="seconds",
         dashed=["at random"],
@@ -129,7 +146,10 @@ def _entropy(rows: dict[int, tuple[Fact, ...]]) -> Block:
         {"arrivals": (scales, entropies), "at random": _curve(rows, 1)},
         "Length of an interval",
         "Normalised entropy",
-        f"The normalised entropy of arrivals is {_in_words(scales, entropies)}; 1 is an even spread.",
+        message(
+            "The normalised entropy of arrivals is {scales}; 1 is an even spread.",
+            scales=_in_words(scales, entropies),
+        ),
         unit="seconds",
         dashed=["at random"],
     )
@@ -144,16 +164,19 @@ def _curve(rows: dict[int, tuple[Fact, ...]], place: int) -> tuple[list[float], 
 
 def _in_words(scales: list[float], values: list[float]) -> str:
     """Return *values* at *scales* in words."""
-    parts = (f"{value:.3g} at {SCALES[int(scale)]}" for scale, value in zip(scales, values, strict=True))
-    return ", ".join(parts) or "not known"
+    parts = (
+        message("{value} at {scales}", value=decimal(value, ".3g"), scales=SCALES[int(scale)])
+        for scale, value in zip(scales, values, strict=True)
+    )
+    return joined(", ", parts) or message("not known")
 
 
 def _size_blocks(store: Store) -> Iterator[Block]:
     """Yield the entropy of run time over sizes, and the correlation of the two."""
     facts = []
     for name, field, label in (
-        ("spatial", "n_procs", "Entropy of run time over processors"),
-        ("spatial_requested", "req_n_procs", "Entropy of run time over requested processors"),
+        ("spatial", "n_procs", message("Entropy of run time over processors")),
+        ("spatial_requested", "req_n_procs", message("Entropy of run time over requested processors")),
     ):
         columns = store.arrays(RUN_TIME_BY_SIZE.format(procs=field, run_time=exact_sum("run_time")))
         sizes, times = (np.asarray(columns[key], np.float64) for key in ("procs", "run_time"))
@@ -173,12 +196,22 @@ def _correlations(store: Store) -> tuple[Fact, Fact]:
         np.asarray(columns[key], np.float64) for key in ("run_time", "jobs", "procs", "ranks")
     )
     sizes = store.sample("n_procs", "ran")
-    label = "Correlation of run time and processors"
+    label = message("Correlation of run time and processors")
     by_value = _correlation(time, jobs, procs, sizes)
     by_rank = _correlation(2 * np.cumsum(jobs) - jobs, jobs, ranks, _twice_ranks(sizes))
     return (
-        Fact("correlation.runtime_procs", by_value, f"{label} (Pearson)", text=undefined(by_value)),
-        Fact("correlation.runtime_procs_rank", by_rank, f"{label} (Spearman)", text=undefined(by_rank)),
+        Fact(
+            "correlation.runtime_procs",
+            by_value,
+            message("{label} (Pearson)", label=label),
+            text=undefined(by_value),
+        ),
+        Fact(
+            "correlation.runtime_procs_rank",
+            by_rank,
+            message("{label} (Spearman)", label=label),
+            text=undefined(by_rank),
+        ),
     )
 
 

@@ -13,6 +13,8 @@ from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
+from gwa.report.formatting import decimal
+from gwa.report.message import message
 from gwa.statistics.changes import MINIMUM_LENGTH
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -140,7 +142,9 @@ def _outage_table(rows: list[tuple[float, float, int]], total: int) -> Table:
             Column("waiting", "Jobs waiting, at least", "count"),
         ),
         tuple((begin, begin + length, length, jobs) for begin, length, jobs in rows),
-        note=f"The first {MAXIMUM_ROWS} of {total}." if total > MAXIMUM_ROWS else "",
+        note=message("The first {maximum_rows} of {total}.", maximum_rows=MAXIMUM_ROWS, total=total)
+        if total > MAXIMUM_ROWS
+        else "",
     )
 
 
@@ -186,7 +190,10 @@ def _figure(store: Store, busy: Level) -> Block:
         times,
         {"in the day": daily, "ever so far": np.maximum.accumulate(daily)},
         "Processors",
-        f"The greatest ten-minute average of each day; {busy.values.max():.0f} is the greatest of all.",
+        message(
+            "The greatest ten-minute average of each day; {max} is the greatest of all.",
+            max=decimal(busy.values.max(), ".0f"),
+        ),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
         reference=(cpus, "all processors") if cpus else None,

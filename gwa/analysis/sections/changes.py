@@ -12,7 +12,8 @@ from gwa.metrics.timeline import Floats
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number
 from gwa.report.figures.series import series
-from gwa.report.formatting import counted, show
+from gwa.report.formatting import show
+from gwa.report.message import message, plural
 from gwa.statistics.changes import MINIMUM_LENGTH, Shift, shifts, window_length
 from gwa.store.store import Store
 
@@ -53,7 +54,10 @@ def changes(store: Store) -> Iterator[Block]:
     weeks = Intervals.weeks(store)
     if weeks.count < MINIMUM_LENGTH:
         yield Note(
-            f"What changed is unknown: the log has {counted(weeks.count, 'whole week')}, not 26 or more."
+            message(
+                "What changed is unknown: the log has {count}, not 26 or more.",
+                count=plural("{n} whole week", "{n} whole weeks", weeks.count),
+            )
         )
         yield Facts((Fact("changes", None, "Changes of level", text="unknown"),))
         return
@@ -64,10 +68,14 @@ def changes(store: Store) -> Iterator[Block]:
         return
     found = [change for name, known in values.items() for change in steps(name, known)]
     yield Facts((_fact(found, weeks, store),), listed=False)
-    edge = counted(window_length(weeks.count), "week")
+    edge = plural("{n} week", "{n} weeks", window_length(weeks.count))
     if not found:
         yield Note(
-            f"No step is found in {weeks.count} weeks. None would be found in the first and last {edge}."
+            message(
+                "No step is found in {count} weeks. None would be found in the first and last {edge}.",
+                count=weeks.count,
+                edge=edge,
+            )
         )
         return
     yield _table(found, weeks, store)
@@ -110,7 +118,12 @@ def _fact(found: list[Change], weeks: Intervals, store: Store) -> Fact:
         }
         for change in ordered
     ]
-    return Fact("changes", value, "Changes of level", text=counted(len(found), "change") if found else "none")
+    return Fact(
+        "changes",
+        value,
+        "Changes of level",
+        text=plural("{n} change", "{n} changes", len(found)) if found else "none",
+    )
 
 
 def _table(found: list[Change], weeks: Intervals, store: Store) -> Table:
@@ -146,11 +159,16 @@ def _figure(name: str, values: Floats, found: list[Change], weeks: Intervals) ->
     words = ", then ".join(show(float(np.nanmedian(part)), measure.unit) for part in parts)
     return series(
         f"changes-{name}",
-        f"{measure.title} per week",
+        message("{title} per week", title=measure.title),
         weeks.edges[:-1],
         {"week": values, "median": levels},
         measure.title,
-        f"{measure.title} in each of {weeks.count} weeks, with the median between changes: {words}.",
+        message(
+            "{title} in each of {count} weeks, with the median between changes: {words}.",
+            title=measure.title,
+            count=weeks.count,
+            words=words,
+        ),
         unit=measure.unit,
         zone=weeks.zone,
     )

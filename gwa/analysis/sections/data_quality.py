@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.quality import completeness, problems
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.formatting import number as number_text
+from gwa.report.message import joined, message
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 
@@ -44,7 +46,7 @@ def data_quality(store: Store) -> Iterator[Block]:
             Column("examples", "Such as"),
         )
         rows = tuple(
-            (problem.level, problem.meaning, problem.count, problem.affects, "; ".join(problem.examples))
+            (problem.level, problem.meaning, problem.count, problem.affects, joined("; ", problem.examples))
             for problem in problem_list
         )
         yield Table("problems", "Found", columns, rows)
@@ -62,7 +64,7 @@ def data_quality(store: Store) -> Iterator[Block]:
         ),
         tuple(row for row in completeness(store) if row[2]),
         note="Not recorded at all: "
-        + (", ".join(row[0] for row in completeness(store) if not row[2]) or "none."),
+        + (joined(", ", (row[0] for row in completeness(store) if not row[2])) or "none."),
     )
 
 
@@ -77,7 +79,7 @@ def _completeness_facts(store: Store) -> tuple[Fact, ...]:
         Fact(
             f"completeness.{name}",
             store.known[name] / jobs,
-            f"Jobs with a known {BY_NAME[name].title}",
+            message("Jobs with a known {title}", title=BY_NAME[name].title),
             "fraction",
         )
         for name in KEY_FIELDS
@@ -99,7 +101,11 @@ def _rejects(store: Store) -> Iterator[Block]:
                 Column("text", "Text"),
             ),
             tuple(rows),
-            note=f"The first {len(rows)} of {store.account.rejected}."
+            note=message(
+                "The first {rows} of {rejected}.",
+                rows=number_text(len(rows)),
+                rejected=store.account.rejected,
+            )
             if store.account.rejected > len(rows)
             else "",
         )

@@ -10,7 +10,8 @@ from gwa.metrics.timeline import Floats, Ints, Level, level
 from gwa.metrics.window import RUNNING, WAITING, present, window
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
-from gwa.report.formatting import fraction
+from gwa.report.formatting import decimal, fraction, number
+from gwa.report.message import message
 from gwa.store.store import Store
 
 BIN: Final = 600.0
@@ -45,8 +46,11 @@ def demand(store: Store) -> Iterator[Block]:
     period, cpus = window(store).period, store.system.cpus
     if period is None or not cpus or store.system.cpus_inferred:
         yield Note(
-            "Whether the machine is large enough is unknown: "
-            + ("its size is not recorded." if period else "the log does not know all of its load.")
+            message("Whether the machine is large enough is unknown: its size is not recorded.")
+            if period
+            else message(
+                "Whether the machine is large enough is unknown: the log does not know all of its load."
+            )
         )
         return
     running = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
@@ -69,9 +73,9 @@ def demand(store: Store) -> Iterator[Block]:
 
 
 LABELS: Final = {
-    "mean": "Mean demand relative to the machine",
-    "above": "Time in which demand exceeded the machine",
-    "busy_above": "Mean utilization in that time",
+    "mean": message("Mean demand relative to the machine"),
+    "above": message("Time in which demand exceeded the machine"),
+    "busy_above": message("Mean utilization in that time"),
 }
 
 
@@ -93,19 +97,24 @@ def _aligned(one: Level, begins: Ints) -> Floats:
 def _verdict(above: float, busy: float | None) -> str:
     """Return in words whether the machine was large enough."""
     if busy is None:
-        return "The machine was large enough for all running and waiting jobs at any time."
+        return message("The machine was large enough for all running and waiting jobs at any time.")
     if above <= SELDOM:
-        enough = fraction(1 - above)
-        return f"The machine was large enough for all running and waiting jobs for {enough} of the time."
-    if busy >= FULL:
-        return (
-            f"The machine was too small for {fraction(above)} of the time: running and waiting jobs asked for"
-            f" more processors than it has, and {fraction(busy)} of these were busy."
+        return message(
+            "The machine was large enough for all running and waiting jobs for {enough} of the time.",
+            enough=fraction(1 - above),
         )
-    return (
-        f"For {fraction(above)} of the time, running and waiting jobs asked for more processors than the"
-        f" machine has, and yet only {fraction(busy)} of these were busy. Jobs may not have fitted side by"
-        " side, limits may have held them, or parts of the machine were reserved or down."
+    shares = {"above": fraction(above), "busy": fraction(busy)}
+    if busy >= FULL:
+        return message(
+            "The machine was too small for {above} of the time: running and waiting jobs asked for more"
+            " processors than it has, and {busy} of these were busy.",
+            **shares,
+        )
+    return message(
+        "For {above} of the time, running and waiting jobs asked for more processors than the machine has,"
+        " and yet only {busy} of these were busy. Jobs may not have fitted side by side, limits may have held"
+        " them, or parts of the machine were reserved or down.",
+        **shares,
     )
 
 
@@ -115,12 +124,17 @@ def _figure(store: Store, needed: Level, cpus: int) -> Block:
         "demand",
         "Processors of running and waiting jobs",
         times,
-        {"running and waiting": (mean, low, high)},
+        {message("running and waiting"): (mean, low, high)},
         "Processors",
-        f"Processors that running and waiting jobs asked for: {needed.mean():.0f} on average, at most"
-        f" {needed.values.max():.0f}. The machine has {cpus}.",
+        message(
+            "Processors that running and waiting jobs asked for: {mean} on average, at most {maximum}. The"
+            " machine has {cpus}.",
+            mean=decimal(needed.mean(), ".0f"),
+            maximum=decimal(float(needed.values.max()), ".0f"),
+            cpus=number(cpus),
+        ),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
-        reference=(cpus, "all processors"),
+        reference=(cpus, message("all processors")),
         note="The line is the mean; the band goes from the smallest to the largest ten-minute average.",
     )

@@ -10,7 +10,8 @@ from gwa.metrics.timeline import QUARTER, Counts, Floats, counts
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number
 from gwa.report.figures.lines import lines
-from gwa.report.formatting import seconds
+from gwa.report.formatting import decimal, seconds
+from gwa.report.message import joined, message, within_sentence
 from gwa.statistics.dependence import aggregated, autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
 from gwa.statistics.spectra import MINIMUM_HOURS, Comparison, Dependence, dependence
@@ -32,18 +33,18 @@ MINIMUM_JOBS: Final = 100
 """Fewer bins or jobs do not allow an estimate."""
 
 ESTIMATOR_TITLES: Final = {
-    "wavelet": "Haar wavelets (Abry and Veitch 1998)",
-    "local_whittle": "Local Whittle (Robinson 1995)",
-    "periodogram": "Periodogram (Geweke and Porter-Hudak 1983)",
-    "variance_time": "Variance and time (Leland et al. 1994)",
-    "rescaled_range": "Rescaled range (Hurst 1951)",
+    "wavelet": message("Haar wavelets (Abry and Veitch 1998)"),
+    "local_whittle": message("Local Whittle (Robinson 1995)"),
+    "periodogram": message("Periodogram (Geweke and Porter-Hudak 1983)"),
+    "variance_time": message("Variance and time (Leland et al. 1994)"),
+    "rescaled_range": message("Rescaled range (Hurst 1951)"),
 }
 
 
 SPECTRA: Final = {
-    "one_memory": "One memory time",
-    "power_law": "Power law",
-    "two_memories": "Two memory times",
+    "one_memory": message("One memory time"),
+    "power_law": message("Power law"),
+    "two_memories": message("Two memory times"),
 }
 """The spectra that are compared with noise, by the ids of their facts."""
 
@@ -82,10 +83,19 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
     arrived = counts(store, "submit_time", QUARTER)
     x, factor = dense_series(arrived)
     if factor > 1:
-        yield Note(f"The series is long: jobs are counted in intervals of {factor} quarters of an hour.")
+        yield Note(
+            message(
+                "The series is long: jobs are counted in intervals of {factor} quarters of an hour.",
+                factor=factor,
+            )
+        )
     if x.size < MINIMUM_BINS or arrived.counts.sum() < MINIMUM_JOBS or x.min() == x.max():
-        least = f"{MINIMUM_BINS} quarters of an hour and {MINIMUM_JOBS} jobs"
-        yield Note(f"An estimate needs at least {least}, not spread evenly.")
+        least = message(
+            "{minimum_bins} quarters of an hour and {minimum_jobs} jobs",
+            minimum_bins=MINIMUM_BINS,
+            minimum_jobs=MINIMUM_JOBS,
+        )
+        yield Note(message("An estimate needs at least {least}, not spread evenly.", least=least))
         yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
         return
     yield from _verdict_blocks(x if factor == 1 else x[:0])
@@ -100,7 +110,7 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
     yield _variance_figure(x, residual, factor)
 
 
-VERDICT: Final = "Dependence of arrivals"
+VERDICT: Final = message("Dependence of arrivals")
 
 
 def _verdict_blocks(quarters: Floats) -> Iterator[Block]:
@@ -108,7 +118,12 @@ def _verdict_blocks(quarters: Floats) -> Iterator[Block]:
     hours = aggregated(quarters, QUARTERS_PER_HOUR)
     if hours.size < MINIMUM_HOURS or hours.min() == hours.max():
         days = MINIMUM_HOURS * HOUR // DAY
-        yield Note(f"Whether arrivals are long-range dependent is unknown: that takes {days} days or more.")
+        yield Note(
+            message(
+                "Whether arrivals are long-range dependent is unknown: that takes {days} days or more.",
+                days=days,
+            )
+        )
         yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
         return
     found = dependence(hours)
@@ -126,8 +141,12 @@ def verdict_facts(found: Dependence, hours: int) -> tuple[Fact, ...]:
     is_law = found.verdict == "power law"
     return (
         Fact("dependence.verdict", found.verdict, VERDICT),
-        Fact("dependence.counts", found.counts.verdict, f"{VERDICT}, by counts"),
-        Fact("dependence.roots", found.roots.verdict, f"{VERDICT}, by square roots of counts"),
+        Fact("dependence.counts", found.counts.verdict, message("{verdict}, by counts", verdict=VERDICT)),
+        Fact(
+            "dependence.roots",
+            found.roots.verdict,
+            message("{verdict}, by square roots of counts", verdict=VERDICT),
+        ),
         Fact(
             "dependence.memory_time",
             number(memory * HOUR) if is_memory else None,
@@ -156,26 +175,33 @@ def in_words(facts: Mapping[str, Any]) -> str:
     verdict, by_counts, by_roots = (facts[f"dependence.{name}"] for name in ("verdict", "counts", "roots"))
     if verdict == "power law":
         low, high = (seconds(facts[f"dependence.scale.{end}"]) for end in ("min", "max"))
-        return (
-            f"Arrivals vary at all scales from {low} to {high}: their spectrum is a power law"
-            f" (H = {facts['dependence.hurst']:.2f}), and one memory time does not explain it. A log of this"
-            " length cannot distinguish this from a mixture of many memory times."
+        return message(
+            "Arrivals vary at all scales from {low} to {high}: their spectrum is a power "
+            "law (H = {dependencehurst}), and one memory time does not explain it. A log "
+            "of this length cannot distinguish this from a mixture of many memory times.",
+            low=low,
+            high=high,
+            dependencehurst=decimal(facts["dependence.hurst"], ".2f"),
         )
     if verdict == "one memory time":
         lasting = _lasting(facts["dependence.memory_time"])
-        return f"{lasting}; nothing beyond that is seen: no sign of long-range dependence."
+        return message(
+            "{lasting}; nothing beyond that is seen: no sign of long-range dependence.", lasting=lasting
+        )
     if verdict == "none":
         return (
             "Apart from the daily and weekly cycles, arrivals show no busy and quiet times beyond chance: no"
             " sign of long-range dependence."
         )
     if by_counts != by_roots:
-        return (
-            f"The comparison of spectra is undecided: the counts indicate '{by_counts}', their square roots"
-            f" '{by_roots}', so a few bursts decide. This is no evidence for or against"
-            " long-range dependence."
+        return message(
+            "The comparison of spectra is undecided: the counts indicate '{by_counts}', "
+            "their square roots '{by_roots}', so a few bursts decide. This is no evidence "
+            "for or against long-range dependence.",
+            by_counts=by_counts,
+            by_roots=by_roots,
         )
-    return (
+    return message(
         "Neither one memory time nor a power law describes arrivals: they vary on several time scales. H"
         " describes how variance changes with scale; it is no evidence for or against long-range dependence."
     )
@@ -183,12 +209,15 @@ def in_words(facts: Mapping[str, Any]) -> str:
 
 def _lasting(memory_time: float | None) -> str:
     if memory_time is None:
-        return (
+        return message(
             "Arrivals change slowly, over times that are long for this log (a trend, or steps of the level)"
         )
     if memory_time < HOUR:
-        return "Busy and quiet times last less than an hour"
-    return f"Busy and quiet times last about {seconds(float(f'{memory_time:.2g}'))}"
+        return message("Busy and quiet times last less than an hour")
+    return message(
+        "Busy and quiet times last about {float}",
+        float=seconds(float(message("{memory_time}", memory_time=decimal(memory_time, ".2g")))),
+    )
 
 
 def _spectrum_table(found: Dependence) -> FactTable:
@@ -200,17 +229,17 @@ def _spectrum_table(found: Dependence) -> FactTable:
                 Fact(
                     f"dependence.log_likelihood.{name}{suffix}",
                     number(comparison.advantage(name)),
-                    f"Log likelihood of {label.lower()}{of} over noise",
+                    message("Log likelihood of {lower}{of} over noise", lower=within_sentence(label), of=of),
                 )
                 for suffix, of, comparison in (
                     ("", "", found.counts),
-                    (".roots", ", square roots", found.roots),
+                    (".roots", message(", square roots"), found.roots),
                 )
             ),
         )
         for name, label in SPECTRA.items()
     ]
-    columns = ("Counts", "Square roots of counts")
+    columns = (message("Counts"), message("Square roots of counts"))
     return FactTable("dependence", "Log likelihood of spectra, over noise", columns, tuple(rows))
 
 
@@ -220,16 +249,22 @@ def _spectrum_figure(found: Comparison) -> Block:
     memory, law = found.advantage("one_memory"), found.advantage("power_law")
     periods = HOUR / spectrum.frequencies[::-1]
     mean = float(spectrum.power @ spectrum.ordinates) / float(spectrum.ordinates.sum())
-    shown = {"one memory time": "one_memory", "power law": "power_law"}
-    curves = {label: (periods, found.fits[name].power[::-1] / mean) for label, name in shown.items()}
+    shown = {message("one memory time"): "one_memory", message("power law"): "power_law"}
+    curves: dict[str, tuple[Floats, Floats]] = {
+        label: (periods, found.fits[name].power[::-1] / mean) for label, name in shown.items()
+    }
     return lines(
         "arrivals-spectrum",
         "Spectrum of jobs submitted per hour, without cycles",
         {"arrivals": (periods, spectrum.power[::-1] / mean), **curves},
         "Period",
         "Power over mean power",
-        "The power of variations of each period, averaged over bands. In log likelihood, one memory time is"
-        f" {memory:.1f} and a power law {law:.1f} above noise.",
+        message(
+            "The power of variations of each period, averaged over bands. In log "
+            "likelihood, one memory time is {memory} and a power law {law} above noise.",
+            memory=decimal(memory, ".1f"),
+            law=decimal(law, ".1f"),
+        ),
         log=(True, True),
         unit="seconds",
         dashed=list(shown),
@@ -267,13 +302,20 @@ def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
             Fact(
                 f"correlation.arrivals.{lag * HOUR}s",
                 number(float(correlations[lag])),
-                f"Autocorrelation after {name}",
+                message("Autocorrelation after {name}", name=name),
             )
             for lag, name in LAGS.items()
             if lag <= lags
         )
     )
-    values = ", ".join(f"{correlations[lag]:.2f} after {name}" for lag, name in LAGS.items() if lag <= lags)
+    values = joined(
+        ", ",
+        (
+            message("{correlations} after {name}", correlations=decimal(correlations[lag], ".2f"), name=name)
+            for lag, name in LAGS.items()
+            if lag <= lags
+        ),
+    )
     band = 1.96 / np.sqrt(hours.size)
     yield lines(
         "autocorrelation",
@@ -285,7 +327,7 @@ def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
         },
         "Lag",
         "Autocorrelation",
-        f"The autocorrelation of the jobs submitted per hour is {values}.",
+        message("The autocorrelation of the jobs submitted per hour is {values}.", values=values),
         log=(False, False),
         unit="seconds",
         dashed=["95 % if independent"],
@@ -298,21 +340,42 @@ def _estimate_table(series: Floats, residual: Floats | None) -> FactTable:
         estimate = ESTIMATORS[name]
         facts = _facts(f"hurst.{name}", label, estimate(series))
         if residual is not None:
-            facts += _facts(f"hurst.{name}.without_cycles", f"{label}, without cycles", estimate(residual))
+            facts += _facts(
+                f"hurst.{name}.without_cycles",
+                message("{label}, without cycles", label=label),
+                estimate(residual),
+            )
         rows.append((label, facts))
-    columns = ("H", "from", "to", "H without cycles", "from", "to")
-    note = f"Undefined: {OUT_OF_RANGE}. No interval: a straight line is rejected, or the estimator has none."
+    columns = (
+        "H",
+        message("from"),
+        message("to"),
+        message("H without cycles"),
+        message("from"),
+        message("to"),
+    )
+    note = message(
+        "Undefined: {out_of_range}. No interval: a straight line is rejected, or the estimator has none.",
+        out_of_range=OUT_OF_RANGE,
+    )
     return FactTable("hurst", "Hurst parameter of arrivals", columns[: len(rows[0][1])], tuple(rows), note)
 
 
-OUT_OF_RANGE: Final = "the estimate is not between 0 and 1, so the estimator's assumptions do not hold"
+OUT_OF_RANGE: Final = message(
+    "the estimate is not between 0 and 1, so the estimator's assumptions do not hold"
+)
 
 
 def _facts(prefix: str, label: str, estimate: Hurst) -> tuple[Fact, ...]:
     """Return the estimate and its interval, as far as the data agree with what they assume."""
     h = number(estimate.h) if estimate.is_possible else None
-    ends = zip(("low", "high"), ("lower end", "upper end"), map(number, estimate.interval), strict=True)
-    name = f"H by {label}"
+    ends = zip(
+        ("low", "high"),
+        (message("lower end"), message("upper end")),
+        map(number, estimate.interval),
+        strict=True,
+    )
+    name = message("H by {label}", label=label)
     return (
         Fact(
             prefix,
@@ -323,7 +386,10 @@ def _facts(prefix: str, label: str, estimate: Hurst) -> tuple[Fact, ...]:
         ),
         *(
             Fact(
-                f"{prefix}.{end}", value, f"{name}, {words}", text="" if value is not None else "no interval"
+                f"{prefix}.{end}",
+                value,
+                message("{name}, {words}", name=name, words=words),
+                text="" if value is not None else "no interval",
             )
             for end, words, value in ends
         ),
@@ -332,14 +398,14 @@ def _facts(prefix: str, label: str, estimate: Hurst) -> tuple[Fact, ...]:
 
 def _variance_figure(series: Floats, residual: Floats | None, factor: int) -> Block:
     """Return the figure of the variance of means over ever longer intervals, relative to the shortest."""
-    curves = {}
-    for name, x in (("as it is", series), ("without cycles", residual)):
+    curves: dict[str, tuple[Floats, Floats]] = {}
+    for name, x in ((message("as it is"), series), (message("without cycles"), residual)):
         if x is not None:
             estimate = variance_time(x)
             scales = 2.0 ** np.array(estimate.scales) * QUARTER * factor
             curves[name] = (scales, 2.0 ** np.array(estimate.energies) / x.var())
     scales, variances = curves["as it is"]
-    curves["independent"] = (scales, variances[0] * scales[0] / scales)
+    curves[message("independent")] = (scales, variances[0] * scales[0] / scales)
     return lines(
         "variance-time",
         "Variance of mean arrivals by scale",

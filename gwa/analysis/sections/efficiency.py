@@ -23,6 +23,7 @@ from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Unit
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
 from gwa.report.formatting import fraction
+from gwa.report.message import joined, message, within_sentence
 from gwa.store.store import Store
 
 FINEST: Final = 0.00001
@@ -32,18 +33,18 @@ MAXIMUM_RATIO: Final = 1e6
 """Greater ratios are errors of a log and count as this."""
 
 OWNERS: Final = {
-    "users": ("user_id", "User"),
-    "projects": ("project_id", "Project"),
-    "queues": ("queue_id", "Queue"),
-    "applications": ("executable_id", "Application"),
-    "arrays": ("job_structure_params", "Job array"),
+    "users": ("user_id", message("User")),
+    "projects": ("project_id", message("Project")),
+    "queues": ("queue_id", message("Queue")),
+    "applications": ("executable_id", message("Application")),
+    "arrays": ("job_structure_params", message("Job array")),
 }
 """Who wastes: name in the ids of facts, field, and heading."""
 
 WASTE: Final[dict[str, tuple[str, str, Unit]]] = {
-    "cpu": ("cpu_hours", "CPU hours not used", "hours"),
-    "memory": ("memory_gb_hours", "Memory not used", "gigabyte hours"),
-    "gpu": ("gpu_hours", "GPU hours not used", "hours"),
+    "cpu": ("cpu_hours", message("CPU hours not used"), "hours"),
+    "memory": ("memory_gb_hours", message("Memory not used"), "gigabyte hours"),
+    "gpu": ("gpu_hours", message("GPU hours not used"), "hours"),
 }
 
 NEEDED: Final = ("run_time",)
@@ -88,17 +89,22 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
         median = _median(store, ratio)
         rows.append((ratio.title, part.jobs, part.mean, median))
         facts += [
-            Fact(f"efficiency.{ratio.name}.mean", part.mean, f"{ratio.title}: used of given", "fraction"),
+            Fact(
+                f"efficiency.{ratio.name}.mean",
+                part.mean,
+                message("{title}: used of given", title=ratio.title),
+                "fraction",
+            ),
             Fact(
                 f"efficiency.{ratio.name}.median",
                 median,
-                f"{ratio.title}: half of the jobs used less",
+                message("{title}: half of the jobs used less", title=ratio.title),
                 "fraction",
             ),
             Fact(
                 f"efficiency.{ratio.name}.jobs",
                 part.jobs,
-                f"{ratio.title}: jobs of which it is known",
+                message("{title}: jobs of which it is known", title=ratio.title),
                 "count",
             ),
         ]
@@ -116,7 +122,14 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
             for key, label, unit in (WASTE[ratio.name],)
         )
     )
-    texts = ", ".join(f"{title} {fraction(mean)}" for title, _, mean, _ in rows if mean is not None)
+    texts = joined(
+        ", ",
+        (
+            message("{title} {mean}", title=title, mean=fraction(mean))
+            for title, _, mean, _ in rows
+            if mean is not None
+        ),
+    )
     yield bars(
         "efficiency",
         "Used of what was given",
@@ -124,7 +137,7 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
         [mean or 0.0 for *_, mean, _ in rows],
         "",
         "Used",
-        f"Used of what was given, all jobs together: {texts}.",
+        message("Used of what was given, all jobs together: {texts}.", texts=texts),
         unit="fraction",
         horizontal=True,
     )
@@ -151,14 +164,17 @@ def _owners(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
         if not shares:
             continue
         rows = [_owner_row(share, everything, order, ratios) for share in shares]
-        title = f"{heading}s by {what}"
+        title = message("{heading}s by {what}", heading=heading, what=what)
         yield Facts((Fact(f"waste.{name}", rows, title),), listed=False)
         columns = [
             Column("id", heading),
             Column("jobs", "Jobs", "count"),
             Column(WASTE[order.name][0], "Not used", unit),
             Column("share", "Share of that", "fraction"),
-            *(Column(f"{ratio.name}_efficiency", f"{ratio.title} used", "fraction") for ratio in ratios),
+            *(
+                Column(f"{ratio.name}_efficiency", message("{title} used", title=ratio.title), "fraction")
+                for ratio in ratios
+            ),
         ]
         yield Table(
             f"waste-{name}",
@@ -184,8 +200,8 @@ def _owner_row(share: Share, everything: Share, order: Ratio, ratios: Sequence[R
 
 
 UNITS: Final[dict[str, tuple[str, str, Unit, Unit]]] = {
-    "memory": ("memory", "Memory requested", "kilobytes", "gigabyte hours"),
-    "time": ("time", "Time requested", "seconds", "hours"),
+    "memory": ("memory", message("Memory requested"), "kilobytes", "gigabyte hours"),
+    "time": ("time", message("Time requested"), "seconds", "hours"),
 }
 
 
@@ -200,11 +216,11 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
             continue
         name, heading, unit, saved = UNITS[ratio.name]
         rows = [_request_row(request) for request in found]
-        title = f"Who could ask for less {name}"
+        title = message("Who could ask for less {name}", name=name)
         yield Facts((Fact(f"efficiency.requests.{name}", rows, title),), listed=False)
         columns = (
             Column("id", "User"), Column("jobs", "Jobs", "count"),
-            Column("asked", f"{heading}, median", unit),
+            Column("asked", message("{heading}, median", heading=heading), unit),
             Column("enough", "Enough for 95 %", unit), Column("saved", "Saved", saved),
         )  # fmt: skip
         yield Table(f"requests-{name}", title, columns, tuple(tuple(row.values()) for row in rows))
@@ -228,7 +244,10 @@ def _sequential(store: Store) -> Facts:
 
 
 def _killed(store: Store) -> Facts:
-    labels = {"memory": "Jobs ended for their memory", "time": "Jobs ended at their time limit"}
+    labels = {
+        "memory": message("Jobs ended for their memory"),
+        "time": message("Jobs ended at their time limit"),
+    }
     counts = killed(store)
     return Facts(
         tuple(
@@ -239,7 +258,7 @@ def _killed(store: Store) -> Facts:
                 Fact(
                     f"killed.{name}.cpu_hours",
                     number(counts[name][1]),
-                    f"CPU hours of {labels[name].lower()}",
+                    message("CPU hours of {lower}", lower=within_sentence(labels[name])),
                     "hours",
                 ),
             )

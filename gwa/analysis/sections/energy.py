@@ -21,13 +21,13 @@ from gwa.metrics.window import recorded
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
-from gwa.report.formatting import counted
 from gwa.report.formatting import number as show
+from gwa.report.message import message, plural, within_sentence
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.util.units import DAY
 
-OWNERS: Final = {"users": ("user_id", "User"), "projects": ("project_id", "Project")}
+OWNERS: Final = {"users": ("user_id", message("User")), "projects": ("project_id", message("Project"))}
 
 SIZE: Final = (
     "case when n_procs <= 1 then '1' when n_procs <= 4 then '2 to 4' when n_procs <= 16 then '5 to 16'"
@@ -64,8 +64,11 @@ def energy(store: Store) -> Iterator[Block]:
     yield Facts(tuple(_facts(used)))
     if used.estimated_jobs:
         yield Note(
-            f"{show(round(used.estimated_kwh, 1))} kWh of {counted(used.estimated_jobs, 'job')} are estimated"
-            " from stated watts."
+            message(
+                "{estimated_kwh} kWh of {estimated_jobs} are estimated from stated watts.",
+                estimated_kwh=show(round(used.estimated_kwh, 1)),
+                estimated_jobs=plural("{n} job", "{n} jobs", used.estimated_jobs),
+            )
         )
     if known:
         yield from _carbon(store, used, known)
@@ -73,7 +76,7 @@ def energy(store: Store) -> Iterator[Block]:
     for name, (field, heading) in OWNERS.items():
         if store.has(field):
             yield from _owners(store, used, known, (name, heading), field, store.top)
-    yield from _owners(store, used, known, ("sizes", "Processors"), SIZE, None)
+    yield from _owners(store, used, known, ("sizes", message("Processors")), SIZE, None)
 
 
 def _facts(used: Energy) -> Iterator[Fact]:
@@ -99,7 +102,13 @@ def _carbon(store: Store, used: Energy, carbon: Carbon) -> Iterator[Block]:
     ]
     if carbon.price_per_kwh is not None:
         cost = used.kwh * carbon.pue * carbon.price_per_kwh
-        facts.append(Fact("energy.cost", number(cost), f"Cost of energy{_in(carbon.currency)}"))
+        facts.append(
+            Fact(
+                "energy.cost",
+                number(cost),
+                message("Cost of energy{currency}", currency=_in(carbon.currency)),
+            )
+        )
     if carbon.embodied_kg is not None:
         share = embodied(store, carbon)
         text = "unknown" if share is None else ""
@@ -109,15 +118,19 @@ def _carbon(store: Store, used: Energy, carbon: Carbon) -> Iterator[Block]:
     yield Facts(tuple(facts))
     if found.unknown_kwh > used.kwh * 1e-9:
         yield Note(
-            f"The carbon intensity is unknown for {show(round(found.unknown_kwh, 1))} of"
-            f" {show(round(used.kwh, 1))} kWh: the series has gaps, or does not reach as far as the log."
-            " Their carbon dioxide is not counted.",
+            message(
+                "The carbon intensity is unknown for {unknown_kwh} of {kwh} kWh: the series "
+                "has gaps, or does not reach as far as the log. Their carbon dioxide is not "
+                "counted.",
+                unknown_kwh=show(round(found.unknown_kwh, 1)),
+                kwh=show(round(used.kwh, 1)),
+            ),
             "warning",
         )
 
 
 def _in(currency: str) -> str:
-    return f" in {currency}" if currency else ""
+    return message(" in {currency}", currency=currency) if currency else ""
 
 
 def _months(store: Store, carbon: Carbon | None) -> Iterator[Block]:
@@ -140,9 +153,9 @@ def _months(store: Store, carbon: Carbon | None) -> Iterator[Block]:
             [row["kwh"] or 0.0 for row in rows],
             "Month",
             "kWh",
-            f"Kilowatt hours by month: {show(max(row['kwh'] for row in rows))} at most.",
+            message("Kilowatt hours by month: {max} at most.", max=show(max(row["kwh"] for row in rows))),
         )
-    yield _table("energy-months", "Energy by month", "Month", rows)
+    yield _table("energy-months", message("Energy by month"), message("Month"), rows)
 
 
 def _owners(
@@ -157,8 +170,13 @@ def _owners(
             row["kg"] = number(footprint(store, carbon, kwh, f"{place} = {literal(str(who))}").kg)
         rows.append(row)
     if rows:
-        yield Facts((Fact(f"energy.{name}", rows, f"Energy by {heading.lower()}"),), listed=False)
-        yield _table(f"energy-{name}", f"Energy by {heading.lower()}", heading, rows)
+        yield Facts(
+            (Fact(f"energy.{name}", rows, message("Energy by {lower}", lower=within_sentence(heading))),),
+            listed=False,
+        )
+        yield _table(
+            f"energy-{name}", message("Energy by {lower}", lower=within_sentence(heading)), heading, rows
+        )
 
 
 def _table(id: str, title: str, heading: str, rows: list[dict[str, Any]]) -> Table:  # noqa: A002 - as blocks call it

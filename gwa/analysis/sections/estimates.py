@@ -9,7 +9,9 @@ from gwa.metrics.timeline import exact_sum
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import counted, fraction
+from gwa.report.formatting import decimal, fraction
+from gwa.report.formatting import number as number_text
+from gwa.report.message import capitalized, joined, message, plural, within_sentence
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
@@ -26,19 +28,19 @@ MAXIMUM_DRAWN: Final = 1.5
 
 RATIOS: Final = {
     "time": (
-        "Requested time used",
+        message("Requested time used"),
         "run_time / req_time",
         "(from ran where req_time > 0)",
         ("req_time", "run_time"),
     ),
     "memory": (
-        "Requested memory used",
+        message("Requested memory used"),
         "used_memory / req_memory",
         "(from jobs where used_memory > 0 and req_memory > 0)",
         ("used_memory", "req_memory"),
     ),
     "cpu": (
-        "CPU time used of run time",
+        message("CPU time used of run time"),
         "average_cpu_time / run_time",
         "(from ran where run_time > 0 and average_cpu_time is not null)",
         ("average_cpu_time", "run_time"),
@@ -47,9 +49,12 @@ RATIOS: Final = {
 """By name: label of a ratio, its SQL, the jobs that have it, and the fields that it needs."""
 
 KINDS: Final = {
-    "limit": ("run_time * 100 >= req_time * 99", "Jobs that ran to their limit (99 % of it or more)"),
-    "overrun": ("run_time * 100 >= req_time * 101", "Jobs that overran it (by 1 % or more)"),
-    "below_tenth": ("run_time * 10 < req_time", "Jobs that used less than a tenth of it"),
+    "limit": (
+        "run_time * 100 >= req_time * 99",
+        message("Jobs that ran to their limit (99 % of it or more)"),
+    ),
+    "overrun": ("run_time * 100 >= req_time * 101", message("Jobs that overran it (by 1 % or more)")),
+    "below_tenth": ("run_time * 10 < req_time", message("Jobs that used less than a tenth of it")),
 }
 """Shares of jobs by their exact times: products of whole seconds are exact where quotients are not."""
 
@@ -65,10 +70,10 @@ from ran where req_time > 0
 """Where run times pile up around the requested time; ten minutes are the grace that schedulers give."""
 
 LIMIT_LABELS: Final = {
-    "at_limit": "Jobs that ran for 99 to 105 % of their requested time",
-    "before_limit": "Jobs that ran for 93 to 99 % of it",
-    "beyond": "Jobs that ran for more than 105 % of it",
-    "beyond_far": "Jobs that ran over 5 % and ten minutes longer than it",
+    "at_limit": message("Jobs that ran for 99 to 105 % of their requested time"),
+    "before_limit": message("Jobs that ran for 93 to 99 % of it"),
+    "beyond": message("Jobs that ran for more than 105 % of it"),
+    "beyond_far": message("Jobs that ran over 5 % and ten minutes longer than it"),
 }
 
 MODE: Final = """
@@ -113,15 +118,20 @@ def estimates(store: Store) -> Iterator[Block]:
     shares = {name: sample for name, sample in shares.items() if sample.n}
     missing = [label for name, (label, *_) in RATIOS.items() if name not in shares]
     if missing:
-        yield Note(f"Not recorded in this trace: {', '.join(map(_within_sentence, missing))}.")
+        yield Note(
+            message(
+                "Not recorded in this trace: {within_sentence}.",
+                within_sentence=joined(", ", map(_within_sentence, missing)),
+            )
+        )
     if not shares:
         return
     exact = {name: _exact(store, name, sample) for name, sample in shares.items()}
-    rows = {
-        RATIOS[name][0]: summary_of(f"estimates.{name}", values, "fraction", RATIOS[name][0].lower())
+    rows: dict[str, tuple[Fact, ...]] = {
+        RATIOS[name][0]: summary_of(f"estimates.{name}", values, "fraction", within_sentence(RATIOS[name][0]))
         for name, values in exact.items()
     }
-    yield table("estimates", "Used of what was asked for", rows)
+    yield table("estimates", message("Used of what was asked for"), rows)
     yield _figure(shares, {name: values.median for name, values in exact.items()})
     yield Facts(_overall_facts(store, shares))
     if "cpu" in shares:
@@ -139,15 +149,27 @@ def _exact(store: Store, name: str, rounded: Sample) -> ExactSummary:
 
 
 def _figure(shares: dict[str, Sample], medians: Mapping[str, float]) -> Block:
-    texts = "; ".join(f"{RATIOS[name][0].lower()}: median {fraction(x)}" for name, x in medians.items())
+    texts = joined(
+        "; ",
+        (
+            message("{lower}: median {x}", lower=within_sentence(RATIOS[name][0]), x=fraction(x))
+            for name, x in medians.items()
+        ),
+    )
     labels = {"time": "time", "memory": "memory", "cpu": "CPU"}
     capped = {name: sample.map(lambda x: x.clip(max=MAXIMUM_DRAWN)) for name, sample in shares.items()}
     return cdf(
         "estimates",
         "Used of what was asked for",
         {labels[name]: sample.ecdf() for name, sample in capped.items()},
-        f"Used of requested; more stands at {MAXIMUM_DRAWN * 100:.0f} %",
-        f"Cumulative fraction of jobs by what they used of what they asked for. {texts.capitalize()}.",
+        message(
+            "Used of requested; more stands at {maximum_drawn} %",
+            maximum_drawn=decimal(MAXIMUM_DRAWN * 100, ".0f"),
+        ),
+        message(
+            "Cumulative fraction of jobs by what they used of what they asked for. {capitalize}.",
+            capitalize=capitalized(texts),
+        ),
         log=False,
         unit="fraction",
     )
@@ -164,11 +186,15 @@ def _overall_facts(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
             for count, (name, (_, label)) in zip(counts[:-1], KINDS.items(), strict=True)
         ]
     totals = {
-        "time": ("run_time * n_procs", "req_time * n_procs", "CPU time used of requested, all jobs together"),
+        "time": (
+            "run_time * n_procs",
+            "req_time * n_procs",
+            message("CPU time used of requested, all jobs together"),
+        ),
         "cpu": (
             "average_cpu_time * n_procs",
             "run_time * n_procs",
-            "CPU efficiency of all jobs together",
+            message("CPU efficiency of all jobs together"),
         ),
     }
     for name in shares.keys() & totals.keys():
@@ -198,8 +224,11 @@ def _over_capacity(store: Store) -> Iterator[Block]:
     over = store.row(f"select count(*) filter (where {OVER_CAPACITY}) from {RATIOS['cpu'][2]} as t")[0]  # noqa: S608 - fields of the schema
     if over:
         yield Note(
-            f"{counted(over, 'job')} used over 5 % more CPU time than their processors had: the log may give"
-            " the CPU time of all processors, or jobs ran on more than they were given."
+            message(
+                "{over} used over 5 % more CPU time than their processors had: the log may "
+                "give the CPU time of all processors, or jobs ran on more than they were given.",
+                over=plural("{n} job", "{n} jobs", over),
+            )
         )
 
 
@@ -213,11 +242,16 @@ def _modal(store: Store) -> Iterator[Block]:
     top = [{"req_time": number(time), "jobs": count, "share": count / total} for time, count in modes]
     covered = sum(count for _, count in modes) / total
     limited, users, top_user = store.row(MODE)
-    limit_label = "Jobs with the most common one whose queue has hardly any longer ones"
+    limit_label = message("Jobs with the most common one whose queue has hardly any longer ones")
     yield Facts(
         (
             Fact("estimates.distinct", len(requested), "Different requested times", "count"),
-            Fact("estimates.modal_share", covered, f"Share of the {MODES} most common", "fraction"),
+            Fact(
+                "estimates.modal_share",
+                covered,
+                message("Share of the {modes} most common", modes=MODES),
+                "fraction",
+            ),
             Fact("estimates.modal_limit", limited, limit_label, "fraction"),
             Fact("estimates.modal_users", users, "Users who request the most common one", "fraction"),
             Fact("estimates.modal_top_user", top_user, "Its jobs that one user submits, at most", "fraction"),
@@ -226,17 +260,19 @@ def _modal(store: Store) -> Iterator[Block]:
     yield Facts((Fact("estimates.modal", top, "Most common requested times"),), listed=False)
     yield Table(
         "estimates-modal",
-        f"The {len(top)} most common requested times" if len(top) > 1 else "The only requested time",
+        message("The {top} most common requested times", top=number_text(len(top)))
+        if len(top) > 1
+        else "The only requested time",
         (
             Column("req_time", "Requested", "seconds"),
             Column("jobs", "Jobs", "count"),
             Column("share", "Share", "fraction"),
         ),
         tuple(tuple(row.values()) for row in top),
-        note=f"Of {counted(total, 'job')} with a requested time.",
+        note=message("Of {total} with a requested time.", total=plural("{n} job", "{n} jobs", total)),
     )
 
 
 def _within_sentence(label: str) -> str:
     """Return *label* in lower case for use within a sentence; CPU stays CPU."""
-    return label if label[:2].isupper() else label[:1].lower() + label[1:]
+    return within_sentence(label)

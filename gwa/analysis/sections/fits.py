@@ -14,7 +14,9 @@ from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table,
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.lines import lines
-from gwa.report.formatting import counted, fraction, show
+from gwa.report.formatting import decimal, fraction, show
+from gwa.report.formatting import number as number_text
+from gwa.report.message import capitalized, joined, message, plural, within_sentence
 from gwa.statistics.distribution import FitError
 from gwa.statistics.fit import SIGNIFICANCE, SIX, Fit, Fits, with_p_values
 from gwa.statistics.power_law import power_law, power_law_p_value
@@ -59,7 +61,7 @@ LAW_COLUMNS: Final = (
     Column("verdict", "Verdict"),
 )
 
-LAW_NOTE: Final = (
+LAW_NOTE: Final = message(
     "The fraction of greater values falls as x to the power of 1 less the exponent. A power law that is not"
     " refuted need not be one: other heavy tails may be as near."
 )
@@ -91,12 +93,18 @@ def fits(store: Store) -> Iterator[Block]:
     for characteristic in FITTED.values():
         missing = [BY_NAME[name].meaning for name in characteristic.needs if not store.has(name)]
         if missing:
-            yield Note(f"{characteristic.title}: this trace does not record {' and '.join(missing)}.")
+            yield Note(
+                message(
+                    "{title}: this trace does not record {missing}.",
+                    title=characteristic.title,
+                    missing=joined(message(" and "), missing),
+                )
+            )
             continue
         measured = characteristic.measure(store, PRESETS["thesis"])
         candidates = with_tests(characteristic, measured) if measured.x.values.size > 1 else None
         if candidates is None or candidates.best_ks is None:
-            yield Note(f"{characteristic.title}: too few different values for a fit.")
+            yield Note(message("{title}: too few different values for a fit.", title=characteristic.title))
             continue
         yield from _blocks(characteristic, measured, candidates)
         if characteristic.natural:
@@ -125,7 +133,7 @@ def with_tests(characteristic: FittedCharacteristic, measured: Measured) -> Fits
 def _blocks(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> Iterator[Block]:
     """Yield facts, table, verdict and, unless of a logarithm, figures of one characteristic."""
     yield Facts(_facts(characteristic, measured, candidates), listed=False)
-    base = {"": "", BINARY: ", to base 2"}.get(measured.base, ", natural")
+    base = {"": "", BINARY: message(", to base 2")}.get(measured.base, message(", natural"))
     yield Table(
         f"fit-{characteristic.name.replace('_', '-')}",
         f"{characteristic.title}{base}",
@@ -133,7 +141,7 @@ def _blocks(characteristic: FittedCharacteristic, measured: Measured, candidates
         tuple(_row(fit) for fit in candidates),
         _table_note(characteristic, measured, candidates),
     )
-    yield Note(f"{characteristic.title}: {candidates.verdict()}")
+    yield Note(message("{title}: {verdict}", title=characteristic.title, verdict=candidates.verdict()))
     if not measured.base:
         yield _figure(characteristic, measured, candidates)
         yield _tail(characteristic, measured, candidates)
@@ -151,14 +159,19 @@ def _power_law(
     except FitError:
         return (), []
     unit = UNITS.get(characteristic.unit, "")
-    prefix, title = f"tail.{characteristic.name}", f"{characteristic.title}, power law"
+    prefix, title = f"tail.{characteristic.name}", message("{title}, power law", title=characteristic.title)
     facts = (
-        Fact(f"{prefix}.exponent", number(law.exponent), f"{title}: exponent"),
-        Fact(f"{prefix}.minimum", number(law.minimum), f"{title}: minimum", unit),
-        Fact(f"{prefix}.values", law.above, f"{title}: values from the minimum on", "count"),
-        Fact(f"{prefix}.share", law.share, f"{title}: share of the values", "fraction"),
-        Fact(f"{prefix}.ks", law.ks, f"{title}: KS"),
-        Fact(f"{prefix}.p_value", p, f"{title}: p, bootstrap"),
+        Fact(f"{prefix}.exponent", number(law.exponent), message("{title}: exponent", title=title)),
+        Fact(f"{prefix}.minimum", number(law.minimum), message("{title}: minimum", title=title), unit),
+        Fact(
+            f"{prefix}.values",
+            law.above,
+            message("{title}: values from the minimum on", title=title),
+            "count",
+        ),
+        Fact(f"{prefix}.share", law.share, message("{title}: share of the values", title=title), "fraction"),
+        Fact(f"{prefix}.ks", law.ks, message("{title}: KS", title=title)),
+        Fact(f"{prefix}.p_value", p, message("{title}: p, bootstrap", title=title)),
     )
     row = (characteristic.title, law.exponent, show(law.minimum, unit), law.above, law.share, law.ks, p)
     return facts, [(*row, power_law_verdict(p))]
@@ -166,18 +179,27 @@ def _power_law(
 
 def power_law_verdict(p: float) -> str:
     """Return what a bootstrap p says of a power law."""
-    return "refuted" if p <= SIGNIFICANCE else "not refuted"
+    return "refuted" if p <= SIGNIFICANCE else message("not refuted")
 
 
 def _table_note(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> str:
     """Return the note of a table: the number of values, those excluded, and what could not be fitted."""
     excluded = (
-        (measured.dropped, "of the raw ones are below 1 and dropped"),
-        (measured.zeros, "are 0 and not fitted" if characteristic.natural else "are 0 on this scale"),
+        (measured.dropped, message("of the raw ones are below 1 and dropped")),
+        (
+            measured.zeros,
+            message("are 0 and not fitted") if characteristic.natural else message("are 0 on this scale"),
+        ),
     )
-    shares = (f"{fraction(share)} {meaning}" for share, meaning in excluded if share)
-    refused = "".join(f" Not fitted: {reason}." for reason in candidates.refused.values())
-    return "; ".join((counted(measured.x.n, "value"), *shares)) + "." + refused
+    shares = (
+        message("{share} {meaning}", share=fraction(share), meaning=meaning)
+        for share, meaning in excluded
+        if share
+    )
+    refused = "".join(
+        message(" Not fitted: {reason}.", reason=reason) for reason in candidates.refused.values()
+    )
+    return joined("; ", (plural("{n} value", "{n} values", measured.x.n), *shares)) + "." + refused
 
 
 def _facts(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> tuple[Fact, ...]:
@@ -185,12 +207,22 @@ def _facts(characteristic: FittedCharacteristic, measured: Measured, candidates:
     prefix, title = f"fit.{characteristic.name}", characteristic.title
     best_ks, best_bic = candidates.best_ks, candidates.best_bic
     facts = [
-        Fact(f"{prefix}.n", measured.x.n, f"{title}: values", "count"),
-        Fact(f"{prefix}.base", measured.base or None, f"{title}: base of the logarithm"),
-        Fact(f"{prefix}.dropped", measured.dropped, f"{title}: dropped", "fraction"),
-        Fact(f"{prefix}.zeros", measured.zeros, f"{title}: zeros on the scale", "fraction"),
-        Fact(f"{prefix}.best_ks", best_ks.name if best_ks else None, f"{title}: best by KS"),
-        Fact(f"{prefix}.best_bic", best_bic.name if best_bic else None, f"{title}: best by BIC"),
+        Fact(f"{prefix}.n", measured.x.n, message("{title}: values", title=title), "count"),
+        Fact(f"{prefix}.base", measured.base or None, message("{title}: base of the logarithm", title=title)),
+        Fact(f"{prefix}.dropped", measured.dropped, message("{title}: dropped", title=title), "fraction"),
+        Fact(
+            f"{prefix}.zeros", measured.zeros, message("{title}: zeros on the scale", title=title), "fraction"
+        ),
+        Fact(
+            f"{prefix}.best_ks",
+            best_ks.name if best_ks else None,
+            message("{title}: best by KS", title=title),
+        ),
+        Fact(
+            f"{prefix}.best_bic",
+            best_bic.name if best_bic else None,
+            message("{title}: best by BIC", title=title),
+        ),
     ]
     for fit in candidates:
         values = {
@@ -199,23 +231,33 @@ def _facts(characteristic: FittedCharacteristic, measured: Measured, candidates:
             "p_value": fit.p.ks if fit.p else None,
         }  # fmt: skip
         facts += [
-            Fact(f"{prefix}.{fit.name}.{name}", number(value), f"{title}, {fit.title}: {name}")
+            Fact(
+                f"{prefix}.{fit.name}.{name}",
+                number(value),
+                message("{title}, {title2}: {name}", title=title, title2=fit.title, name=name),
+            )
             for name, value in values.items()
         ]
         if fit.degenerate:
-            label = f"{title}, {fit.title}: why it is not ranked"
+            label = message("{title}, {title2}: why it is not ranked", title=title, title2=fit.title)
             facts.append(Fact(f"{prefix}.{fit.name}.degenerate", fit.degenerate, label))
     return tuple(facts)
 
 
 def _row(fit: Fit) -> tuple[Value, ...]:
     """Return the row of a fit."""
-    parameters = ", ".join(f"{name} {value:.4g}" for name, value in fit.parameters.items())
+    parameters = joined(
+        ", ",
+        (
+            message("{name} {value}", name=name, value=decimal(value, ".4g"))
+            for name, value in fit.parameters.items()
+        ),
+    )
     p = number(fit.p.ks) if fit.p else None
     return (
-        fit.title[0].upper() + fit.title[1:], parameters, number(fit.ks), number(fit.anderson_darling),
+        capitalized(fit.title), parameters, number(fit.ks), number(fit.anderson_darling),
         number(fit.cramer_von_mises), number(fit.aic), number(fit.bic), p,
-        f"not ranked: {fit.degenerate}" if fit.degenerate else "",
+        message("not ranked: {degenerate}", degenerate=fit.degenerate) if fit.degenerate else "",
     )  # fmt: skip
 
 
@@ -226,11 +268,16 @@ def _figure(characteristic: FittedCharacteristic, measured: Measured, candidates
     best = _best(candidates)
     figure = cdf(
         f"fit-{characteristic.name.replace('_', '-')}-cdf",
-        f"{characteristic.title} and the best fits",
+        message("{title} and the best fits", title=characteristic.title),
         {"data": x.ecdf()},
         characteristic.title,
-        f"Cumulative fraction of {counted(x.n, 'value')}, and the best by KS and by BIC: "
-        + ", ".join(f"{fit.title} (KS {show(fit.ks)})" for fit in best.values())
+        message(
+            "Cumulative fraction of {n}, and the best by KS and by BIC: ",
+            n=plural("{n} value", "{n} values", x.n),
+        )
+        + joined(
+            ", ", (message("{title} (KS {ks})", title=fit.title, ks=show(fit.ks)) for fit in best.values())
+        )
         + ".",
         unit=UNITS.get(characteristic.unit, ""),
         ylabel="Fraction of values",
@@ -259,12 +306,20 @@ def _tail(characteristic: FittedCharacteristic, measured: Measured, candidates: 
     unit = UNITS.get(characteristic.unit, "")
     return lines(
         f"fit-{characteristic.name.replace('_', '-')}-ccdf",
-        f"The tail of {characteristic.title[0].lower()}{characteristic.title[1:]}",
+        message(
+            "The tail of {lower}{title}",
+            lower=within_sentence(characteristic.title[0]),
+            title=characteristic.title[1:],
+        ),
         curves,
         characteristic.title,
         "Fraction of values greater",
-        f"The fraction of {counted(x.n, 'value')} that is greater, of the data and of the best fits;"
-        f" one in a hundred is above {show(x.quantile(0.99), unit)}.",
+        message(
+            "The fraction of {n} that is greater, of the data and of the best fits; one in "
+            "a hundred is above {quantile}.",
+            n=plural("{n} value", "{n} values", x.n),
+            quantile=show(x.quantile(0.99), unit),
+        ),
         log=(characteristic.natural, True),
         unit=unit,
     )
@@ -301,5 +356,9 @@ def _published_numbers(store: Store) -> Iterator[Block]:
         "Numbers that papers print of this trace",
         columns,
         tuple((c.source, c.what, c.printed, number(c.ours), number(c.difference)) for c in numbers),
-        f"{agreeing} of {len(numbers)} are equal to the printed digit.",
+        message(
+            "{agreeing} of {numbers} are equal to the printed digit.",
+            agreeing=agreeing,
+            numbers=number_text(len(numbers)),
+        ),
     )

@@ -7,6 +7,9 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import QUARTER, Calendar, counts
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
 from gwa.report.facts import number
+from gwa.report.formatting import decimal
+from gwa.report.formatting import number as number_text
+from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
@@ -66,16 +69,16 @@ from {table} as t
 """
 
 COMPARED_FIGURES: Final[Mapping[str, tuple[str, Unit]]] = {
-    "jobs": ("Jobs", "count"),
-    "users": ("Users", "count"),
-    "jobs_per_day": ("Jobs on a day that has any", "count"),
-    "busiest_day": ("Jobs on the busiest day", "count"),
-    "cpu_seconds": ("CPU time", "cpu seconds"),
-    "utilization": ("Utilization", "fraction"),
-    "runtime_mean": ("Mean run time", "seconds"),
-    "runtime_median": ("Median run time", "seconds"),
-    "procs_mean": ("Mean processors", "count"),
-    "sequential": ("Jobs on one processor", "fraction"),
+    "jobs": (message("Jobs"), "count"),
+    "users": (message("Users"), "count"),
+    "jobs_per_day": (message("Jobs on a day that has any"), "count"),
+    "busiest_day": (message("Jobs on the busiest day"), "count"),
+    "cpu_seconds": (message("CPU time"), "cpu seconds"),
+    "utilization": (message("Utilization"), "fraction"),
+    "runtime_mean": (message("Mean run time"), "seconds"),
+    "runtime_median": (message("Median run time"), "seconds"),
+    "procs_mean": (message("Mean processors"), "count"),
+    "sequential": (message("Jobs on one processor"), "fraction"),
 }
 """The figures compared with and without flurries: label and unit."""
 
@@ -109,8 +112,12 @@ def flurries(store: Store) -> Iterator[Block]:
         )
     )
     if not rows:
-        rule = f"{minimum:,.0f} jobs, on days of at least {BURST_FACTOR * typical:,.0f}"
-        yield Note(f"No user's burst is a flurry by this rule, which asks for {rule}.")
+        rule = message(
+            "{minimum} jobs, on days of at least {burst_factor}",
+            minimum=decimal(minimum, ",.0f"),
+            burst_factor=decimal(BURST_FACTOR * typical, ",.0f"),
+        )
+        yield Note(message("No user's burst is a flurry by this rule, which asks for {rule}.", rule=rule))
         return
     yield _flurry_table(rows, total)
     yield _filter_table(rows)
@@ -144,7 +151,11 @@ def _flurry_table(rows: list[tuple[Any, ...]], total: int) -> Table:
             (user, first, last, jobs, jobs / total, number(seconds))
             for user, first, last, jobs, _, _, seconds in rows[:MAXIMUM_ROWS]
         ),
-        note=f"The first {MAXIMUM_ROWS} of {len(rows)}." if len(rows) > MAXIMUM_ROWS else "",
+        note=message(
+            "The first {maximum_rows} of {rows}.", maximum_rows=MAXIMUM_ROWS, rows=number_text(len(rows))
+        )
+        if len(rows) > MAXIMUM_ROWS
+        else "",
     )
 
 
@@ -174,12 +185,22 @@ def _effect_table(store: Store, query: str) -> FactTable:
             (
                 label,
                 (
-                    Fact(f"flurries.with.{name}", before[name], f"{label}, with flurries", unit),
-                    Fact(f"flurries.without.{name}", after[name], f"{label}, without flurries", unit),
+                    Fact(
+                        f"flurries.with.{name}",
+                        before[name],
+                        message("{label}, with flurries", label=label),
+                        unit,
+                    ),
+                    Fact(
+                        f"flurries.without.{name}",
+                        after[name],
+                        message("{label}, without flurries", label=label),
+                        unit,
+                    ),
                     Fact(
                         f"flurries.change.{name}",
                         _change(before[name], after[name]),
-                        f"{label}, change without flurries",
+                        message("{label}, change without flurries", label=label),
                         "fraction",
                     ),
                 ),

@@ -10,12 +10,13 @@ from gwa.analysis.sections._top_lists import gini, totals_table
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.lorenz import lorenz
+from gwa.report.message import joined, message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
 HOLDERS: Final = (("users", "user_id"), ("groups", "group_id"))
 
-CONSUMED: Final = {"jobs": "jobs", "CPU time": "cpu_seconds"}
+CONSUMED: Final = {"jobs": "jobs", message("CPU time"): "cpu_seconds"}
 """What users and groups consume, and its column."""
 
 MINIMUM_HOLDERS: Final = 2
@@ -83,13 +84,13 @@ def _facts(family: str, what: str, sample: Sample) -> tuple[Fact, ...]:
         Fact(
             f"{family}.top_tenth_{name}",
             _top_share(sample, 0.1),
-            f"Share of {what} of the top 10 % of {family}",
+            message("Share of {what} of the top 10 % of {family}", what=what, family=family),
             "fraction",
         ),
         Fact(
             f"{family}.half_{name}",
             top_holders(sample, 0.5),
-            f"Top {family} with half of the {what}",
+            message("Top {family} with half of the {what}", family=family, what=what),
             "count",
         ),
     )
@@ -115,7 +116,7 @@ def _table(samples: dict[tuple[str, str], Sample]) -> Table:
         ),
         tuple(
             (
-                f"{what} of {family}",
+                message("{what} of {family}", what=what, family=family),
                 sample.n,
                 number(sample.gini()),
                 sample.max() / sample.total(),
@@ -130,15 +131,27 @@ def _table(samples: dict[tuple[str, str], Sample]) -> Table:
 
 
 def _figure(samples: dict[tuple[str, str], Sample]) -> Block:
-    summary = "; ".join(
-        f"{top_holders(sample, 0.5)} of {sample.n} {family} have half of the {what}"
-        for (family, what), sample in samples.items()
+    summary = joined(
+        "; ",
+        (
+            message(
+                "{sample} of {n} {family} have half of the {what}",
+                sample=top_holders(sample, 0.5),
+                n=sample.n,
+                family=family,
+                what=what,
+            )
+            for (family, what), sample in samples.items()
+        ),
     )
     return lorenz(
         "inequality",
         "Lorenz curves of users and groups",
-        {f"{family}, {what}": sample.lorenz() for (family, what), sample in samples.items()},
+        {
+            message("{family}, {what}", family=family, what=what): sample.lorenz()
+            for (family, what), sample in samples.items()
+        },
         "Users or groups, least first",
         "Share of the total",
-        f"Lorenz curves: {summary}.",
+        message("Lorenz curves: {summary}.", summary=summary),
     )

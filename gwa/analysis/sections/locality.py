@@ -11,11 +11,19 @@ from gwa.metrics.papers import minh2010
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Table, Unit
 from gwa.report.facts import number, undefined
 from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import decimal
+from gwa.report.message import joined, message
 from gwa.statistics.mixture import GaussianMixture, of_seconds
-from gwa.statistics.sample import Sample
+from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 
-RANGES: Final = ("up to 100 s", "100 to 1,000 s", "1,000 to 10,000 s", "10,000 to 100,000 s", "longer")
+RANGES: Final = (
+    message("up to 100 s"),
+    message("100 to 1,000 s"),
+    message("1,000 to 10,000 s"),
+    message("10,000 to 100,000 s"),
+    "longer",
+)
 """The ranges of mean run times in words."""
 
 SIZES_LISTED: Final = 12
@@ -62,13 +70,17 @@ def similar(store: Store) -> Iterator[Block]:
 
 def _facts(store: Store, run_times: Sample, clusters: GaussianMixture | None) -> tuple[Fact, ...]:
     """Return the mean repetitions of values, and the squashed area."""
-    values = {"runtime": ("run_time", "run time"), "procs": ("procs", "processors")}
+    values = {"runtime": ("run_time", message("run time")), "procs": ("procs", "processors")}
     if clusters:
         label = minh2010.labels("run_time", clusters, run_times, np.log1p)
-        values["cluster"] = (label, "cluster of run times")
+        values["cluster"] = (label, message("cluster of run times"))
     lengths = minh2010.mean_repetitions(store, [expression for expression, _ in values.values()])
     repeated = tuple(
-        Fact(f"repetitions.{name}", number(length), f"Jobs in a row of the same {what}, mean")
+        Fact(
+            f"repetitions.{name}",
+            number(length),
+            message("Jobs in a row of the same {what}, mean", what=what),
+        )
         for (name, (_, what)), length in zip(values.items(), lengths, strict=True)
     )
     area = number(minh2010.squashed_area(store))
@@ -94,10 +106,17 @@ def _bags(store: Store) -> Iterator[Block]:
                         Fact(
                             f"bags.minh.variability.{place}",
                             number(mean),
-                            f"Standard deviation of run times in bags whose mean is {name}",
+                            message(
+                                "Standard deviation of run times in bags whose mean is {name}", name=name
+                            ),
                             "seconds",
                         ),
-                        Fact(f"bags.minh.variability.{place}.bags", bags, f"Bags of mean {name}", "count"),
+                        Fact(
+                            f"bags.minh.variability.{place}.bags",
+                            bags,
+                            message("Bags of mean {name}", name=name),
+                            "count",
+                        ),
                     ),
                 )
                 for place, (name, mean, bags) in enumerate(ranges, 1)
@@ -108,10 +127,10 @@ def _bags(store: Store) -> Iterator[Block]:
 def _closeness(gaps: Sample, durations: Sample) -> tuple[Fact, ...]:
     """Return the facts on gaps and durations; without two alike jobs they are undefined."""
     values: tuple[tuple[str, float | None, str, Unit], ...] = (
-        ("gap.median", number(gaps.median()), "Gap of alike jobs, median", "seconds"),
-        ("gap.p90", number(gaps.quantile(0.9)), "Gap of alike jobs, 90th percentile", "seconds"),
-        ("gap.below_100s", _below(gaps, 100), "Gaps below 100 s", "fraction"),
-        ("within_1000s", _below(durations, 1000), "Bags submitted in 1000 s", "fraction"),
+        ("gap.median", number(gaps.median()), message("Gap of alike jobs, median"), "seconds"),
+        ("gap.p90", number(gaps.quantile(0.9)), message("Gap of alike jobs, 90th percentile"), "seconds"),
+        ("gap.below_100s", _below(gaps, 100), message("Gaps below 100 s"), "fraction"),
+        ("within_1000s", _below(durations, 1000), message("Bags submitted in 1000 s"), "fraction"),
     )
     return tuple(
         Fact(f"bags.minh.{name}", value, label, unit, text=undefined(value))
@@ -124,16 +143,20 @@ def _below(sample: Sample, limit: float) -> float | None:
 
 
 def _figure(gaps: Sample, durations: Sample) -> Figure:
-    curves = {"gap between alike jobs": gaps.ecdf()}
+    curves: dict[str, tuple[Floats, Floats]] = {message("gap between alike jobs"): gaps.ecdf()}
     if durations.n:
-        curves["submission of a bag"] = durations.ecdf()
+        curves[message("submission of a bag")] = durations.ecdf()
     return cdf(
         "bags-times",
         "Times between alike jobs, and of whole bags",
         curves,
         "Time",
-        f"Cumulative fraction of the gaps between alike jobs: half are at most {gaps.median():.0f} s,"
-        f" {gaps.restrict(below=100).n / gaps.n:.0%} are below 100 s.",
+        message(
+            "Cumulative fraction of the gaps between alike jobs: half are at most {median} "
+            "s, {n} are below 100 s.",
+            median=decimal(gaps.median(), ".0f"),
+            n=decimal(gaps.restrict(below=100).n / gaps.n, ".0%"),
+        ),
         unit="seconds",
         ylabel="Fraction",
     )
@@ -143,8 +166,12 @@ def _groups(groups: dict[int, list[int]]) -> Table:
     """Return the groups of parallelism, the most common sizes first."""
     rows = []
     for label, sizes in sorted(groups.items(), reverse=True):
-        remainder = f", and {len(sizes) - SIZES_LISTED} more" if len(sizes) > SIZES_LISTED else ""
-        rows.append((label, len(sizes), ", ".join(map(str, sizes[:SIZES_LISTED])) + remainder))
+        remainder = (
+            message(", and {sizes} more", sizes=len(sizes) - SIZES_LISTED)
+            if len(sizes) > SIZES_LISTED
+            else ""
+        )
+        rows.append((label, len(sizes), joined(", ", map(str, sizes[:SIZES_LISTED])) + remainder))
     columns = (
         Column("label", "Label", "count"),
         Column("sizes", "Sizes", "count"),
@@ -159,12 +186,16 @@ def _clusters(mixture: GaussianMixture) -> FactTable:
     parts = zip(mixture.weights, mixture.means, mixture.sigmas, strict=True)
     for place, (weight, mean, sigma) in enumerate(parts, 1):
         low, middle, high = (max(float(np.expm1(mean + sign * sigma)), 0.0) for sign in (-1, 0, 1))
-        prefix, label = f"clusters.runtime.{place}", f"cluster {place}"
+        prefix, label = f"clusters.runtime.{place}", message("cluster {place}", place=place)
         facts = (
-            Fact(f"{prefix}.share", weight, f"Share of {label}", "fraction"),
-            Fact(f"{prefix}.median", middle, f"Median run time of {label}", "seconds"),
-            Fact(f"{prefix}.low", low, f"Run time of {label} one sigma below", "seconds"),
-            Fact(f"{prefix}.high", high, f"Run time of {label} one sigma above", "seconds"),
+            Fact(f"{prefix}.share", weight, message("Share of {label}", label=label), "fraction"),
+            Fact(f"{prefix}.median", middle, message("Median run time of {label}", label=label), "seconds"),
+            Fact(
+                f"{prefix}.low", low, message("Run time of {label} one sigma below", label=label), "seconds"
+            ),
+            Fact(
+                f"{prefix}.high", high, message("Run time of {label} one sigma above", label=label), "seconds"
+            ),
         )
         rows.append((str(place), facts))
     return FactTable(

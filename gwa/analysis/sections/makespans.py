@@ -18,6 +18,8 @@ from gwa.metrics.papers.dacosta2018 import (
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number
 from gwa.report.figures.lines import lines
+from gwa.report.formatting import decimal
+from gwa.report.message import joined, message
 from gwa.statistics.distribution import Distribution, FitError
 from gwa.statistics.distributions import Lognormal
 from gwa.statistics.goodness import ks
@@ -31,7 +33,13 @@ FITTED: Final[tuple[type[Distribution], ...]] = (Lognormal, Pareto)
 MINIMUM_JOBS: Final = 30
 """Fewer jobs are neither fitted nor clustered."""
 
-COLUMNS: Final = ("Jobs", "Share", "Mean", "Median", "Mean over median")
+COLUMNS: Final = (
+    message("Jobs"),
+    message("Share"),
+    message("Mean"),
+    message("Median"),
+    message("Mean over median"),
+)
 
 SHOWN_CLUSTERS: Final = (2, 4)
 """The numbers of clusters that the paper shows; those at the elbow are shown, too."""
@@ -79,11 +87,30 @@ def _facts(prefix: str, sample: Sample, total: int) -> tuple[Fact, ...]:
     """Return the facts of one kind of jobs."""
     label = prefix.removeprefix("makespan.").replace(".", ", ")
     return (
-        Fact(f"{prefix}.count", sample.n, f"Jobs: {label}", "count"),
-        Fact(f"{prefix}.share", sample.n / total, f"Share of the jobs: {label}", "fraction"),
-        Fact(f"{prefix}.mean", number(sample.mean()), f"Mean make-span: {label}", "seconds"),
-        Fact(f"{prefix}.median", number(sample.median()), f"Median make-span: {label}", "seconds"),
-        Fact(f"{prefix}.disparity", number(disparity(sample)), f"Mean over median: {label}"),
+        Fact(f"{prefix}.count", sample.n, message("Jobs: {label}", label=label), "count"),
+        Fact(
+            f"{prefix}.share",
+            sample.n / total,
+            message("Share of the jobs: {label}", label=label),
+            "fraction",
+        ),
+        Fact(
+            f"{prefix}.mean",
+            number(sample.mean()),
+            message("Mean make-span: {label}", label=label),
+            "seconds",
+        ),
+        Fact(
+            f"{prefix}.median",
+            number(sample.median()),
+            message("Median make-span: {label}", label=label),
+            "seconds",
+        ),
+        Fact(
+            f"{prefix}.disparity",
+            number(disparity(sample)),
+            message("Mean over median: {label}", label=label),
+        ),
     )
 
 
@@ -98,7 +125,11 @@ def _fit_table(ended: dict[str, Sample]) -> Iterator[Block]:
                 fitted, prefix = distribution.fit(positive), f"fit.makespan.{name}.{distribution.name}"
                 values = {**fitted.values(), "ks": ks(positive, fitted)}
                 facts += [
-                    Fact(f"{prefix}.{key}", number(value), f"{distribution.title} {key}: {name}")
+                    Fact(
+                        f"{prefix}.{key}",
+                        number(value),
+                        message("{title} {key}: {name}", title=distribution.title, key=key, name=name),
+                    )
                     for key, value in values.items()
                 ]
         except FitError:
@@ -106,7 +137,7 @@ def _fit_table(ended: dict[str, Sample]) -> Iterator[Block]:
         if facts:
             rows.append((name, tuple(facts)))
     if rows:
-        columns = ("Lognormal mu", "sigma", "KS", "Pareto shape", "least", "KS")
+        columns = (message("Lognormal mu"), "sigma", "KS", message("Pareto shape"), message("minimum"), "KS")
         yield FactTable("makespan-laws", "Make-spans as distributions", columns, tuple(rows))
 
 
@@ -114,7 +145,7 @@ def _priority_groups(store: Store, priorities: dict[int, float]) -> Iterator[Blo
     """Yield the shares of groups of priorities, and their make-spans by ending."""
     yield Facts(
         tuple(
-            Fact(f"priority.{name}", share, f"Jobs of {name} priority", "fraction")
+            Fact(f"priority.{name}", share, message("Jobs of {name} priority", name=name), "fraction")
             for name, share in groups(priorities).items()
         )
     )
@@ -125,7 +156,10 @@ def _priority_groups(store: Store, priorities: dict[int, float]) -> Iterator[Blo
     }
     total = sum(sample.n for sample in samples.values())
     rows = tuple(
-        (f"{group}, {ending}", _facts(f"makespan.{group}.{ending}", sample, total))
+        (
+            message("{group}, {ending}", group=group, ending=ending),
+            _facts(f"makespan.{group}.{ending}", sample, total),
+        )
         for (group, ending), sample in samples.items()
         if sample.n
     )
@@ -141,7 +175,7 @@ def _clusters(clustering: Clustering) -> Iterator[Block]:
         (
             Fact("clusters.elbow", clustering.elbow, "Clusters at the elbow", "count"),
             *(
-                Fact(f"clusters.{k}.silhouette", number(width), f"Silhouette of {k} clusters")
+                Fact(f"clusters.{k}.silhouette", number(width), message("Silhouette of {k} clusters", k=k))
                 for k, width in zip(sizes, clustering.silhouettes, strict=True)
                 if k > 1
             ),
@@ -153,9 +187,12 @@ def _clusters(clustering: Clustering) -> Iterator[Block]:
                 (f"{rank}", _cluster_facts(f"clusters.{k}.{rank}", cluster, clustering.columns))
                 for rank, cluster in enumerate(clustering.clusters[k - 1], 1)
             )
-            means = tuple(f"Mean {name}".replace("makespan", "make-span") for name in clustering.columns)
-            columns = ("Share of jobs", *means, "Mean over median")
-            yield FactTable(f"clusters-{k}", f"{k} clusters of jobs", columns, rows)
+            means = tuple(
+                message("Mean {name}", name=name).replace("makespan", "make-span")
+                for name in clustering.columns
+            )
+            columns = (message("Share of jobs"), *means, message("Mean over median"))
+            yield FactTable(f"clusters-{k}", message("{k} clusters of jobs", k=k), columns, rows)
     yield lines(
         "clusters",
         "How far jobs are from the nearest centre",
@@ -163,7 +200,13 @@ def _clusters(clustering: Clustering) -> Iterator[Block]:
         "Clusters",
         "Mean squared distance",
         "Mean squared distance to the nearest centre by number of clusters: "
-        + ", ".join(f"{value:.2f} for {k}" for k, value in zip(sizes, clustering.inertias, strict=True))
+        + joined(
+            ", ",
+            (
+                message("{value} for {k}", value=decimal(value, ".2f"), k=k)
+                for k, value in zip(sizes, clustering.inertias, strict=True)
+            ),
+        )
         + ".",
         log=(False, False),
         unit="count",
@@ -177,7 +220,7 @@ def _cluster_facts(prefix: str, cluster: TaskCluster, columns: tuple[str, ...]) 
             Fact(
                 f"{prefix}.{name}",
                 number(value),
-                f"Mean {name} in the cluster",
+                message("Mean {name} in the cluster", name=name),
                 "seconds" if name == "makespan" else "",
             )
             for name, value in zip(columns, cluster.means, strict=True)

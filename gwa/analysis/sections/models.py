@@ -20,6 +20,9 @@ from gwa.analysis.sections._scored_models import (
 )
 from gwa.models.base import Model, models
 from gwa.report.document import Block, Facts, Note, Table
+from gwa.report.formatting import decimal
+from gwa.report.formatting import number as number_text
+from gwa.report.message import message
 from gwa.store.store import Store
 
 if TYPE_CHECKING:
@@ -58,9 +61,17 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     with earliest(store, MAXIMUM_JOBS) as sample:
         real = JobArrays.of(sample)
         if len(real) < Model.minimum_jobs:
-            yield Note(f"{len(real)} jobs ran at a known time: too few for a model.")
+            yield Note(
+                message("{real} jobs ran at a known time: too few for a model.", real=number_text(len(real)))
+            )
             return
-        yield Note(f"Models are fitted to {len(real):,} jobs, and make as many with seed {SEED}.")
+        yield Note(
+            message(
+                "Models are fitted to {real} jobs, and make as many with seed {seed}.",
+                real=decimal(len(real), ","),
+                seed=SEED,
+            )
+        )
         scored, refused = score_models(sample, real, models().values())
     yield from (Note(reason) for reason in refused)
     if scored:
@@ -71,7 +82,7 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
     """Yield the comparison of models, the scorecard of the nearest, curves, and parameters."""
     yield Table("models", "How near the models come", COLUMNS, tuple(map(row, scored)), DISTANCE_NOTE)
     yield Facts(tuple(fact for scored_model in scored for fact in facts(scored_model)), listed=False)
-    yield Note(f"The nearest is {scored[0].model.title}; its scorecard follows.")
+    yield Note(message("The nearest is {title}; its scorecard follows.", title=scored[0].model.title))
     yield from scored[0].card.blocks()
     yield from curves(real, scored[:MAXIMUM_DRAWN])
     fitted = [scored_model.model for scored_model in scored]

@@ -6,6 +6,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._failures import failures
 from gwa.metrics.outcomes import cpu_seconds_by_status, jobs_by_status
 from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.message import capitalized, message
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
 
@@ -35,7 +36,12 @@ def outcomes(store: Store) -> Iterator[Block]:
     jobs, seconds = jobs_by_status(store), cpu_seconds_by_status(store)
     names: list[tuple[int | None, str]] = [*STATUS.items(), (None, "unknown")]
     counts = [
-        Fact(f"jobs.{name}.count", jobs.get(code, 0), f"{name.capitalize()} jobs", "count")
+        Fact(
+            f"jobs.{name}.count",
+            jobs.get(code, 0),
+            message("{capitalize} jobs", capitalize=capitalized(name)),
+            "count",
+        )
         for code, name in names
     ]
     counts.append(

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
+from gwa.report.formatting import decimal
+from gwa.report.message import message
 from gwa.store.store import Store
 
 
@@ -61,8 +63,12 @@ def _remarks(store: Store) -> Iterator[Note]:
     system = store.system
     if system.cpus_inferred:
         yield Note(
-            f"The log does not state the number of processors: utilization is relative to {system.cpus:,},"
-            " the most ever busy at once. A system file (--system) can state the number."
+            message(
+                "The log does not state the number of processors: utilization is relative to "
+                "{cpus}, the most ever busy at once. A system file (--system) can state the "
+                "number.",
+                cpus=decimal(system.cpus or 0, ","),
+            )
         )
     elif system.cpus is not None and "MaxNodes" in system.cpus_from:
         yield Note("The header gives a number of nodes only; it is taken as the number of processors.")
@@ -75,7 +81,10 @@ def _remarks(store: Store) -> Iterator[Note]:
     missing = store.row("select count(*) from jobs where submit_time is null")[0]
     if missing:
         yield Note(
-            f"{missing:,} jobs have no submit time. They are in all counts, but not in what changes over"
-            " time.",
+            message(
+                "{missing} jobs have no submit time. They are in all counts, but not in what "
+                "changes over time.",
+                missing=decimal(missing, ","),
+            ),
             "warning",
         )

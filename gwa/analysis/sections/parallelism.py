@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
+from gwa.report.message import capitalized, message
 from gwa.store.store import Store
 
 
@@ -32,8 +33,18 @@ def parallelism(store: Store) -> Iterator[Block]:
             fact
             for name, (jobs, seconds) in kinds.items()
             for fact in (
-                Fact(f"jobs.{name}.count", jobs, f"{name.capitalize()} jobs", "count"),
-                Fact(f"jobs.{name}.cpu_seconds", number(seconds), f"CPU time of {name} jobs", "cpu seconds"),
+                Fact(
+                    f"jobs.{name}.count",
+                    jobs,
+                    message("{capitalize} jobs", capitalize=capitalized(name)),
+                    "count",
+                ),
+                Fact(
+                    f"jobs.{name}.cpu_seconds",
+                    number(seconds),
+                    message("CPU time of {name} jobs", name=name),
+                    "cpu seconds",
+                ),
             )
         ),
         listed=False,

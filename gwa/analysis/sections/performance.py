@@ -10,6 +10,8 @@ from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Note
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
+from gwa.report.formatting import decimal
+from gwa.report.message import capitalized, joined, message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
@@ -56,13 +58,18 @@ def _queue_blocks(
     else:
         yield Note("This trace records no waits: jobs are taken to start when they are submitted.")
     rows = {
-        name: spread(f"perf.{name}", Sample.of(_averages(jobs, days.edges)), "count", f"{name} jobs")
+        name: spread(
+            f"perf.{name}", Sample.of(_averages(jobs, days.edges)), "count", message("{name} jobs", name=name)
+        )
         for name, jobs in levels.items()
     }
-    yield table("queue-by-day", "Jobs running and waiting, averages over a day", rows)
+    yield table("queue-by-day", message("Jobs running and waiting, averages over a day"), rows)
     interval, edges = intervals
     lines = {name: _averages(jobs, edges) for name, jobs in levels.items()}
-    title, ylabel = f"{' and '.join(lines).capitalize()} jobs", f"Jobs, average over {article(interval)}"
+    title, ylabel = (
+        message("{capitalize} jobs", capitalize=capitalized(joined(message(" and "), lines))),
+        message("Jobs, average over {interval}", interval=article(interval)),
+    )
     yield _figure(store, "queue", title, intervals, lines, ylabel)
 
 
@@ -81,14 +88,25 @@ def _throughput_blocks(store: Store, days: Calendar, intervals: Intervals) -> It
     else:
         yield Note("This trace does not record how jobs ended, so completions are not known.")
     rows = {
-        name: spread(family, Sample.of(jobs.per(days.edges)), "count", f"jobs {name} in a day")
+        name: spread(
+            family, Sample.of(jobs.per(days.edges)), "count", message("jobs {name} in a day", name=name)
+        )
         for name, (family, jobs) in throughput.items()
     }
-    yield table("done-by-day", "Jobs done in a day", rows)
+    yield table("done-by-day", message("Jobs done in a day"), rows)
     interval, edges = intervals
     lines = {name: jobs.per(edges).astype(np.float64) for name, (_, jobs) in throughput.items()}
-    title = f"Jobs {' and '.join(lines)} in {article(interval)}"
-    yield _figure(store, "throughput", title, intervals, lines, f"Jobs in {article(interval)}")
+    title = message(
+        "Jobs {lines} in {interval}", lines=joined(message(" and "), lines), interval=article(interval)
+    )
+    yield _figure(
+        store,
+        "throughput",
+        title,
+        intervals,
+        lines,
+        message("Jobs in {interval}", interval=article(interval)),
+    )
 
 
 def _ends(store: Store, table: str, days: Calendar) -> Counts:
@@ -102,9 +120,17 @@ def _figure(
     store: Store, name: str, title: str, intervals: Intervals, lines: dict[str, Floats], ylabel: str
 ) -> Block:
     interval, edges = intervals
-    summary = "; ".join(
-        f"{label}: {values.mean():.1f} on average, at most {values.max():.1f}"
-        for label, values in lines.items()
+    summary = joined(
+        "; ",
+        (
+            message(
+                "{label}: {mean} on average, at most {max}",
+                label=label,
+                mean=decimal(values.mean(), ".1f"),
+                max=decimal(values.max(), ".1f"),
+            )
+            for label, values in lines.items()
+        ),
     )
     count = min(len(values) for values in lines.values())
     return series(
@@ -113,7 +139,12 @@ def _figure(
         edges[:count],
         {label: values[:count] for label, values in lines.items()},
         ylabel,
-        f"{title}, by {interval}. {summary[0].upper()}{summary[1:]}.",
+        message(
+            "{title}, by {interval}. {summary}.",
+            title=title,
+            interval=interval,
+            summary=capitalized(summary),
+        ),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
     )

@@ -5,6 +5,7 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.message import message
 from gwa.store.store import Store
 
 MAXIMUM_ROWS: Final = 10
@@ -45,7 +46,7 @@ def powers_of_two(store: Store) -> Iterator[Block]:
     large = sum(row[1] for row in parallel if row[0] > SMALL)
     large_powers = sum(row[1] for row in powers if row[0] > SMALL)
     common = sum(row[1] >= COMMON_SHARE * jobs for row in powers)
-    large_label = f"Of those on more than {SMALL} processors"
+    large_label = message("Of those on more than {small} processors", small=SMALL)
     yield Facts(
         (
             Fact(
@@ -87,7 +88,9 @@ def _table(sizes: list[tuple[int, int, float]]) -> Table:
     jobs, seconds = sum(row[1] for row in sizes), sum(row[2] for row in sizes)
     return Table(
         "sizes",
-        f"The {min(MAXIMUM_ROWS, len(sizes))} most common sizes" if len(sizes) > 1 else "The only size",
+        message("The {maximum_rows} most common sizes", maximum_rows=min(MAXIMUM_ROWS, len(sizes)))
+        if len(sizes) > 1
+        else "The only size",
         (
             Column("procs", "Processors", "count"),
             Column("power", "Power of two"),

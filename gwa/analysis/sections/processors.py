@@ -6,6 +6,8 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Facts, Note
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
+from gwa.report.formatting import decimal
+from gwa.report.message import message
 from gwa.store.store import Store
 
 
@@ -13,17 +15,21 @@ from gwa.store.store import Store
 def processors(store: Store) -> Iterator[Block]:
     """Processors allocated to each job that ran."""
     sizes = store.sample("n_procs", "ran")
-    yield Facts(summary("jobs.procs", sizes, "count", "processors of a job"))
+    yield Facts(summary("jobs.procs", sizes, "count", message("processors of a job")))
     if sizes.values.size == 1:
-        yield Note(f"Every job has the same: {sizes.min():.0f}.")
+        yield Note(message("Every job has the same: {min}.", min=decimal(sizes.min(), ".0f")))
         return
     yield cdf(
         "processors",
         "Processors of a job",
         {"jobs": sizes.ecdf()},
         "Processors",
-        f"Cumulative fraction of jobs by processors: half of the jobs use at most {sizes.median():.0f},"
-        f" the largest {sizes.max():.0f}."
+        message(
+            "Cumulative fraction of jobs by processors: half of the jobs use at most "
+            "{median}, the largest {max}.",
+            median=decimal(sizes.median(), ".0f"),
+            max=decimal(sizes.max(), ".0f"),
+        )
         if sizes.n
         else "No job ran.",
         unit="count",

@@ -7,11 +7,16 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.quotas import Quotas, uses
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
+from gwa.report.message import message
 from gwa.store.store import Store
 
 SINGULAR: Final = {"projects": "project", "groups": "group", "users": "user"}
 
-WHAT: Final = {"cpu_hours": "CPU hours", "gpu_hours": "GPU hours", "node_hours": "node hours"}
+WHAT: Final = {
+    "cpu_hours": message("CPU hours"),
+    "gpu_hours": message("GPU hours"),
+    "node_hours": message("node hours"),
+}
 
 
 @analysis(
@@ -41,7 +46,7 @@ def quotas(store: Store) -> Iterator[Block]:
     ]  # fmt: skip
     what = WHAT[stated.of]
     over = sum(row["used"] > row["limit"] for row in rows)
-    yield Facts((Fact("quota.used", rows, f"{what} used of quotas"),), listed=False)
+    yield Facts((Fact("quota.used", rows, message("{what} used of quotas", what=what)),), listed=False)
     yield Facts(
         (
             Fact("quota.count", len(rows), "Quotas", "count"),
@@ -49,8 +54,14 @@ def quotas(store: Store) -> Iterator[Block]:
         )
     )
     columns = (
-        Column("id", "Name"), Column("of", "Of a"), Column("limit", f"Quota, {what}", "hours"),
+        Column("id", "Name"), Column("of", "Of a"),
+        Column("limit", message("Quota, {what}", what=what), "hours"),
         Column("used", "Used", "hours"), Column("share", "Share used", "fraction"),
         Column("recent", "Last 30 days", "hours"), Column("days_left", "Days left", "count"),
     )  # fmt: skip
-    yield Table("quotas", f"{what} used of quotas", columns, tuple(tuple(row.values()) for row in rows))
+    yield Table(
+        "quotas",
+        message("{what} used of quotas", what=what),
+        columns,
+        tuple(tuple(row.values()) for row in rows),
+    )

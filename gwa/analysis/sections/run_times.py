@@ -7,6 +7,7 @@ from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import fraction, seconds
+from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import HOUR, MINUTE
@@ -25,7 +26,7 @@ def run_times(store: Store) -> Iterator[Block]:
     if not times.n:
         yield Note("No job ran.")
         return
-    yield Facts(summary("jobs.runtime", times, "seconds", "run time"))
+    yield Facts(summary("jobs.runtime", times, "seconds", message("run time")))
     yield Facts(_short_facts(times))
     yield from _limit_note(times)
     kinds = {"sequential": "= 1", "parallel": "> 1"}
@@ -36,8 +37,11 @@ def run_times(store: Store) -> Iterator[Block]:
         "Run time of a job",
         {name: sample.ecdf() for name, sample in curves.items()},
         "Run time",
-        f"Cumulative fraction of jobs by run time: half run at most {seconds(times.median())},"
-        f" 95 % at most {seconds(times.quantile(0.95))}.",
+        message(
+            "Cumulative fraction of jobs by run time: half run at most {median}, 95 % at most {quantile}.",
+            median=seconds(times.median()),
+            quantile=seconds(times.quantile(0.95)),
+        ),
         unit="seconds",
     )
 
@@ -71,5 +75,11 @@ def _limit_note(times: Sample) -> Iterator[Block]:
     """Yield a note where many jobs share the maximum run time."""
     share = float(times.counts[-1]) / times.n
     if share >= LIMIT_SHARE and times.n > 1 / LIMIT_SHARE and times.max() > 0:
-        limit = f"{seconds(times.max())}, the greatest run time"
-        yield Note(f"{fraction(share)} of the jobs ran exactly {limit}: a limit cut them.")
+        limit = message("{max}, the greatest run time", max=seconds(times.max()))
+        yield Note(
+            message(
+                "{share} of the jobs ran exactly {limit}: a limit cut them.",
+                share=fraction(share),
+                limit=limit,
+            )
+        )

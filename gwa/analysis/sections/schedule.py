@@ -9,6 +9,9 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import QUARTER, Calendar, counts
 from gwa.report.document import Block, Note
 from gwa.report.figures.gantt import Job, gantt, placed
+from gwa.report.formatting import decimal
+from gwa.report.formatting import number as number_text
+from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.util.units import HOUR
 
@@ -48,8 +51,10 @@ def schedule(store: Store) -> Iterator[Block]:
     first = starting[0][0] if left_out else start
     end, truncated = _end_of_figure(first, starting)
     notes = {
-        "Jobs that were running before are left out; there are too many.": left_out,
-        f"Only {MAXIMUM_STARTING} of the jobs that start are drawn.": truncated,
+        message("Jobs that were running before are left out; there are too many."): left_out,
+        message(
+            "Only {maximum_starting} of the jobs that start are drawn.", maximum_starting=MAXIMUM_STARTING
+        ): truncated,
     }
     yield gantt(
         "schedule",
@@ -57,8 +62,13 @@ def schedule(store: Store) -> Iterator[Block]:
         placed(jobs),
         (first, end),
         "Processors",
-        f"{len(starting)} jobs that start within {(end - first) / HOUR:.3g} h, each as wide as it ran and as"
-        f" high as its processors, {max(procs for _, _, procs, _ in jobs):,} at most.",
+        message(
+            "{starting} jobs that start within {end} h, each as wide as it ran and as high "
+            "as its processors, {max} at most.",
+            starting=number_text(len(starting)),
+            end=decimal((end - first) / HOUR, ".3g"),
+            max=decimal(max((procs for _, _, procs, _ in jobs)), ","),
+        ),
         zone=None if store.system.relative else store.system.timezone.key,
         note=" ".join(note for note, holds in notes.items() if holds),
     )

@@ -8,7 +8,8 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Note
 from gwa.report.figures.density import density
-from gwa.report.formatting import seconds
+from gwa.report.formatting import decimal, seconds
+from gwa.report.message import message
 from gwa.store.store import Store
 
 BY_SIZE: Final = """
@@ -41,8 +42,15 @@ def sizes_and_run_times(store: Store) -> Iterator[Block]:
         times,
         sizes,
         jobs,
-        f"Number of jobs by processors, from {sizes.min():.0f} to {sizes.max():.0f}, and run time; the most,"
-        f" {jobs[fullest]:,.0f}, ran on {sizes[fullest]:.0f} for about {seconds(times[fullest])}.",
+        message(
+            "Number of jobs by processors, from {min} to {max}, and run time; the most, "
+            "{jobs}, ran on {sizes} for about {times}.",
+            min=decimal(sizes.min(), ".0f"),
+            max=decimal(sizes.max(), ".0f"),
+            jobs=decimal(jobs[fullest], ",.0f"),
+            sizes=decimal(sizes[fullest], ".0f"),
+            times=seconds(times[fullest]),
+        ),
         xlabel="Run time",
         ylabel="Processors",
         unit="seconds",

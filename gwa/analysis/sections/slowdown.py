@@ -14,6 +14,7 @@ from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import number as show
+from gwa.report.message import message, within_sentence
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
@@ -70,7 +71,9 @@ COLUMNS: Final = (
     Column("slowdown_p95", "95 % slowdown"),
 )
 
-NOTE: Final = "Of jobs whose wait is known; slowdowns of those that ran. Values are within 0.5 %, or 0.005."
+NOTE: Final = message(
+    "Of jobs whose wait is known; slowdowns of those that ran. Values are within 0.5 %, or 0.005."
+)
 MINIMUM_CLASS_JOBS: Final = 100
 MINIMUM_CLASS_SHARE: Final = 0.02
 MAXIMUM_CLASS_SHARE: Final = 0.9
@@ -110,16 +113,16 @@ def slowdown(store: Store) -> Iterator[Block]:
         name: exact_summary(store, value, f"(from {jobs} where wait_time >= 0)", overall[name], FINEST)
         for name, (value, jobs) in VALUES.items()
     }
-    yield Facts(summary_of("slowdown.bounded", exact["slowdown"], "", "bounded slowdown"))
+    yield Facts(summary_of("slowdown.bounded", exact["slowdown"], "", message("bounded slowdown")))
     sizes = {
         label: {name: _sample(columns, "size", place) for name, columns in counted.items()}
         for place, label in enumerate(SIZE_NAMES)
     }
     sizes = {label: parts for label, parts in sizes.items() if parts["wait"].n}
     total = (ALL, overall["wait"].n, *(number(x) for values in exact.values() for x in values[1:4]))
-    yield _table("slowdown-sizes", "Processors", sizes, (total,))
+    yield _table("slowdown-sizes", message("Processors"), sizes, (total,))
     yield Facts(_class_facts(store, counted["wait"], largest), listed=False)
-    for key, name, title in (("queue", "queues", "Queue"), ("who", "users", "User")):
+    for key, name, title in (("queue", "queues", message("Queue")), ("who", "users", message("User"))):
         groups = {
             label: {part: _sample(values, key, place) for part, values in counted.items()}
             for label, place in store.rows(largest[name])
@@ -144,7 +147,7 @@ def _class_facts(
         rows = [row for row in rows if row["jobs"]]
         compared += rows
         listed = [{name: row[name] for name in ("id", "jobs", "median", "p95")} for row in rows]
-        facts.append(Fact(f"wait.by_{kind}", listed, f"Wait time by {kind}"))
+        facts.append(Fact(f"wait.by_{kind}", listed, message("Wait time by {kind}", kind=kind)))
     return (*facts, Fact("wait.worst", _worst(compared), "Class of jobs that waits longest"))
 
 
@@ -223,10 +226,14 @@ def _sample(
 def _table(
     name: str, title: str, groups: Mapping[str, Samples], totals: tuple[tuple[Value, ...], ...] = ()
 ) -> Table:
-    shown = f" The {MAXIMUM_ROWS} with most jobs." if len(groups) == MAXIMUM_ROWS else ""
+    shown = (
+        message(" The {maximum_rows} with most jobs.", maximum_rows=MAXIMUM_ROWS)
+        if len(groups) == MAXIMUM_ROWS
+        else ""
+    )
     return Table(
         name,
-        f"Wait and bounded slowdown by {title.lower()}",
+        message("Wait and bounded slowdown by {lower}", lower=within_sentence(title)),
         (Column("name", title), *COLUMNS),
         (*(_row(label, parts) for label, parts in groups.items()), *totals),
         note=NOTE + (" The last row is exact." if totals else "") + shown,
@@ -249,6 +256,10 @@ def _figure(overall: Samples, sizes: Mapping[str, Samples], exact: ExactSummary)
         "Bounded slowdown by processors",
         curves if len(curves) > 1 else {"jobs": overall["slowdown"].ecdf()},
         "Bounded slowdown",
-        f"Cumulative fraction of jobs by bounded slowdown: the median is {show(exact.median)},"
-        f" the 95th percentile {show(exact.p95)}.",
+        message(
+            "Cumulative fraction of jobs by bounded slowdown: the median is {median}, the "
+            "95th percentile {p95}.",
+            median=show(exact.median),
+            p95=show(exact.p95),
+        ),
     )

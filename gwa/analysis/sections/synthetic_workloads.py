@@ -20,6 +20,8 @@ from gwa.analysis.sections._scored_models import (
 from gwa.models.base import Model, models
 from gwa.report.document import Attachment, Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
+from gwa.report.formatting import number as number_text
+from gwa.report.message import message
 from gwa.store.store import Store
 
 if TYPE_CHECKING:
@@ -32,12 +34,12 @@ QUICK: Final = ("minh2009", "minh2010", "thesis-tasks")
 """Models that are fitted in a fraction of a second."""
 
 COMMANDS: Final = (
-    ("as many jobs as you like", "gwa generate model.json --jobs 10000 --seed 1 -o synthetic.gwf"),
+    (message("as many jobs as you like"), "gwa generate model.json --jobs 10000 --seed 1 -o synthetic.gwf"),
     (
-        "another load on another size of machine",
+        message("another load on another size of machine"),
         "gwa generate model.json --days 30 --cpus 256 --utilization 0.8 --seed 1 -o loaded.gwf",
     ),
-    ("how near it comes", "gwa score TRACE synthetic.gwf"),
+    (message("how near it comes"), "gwa score TRACE synthetic.gwf"),
 )
 
 
@@ -61,7 +63,9 @@ def synthetic_workloads(store: Store) -> Iterator[Block]:
     with earliest(store, MAXIMUM_JOBS) as sample:
         real = JobArrays.of(sample)
         if len(real) < Model.minimum_jobs:
-            yield Note(f"{len(real)} jobs ran at a known time: too few for a model.")
+            yield Note(
+                message("{real} jobs ran at a known time: too few for a model.", real=number_text(len(real)))
+            )
             return
         kinds = models()
         scored, refused = score_models(sample, real, [kinds[name] for name in QUICK if name in kinds])
@@ -78,13 +82,23 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
     yield Facts(
         (
             Fact("synthetic.nearest", nearest.model.name, "Nearest of the quick models"),
-            *(Fact(_id(one), number(one.floors), f"{one.model.title}: noise floors away") for one in scored),
+            *(
+                Fact(
+                    _id(one), number(one.floors), message("{title}: noise floors away", title=one.model.title)
+                )
+                for one in scored
+            ),
         ),
         listed=False,
     )
     yield Table("synthetic", "How near the models come", COLUMNS, tuple(map(row, scored)), DISTANCE_NOTE)
     origin = {"jobs": len(real), "seed": SEED}
-    yield Attachment("model", f"{nearest.model.title}, fitted", "model.json", text(nearest.model, origin))
+    yield Attachment(
+        "model",
+        message("{title}, fitted", title=nearest.model.title),
+        "model.json",
+        text(nearest.model, origin),
+    )
     yield Table(
         "synthetic-commands",
         "What to do with model.json",

@@ -9,6 +9,7 @@ from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import fraction
+from gwa.report.message import message
 from gwa.statistics.distribution import FitError
 from gwa.statistics.goodness import ks
 from gwa.store.store import Store
@@ -27,7 +28,7 @@ def user_ranking(store: Store) -> Iterator[Block]:
     try:
         ranking = ranked_users(store)
     except FitError as reason:
-        yield Note(f"Users cannot be ranked: {reason}.")
+        yield Note(message("Users cannot be ranked: {reason}.", reason=reason))
         return
     p_value = ranking.p_value(TESTED_VALUES, REPLICATES, SEED)
     ranks, likely, least_squares = ranking.ranks, ranking.likely, ranking.least_squares
@@ -57,6 +58,9 @@ def user_ranking(store: Store) -> Iterator[Block]:
             "Zipf, least squares": (ranks.values, least_squares.cdf(ranks.values)),
         },
         "Rank of the user",
-        f"Cumulative share of jobs by rank of the user, with two Zipf fits: the first user has {first}.",
+        message(
+            "Cumulative share of jobs by rank of the user, with two Zipf fits: the first user has {first}.",
+            first=first,
+        ),
         unit="count",
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._top_lists import gini, top_lists
 from gwa.report.document import Block
+from gwa.report.message import message
 from gwa.store.store import Store
 
 
@@ -17,4 +18,4 @@ def users(store: Store) -> Iterator[Block]:
     days between the user's first and last submission.
     """
     yield gini(store, "user_id", "users")
-    yield from top_lists(store, "user_id", "users", "User")
+    yield from top_lists(store, "user_id", "users", message("User"))

@@ -7,7 +7,8 @@ from gwa.metrics.timeline import Level, level
 from gwa.metrics.window import LACKING, RUNNING, Cut, Window, extremes, present, recorded, unfinished, window
 from gwa.report.document import Block, Fact, Facts, Note, Unit
 from gwa.report.figures.series import series
-from gwa.report.formatting import fraction
+from gwa.report.formatting import decimal, fraction
+from gwa.report.message import message
 from gwa.store.store import Period, Store
 
 BIN = 600.0
@@ -51,9 +52,9 @@ def utilization(store: Store) -> Iterator[Block]:
 
 CUT: Mapping[Cut, str] = {
     "none": "nowhere",
-    "start": "at its start",
-    "end": "at its end",
-    "both": "at its start and its end",
+    "start": message("at its start"),
+    "end": message("at its end"),
+    "both": message("at its start and its end"),
     "unknown": "unknown",
 }
 
@@ -71,12 +72,12 @@ def _window_facts(observed: Window) -> Facts:
 
 
 LEVELS: Mapping[str, tuple[str, Unit]] = {
-    "mean": ("Mean utilization", "fraction"),
-    "min": ("Least utilization", "fraction"),
-    "max": ("Greatest utilization", "fraction"),
-    "mean_nonzero": ("Mean utilization, where not idle", "fraction"),
-    "peak": ("Most processors busy at once", "count"),
-    "above_capacity": ("Time with more busy processors than there are", "fraction"),
+    "mean": (message("Mean utilization"), "fraction"),
+    "min": (message("Minimum utilization"), "fraction"),
+    "max": (message("Maximum utilization"), "fraction"),
+    "mean_nonzero": (message("Mean utilization, where not idle"), "fraction"),
+    "peak": (message("Maximum of busy processors"), "count"),
+    "above_capacity": (message("Time with more busy processors than there are"), "fraction"),
 }
 """Labels and units of what is of the window."""
 
@@ -126,19 +127,31 @@ def _span_mean(store: Store, cpus: int) -> float | None:
 
 def _remarks(observed: Window, span: Period) -> Iterator[Note]:
     """Yield what a reader must know about the window."""
-    missing = f"The log {LACKING[observed.cut]}. " if observed.cut in LACKING else ""
+    missing = message("The log {lacking}. ", lacking=LACKING[observed.cut]) if observed.cut in LACKING else ""
     if observed.period is None:
-        what = "the log is short against the run times of its jobs" if observed.borders else "it has few jobs"
+        what = (
+            message("the log is short against the run times of its jobs")
+            if observed.borders
+            else message("it has few jobs")
+        )
         yield Note(
-            f"{missing}Nowhere are 98 % of the load expected to be known: {what}. What is said of levels are"
-            " lower bounds.",
+            message(
+                "{missing}Nowhere are 98 % of the load expected to be known: {what}. What is "
+                "said of levels are lower bounds.",
+                missing=missing,
+                what=what,
+            ),
             "warning",
         )
     elif missing:
         share = (observed.period[1] - observed.period[0]) / (span[1] - span[0])
         yield Note(
-            f"{missing}Levels are over the {fraction(share)} of its time in which 98 % of the load are"
-            " expected to be known; figures show the rest in grey."
+            message(
+                "{missing}Levels are over the {share} of its time in which 98 % of the load "
+                "are expected to be known; figures show the rest in grey.",
+                missing=missing,
+                share=fraction(share),
+            )
         )
 
 
@@ -150,7 +163,12 @@ def _figure(store: Store, busy: Level, cpus: int, known: Period) -> Block:
         times,
         {"busy": (mean, low, high)},
         "Processors",
-        f"Busy processors of {cpus}: {busy.mean():.0f} on average, at most {busy.values.max():.0f}.",
+        message(
+            "Busy processors of {cpus}: {mean} on average, at most {max}.",
+            cpus=cpus,
+            mean=decimal(busy.mean(), ".0f"),
+            max=decimal(busy.values.max(), ".0f"),
+        ),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
         reference=(cpus, "all processors"),

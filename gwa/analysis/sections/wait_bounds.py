@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, Made, analysis
 from gwa.evaluation.prediction import QUANTILE, BoundScore, WaitingJobs, predictors
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.formatting import fraction, seconds
+from gwa.report.formatting import fraction, number, seconds
+from gwa.report.message import message
 from gwa.store.store import Store
 
 DEFAULT = "bmbp-own"
@@ -46,12 +47,20 @@ def wait_bounds(store: Store) -> Iterator[Block]:
         return
     chosen = next((score for one, score in known if one.id == DEFAULT), known[0][1])
     yield Facts(tuple(_facts(chosen)), listed=False)
-    verdict = "" if chosen.coverage >= QUANTILE else " That is less than the 95 % they promise."
     yield Note(
-        f"Upper bounds given at submission would have held for {fraction(chosen.coverage)} of"
-        f" {chosen.jobs:,} jobs, and for {fraction(chosen.largest)} of the largest jobs. Half of the bounds"
-        f" are {seconds(chosen.median)} or less.{verdict}"
+        message(
+            "Upper bounds given at submission would have held for {share} of {jobs} jobs, and for {largest} of"
+            " the largest jobs. Half of the bounds are {median} or less.",
+            share=fraction(chosen.coverage),
+            jobs=number(chosen.jobs),
+            largest=fraction(chosen.largest),
+            median=seconds(chosen.median),
+        )
     )
+    if chosen.coverage < QUANTILE:
+        yield Note(
+            message("Bounds held for less than the 95 % that they promise: do not rely on them."), "warning"
+        )
     yield Table(
         "bounds",
         "Methods of bounding wait times",

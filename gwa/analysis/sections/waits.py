@@ -7,6 +7,7 @@ from gwa.report.document import Block, Facts
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import seconds
+from gwa.report.message import message
 from gwa.store.store import Store
 
 
@@ -20,7 +21,10 @@ def waits(store: Store) -> Iterator[Block]:
         "Wait of a job",
         {"jobs": times.ecdf()},
         "Wait",
-        f"Cumulative fraction of jobs by wait: half wait at most {seconds(times.median())}, 95 % at most"
-        f" {seconds(times.quantile(0.95))}.",
+        message(
+            "Cumulative fraction of jobs by wait: half wait at most {median}, 95 % at most {quantile}.",
+            median=seconds(times.median()),
+            quantile=seconds(times.quantile(0.95)),
+        ),
         unit="seconds",
     )

@@ -9,7 +9,9 @@ from gwa.metrics.waits import Waits, held_share, kinds, total
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
+from gwa.report.formatting import number as number_text
 from gwa.report.formatting import seconds
+from gwa.report.message import message, within_sentence
 from gwa.store.store import Store
 
 COLUMNS: Final = (
@@ -63,26 +65,37 @@ def _class_blocks(kind: str, heading: str, classes: Sequence[Waits]) -> Iterator
         }
         for one in classes
     ]
-    yield Facts((Fact(f"wait.by_{kind}", rows, f"Wait time by {heading.lower()}"),), listed=False)
+    yield Facts(
+        (Fact(f"wait.by_{kind}", rows, message("Wait time by {lower}", lower=within_sentence(heading))),),
+        listed=False,
+    )
     shown = rows[-MAXIMUM_ROWS:]
     if len(rows) == 1:
         return
     worst = max(shown, key=lambda row: row["p95"])
     yield bars(
         f"waits-{kind}",
-        f"95 % wait by {heading.lower()}",
+        message("95 % wait by {lower}", lower=within_sentence(heading)),
         [row["id"] for row in shown],
         [row["p95"] for row in shown],
         heading,
         "95 % wait",
-        f"The wait that 95 % of the jobs do not exceed, by {heading.lower()}: longest for {worst['id']},"
-        f" {seconds(worst['p95'])}.",
+        message(
+            "The wait that 95 % of the jobs do not exceed, by {lower}: longest for {id}, {p95}.",
+            lower=within_sentence(heading),
+            id=worst["id"],
+            p95=seconds(worst["p95"]),
+        ),
         unit="seconds",
     )
     yield Table(
         f"waits-{kind}",
-        f"Wait by {heading.lower()}",
+        message("Wait by {lower}", lower=within_sentence(heading)),
         (Column("id", heading), *COLUMNS),
         tuple(tuple(row.values()) for row in shown),
-        note=f"The last {MAXIMUM_ROWS} of {len(rows)}." if len(rows) > len(shown) else "",
+        note=message(
+            "The last {maximum_rows} of {rows}.", maximum_rows=MAXIMUM_ROWS, rows=number_text(len(rows))
+        )
+        if len(rows) > len(shown)
+        else "",
     )

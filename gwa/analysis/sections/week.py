@@ -13,16 +13,26 @@ from gwa.metrics.cycle import daily_repetitions
 from gwa.metrics.timeline import MAXIMUM_DAYS, QUARTER, Calendar, Counts, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
+from gwa.report.formatting import decimal
+from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
 
-NAMES: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+NAMES: Final = (
+    message("Mon"),
+    message("Tue"),
+    message("Wed"),
+    message("Thu"),
+    message("Fri"),
+    message("Sat"),
+    message("Sun"),
+)
 HOURS: Final = 24
 SATURDAY: Final = 5
 WORKING_HOURS: Final = (8, 18)
 """From 8 to 18, Monday to Friday; 50 of 168 hours."""
 
-BUSIEST_LABEL: Final = "Jobs in the busiest hour (1 of 24 hours is 4.2 %)"
+BUSIEST_LABEL: Final = message("Jobs in the busiest hour (1 of 24 hours is 4.2 %)")
 
 
 @analysis("Hours of the week", Chapter.ARRIVALS, facts=("arrivals.cycle",), needs=("submit_time",), order=1)
@@ -47,7 +57,13 @@ def week(store: Store) -> Iterator[Block]:
     covered = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / HOUR
     uncovered = int(np.count_nonzero(covered == 0))
     if uncovered:
-        yield Note(f"The trace is short: nothing is known of {uncovered} of the {7 * HOURS} hours of a week.")
+        yield Note(
+            message(
+                "The trace is short: nothing is known of {uncovered} of the {value} hours of a week.",
+                uncovered=uncovered,
+                value=7 * HOURS,
+            )
+        )
     grid = jobs.reshape(7, HOURS).astype(np.float64)
     yield Facts(_facts(grid, covered.reshape(7, HOURS) > 0))
     yield from _repeated(quarters, system.timezone)
@@ -104,9 +120,19 @@ def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact,
         Fact("arrivals.cycle.busiest_hour", busiest, "Busiest hour of the day", text=_clock(busiest)),
         share("busiest_hour_share", of_day[busiest], BUSIEST_LABEL, known=daily),
         Fact("arrivals.cycle.quietest_hour", quietest, "Quietest hour of the day", text=_clock(quietest)),
-        share("quietest_hour_share", of_day[quietest], "Jobs in the quietest hour", known=daily),
-        share("working_hours_share", working, "Jobs in working hours (29.8 % of the week)", known=weekly),
-        share("weekend_share", grid[SATURDAY:].sum(), "Jobs at weekends (28.6 % of the week)", known=weekly),
+        share("quietest_hour_share", of_day[quietest], message("Jobs in the quietest hour"), known=daily),
+        share(
+            "working_hours_share",
+            working,
+            message("Jobs in working hours (29.8 % of the week)"),
+            known=weekly,
+        ),
+        share(
+            "weekend_share",
+            grid[SATURDAY:].sum(),
+            message("Jobs at weekends (28.6 % of the week)"),
+            known=weekly,
+        ),
     )
     return tuple(fact for fact in facts if fact.value is not None)
 
@@ -118,7 +144,7 @@ def _repeated(quarters: Counts, zone: ZoneInfo) -> Iterator[Block]:
     hours = np.bincount(local, quarters.counts, (int(local[-1]) // HOURS + 1) * HOURS)
     days, repeated = daily_repetitions(hours.reshape(-1, HOURS).astype(np.float64))
     if days:
-        label = "Days on which the busiest six hours of other days exceed their quietest six"
+        label = message("Days on which the busiest six hours of other days exceed their quietest six")
         yield Facts(
             (
                 Fact("arrivals.cycle.days", days, "Days that can show a daily cycle", "count"),
@@ -129,7 +155,7 @@ def _repeated(quarters: Counts, zone: ZoneInfo) -> Iterator[Block]:
 
 
 def _clock(hour: int) -> str:
-    return f"{hour}:00 to {hour + 1}:00"
+    return message("{hour}:00 to {hour2}:00", hour=hour, hour2=hour + 1)
 
 
 def _figure(means: NDArray[np.float64], zone: str) -> Block:
@@ -140,9 +166,13 @@ def _figure(means: NDArray[np.float64], zone: str) -> Block:
         means,
         NAMES,
         [f"{hour}" for hour in range(HOURS)],
-        f"Mean jobs in each hour of the week; most arrive on {NAMES[day]} from {_clock(hour)},"
-        f" {means[day, hour]:.1f} on average.",
-        xlabel=f"hour of the day in {zone}",
+        message(
+            "Mean jobs in each hour of the week; most arrive on {names} from {hour}, {means} on average.",
+            names=NAMES[day],
+            hour=_clock(hour),
+            means=decimal(means[day, hour], ".1f"),
+        ),
+        xlabel=message("hour of the day in {zone}", zone=zone),
         ylabel="Jobs in an hour",
         unit="count",
     )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gwa.metrics.bags import TEXT, THESIS, Definition, bags, clustered_table
 from gwa.metrics.timeline import exact_sum
+from gwa.report.message import message
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import SIX, Fits, fit_all
 from gwa.statistics.rounding import RoundingGrid
@@ -223,7 +224,7 @@ CHARACTERISTICS: Final = {
     for characteristic in (
         Characteristic(
             "runtime",
-            "Run time",
+            message("Run time"),
             "seconds",
             "4.2, 4.3",
             lambda store, _: store.sample("run_time"),
@@ -231,7 +232,7 @@ CHARACTERISTICS: Final = {
         ),
         Characteristic(
             "requested",
-            "Requested time",
+            message("Requested time"),
             "seconds",
             "4.4, 4.5",
             lambda store, _: store.sample("req_time"),
@@ -239,18 +240,23 @@ CHARACTERISTICS: Final = {
         ),
         Characteristic(
             "task_size",
-            "Processors of parallel tasks",
+            message("Processors of parallel tasks"),
             "count",
             "4.7, 4.8",
             lambda store, _: store.sample("n_procs").restrict(low=2.0),
             ("n_procs",),
         ),
         Characteristic(
-            "bag_gap", "Time between bags", "seconds", "4.9, 4.10", _bag_gaps, ("submit_time", "user_id")
+            "bag_gap",
+            message("Time between bags"),
+            "seconds",
+            "4.9, 4.10",
+            _bag_gaps,
+            ("submit_time", "user_id"),
         ),
         Characteristic(
             "daily",
-            "Half hour of the day in which bags begin",
+            message("Half hour of the day in which bags begin"),
             "",
             "4.11, 4.12",
             _daily,
@@ -258,18 +264,23 @@ CHARACTERISTICS: Final = {
         ),
         Characteristic(
             "task_gap",
-            "Time between tasks of a bag",
+            message("Time between tasks of a bag"),
             "seconds",
             "4.13, 4.14",
             _task_gaps,
             ("submit_time", "user_id"),
         ),
         Characteristic(
-            "bag_size", "Tasks of a bag", "count", "4.15, 4.16", _bag_sizes, ("submit_time", "user_id")
+            "bag_size",
+            message("Tasks of a bag"),
+            "count",
+            "4.15, 4.16",
+            _bag_sizes,
+            ("submit_time", "user_id"),
         ),
         Characteristic(
             "variance",
-            "Variance of run times in a bag",
+            message("Variance of run times in a bag"),
             "seconds squared",
             "4.17, 4.18",
             _variances,

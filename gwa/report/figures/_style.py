@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from matplotlib import dates, ticker
 
 from gwa.report import ticks
+from gwa.report.message import message
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -147,7 +148,7 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
         scale = 24 if hours else 1
         places = ticks.linear(low * scale, high * scale, "count", 8)
         set_ticks(axes.xaxis, [(tick.place / scale, tick.label) for tick in places])
-        return f"{'hours' if hours else 'days'} since the start"
+        return message("hours since the start") if hours else message("days since the start")
     clock = ZoneInfo(zone)
     locator = dates.AutoDateLocator(tz=clock, minticks=4, maxticks=9)
     locator.intervald[dates.MICROSECONDLY] = [1_000_000]  # no ticks between seconds, however brief the time
@@ -162,13 +163,19 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
         )
     )
     first, last = (dates.num2date(moment, tz=clock) for moment in axes.get_xlim())
-    return f"{_dates(first, last)}, time in {zone}"
+    return message("{dates}, time in {zone}", dates=_dates(first, last), zone=zone)
 
 
 def _dates(first: "datetime", last: "datetime") -> str:
     """Return what ticks from *first* to *last* do not say: the days where they are hours, or the years."""
     if first.date() == last.date():
-        return f"{first:%-d %b %Y}"
+        return _date(first)
     if (last - first).days < FEW_DAYS:
-        return f"{first:%-d %b} to {last:%-d %b %Y}"
+        start = message("{day} {month}", day=first.day, month=message(f"{first:%b}"))
+        return message("{first} to {last}", first=start, last=_date(last))
     return f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"
+
+
+def _date(moment: "datetime") -> str:
+    """Return the day of a *moment*: 3 Mar 2007."""
+    return message("{day} {month} {year}", day=moment.day, month=message(f"{moment:%b}"), year=moment.year)

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from html import escape
 from io import BytesIO
 from typing import Any
@@ -11,9 +11,13 @@ import matplotlib as mpl
 from lxml import etree
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
+from matplotlib.text import Text
+from matplotlib.ticker import Formatter
 
 from gwa.report.document import Figure
 from gwa.report.figures._style import SETTINGS, VARIABLES
+from gwa.report.language import ENGLISH, Language
+from gwa.report.message import Message, Number, message
 
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "
@@ -27,14 +31,19 @@ PARSER = etree.XMLParser(remove_blank_text=True, remove_comments=True, resolve_e
 Drawing = Callable[[Canvas, Mapping[str, Any]], None]
 
 
-def svg(figure: Figure, drawing: Drawing) -> str:
+def svg(figure: Figure, drawing: Drawing, language: Language) -> str:
     """Return *figure* as SVG text, drawn by *drawing*: no date in it, no random names."""
-    text = saved(figure, drawing, format="svg", metadata={"Date": None}, transparent=True)
+    text = saved(figure, drawing, language, format="svg", metadata={"Date": None}, transparent=True)
     return _dressed(text.decode(), figure)
 
 
-def saved(figure: Figure, drawing: Drawing, **options: Any) -> bytes:  # noqa: ANN401 - as matplotlib has them
-    """Return *figure*, drawn by *drawing*, as matplotlib saves it with *options*."""
+def saved(
+    figure: Figure,
+    drawing: Drawing,
+    language: Language,
+    **options: Any,  # noqa: ANN401 - as matplotlib has them
+) -> bytes:
+    """Return *figure*, drawn by *drawing* with ticks in *language*, as matplotlib saves it with *options*."""
     with mpl.rc_context(), warnings.catch_warnings():
         # Letters that matplotlib's own font lacks are no matter: the page's font draws them.
         warnings.simplefilter("ignore")
@@ -46,9 +55,43 @@ def saved(figure: Figure, drawing: Drawing, **options: Any) -> bytes:  # noqa: A
         drawing(canvas, _clean(figure.data))
         for axes in canvas.axes:
             axes.patch.set_visible(False)
+        if language.code != ENGLISH:
+            _translate(canvas, language)
         content = BytesIO()
         canvas.savefig(content, **options)
     return content.getvalue()
+
+
+def _translate(canvas: Canvas, language: Language) -> None:
+    """Let the numbers, months and words that a drawing adds to its data be in *language*."""
+    for axes in canvas.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(_TranslatedTicks(axis.get_major_formatter(), language))
+        for text in axes.findobj(Text):
+            text.set_text(language(text.get_text()))
+
+
+class _TranslatedTicks(Formatter):
+    """The labels of another *formatter* in a *language*."""
+
+    def __init__(self, formatter: Formatter, language: Language) -> None:
+        self.formatter, self.language = formatter, language
+
+    def __call__(self, value: float, place: int | None = None) -> str:
+        return self.language(self.formatter(value, place))
+
+    def format_ticks(self, values: Sequence[float]) -> list[str]:
+        """Return the labels at *values*; a word of them is the name of a month."""
+        labels = self.formatter.format_ticks(list(values))
+        return [self._label(label) for label in labels]
+
+    def _label(self, label: str) -> str:
+        if isinstance(label, Message | Number):
+            return self.language(label)
+        first, _, rest = label.partition(" ")
+        if first.isdigit() and rest.isalpha():
+            return self.language(message("{day} {month}", day=first, month=rest))
+        return " ".join(map(self.language, label.split(" ")))
 
 
 def _dressed(text: str, figure: Figure) -> str:

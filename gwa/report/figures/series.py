@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gwa.report import thinning
 from gwa.report.document import Figure, Unit, Value
 from gwa.report.formatting import compact
+from gwa.report.message import joined
 from gwa.util.units import DAY
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _level(axes: "Axes", value: float, name: str, *, unit: Unit, inside: bool) -
     if inside:
         axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
     axes.annotate(
-        name if inside else f"↑ {name}: {compact(value, unit)}",
+        name if inside else joined("", ("↑ ", name, ": ", compact(value, unit))),
         (1, value if inside else axes.get_ylim()[1]), (0, 3),
         xycoords=("axes fraction", "data"), textcoords="offset points",
         ha="right", va="bottom", color=_style.INK, annotation_clip=False,
