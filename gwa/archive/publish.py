@@ -87,7 +87,7 @@ def publish(
     name = entry.id + ("-synthetic" if entry.synthetic else "")
     base = folder / (name + SUFFIXES["DuckDB"])
     # What is left out must not stay in free pages of the file: it is written from a copy.
-    with ScratchFolder() as scratch, _made(entry, scratch / "trace", engine) as store:
+    with ScratchFolder() as scratch, made(entry, scratch / "trace", engine) as store:
         if not publish_names:
             _refuse_names(store, entry)
         store.set_header((*_labels(catalogue, entry), *store.header))
@@ -132,7 +132,7 @@ def drawn(report: Report) -> dict[str, str]:
     return {figure.id: draw(figure) for figure in to_draw(report)}
 
 
-def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
+def made(entry: CatalogueEntry, target: Path | None = None, engine: Engine | None = None) -> Store:
     """Return a store in *target* with the trace as its source has it, or as it is generated."""
     if entry.preset:
         return _generated(entry, entry.preset, target, engine)
@@ -145,7 +145,8 @@ def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
     return store
 
 
-def _generated(entry: CatalogueEntry, preset: str, target: Path, engine: Engine) -> Store:
+def _generated(entry: CatalogueEntry, preset: str, target: Path | None, engine: Engine | None) -> Store:
+    from gwa.archive.scheduled import Scheduling, scheduled
     from gwa.models.files import found
     from gwa.models.generate import GenerationRequest, generate_store
     from gwa.models.streams import Extent
@@ -158,6 +159,9 @@ def _generated(entry: CatalogueEntry, preset: str, target: Path, engine: Engine)
         entry.seed,
         header,
     )
+    if entry.policy:
+        how = Scheduling(entry.policy, entry.load, entry.failures)
+        order = scheduled(order, how, entry.cpus)
     return generate_store(order, target, engine)
 
 
