@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from gwa.analysis.build import build
 from gwa.archive.catalogue import Catalogue, CatalogueEntry
+from gwa.archive.link_check import PageLinks
+from gwa.archive.report_excerpts import save_figures, section_texts
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import vocabulary, writer
@@ -100,8 +102,12 @@ def publish(
         drawings = drawn(report)
         about = _about(entry, store, report, drawings)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
-    (folder / REPORT).write_text(html(report, drawings=drawings, above=above), encoding="utf-8")
+    page = html(report, drawings=drawings, above=above)
+    (folder / REPORT).write_text(page, encoding="utf-8")
     content = about | {
+        "figures": save_figures(report, drawings, folder),
+        "sections": section_texts(report),
+        "report": vars(PageLinks.of(page)),
         "key": key(catalogue, entry, publish_names=publish_names),
         "name": name,
         "downloads": list(_downloads(folder, name)),
@@ -228,7 +234,8 @@ def is_complete(folder: Path, wanted: str) -> bool:
         about = json.loads((folder / TRACE_FILE).read_text(encoding="utf-8"))
         sizes = {file["file"]: file["bytes"] for file in about["downloads"]}
         complete = all((folder / file).stat().st_size == size for file, size in sizes.items())
-        return bool(about["key"] == wanted and complete and (folder / REPORT).is_file())
+        whole = complete and all((folder / file).is_file() for file in files_of(folder))
+        return bool(about["key"] == wanted and whole)
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -236,4 +243,4 @@ def is_complete(folder: Path, wanted: str) -> bool:
 def files_of(folder: Path) -> list[str]:
     """Return the names of all files that `publish` made in *folder*, the last one last."""
     about = json.loads((folder / TRACE_FILE).read_text(encoding="utf-8"))
-    return [*(file["file"] for file in about["downloads"]), REPORT, TRACE_FILE]
+    return [*(file["file"] for file in (*about["downloads"], *about["figures"])), REPORT, TRACE_FILE]

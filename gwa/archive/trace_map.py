@@ -127,4 +127,5 @@ def _words(trace: PublishedTrace) -> str:
         f"{number(cpus)} processors" if cpus else "",
         "utilization unknown" if busy is None else f"{fraction(busy)} busy",
     ]
-    return f"{trace.entry.title}: {', '.join(filter(None, parts))}"
+    title = f"{trace.entry.title} (synthetic)" if trace.entry.synthetic else trace.entry.title
+    return f"{title}: {', '.join(filter(None, parts))}"

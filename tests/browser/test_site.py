@@ -74,7 +74,7 @@ def expect_titles(page, *names):
 
 
 def test_the_largest_trace_with_all_memory_is_three_clicks_away(site):
-    site.get_by_label("Every job records").select_option("memory")
+    site.get_by_label("Records", exact=True).select_option("memory")
     site.get_by_role("button", name="Jobs").click()
 
     expect_titles(site, "Large", "Middle")
