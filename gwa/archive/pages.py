@@ -13,7 +13,7 @@ from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
 from gwa.archive.feeds import as_script, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
-from gwa.archive.public_traces import PublicTrace, bibliography, citation, public_traces
+from gwa.archive.public_traces import PublicTrace, bibliography, public_traces
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, Rank, ranking
 from gwa.archive.trace_map import trace_map
@@ -116,19 +116,10 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
             f"{page.name}.html",
             jinja.get_template("written.html").render(root="", here=page.name, page=page, **shared),
         )
-    for trace in site.public:
-        page = jinja.get_template("public_trace.html")
-        yield (
-            f"{PUBLIC}/{trace.key}.html",
-            page.render(
-                root="../",
-                here="",
-                trace=trace,
-                citation=citation(trace),
-                bibtex=bibliography(trace),
-                **shared,
-            ),
-        )
+    template = jinja.get_template("public_trace.html")
+    for public in site.public:
+        text = template.render(root="../", here="", trace=public, bibtex=bibliography(public), **shared)
+        yield f"{PUBLIC}/{public.key}.html", text
     yield from _trace_pages(site, jinja, shared)
 
 

@@ -353,7 +353,7 @@ def test_two_traces_are_compared_by_what_an_operator_asks_and_chance_stands_besi
     figures = [figure.id for figure in report.figures()]
 
     assert [column.label for column in table.columns] == ["Question", "A", "B", "Difference, beside chance"]
-    assert "more than chance" in wait[-1]
+    assert "more than chance" in str(wait[-1])
     assert {finding.section for finding in report.findings} == {"levels"}
     assert not any("log ratio" in finding.text or "in a row" in finding.text for finding in report.findings)
     assert figures[0] == "compare-wait-1"

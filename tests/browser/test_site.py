@@ -75,7 +75,7 @@ def expect_titles(page, *names):
 
 
 def test_the_largest_trace_with_all_memory_is_three_clicks_away(site):
-    site.get_by_label("Records", exact=True).select_option("memory")
+    site.locator("#records").select_option("memory")
     site.get_by_role("button", name="Jobs").click()
 
     expect_titles(site, "Large", "Middle")
@@ -154,8 +154,9 @@ def test_the_search_finds_sections_of_reports_by_words_of_any_form_and_by_keys(s
 
 
 def test_a_trace_to_fetch_has_a_page_with_its_command_and_citation(site):
-    site.get_by_role("link", name="Public traces").click()
-    site.get_by_role("link", name="KTH").first.click()
+    site.get_by_role("link", name="Public traces").first.click()
+    expect(site.get_by_role("heading", level=1)).to_have_text("Public traces")
+    site.get_by_role("row").filter(has_text="gwa fetch kth-sp2").get_by_role("link").click()
     expect(site.locator("#get ~ pre").first).to_contain_text("gwa fetch kth")
     with site.expect_download() as got:
         site.get_by_role("link", name="BibTeX").click()
@@ -290,7 +291,7 @@ def test_a_link_carries_the_query(console, context):
 
 def test_a_click_inserts_a_column_and_results_are_saved_as_json(console):
     console.get_by_label("Query").fill("")
-    console.get_by_role("button", name="n_procs").click()
+    console.get_by_role("button", name="n_procs", exact=True).click()
     expect(console.get_by_label("Query")).to_have_value("n_procs")
     ask(console, "select 1 as one, 'a' as two, null as three")
     with console.expect_download() as got:
