@@ -241,7 +241,12 @@ def test_a_rebuild_without_changes_starts_no_process_and_reads_no_report(fresh, 
     build(fresh / "site", fresh / "public")
     read = []
     text_of = Path.read_text
-    monkeypatch.setattr(Path, "read_text", lambda path, *a, **k: read.append(path) or text_of(path, *a, **k))
+
+    def noted(path, *arguments, **options):
+        read.append(path)
+        return text_of(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", noted)
     monkeypatch.setattr("subprocess.Popen", None)
     outcome = build(fresh / "site", fresh / "public")
 

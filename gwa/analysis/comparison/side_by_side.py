@@ -62,7 +62,4 @@ def _difference(level: LevelDifference | None) -> str | None:
         return None
     verdict = VERDICTS.get(level.verdict, level.verdict)
     change = f"{100 * level.change:+.0f} {'points' if level.measure.is_share else '%'}".replace("-", "−")
-    verdict = {"differs": "more than chance", "differs a little": "little, but more than chance"}
-    return (
-        f"{level.measure.title} per {level.interval}: {change}, {verdict.get(level.verdict, level.verdict)}."
-    )
+    return f"{level.measure.title} per {level.interval}: {change}, {verdict}."
