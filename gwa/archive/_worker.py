@@ -6,7 +6,6 @@ from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from gwa.analysis.comparison.compare import compare
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.publish import ONE_THREAD, Withheld, drawn
 from gwa.errors import GwaError, OutputError
@@ -58,6 +57,8 @@ def attempt(task: Task) -> Said:
 
 def make_pair(catalogue: Catalogue, names: Sequence[str], folder: Path, memory: str | None) -> None:
     """Write the page that compares traces of the site in *folder*."""
+    from gwa.analysis.comparison.compare import compare  # only where something is compared: it takes a second
+
     with ExitStack() as stack:
         stores = []
         for name in names:

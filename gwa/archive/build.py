@@ -7,13 +7,13 @@ What has not changed is taken over from the site that stands there. A broken tra
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Concatenate, Final, TypeAlias, TypeVar
+from typing import Any, Concatenate, Final, TypeAlias, TypeVar
 
 from gwa.archive import sql_console as console
 from gwa.archive._worker import Said, Task, apart, attempt, make_pair
@@ -21,11 +21,13 @@ from gwa.archive.catalogue import NAME, Catalogue, CatalogueEntry, read_catalogu
 from gwa.archive.citation import bibtex, ris
 from gwa.archive.feeds import as_script, catalog, dataset, feed, sitemap
 from gwa.archive.leaderboard import read_board
-from gwa.archive.link_check import broken_links
+from gwa.archive.link_check import PageLinks, broken_links
 from gwa.archive.markdown_pages import PICTURES, written
-from gwa.archive.pages import Site, pages, search_index
-from gwa.archive.publish import files_of, is_complete, key, publish
-from gwa.archive.published import BROKEN, WITHHELD, read_published
+from gwa.archive.pages import PUBLIC, Site, pages
+from gwa.archive.public_traces import bibliography
+from gwa.archive.publish import REPORT, files_of, is_complete, key, publish
+from gwa.archive.published import BROKEN, WITHHELD, PublishedTrace, read_published
+from gwa.archive.search_index import search_index
 from gwa.errors import DefinitionError
 from gwa.util.assets import asset
 from gwa.util.atomic_swap import replacing
@@ -104,7 +106,7 @@ class _Site:
         keys = [key(self.catalogue, entry, publish_names=names) for entry in entries]
         wanted = sha256("".join(keys).encode()).hexdigest()
         previous = self.old / PAIRS / mark.name if self.old else None
-        if previous and previous.is_file() and previous.read_text(encoding="utf-8") == wanted:
+        if previous and previous.is_file() and _mark(previous).get("key") == wanted:
             _link(previous, mark)
             _link(previous.with_suffix(".html"), page)
             return ""
@@ -113,7 +115,8 @@ class _Site:
         )
         if outcome != "made":
             return f"{name}: {message}"
-        mark.write_text(wanted, encoding="utf-8")
+        links = PageLinks.of(page.read_text(encoding="utf-8"))
+        mark.write_text(json.dumps({"key": wanted, "page": vars(links)}), encoding="utf-8")
         return ""
 
 
@@ -148,7 +151,8 @@ def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome
         _copy(site, folder)
         _write(Site(catalogue, traces, texts, console.engine_version(site), compared_pairs, board), folder)
         messages = (*(message for _, _, message in results.values()), *compared.values())
-        problems = (*filter(None, messages), *broken_links(folder, catalogue.url))
+        known = _known_links(folder, traces, compared_pairs)
+        problems = (*filter(None, messages), *broken_links(folder, catalogue.url, known))
     unchanged = tuple(name for name, (was_kept, _, _) in results.items() if was_kept)
     built = tuple(name for name, (was_kept, failure, _) in results.items() if not was_kept and not failure)
     return Outcome(built, unchanged, problems, catalogue.url)
@@ -161,6 +165,30 @@ def is_site(folder: Path) -> bool:
     except (OSError, ValueError, LookupError, TypeError):
         return False
     return str(generator).startswith("gwa ")
+
+
+def _mark(path: Path) -> dict[str, Any]:
+    """Return what is kept beside a page that compares traces; nothing where that is damaged."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _known_links(
+    folder: Path, traces: Sequence[PublishedTrace], pairs: Sequence[str]
+) -> dict[Path, PageLinks]:
+    """Return the links of reports and comparisons, which were read when each was made."""
+    known = {
+        folder / "traces" / trace.entry.id / REPORT: PageLinks(**trace.about["report"])
+        for trace in traces
+        if not trace.failure
+    }
+    for name in pairs:
+        page = folder / PAIRS / f"{name}.html"
+        known[page] = PageLinks(**_mark(page.with_suffix(".key"))["page"])
+    return known
 
 
 def _each(
@@ -184,6 +212,7 @@ def _write(site: Site, folder: Path) -> None:
     """Write what depends on all traces; it is small, and always built again."""
     names = []
     for path, text in pages(site):
+        (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
         names.append(path)
     files = {
@@ -197,6 +226,8 @@ def _write(site: Site, folder: Path) -> None:
         files[f"{trace_folder}/croissant.json"] = as_script(record) + "\n"
         files[f"{trace_folder}/{trace.about['name']}.bib"] = bibtex(trace.entry, address)
         files[f"{trace_folder}/{trace.about['name']}.ris"] = ris(trace.entry, address)
+    for public in site.public:
+        files[f"{PUBLIC}/{public.key}.bib"] = bibliography(public)
     if site.catalogue.url:
         files |= {"feed.xml": feed(site.catalogue), "sitemap.xml": sitemap(site.catalogue, names)}
     for name, text in files.items():

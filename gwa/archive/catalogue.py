@@ -31,6 +31,8 @@ Text = Annotated[str, Check(str.strip, "a text")]
 Url = Annotated[str, Check(lambda url: not url or URL.fullmatch(url), "one such as https://host/folder/")]
 Count = Annotated[int, Check(lambda number: number >= 1, "a whole number of at least 1")]
 Seed = Annotated[int, Check(lambda number: number >= 0, "a whole number of at least 0")]
+Share = Annotated[float, Check(lambda share: 0 <= share < 1, "a share of at least 0 and below 1")]
+Load = Annotated[float, Check(lambda load: 0 < load <= 1, "a share above 0, up to 1")]
 Days = Annotated[float, Check(lambda days: days >= MINIMUM_DAYS, f"a number of at least {MINIMUM_DAYS}")]
 
 
@@ -48,8 +50,10 @@ class CatalogueEntry:
     One trace of the catalogue.
 
     *source* is its file or folder; or a *preset* makes it: so many *jobs* or *days*, from a *seed*, on *cpus*
-    processors. *synthetic* traces are labelled so everywhere, and their names are those of no person. *names*
-    are those that may be published of a real trace, such as those of queues, and lines of its header.
+    processors. With a *policy* its jobs are scheduled, on a machine that they keep busy to a *load*, and a
+    share of *failures* is marked as failed (`gwa.archive.scheduled`). *synthetic* traces are labelled so
+    everywhere, and their names are those of no person. *names* are those that may be published of a real
+    trace, such as those of queues, and lines of its header.
     """
 
     id: Id
@@ -70,11 +74,19 @@ class CatalogueEntry:
     days: Days | None = None
     seed: Seed = 1
     cpus: Count | None = None
+    policy: str = ""
+    load: Load = 0.7
+    failures: Share = 0.0
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """An archive: *title*, a line *about* it, its *url* where known, traces, and *pairs* to compare."""
+    """
+    An archive: *title*, a line *about* it, its *url* where known, traces, and *pairs* to compare.
+
+    *featured* are the ids of traces that the front page shows first; *public* says whether it has pages of
+    the traces that ``gwa fetch`` knows.
+    """
 
     folder: Path
     title: str
@@ -83,6 +95,8 @@ class Catalogue:
     contact: str = ""
     pairs: tuple[tuple[str, str], ...] = ()
     entries: tuple[CatalogueEntry, ...] = ()
+    featured: tuple[str, ...] = ()
+    public: bool = False
 
     def entry(self, name: str) -> CatalogueEntry:
         """Return the entry with an id; raise `KeyError` where there is none."""
@@ -96,6 +110,8 @@ class _Archive:
     url: Url = ""
     contact: str = ""
     compare: tuple[tuple[str, ...], ...] = ()
+    featured: tuple[str, ...] = ()
+    public: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +132,20 @@ def read_catalogue(folder: Path) -> Catalogue:
                 raise DefinitionError(f"trace[{place}].id: '{name}' is that of trace[{ids.index(name)}], too")
         about, contact = archive.about.strip(), archive.contact.strip()
         pairs = _pairs(archive.compare, ids)
-        return Catalogue(folder, archive.title.strip(), about, archive.url, contact, pairs, entries)
+        for place, name in enumerate(archive.featured):
+            if name not in ids:
+                raise refusal(f"archive.featured[{place}]", name, f"one of {', '.join(ids)[:400]}")
+        return Catalogue(
+            folder,
+            archive.title.strip(),
+            about,
+            archive.url,
+            contact,
+            pairs,
+            entries,
+            archive.featured,
+            archive.public,
+        )
 
 
 def _entry(folder: Path, at: str, entry: CatalogueEntry) -> CatalogueEntry:
@@ -127,6 +156,7 @@ def _entry(folder: Path, at: str, entry: CatalogueEntry) -> CatalogueEntry:
         _check_preset(at, entry.preset)
         if (entry.jobs is None) == (entry.days is None):
             raise DefinitionError(f"{at}: expected either jobs or days")
+    _check_policy(at, entry)
     texts: Any = {name: text.strip() for name, text in vars(entry).items() if isinstance(text, str)}
     return replace(
         entry,
@@ -142,6 +172,17 @@ def _check_preset(at: str, preset: str) -> None:
 
     if preset not in presets():
         raise refusal(f"{at}.preset", preset, f"one of {', '.join(presets())}")
+
+
+def _check_policy(at: str, entry: CatalogueEntry) -> None:
+    from gwa.simulation.backfilling import POLICIES
+
+    if entry.policy and entry.preset is None:
+        raise DefinitionError(f"{at}.policy: only a trace of a preset is scheduled, expected no policy")
+    if entry.policy and entry.policy not in POLICIES:
+        raise refusal(f"{at}.policy", entry.policy, f"one of {', '.join(POLICIES)}")
+    if entry.failures and not entry.policy:
+        raise DefinitionError(f"{at}.failures: only scheduled jobs end somehow, expected a policy as well")
 
 
 def _inside(folder: Path, at: str, source: Path) -> Path:

@@ -16,7 +16,8 @@ FOLDER: Final = "pages"
 PICTURES: Final = "pictures"
 MAXIMUM_BYTES: Final = 1_000_000
 RESERVED: Final = {
-    "404", "compare", "console", "formats", "index", "leaderboard", "models", "ranking", "search", "traces",
+    "404", "compare", "console", "formats", "index", "leaderboard", "models", "public", "ranking", "search",
+    "traces",
 }  # fmt: skip
 """The names of pages that are made of the catalogue."""
 

@@ -1,8 +1,6 @@
 """The pages of an archive: the variables of each; templates in ``templates/site`` only place them."""
 
-import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -11,10 +9,11 @@ from urllib.parse import urlsplit
 import jinja2
 from markupsafe import Markup
 
-from gwa.archive.catalogue import Catalogue
+from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
 from gwa.archive.feeds import as_script, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
+from gwa.archive.public_traces import PublicTrace, bibliography, public_traces
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, Rank, ranking
 from gwa.archive.trace_map import trace_map
@@ -22,7 +21,7 @@ from gwa.formats.registry import all_formats
 from gwa.models.base import models, presets
 from gwa.report.formatting import show
 from gwa.report.html import exact, printable, prose
-from gwa.store.schema import FIELDS
+from gwa.store.schema import FIELDS, Field
 from gwa.util.assets import asset
 
 COMPARED: Final = (
@@ -36,18 +35,26 @@ COMPARED: Final = (
 """The facts that the page for comparing traces shows."""
 
 RECORDED_FIELDS: Final = {
-    "UsedMemory": "memory",
     "WaitTime": "waits",
-    "ReqTime": "requested times",
-    "Status": "outcomes",
     "UserID": "users",
+    "ReqTime": "requests",
+    "Status": "outcomes",
+    "UsedMemory": "memory",
+    "NGPUs": "GPUs",
     "ExecutableID": "programs",
 }
-"""The fields that the front page names where every job of a trace records them."""
+"""The fields for which the front page has marks, where most jobs of a trace record them."""
 
+MOST_JOBS: Final = 0.5
 
 FEATURED: Final = 3
-"""Traces that the front page shows with a picture: the first of the catalogue."""
+"""Traces that the front page shows with a picture, unless the catalogue says which."""
+
+LATEST: Final = 5
+"""Changes that the front page lists."""
+
+PUBLIC: Final = "public"
+"""The folder with the pages of traces that ``gwa fetch`` knows."""
 
 NOT_FOUND: Final = "404"
 """The page that servers show under any address, so its links start at the root of the server."""
@@ -80,6 +87,11 @@ class Site:
         return [pair for pair in self.catalogue.pairs if "--".join(pair) in self.compared]
 
     @cached_property
+    def public(self) -> list[PublicTrace]:
+        """The traces that ``gwa fetch`` knows, if the archive has pages of them."""
+        return list(public_traces().values()) if self.catalogue.public else []
+
+    @cached_property
     def available(self) -> list[PublishedTrace]:
         """The traces without a failure."""
         return [trace for trace in self.traces if not trace.failure]
@@ -104,6 +116,17 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
             f"{page.name}.html",
             jinja.get_template("written.html").render(root="", here=page.name, page=page, **shared),
         )
+    template = jinja.get_template("public_trace.html")
+    for public in site.public:
+        text = template.render(root="../", here="", trace=public, bibtex=bibliography(public), **shared)
+        yield f"{PUBLIC}/{public.key}.html", text
+    yield from _trace_pages(site, jinja, shared)
+
+
+def _trace_pages(
+    site: Site, jinja: jinja2.Environment, shared: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Yield the pages of each trace of the archive."""
     for trace in site.traces:
         place = f"traces/{trace.entry.id}"
         variables = {"root": "../../", "here": "", "trace": trace, **shared}
@@ -114,7 +137,10 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
         yield f"{place}/index.html", template.render(**variables, **_trace_variables(site, trace))
         fields = [field for field in FIELDS if trace.shares.get(field.title)]
         console = jinja.get_template("console.html")
-        yield f"{place}/console.html", console.render(**variables, examples=EXAMPLE_QUERIES, fields=fields)
+        yield (
+            f"{place}/console.html",
+            console.render(**variables, examples=EXAMPLE_QUERIES, fields=fields, tables=_tables(fields)),
+        )
 
 
 EXAMPLE_QUERIES: Final = (
@@ -132,6 +158,13 @@ EXAMPLE_QUERIES: Final = (
 """Queries offered in the console."""
 
 
+def _tables(fields: Sequence[Field]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the tables that a query can use: columns of each, and what they mean."""
+    jobs = [(field.name, field.meaning + (f", {field.unit}" if field.unit else "")) for field in fields]
+    header = [("key", "what a line of the header is called"), ("value", "what it says")]
+    return [("jobs", jobs), ("header", header)]
+
+
 def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
     """Return the variables of each page on all traces, by the name of the page."""
     labels = {name: label for trace in site.available for name, label in trace.about["labels"].items()}
@@ -140,8 +173,10 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
     return {
         "index": {
             "recorded": RECORDED_FIELDS,
+            "marks": {trace.entry.id: _marks(trace) for trace in site.available},
             "map": trace_map(site.available),
-            "featured": [trace for trace in site.available if trace.about.get("answers")][:FEATURED],
+            "featured": _featured(site),
+            "latest": _latest(site),
         },
         "ranking": {"measures": MEASURES},
         "compare": {"facts": facts},
@@ -150,7 +185,27 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
         "search": {},
         NOT_FOUND: {},
         **board,
+        **({PUBLIC: {}} if site.public else {}),
     }
+
+
+def _marks(trace: PublishedTrace) -> list[tuple[str, float]]:
+    """Return what most jobs of a trace record, each with the share of jobs that do."""
+    shares = ((name, trace.shares.get(field) or 0.0) for field, name in RECORDED_FIELDS.items())
+    return [(name, share) for name, share in shares if share >= MOST_JOBS]
+
+
+def _featured(site: Site) -> list[PublishedTrace]:
+    """Return the traces that the catalogue features, or its first ones; with a picture."""
+    shown = {trace.entry.id: trace for trace in site.available if trace.about.get("answers")}
+    wanted = site.catalogue.featured or tuple(shown)[:FEATURED]
+    return [shown[name] for name in wanted if name in shown]
+
+
+def _latest(site: Site) -> list[tuple[CatalogueEntry, CatalogueChange]]:
+    """Return the newest change of each trace, the newest first."""
+    newest = [(trace.entry, trace.entry.changes[0]) for trace in site.available if trace.entry.changes]
+    return sorted(newest, key=lambda pair: pair[1].date, reverse=True)[:LATEST]
 
 
 def _made(archive: Site) -> dict[str, list[PublishedTrace]]:
@@ -180,40 +235,12 @@ def _trace_variables(site: Site, trace: PublishedTrace) -> dict[str, Any]:
     }
 
 
-def search_index(site: Site) -> str:
-    """Return the search index as a script: address, title and words of every page."""
-    entries = []
-    for trace in site.traces:
-        entry = trace.entry
-        findings = (text for text, _, _ in trace.about.get("findings", ()))
-        words = (entry.system, entry.provider, entry.notes, *findings)
-        title = f"{entry.title} (synthetic)" if entry.synthetic else entry.title
-        entries.append((f"traces/{entry.id}/index.html", title, f"{entry.id} {' '.join(words)}"))
-    entries += [(f"{page.name}.html", page.title, page.text) for page in site.written]
-    if site.board:
-        entries += [("leaderboard.html", "Leaderboard of models", site.board.legend)]
-    measures = " ".join(f"{measure.title} {measure.about}" for measure in MEASURES)
-    entries += [("ranking.html", "Ranking", measures)]
-    entries += [
-        ("models.html", f"Model: {model.title}", f"{model.name} {model.source} {model.about()}")
-        for model in models().values()
-    ]
-    entries += [
-        ("formats.html", f"Format: {kind.title}", f"{kind.name} {kind.notes}") for kind in all_formats()
-    ]
-    short = [(url, title, _words(text)) for url, title, text in entries]
-    return f"globalThis.gwaIndex = {json.dumps(short, ensure_ascii=False, separators=(',', ':'))};\n"
-
-
-def _words(text: str) -> str:
-    return re.sub(r"[\s|#*`]+", " ", text)[:2000].strip()
-
-
 def _environment() -> jinja2.Environment:
     """Return a Jinja environment that escapes everything."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(str(asset("templates", "site"))),
         autoescape=True,
+        auto_reload=False,
         undefined=jinja2.StrictUndefined,
         finalize=printable,
         trim_blocks=True,

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from gwa.analysis.build import build
 from gwa.archive.catalogue import Catalogue, CatalogueEntry
+from gwa.archive.link_check import PageLinks
+from gwa.archive.report_excerpts import save_figures, section_texts
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import vocabulary, writer
@@ -87,7 +89,7 @@ def publish(
     name = entry.id + ("-synthetic" if entry.synthetic else "")
     base = folder / (name + SUFFIXES["DuckDB"])
     # What is left out must not stay in free pages of the file: it is written from a copy.
-    with ScratchFolder() as scratch, _made(entry, scratch / "trace", engine) as store:
+    with ScratchFolder() as scratch, made(entry, scratch / "trace", engine) as store:
         if not publish_names:
             _refuse_names(store, entry)
         store.set_header((*_labels(catalogue, entry), *store.header))
@@ -100,8 +102,12 @@ def publish(
         drawings = drawn(report)
         about = _about(entry, store, report, drawings)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
-    (folder / REPORT).write_text(html(report, drawings=drawings, above=above), encoding="utf-8")
+    page = html(report, drawings=drawings, above=above)
+    (folder / REPORT).write_text(page, encoding="utf-8")
     content = about | {
+        "figures": save_figures(report, drawings, folder),
+        "sections": section_texts(report),
+        "report": vars(PageLinks.of(page)),
         "key": key(catalogue, entry, publish_names=publish_names),
         "name": name,
         "downloads": list(_downloads(folder, name)),
@@ -132,7 +138,7 @@ def drawn(report: Report) -> dict[str, str]:
     return {figure.id: draw(figure) for figure in to_draw(report)}
 
 
-def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
+def made(entry: CatalogueEntry, target: Path | None = None, engine: Engine | None = None) -> Store:
     """Return a store in *target* with the trace as its source has it, or as it is generated."""
     if entry.preset:
         return _generated(entry, entry.preset, target, engine)
@@ -145,7 +151,8 @@ def _made(entry: CatalogueEntry, target: Path, engine: Engine) -> Store:
     return store
 
 
-def _generated(entry: CatalogueEntry, preset: str, target: Path, engine: Engine) -> Store:
+def _generated(entry: CatalogueEntry, preset: str, target: Path | None, engine: Engine | None) -> Store:
+    from gwa.archive.scheduled import Scheduling, scheduled
     from gwa.models.files import found
     from gwa.models.generate import GenerationRequest, generate_store
     from gwa.models.streams import Extent
@@ -158,6 +165,9 @@ def _generated(entry: CatalogueEntry, preset: str, target: Path, engine: Engine)
         entry.seed,
         header,
     )
+    if entry.policy:
+        how = Scheduling(entry.policy, entry.load, entry.failures)
+        order = scheduled(order, how, entry.cpus)
     return generate_store(order, target, engine)
 
 
@@ -224,7 +234,8 @@ def is_complete(folder: Path, wanted: str) -> bool:
         about = json.loads((folder / TRACE_FILE).read_text(encoding="utf-8"))
         sizes = {file["file"]: file["bytes"] for file in about["downloads"]}
         complete = all((folder / file).stat().st_size == size for file, size in sizes.items())
-        return bool(about["key"] == wanted and complete and (folder / REPORT).is_file())
+        whole = complete and all((folder / file).is_file() for file in files_of(folder))
+        return bool(about["key"] == wanted and whole)
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -232,4 +243,4 @@ def is_complete(folder: Path, wanted: str) -> bool:
 def files_of(folder: Path) -> list[str]:
     """Return the names of all files that `publish` made in *folder*, the last one last."""
     about = json.loads((folder / TRACE_FILE).read_text(encoding="utf-8"))
-    return [*(file["file"] for file in about["downloads"]), REPORT, TRACE_FILE]
+    return [*(file["file"] for file in (*about["downloads"], *about["figures"])), REPORT, TRACE_FILE]

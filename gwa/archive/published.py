@@ -33,6 +33,12 @@ class PublishedTrace:
         """The share of jobs that record each field, by its title in GWF."""
         return {title: share for title, _, share in self.about.get("fields", ())}
 
+    @property
+    def busy(self) -> tuple[float | None, bool]:
+        """The mean utilization, and whether it is only known to be at least that; None if it is unknown."""
+        mean = self.number("utilization.mean")
+        return (mean, False) if mean is not None else (self.number("utilization.at_least"), True)
+
     def number(self, name: str) -> float | None:
         """Return a fact that is a number, or None."""
         value = self.facts.get(name)

@@ -68,7 +68,7 @@ def trace_map(traces: Sequence[PublishedTrace]) -> TraceMap | None:
             across.place(one),
             up.place(other),
             _radius(trace.number("trace.cpus"), cpus),
-            _shade(trace.number("utilization.mean")),
+            _shade(trace.busy[0]),
             trace.entry.title,
             _words(trace),
         )
@@ -119,12 +119,12 @@ def _shade(utilization: float | None) -> int:
 
 def _words(trace: PublishedTrace) -> str:
     """Return a sentence on a trace, for who points at its dot or has it read aloud."""
-    jobs, span, cpus, busy = (
-        trace.number(name) for name in ("trace.jobs", "trace.span_seconds", "trace.cpus", "utilization.mean")
-    )
+    jobs, span, cpus = (trace.number(name) for name in ("trace.jobs", "trace.span_seconds", "trace.cpus"))
+    busy, at_least = trace.busy
     parts = [
         f"{number(jobs or 0)} jobs in {seconds(span or 0)}",
         f"{number(cpus)} processors" if cpus else "",
-        "utilization unknown" if busy is None else f"{fraction(busy)} busy",
+        "utilization unknown" if busy is None else f"{'at least ' if at_least else ''}{fraction(busy)} busy",
     ]
-    return f"{trace.entry.title}: {', '.join(filter(None, parts))}"
+    title = f"{trace.entry.title} (synthetic)" if trace.entry.synthetic else trace.entry.title
+    return f"{title}: {', '.join(filter(None, parts))}"

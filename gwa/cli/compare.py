@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     metavar="WHEN",
     help="Compare this period of one trace with its --period: dates as there, or previous.",
 )
+@click.option("--names", metavar="A,B,…", help="What the traces are called on the page, in their order.")
 @looks
 @parts
 @engines
@@ -60,17 +61,19 @@ def command(
     like: str | None,
     against: Path | None,
     against_period: str | None,
+    names: str | None,
     **params: Any,
 ) -> None:
     """
-    Compare 2 to 20 traces, or one with an archive: what differs most comes first.
+    Compare 2 to 20 traces, or one with an archive.
 
-    Each distance is shown with that of one half of a trace from the other half: differences beyond it are
-    unlikely to be chance.
+    The answers to the operator's questions come first, side by side. Each difference is shown with what chance
+    would do: the distance of one half of a trace from the other half.
 
     \b
     Examples:
       gwa compare sample_traces/swf/tiny.swf sample_traces/sge/accounting
+      gwa compare march.gwf april.gwf --names March,April
       gwa compare sample_traces/swf/tiny.swf --against archive
       gwa compare sample_traces/swf/tiny.swf --period this-week --against-period previous
     """
@@ -89,6 +92,8 @@ def command(
             if against_period
             else [(whole.name, part_of(whole, params).store) for whole in wholes]
         )
+        if names:
+            stores = _named(stores, names)
         remarks = []
         if like:
             stores, remark = LIKE[like](stores)
@@ -96,6 +101,16 @@ def command(
         report = compare(stores, references, remarks, reading(params).progress)
         for path in write(report, folder, "comparison", kinds, **look):
             echo(path)
+
+
+def _named(stores: "Stores", names: str) -> "Stores":
+    """Return *stores* called by *names*, parted by commas; another number of them is a usage error."""
+    called = [name.strip() for name in names.split(",")]
+    if len(called) != len(stores) or not all(called):
+        raise click.BadParameter(
+            f"{len(stores)} traces are compared, expected as many names", param_hint="--names"
+        )
+    return [(name, store) for name, (_, store) in zip(called, stores, strict=True)]
 
 
 def _periods(wholes: "Sequence[Trace]", earlier: str, params: dict[str, Any]) -> "Stores":

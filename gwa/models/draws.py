@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
 
 import numpy as np
+import scipy  # imports scipy.optimize, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from gwa.errors import ModelError
 from gwa.models.parameters import Parameters, Quantity
@@ -125,5 +125,7 @@ def minimize_loss(distribution: D, loss: Callable[[D], float]) -> D:
 
     values = np.array(list(distribution.values().values()))
     start: Floats = np.where(positive, np.log(np.where(positive, values, 1.0)), values)
-    result = minimize(loss_at, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-6})
+    result = scipy.optimize.minimize(
+        loss_at, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-6}
+    )
     return with_parameters(np.asarray(result.x))

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Annotated, Self
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy  # imports scipy.optimize, which is slow, at its first use
 
 from gwa.models.parameters import Parameters, Quantity
 from gwa.statistics.sample import Floats, Ints, Sample
@@ -37,7 +37,11 @@ class LabelRuns(Parameters):
         if not low < mean < high:
             return cls(MAXIMUM_EXPONENT if mean <= low else 0.0, longest)
         return cls(
-            float(brentq(lambda exponent: Zipf(exponent, longest).mean() - mean, 0.0, MAXIMUM_EXPONENT)),
+            float(
+                scipy.optimize.brentq(
+                    lambda exponent: Zipf(exponent, longest).mean() - mean, 0.0, MAXIMUM_EXPONENT
+                )
+            ),
             longest,
         )
 

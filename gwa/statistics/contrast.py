@@ -10,8 +10,8 @@ from functools import cache
 from typing import Final
 
 import numpy as np
+import scipy  # imports scipy.signal, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.signal import lfilter
 
 from gwa.statistics.numeric import floats
 from gwa.statistics.sample import Floats
@@ -101,5 +101,5 @@ def _null(first: int, second: int, cycle: int) -> Floats:
     """Return the statistic of series of these lengths that remember, and do not differ."""
     rng = np.random.default_rng(_SEED)
     noise = rng.standard_normal((_DRAWS, _WARM_UP + first + second))
-    series = lfilter([1.0], [1.0, -_COEFFICIENT], noise, axis=1)[:, _WARM_UP:]
+    series = scipy.signal.lfilter([1.0], [1.0, -_COEFFICIENT], noise, axis=1)[:, _WARM_UP:]
     return _statistic(*_without_cycle(series[:, :first], series[:, first:], cycle))

@@ -67,7 +67,7 @@ def test_what_was_changed_is_told_first_and_measured_as_scipy_does(make_store):
     assert rows["Run time, seconds"]["distance"] == pytest.approx(expected)
     assert rows["Run time, seconds"]["verdict"] == "differs"
     assert next(iter(rows)) in {"Run time, seconds", "Squashed area of a job"}
-    assert any(found.id == "differs-run-time" for found in report.findings)
+    assert any(found.id == "level-runtime" for found in report.findings)
     times = [row["times"] for row in rows.values() if row["times"] is not None]
     assert times == sorted(times, reverse=True)
 
@@ -202,7 +202,7 @@ def test_an_archive_is_a_folder_of_facts(tmp_path, make_store):
     report = compare([("x", made(make_store, 1, jobs=100))], archive)
     assert (report.title, [section.id for section in report.sections]) == ("x among 2 traces", ["archive"])
     (row,) = [row for row in cells(report, "standing-1") if row["fact"] == "Jobs"]
-    assert (row["own"], row["least"], row["most"], row["percentile"]) == ("100", "5", "50", 1.0)
+    assert (row["own"], row["low"], row["high"], row["percentile"]) == ("100", "9.5", "45.5", 1.0)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "{", '{"jobs": 1}'])
@@ -242,7 +242,7 @@ def test_a_variance_is_no_duration(sample):
     rows = cells_of(rank_among_references([summary], thesis_facts()), "standing-1")
     (variance,) = (row for row in rows if row["fact"] == "Typical variance of run times in a bag")
 
-    assert all(variance[key].endswith(" s²") for key in ("own", "least", "middle", "most"))
+    assert all(variance[key].endswith(" s²") for key in ("own", "low", "middle", "high"))
     (run_time,) = (row for row in rows if row["fact"] == "Typical run time")
     assert run_time["own"].endswith(("min", "h", "s"))
     assert "²" not in run_time["own"]
@@ -337,3 +337,27 @@ def test_nothing_is_scheduled_for_a_comparison(make_store, monkeypatch):
 
     monkeypatch.setattr(scheduling, "_schedule", refuse)
     assert compare([("a", made(make_store, 1, jobs=200)), ("b", made(make_store, 2, jobs=200))]).sections
+
+
+def test_two_traces_are_compared_by_what_an_operator_asks_and_chance_stands_beside_it(make_store):
+    """Whatever differs most among the measures of modellers, the first words are not about it."""
+
+    def store(seed, wait):
+        rng = np.random.default_rng(seed)
+        waits, failed = rng.exponential(wait, 4000).tolist(), rng.random(4000) < 0.1 * seed
+        return made(make_store, seed, wait_time=waits, status=np.where(failed, 0, 1).tolist())
+
+    report = compare([("A", store(1, 60)), ("B", store(2, 6000))])
+    (table,) = [block for block in report.sections[0].blocks if isinstance(block, Table)]
+    wait = next(row for row in table.rows if row[0] == "How long did jobs wait?")
+    figures = [figure.id for figure in report.figures()]
+
+    assert [column.label for column in table.columns] == ["Question", "A", "B", "Difference, beside chance"]
+    assert "more than chance" in str(wait[-1])
+    assert {finding.section for finding in report.findings} == {"levels"}
+    assert not any("log ratio" in finding.text or "in a row" in finding.text for finding in report.findings)
+    assert figures[0] == "compare-wait-1"
+    shares = {fact.id: fact.value for fact in report.facts() if fact.id.endswith("jobs.failed.share")}
+    assert shares["compare.1.jobs.failed.share"] == pytest.approx(0.1, abs=0.02)
+    assert report.sections[-1].id == "differences"
+    assert report.sections[-1].view == "modeller"

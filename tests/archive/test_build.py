@@ -225,6 +225,37 @@ def test_nothing_is_made_anew_where_nothing_changed(fresh):
     assert contents(fresh / "public") == before
 
 
+def test_the_search_knows_the_sections_of_reports_and_stays_small(built):
+    home, _ = built
+    script = (home / "public/search-index.js").read_text()
+    index = json.loads(script.partition("=")[2].rstrip(";\n"))
+    ((folder, title, sections),) = index["reports"]
+    report = (home / "public" / folder / "report.html").read_text()
+
+    assert title.endswith("(synthetic)")
+    assert all(f'id="{name}"' in report for name, _, _ in sections)
+    assert {"utilization", "run-times"} <= {name for name, _, _ in sections}
+    assert max(len(json.dumps(one)) for one in index["reports"]) < 12_000, "twenty take less than 300 kB"
+
+
+def test_a_rebuild_without_changes_starts_no_process_and_reads_no_report(fresh, monkeypatch):
+    (fresh / "site/archive.toml").write_text(CATALOGUE.partition('[[trace]]\nid = "named"')[0])
+    build(fresh / "site", fresh / "public")
+    read = []
+    text_of = Path.read_text
+
+    def noted(path, *arguments, **options):
+        read.append(path)
+        return text_of(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", noted)
+    monkeypatch.setattr("subprocess.Popen", None)
+    outcome = build(fresh / "site", fresh / "public")
+
+    assert outcome.unchanged == ("made",)
+    assert not [path for path in read if path.name == "report.html"]
+
+
 def test_what_was_damaged_is_made_anew_and_what_left_the_catalogue_goes(fresh):
     (fresh / "public/traces/made/made-synthetic.swf.gz").write_bytes(b"cut")
     text = CATALOGUE.partition('[[trace]]\nid = "named"')[0]

@@ -15,7 +15,8 @@ def trace(name, **facts):
     """Return a trace with these facts, whose points are written as __."""
     known = {key.replace("__", "."): value for key, value in facts.items()}
     return PublishedTrace(
-        cast("CatalogueEntry", SimpleNamespace(id=name, title=name.upper())), {"facts": known}
+        cast("CatalogueEntry", SimpleNamespace(id=name, title=name.upper(), synthetic=False)),
+        {"facts": known},
     )
 
 

@@ -10,6 +10,7 @@ HEAD = """
 title = "Archive <b>"
 about = "Traces for tests."
 compare = [["large", "middle"]]
+public = true
 """
 TRACE = """
 [[trace]]

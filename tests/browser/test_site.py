@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import json
 import re
 import sys
 import threading
@@ -21,7 +22,7 @@ from tests.conftest import HOME
 PAGES = (
     "index.html", "ranking.html", "compare.html", "models.html", "formats.html", "leaderboard.html",
     "search.html?q=gnus", "about.html", "404.html", "traces/large/index.html", "traces/large/console.html",
-    "traces/broken/index.html",
+    "traces/broken/index.html", "public.html", "public/kth-sp2.html", "search.html?q=waiting",
 )  # fmt: skip
 
 
@@ -74,7 +75,7 @@ def expect_titles(page, *names):
 
 
 def test_the_largest_trace_with_all_memory_is_three_clicks_away(site):
-    site.get_by_label("Every job records").select_option("memory")
+    site.locator("#records").select_option("memory")
     site.get_by_role("button", name="Jobs").click()
 
     expect_titles(site, "Large", "Middle")
@@ -136,6 +137,37 @@ def test_the_search_finds_all_pages_that_have_the_words(site, address):
     expect(site.get_by_role("heading", level=1)).to_have_text("Large & <u>co</u>")
     site.goto(f"{address}search.html?q=<img%20src=x%20onerror=alert(1)>")
     expect(site.locator("#found")).to_have_text("Nothing has all of these words.")
+
+
+def test_the_search_finds_sections_of_reports_by_words_of_any_form_and_by_keys(site):
+    site.keyboard.press("/")
+    site.keyboard.type("waiting large")
+    site.keyboard.press("Enter")
+    found = site.locator("#results a", has_text="Waiting times: Large")
+    expect(found).to_have_count(1)
+    site.keyboard.press("/")
+    site.keyboard.press("ArrowDown")
+    expect(site.locator("#results a").first).to_be_focused()
+    found.click()
+    assert site.url.endswith("traces/large/report.html#waits")
+    expect(site.locator("#waits")).to_be_in_viewport()
+
+
+def test_a_trace_to_fetch_has_a_page_with_its_command_and_citation(site):
+    site.get_by_role("link", name="Public traces").first.click()
+    expect(site.get_by_role("heading", level=1)).to_have_text("Public traces")
+    site.get_by_role("row").filter(has_text="gwa fetch kth-sp2").get_by_role("link").click()
+    expect(site.locator("#get ~ pre").first).to_contain_text("gwa fetch kth")
+    with site.expect_download() as got:
+        site.get_by_role("link", name="BibTeX").click()
+    assert Path(got.value.path()).read_text().startswith("@")
+
+
+def test_the_figures_of_a_trace_are_seen(site):
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
+    pictures = site.locator(".figures img")
+    expect(pictures.first).to_be_visible()
+    assert pictures.evaluate_all("all => all.every((one) => one.naturalWidth > 0 && one.alt)")
 
 
 def test_the_theme_is_kept_from_page_to_page(site):
@@ -232,6 +264,40 @@ def test_formulas_do_not_come_out_of_the_console(console, tmp_path):
         ["a", "b"],
         ["'=cmd|x", 'b,"c'],
     ]
+
+
+def test_an_error_takes_the_place_of_the_old_result(console):
+    ask(console, "select n_procs, count(*) as jobs from jobs group by all union all select 99, 3")
+    expect(console.locator("#plot .axis")).to_have_text(["jobs", "n_procs"])
+    console.get_by_label("Query").fill("select nothing from nowhere")
+    console.get_by_label("Query").press("Control+Enter")
+
+    expect(console.locator("#failure")).to_contain_text("Catalog Error")
+    expect(console.locator("#result tr")).to_have_count(0)
+    expect(console.locator("#plot svg")).to_have_count(0)
+    expect(console.get_by_role("button", name="CSV")).to_be_disabled()
+
+
+def test_a_link_carries_the_query(console, context):
+    ask(console, "select 40 + 2 as answer")
+    console.get_by_role("button", name="Copy link").click()
+    expect(console.locator("#status")).to_contain_text("copied")
+    other = context.new_page()
+    other.goto(console.evaluate("navigator.clipboard.readText()"))
+
+    expect(other.get_by_label("Query")).to_have_value("select 40 + 2 as answer")
+    expect(other.locator("#result tbody td")).to_have_text(["42"], timeout=30_000)
+
+
+def test_a_click_inserts_a_column_and_results_are_saved_as_json(console):
+    console.get_by_label("Query").fill("")
+    console.get_by_role("button", name="n_procs", exact=True).click()
+    expect(console.get_by_label("Query")).to_have_value("n_procs")
+    ask(console, "select 1 as one, 'a' as two, null as three")
+    with console.expect_download() as got:
+        console.get_by_role("button", name="JSON").click()
+
+    assert json.loads(Path(got.value.path()).read_text()) == [{"one": 1, "two": "a", "three": None}]
 
 
 def test_the_file_of_a_trace_cannot_be_changed(console):

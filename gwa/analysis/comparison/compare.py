@@ -6,10 +6,11 @@ beside it, as in `gwa.evaluation.scorecard`, whose measures these are.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from gwa.analysis.base import paragraphs
+from gwa.analysis.base import Chapter, paragraphs
 from gwa.analysis.build import reproduction
 from gwa.analysis.comparison.curves import curves, small_multiples
 from gwa.analysis.comparison.differences import (
@@ -29,7 +30,10 @@ from gwa.report.document import Block, Finding, Report, Section, Value, Verbatim
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 
-COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS))
+ANSWER_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cancelled.count", "changes")
+"""The facts of which the answers and the shares of outcomes are made."""
+
+COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS, ANSWER_FACTS))
 """The facts shown of the sections; of other sections nothing is computed."""
 
 MAXIMUM_TRACES: Final = 20
@@ -67,13 +71,13 @@ def compare(
         "",
         tuple(_sections(summaries, ranked, levels, references, remarks)),
         reproduction=provenance,
-        findings=(*_level_findings(levels, names), *difference_findings(ranked)),
+        findings=_level_findings(levels, names) or difference_findings(ranked),
         overline="Comparison",
     )
 
 
 def _level_findings(levels: Sequence[LevelDifference], names: Sequence[str]) -> tuple[Finding, ...]:
-    """Return the findings on levels; where there are none, the table of differences says so."""
+    """Return what rose or fell as findings; where nothing did, other measures may still differ."""
     found = level_findings(levels, (names[0], names[1]), "levels") if levels else ()
     return tuple(finding for finding in found if finding.id != "no-level")
 
@@ -104,7 +108,7 @@ def _sections(
 ) -> Iterator[Section]:
     """Yield the sections: what everybody asks first, then all else."""
     if len(summaries) > 1:
-        yield section("answers", "Side by side", side_by_side, side_by_side(summaries, remarks))
+        yield section("answers", "Side by side", side_by_side, side_by_side(summaries, remarks, levels))
     if levels:
         names = (summaries[0].name, summaries[1].name)
         yield section("levels", "What rose or fell", level_table, level_table(levels, names))
@@ -117,8 +121,10 @@ def _sections(
         yield section("curves", "Distributions", curves, curves(summaries))
         yield section("time", "Over time", small_multiples, small_multiples(summaries))
         yield section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
-        blocks = difference_table(summaries, ranked)
-        yield section("differences", "What differs most", difference_table, blocks)
+        found = section(
+            "differences", "What differs most", difference_table, difference_table(summaries, ranked)
+        )
+        yield replace(found, chapter=Chapter.MODELLERS.value, view="modeller")
 
 
 def section(name: str, title: str, function: object, blocks: Iterator[Block]) -> Section:

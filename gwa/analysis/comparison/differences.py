@@ -17,7 +17,14 @@ COLUMNS_SHOWN: Final = 6
 
 MAXIMUM_FINDINGS: Final = 3
 
-UNITS: Final[dict[str, Unit]] = {"run-time": "seconds", "requested": "seconds", "gaps": "seconds"}
+WAITS: Final = "wait"
+
+UNITS: Final[dict[str, Unit]] = {
+    WAITS: "seconds",
+    "run-time": "seconds",
+    "requested": "seconds",
+    "gaps": "seconds",
+}
 """Units by measure; the table shows them beside the name, since a column holds all kinds of values."""
 
 
@@ -152,6 +159,5 @@ def _sentence(difference: Difference) -> str:
         for trace in traces
         if (value := _value(trace.statistics[measure.id])) is not None
     )
-    distance = f"{measure.distance.name} {show(round(difference.distance, 3))}"
     times = show(round(difference.times or 0, 1))
-    return f"{measure.title}: {values} ({distance}, {times} times what chance does)."
+    return f"{measure.title}: {values}; the difference is {times} times what chance does."

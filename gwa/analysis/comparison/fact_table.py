@@ -29,8 +29,8 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "jobs.parallel.power_of_two",
         "jobs.memory.median",
         "estimates.time.median",
-        "jobs.failed.count",
-        "jobs.cancelled.count",
+        "jobs.failed.share",
+        "jobs.cancelled.share",
     ),
     "Arrivals and waits": (
         "arrivals.hour.mean",

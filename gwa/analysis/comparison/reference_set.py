@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.errors import TraceError
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, NUMBERS, PRESETS, Characteristic, fact_name
@@ -44,6 +46,9 @@ REFERENCE_FACTS: Final = (
     "users.dominant",
     "jobs.parallel.power_of_two",
 )
+
+BAND: Final = (0.1, 0.5, 0.9)
+"""The quantiles of the other traces beside which a trace is shown."""
 
 RANKED_FACTS: Final = (
     *REFERENCE_FACTS,
@@ -214,20 +219,21 @@ def _rank_table(
     for name, column in ranks.items():
         values = sorted(value for trace, value in column.items() if trace)
         below = sum(value < column[""] for value in values) + sum(value == column[""] for value in values) / 2
-        shown = (column[""], values[0], values[len(values) // 2], values[-1])
+        shown = (column[""], *(float(one) for one in np.quantile(values, BAND)))
         texts = [_format_value(name, value, summary) for value in shown]
         rows.append((_fact_title(summary, name), *texts, below / len(values), len(values)))
     columns = (
         Column("fact", "Fact"),
         Column("own", summary.name),
-        Column("least", "Minimum"),
+        Column("low", "10 %"),
         Column("middle", "Median"),
-        Column("most", "Maximum"),
+        Column("high", "90 %"),
         Column("percentile", "Greater than", "fraction"),
         Column("traces", "Traces", "count"),
     )
     note = (
-        f"Among {', '.join(references)}. Greater than: the share of them that have less, ties counting half."
+        f"Among {', '.join(references)}. 10 % and 90 %: this share of them lies below."
+        " Greater than: the share of them that have less, ties counting half."
         " Typical is the mean of logarithms turned back, the geometric mean; its spread is the factor of one"
         " standard deviation."
     )

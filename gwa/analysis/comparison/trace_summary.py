@@ -12,6 +12,7 @@ from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
 from gwa.report.document import Answer, Fact, Figure, Report, Section, Verbatim
 from gwa.report.facts import number
+from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
 USER_TOTALS: Final = """
@@ -23,6 +24,8 @@ select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_second
 ) as ran on held.user_id = ran.user_id order by id
 """
 
+OUTCOMES: Final = {"failed": "failed", "cancelled": "were cancelled"}
+
 
 @dataclass(frozen=True)
 class TraceSummary:
@@ -30,8 +33,8 @@ class TraceSummary:
     What is compared of a trace called *name*.
 
     Its *facts* and *figures* by id, the *statistics* and noise *floors* of the measures of
-    `gwa.evaluation.measure`, the share of jobs and of CPU time by user, the *site* if it is known, and the
-    *answers* to what everybody asks first.
+    `gwa.evaluation.measure`, the share of jobs and of CPU time by user, the *site* if it is known, the
+    *answers* to what everybody asks first, and all *waits* in seconds, if they are recorded.
     """
 
     name: Verbatim
@@ -42,6 +45,7 @@ class TraceSummary:
     users: Mapping[str, tuple[float, float]]
     site: str | None = None
     answers: tuple[Answer, ...] = ()
+    waits: Sample | None = None
 
 
 def compared_measures() -> list[Measure]:
@@ -71,10 +75,30 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
     figures = {block.id: block for block in blocks if isinstance(block, Figure)}
     jobs = Reference.of(JobArrays.of(store), wanted=compared_measures())
     by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
-    users, site = _user_shares(store), store.system.site
+    by_id |= {fact.id: fact for fact in _outcome_shares(by_id)}
     return TraceSummary(
-        Verbatim(name), by_id, figures, jobs.statistics, jobs.floors, users, site, answers(report)
+        Verbatim(name),
+        by_id,
+        figures,
+        jobs.statistics,
+        jobs.floors,
+        _user_shares(store),
+        store.system.site,
+        answers(report),
+        store.sample("wait_time") if store.has("wait_time") else None,
     )
+
+
+def _outcome_shares(facts: Mapping[str, Fact]) -> Iterator[Fact]:
+    """Yield the shares of jobs that failed or were cancelled, of those whose outcome is recorded."""
+    counts = {name: facts.get(f"jobs.{name}.count") for name in ("completed", "failed", "cancelled")}
+    known = {name: fact.value for name, fact in counts.items() if fact and isinstance(fact.value, int)}
+    total = sum(known.values())
+    for name in ("failed", "cancelled"):
+        if total and name in known:
+            yield Fact(
+                f"jobs.{name}.share", known[name] / total, f"Jobs that {OUTCOMES[name]}, share", "fraction"
+            )
 
 
 def _normal_fits(store: Store) -> Iterator[Fact]:

@@ -49,8 +49,8 @@ def wait_bounds(store: Store) -> Iterator[Block]:
     yield Facts(tuple(_facts(chosen)), listed=False)
     yield Note(
         message(
-            "Upper bounds given at submission would have held for {share} of {jobs} jobs, and for {largest} of"
-            " the largest jobs. Half of the bounds are {median} or less.",
+            "Upper bounds given at submission would have held for {share} of {jobs} jobs, and for {largest}"
+            " of the largest jobs. Half of the bounds are {median} or less.",
             share=fraction(chosen.coverage),
             jobs=number(chosen.jobs),
             largest=fraction(chosen.largest),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy  # imports scipy.optimize, which is slow, at its first use
 
 from gwa.models.arrival_process import Arrivals, sample_gaps
 from gwa.models.draws import MIDPOINTS, Scaled, block_sizes
@@ -69,7 +69,7 @@ class Bursts(Arrivals):
         def excess(logarithm: float) -> float:
             return replace(self, gap=math.exp(logarithm), longest=longest).mean_between() - mean
 
-        logarithm = brentq(excess, math.log(mean / 1e3), math.log(mean * 1e9))
+        logarithm = scipy.optimize.brentq(excess, math.log(mean / 1e3), math.log(mean * 1e9))
         return replace(self, gap=math.exp(logarithm), longest=longest)
 
     def mean_between(self) -> float:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 import numpy as np
-import scipy  # imports scipy.signal, which is slow, at its first use
-from scipy.optimize import nnls
+import scipy  # imports scipy.signal and scipy.optimize, which are slow, at their first use
 
 from gwa.errors import ModelError
 from gwa.models.arrival_process import Arrivals, sample_gaps
@@ -194,5 +193,5 @@ def _memory(counts: Floats, mean: Floats) -> tuple[float, ...]:
     if not known.any():
         return (0.0,) * len(TIME_CONSTANTS)
     basis = np.exp(-np.outer(lags[known] * SLOT, 1 / np.array(TIME_CONSTANTS)))
-    variances, _ = nnls(basis, np.log(observed[known]))
+    variances, _ = scipy.optimize.nnls(basis, np.log(observed[known]))
     return tuple(variances.tolist())

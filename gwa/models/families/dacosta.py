@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Self, TypeAlias
 
 import numpy as np
+import scipy  # imports scipy.optimize, which is slow, at its first use
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from gwa.errors import ModelError
 from gwa.models.arrival_process import Arrivals
@@ -183,7 +183,7 @@ def _fit_rate(store: Store) -> float | None:
     # The ratio of each quarter to the quarter before is the same, and less than 1.
     if not float(excess.sum()) > 0:
         return None
-    ratio = brentq(lambda ratio: float((excess * ratio**quarter).sum()), 0.0, 1.0)
+    ratio = scipy.optimize.brentq(lambda ratio: float((excess * ratio**quarter).sum()), 0.0, 1.0)
     return -SCHEDULING_CLASSES * math.log(ratio)
 
 

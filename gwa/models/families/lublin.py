@@ -8,8 +8,8 @@ from itertools import product
 from typing import Annotated, Any, Final, Self
 
 import numpy as np
+import scipy  # imports scipy.optimize, which is slow, at its first use
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from gwa.errors import ModelError
 from gwa.models.arrival_process import Arrivals
@@ -306,7 +306,7 @@ def _fit_sizes(store: Store, table: str) -> Sizes:
 
 
 def _minimize(loss: object, start: Floats) -> Floats:
-    result = minimize(
+    result = scipy.optimize.minimize(
         loss, start, method="Nelder-Mead", options={"maxiter": 4000, "xatol": 1e-4, "fatol": 1e-9}
     )  # type: ignore[call-overload]
     return np.asarray(result.x)

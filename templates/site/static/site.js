@@ -41,9 +41,11 @@ function sort(table, place, heading) {
     if (x === null || y === null) return (x === null) - (y === null) || 0;
     return x - y;
   };
-  const rows = [...table.tBodies[0].rows];
-  const known = rows.filter((row) => !numbers || valueOf(row.cells[place]) !== null).sort((a, b) => (down ? -1 : 1) * compare(a, b));
-  table.tBodies[0].append(...known, ...rows.filter((row) => !known.includes(row)));
+  for (const body of table.tBodies) {
+    const rows = [...body.rows].filter((row) => row.className !== "group");
+    const known = rows.filter((row) => !numbers || valueOf(row.cells[place]) !== null).sort((a, b) => (down ? -1 : 1) * compare(a, b));
+    body.append(...known, ...rows.filter((row) => !known.includes(row)));
+  }
 }
 
 function sortable(table) {
@@ -58,17 +60,16 @@ function sortable(table) {
 }
 
 function filters() {
-  const rows = [...document.querySelectorAll("#traces tbody tr")];
-  const names = [...byId("traces").querySelectorAll("thead th")].map((one) => one.textContent);
-  const records = names.indexOf("Every job records") + 1;
+  const rows = [...document.querySelectorAll("#traces tbody tr:not(.group)")];
   const show = () => {
     const words = byId("filter").value.toLowerCase().split(/\s+/);
     const wanted = byId("records").value;
     for (const row of rows) {
       const text = row.textContent.toLowerCase();
-      const has = !wanted || row.cells[records].textContent.split(", ").includes(wanted);
+      const has = !wanted || [...row.querySelectorAll(".mark")].some((mark) => mark.textContent === wanted);
       row.hidden = !(has && words.every((word) => text.includes(word)));
     }
+    for (const body of byId("traces").querySelectorAll("tbody")) body.hidden = [...body.rows].every((row) => row.hidden || row.className === "group");
     byId("shown").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} traces`;
   };
   byId("filters").hidden = false;
@@ -100,7 +101,17 @@ function compare(table) {
   show();
 }
 
+function searchKey() {
+  document.addEventListener("keydown", (event) => {
+    const writing = event.target.closest("input, textarea, select, [contenteditable]");
+    if (event.key !== "/" || writing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    document.querySelector(".find input").focus();
+  });
+}
+
 theme();
+searchKey();
 document.querySelectorAll("table.sortable").forEach(sortable);
 if (byId("filters")) filters();
 if (byId("comparison")) compare(byId("comparison"));

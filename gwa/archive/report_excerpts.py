@@ -1,0 +1,93 @@
+"""What the pages of an archive take from the report on a trace: words for the search, and main figures."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from gwa.report.document import Block, Facts, FactTable, Figure, Note, Report, Section, Table
+from gwa.util.assets import asset
+
+MAXIMUM_LETTERS: Final = 280
+"""Of a section no more is searched: findings, notes and titles come first, and twenty reports stay small."""
+
+HELP_LETTERS: Final = 280
+
+MAXIMUM_FIGURES: Final = 6
+
+FIGURES_LEFT_OUT: Final = {"Synthetic workloads"}
+"""Chapters about models, not about the trace."""
+
+
+def section_texts(report: Report) -> list[dict[str, str]]:
+    """Return id, title, text and help of each section that has something to say, for the search."""
+    return [
+        {
+            "id": section.id,
+            "title": section.title,
+            "text": _cut(" ".join(_texts(report, section)), MAXIMUM_LETTERS),
+            "help": _cut(section.help, HELP_LETTERS),
+        }
+        for section in report.sections
+        if section.is_recorded and not section.failed
+    ]
+
+
+def _texts(report: Report, section: Section) -> Iterator[str]:
+    yield from (finding.text for finding in report.findings if finding.section == section.id)
+    for block in section.blocks:
+        yield from _block_texts(block)
+
+
+def _block_texts(block: Block) -> Iterator[str]:
+    match block:
+        case Note():
+            yield block.text
+        case Figure():
+            yield block.alt
+        case Table() | FactTable():
+            yield block.title
+        case Facts():
+            yield from (fact.label for fact in block.facts if block.listed)
+
+
+def _cut(text: str, letters: int) -> str:
+    """Return the beginning of *text*, ending with a word."""
+    words = re.sub(r"[\s|#*`]+", " ", text).strip()
+    return words if len(words) <= letters else words[:letters].rpartition(" ")[0]
+
+
+def save_figures(report: Report, drawings: Mapping[str, str], folder: Path) -> list[dict[str, str]]:
+    """
+    Write the first figure of each chapter for operators into *folder*; return what a page says of them.
+
+    The files follow the colours of the page that shows them, light or dark.
+    """
+    dark = asset("templates", "site", "figures.css").read_text(encoding="utf-8")
+    shown = []
+    for section, figure in _main_figures(report):
+        name = f"figure-{figure.id}.svg"
+        head, end, rest = drawings[figure.id].partition(">")
+        (folder / name).write_text(f"{head}{end}<style>{dark}</style>{rest}", encoding="utf-8")
+        width, height = (re.findall(rf'\b{what}="([\d.]+)"', head)[0] for what in ("width", "height"))
+        shown.append(
+            {
+                "file": name,
+                "title": figure.title,
+                "alt": figure.alt,
+                "section": section.id,
+                "width": width,
+                "height": height,
+            }
+        )
+    return shown
+
+
+def _main_figures(report: Report) -> list[tuple[Section, Figure]]:
+    found: dict[str, tuple[Section, Figure]] = {}
+    for section in report.sections:
+        if section.view == "operator" and section.chapter not in FIGURES_LEFT_OUT:
+            for block in section.blocks:
+                if isinstance(block, Figure):
+                    found.setdefault(section.chapter, (section, block))
+    return list(found.values())[:MAXIMUM_FIGURES]
