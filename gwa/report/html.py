@@ -39,6 +39,7 @@ from gwa.report.document import (
 from gwa.report.drawing import draw_all, to_draw
 from gwa.report.figures.series import reading
 from gwa.report.formatting import brief, show
+from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
 from gwa.util.assets import asset
 
@@ -175,7 +176,7 @@ def page(
 
 def summary(report: Report) -> list[Fact]:
     """Return the most important numbers, for the head of the page."""
-    numbers = {fact.id: fact for fact in report.facts() if _is_number(fact.value)}
+    numbers = {fact.id: fact for fact in report.facts() if is_number(fact.value)}
     first = report.sections[0].blocks if report.sections else ()
     first_ids = [fact.id for block in first if isinstance(block, Facts) for fact in block.facts]
     ids = dict.fromkeys([*HEADLINES, *first_ids])
@@ -287,12 +288,12 @@ def words(zone: str | None, language: Language) -> dict[str, Callable[..., Any]]
 
     Times of day are those of *zone*, and words those of *language*.
     """
+    by_itself = partial(_localized, partial(brief, zone=zone), language)
     return {
         "_": language,
         "base64": lambda text: b64encode(text.encode()).decode(),
-        "brief": partial(_localized, partial(brief, zone=zone), language),
         "exact": exact,
-        "numeric": numeric,
+        "grid": lambda block: grid(block, by_itself, language.number),
         "paragraphs": lambda text: text.split("\n\n"),
         "prose": prose,
         "show": partial(_localized, partial(show, zone=zone), language),
@@ -314,7 +315,7 @@ def _localized(write: Callable[[Value, Unit], str], language: Language, value: V
     text = write(value, unit)
     if value is None or isinstance(value, bool):
         return language(text)
-    return language.number(text) if _is_number(value) else text
+    return language.number(text) if is_number(value) else text
 
 
 def _environment(
@@ -342,20 +343,6 @@ def exact(value: Value) -> str:
     ('0.30000000000000004', 'null', 'null')
     """
     return json.dumps(plain(value))
-
-
-def numeric(table: Table) -> list[bool]:
-    """Return for each column of *table* whether it holds numbers."""
-    kinds = []
-    for place, column in enumerate(table.columns):
-        values = [row[place] for row in table.rows if row[place] is not None]
-        kinds.append(bool(column.unit) or (bool(values) and all(map(_is_number, values))))
-    return kinds
-
-
-def _is_number(value: Value) -> bool:
-    """Return whether *value* is a number; booleans are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def printable(value: object, *, paper: bool = False) -> object:
