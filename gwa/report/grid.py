@@ -40,6 +40,9 @@ FEWEST_BARS: Final = 3
 DIGITS: Final = 6
 """How many digits the greatest number of a column has at most, decimals included."""
 
+FINEST: Final = 9
+"""Decimals beyond these are of computing, not of the number."""
+
 SPREAD: Final = 1e4
 """Where plain numbers differ by more than this they are of several kinds, and each is written by itself."""
 
@@ -180,10 +183,10 @@ def _decimals(values: Sequence[Value], unit: Unit) -> int | None:
     if unit == "" and max(scaled) > SPREAD * min(scaled):
         return None
     high, low = (floor(log10(number)) for number in (max(scaled), min(scaled)))
+    known = [(number, round(number, FINEST)) for number in scaled]
     most = 1 if unit == "fraction" else max(min(max(3 - high, 1 - low), DIGITS - 1 - high), 0)
     return next(
-        (few for few in range(most) if all(round(number, few) == round(number, most) for number in scaled)),
-        most,
+        (few for few in range(most) if all(round(number, few) == exact for number, exact in known)), most
     )
 
 
@@ -192,9 +195,13 @@ def _is_finite(value: Value) -> TypeGuard[int | float]:
 
 
 def _by_magnitude(columns: Sequence[Sequence[Fact]]) -> list[int]:
-    """Return the columns whose magnitudes a table is about: those that it is ordered by, then its shares."""
-    amounts = [place for place, column in enumerate(columns) if _is_amount(column)]
-    ordered = [place for place in amounts if _falls([float(fact.value) for fact in columns[place]])]
+    """
+    Return the columns whose magnitudes a table is about: those that it is ordered by, then its shares.
+
+    The first column says what a row is about.
+    """
+    amounts = [place for place, column in enumerate(columns) if place and _is_amount(column)]
+    ordered = [place for place in amounts if _falls(columns[place])]
     return ordered + [place for place in amounts if columns[place][0].unit == "fraction"]
 
 
@@ -209,8 +216,10 @@ def _is_amount(column: Sequence[Fact]) -> bool:
     )
 
 
-def _falls(values: Sequence[float]) -> bool:
-    return all(one >= other for one, other in pairwise(values))
+def _falls(column: Sequence[Fact]) -> bool:
+    """Return whether no number of a column is greater than the one above."""
+    numbers = [fact.value for fact in column if is_number(fact.value)]
+    return all(one >= other for one, other in pairwise(numbers))
 
 
 def _with_bars(cells: Sequence[Cell]) -> list[Cell]:

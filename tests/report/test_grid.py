@@ -57,13 +57,10 @@ def test_any_column_is_written(values):
 
 
 def test_facts_of_other_units_are_aligned_among_themselves():
-    rows = [("a", 1.5, "count"), ("b", 20, "count"), ("c", 0.5, "fraction")]
-    table = FactTable(
-        "t", "T", ("X",), tuple((name, (Fact(name, value, "X", unit),)) for name, value, unit in rows)
-    )
-    assert [[cell.text for cell in row] for row in grid(table, brief).rows] == [
-        ["a", "1.5"], ["b", "20.0"], ["c", "50 %"],
-    ]  # fmt: skip
+    facts = (Fact("a", 1.5, "X", "count"), Fact("b", 20, "X", "count"), Fact("c", 0.5, "X", "fraction"))
+    table = FactTable("t", "T", ("X",), tuple((fact.id, (fact,)) for fact in facts))
+    written = [[cell.text for cell in row] for row in grid(table, brief).rows]
+    assert written == [["a", "1.5"], ["b", "20.0"], ["c", "50 %"]]
 
 
 def test_the_column_that_a_table_is_ordered_by_has_bars():
@@ -79,8 +76,14 @@ def test_shares_have_bars_where_nothing_is_ordered():
 
 @pytest.mark.parametrize("values", [(3, 2), (2, 2, 2), (3, None, 1), (1, 0, -1), (1, 3, 2)])
 def test_what_cannot_be_compared_has_no_bars(values):
-    table = Table("t", "T", (Column("j", "Jobs", "count"),), tuple((value,) for value in values))
-    assert parts(table) == [[None] * len(values)]
+    columns = (Column("u", "User"), Column("j", "Jobs", "count"))
+    table = Table("t", "T", columns, tuple(("U", value) for value in values))
+    assert parts(table)[1] == [None] * len(values)
+
+
+def test_the_column_that_names_the_rows_has_no_bars():
+    columns = (Column("p", "Processors", "count"), Column("s", "Sizes"))
+    assert parts(Table("t", "T", columns, ((3, "a"), (2, "b"), (1, "c"))))[0] == [None] * 3
 
 
 def test_columns_of_numbers_are_known():
