@@ -27,7 +27,7 @@ PUBLIC = {
 METHODS = {
     "Trace": "account arrow close facts filter frame header period report sample save sql store system",
     "Report": "fact facts failed figure figures section table tables write",
-    "Figure": "png svg",
+    "Figure": "png save svg",
     "Table": "frame",
     "FactTable": "facts frame",
     "Subset": "is_selective",
@@ -267,6 +267,17 @@ def test_an_image_is_the_same_each_time_and_opaque(report):
     assert more.shape[0] == pytest.approx(2 * pixels.shape[0], abs=1)
     assert (pixels[0, 0, :3] == 1).all()
     assert pixels[..., 3].min() == 1
+
+
+def test_a_figure_is_saved_as_its_suffix_says(report, tmp_path):
+    figure = report.figure("waits")
+    assert figure.save(tmp_path / "new.svg").read_text() == figure.svg()
+    assert figure.save(f"{tmp_path}/new.PNG").read_bytes() == figure.png()
+    with pytest.raises(gwa.OutputError, match=r"new.pdf: a figure is written as .svg or .png"):
+        figure.save(tmp_path / "new.pdf")
+    with pytest.raises(gwa.OutputError):
+        figure.save(tmp_path / "none" / "new.svg")
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 class Elements(HTMLParser):

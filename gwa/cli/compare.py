@@ -67,8 +67,8 @@ def command(
     """
     Compare 2 to 20 traces, or one with an archive.
 
-    The answers to the operator's questions come first, side by side. Each difference is shown with what chance
-    would do: the distance of one half of a trace from the other half.
+    The answers to the operator's questions come first, side by side. Each difference is shown with what
+    chance would do: the distance of one half of a trace from the other half.
 
     \b
     Examples:

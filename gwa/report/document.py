@@ -232,6 +232,37 @@ class Figure:
 
         return png(self, dpi)
 
+    def save(self, path: str | PathLike[str]) -> Path:
+        """
+        Write the drawing to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file, whose suffix says what is written: ``.svg`` or ``.png``.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        OutputError
+            If the suffix is another one, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import gwa, tempfile
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace, tempfile.TemporaryDirectory() as folder:
+        ...     trace.report(["waits"]).figure("waits").save(f"{folder}/waits.svg").name
+        'waits.svg'
+
+        """
+        from gwa.report.drawing import save
+
+        return save(self, Path(path))
+
     def _repr_html_(self) -> str:
         """Return the drawing for a notebook."""
         from gwa.report.notebook import figure_html

@@ -9,10 +9,12 @@ before.
 import os
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gwa.errors import OutputError
 from gwa.report.document import Figure, Report
 from gwa.report.language import Language
 from gwa.util import plugins
@@ -52,6 +54,19 @@ def png(figure: Figure, dpi: float) -> bytes:
 
     look = {"format": "png", "dpi": dpi, "facecolor": "white", "metadata": {"Software": None}}
     return saved(figure, _drawing(figure), Language(), **look)
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write *figure* to *path*, as its suffix says; raise `OutputError` where that cannot be."""
+    from gwa.util.atomic import write_whole
+
+    writers: dict[str, Callable[[], str | bytes]] = {".svg": figure.svg, ".png": figure.png}
+    if path.suffix.lower() not in writers:
+        raise OutputError(
+            f"{path}: a figure is written as {' or '.join(writers)}, expected a name that ends in one"
+        )
+    write_whole(path, writers[path.suffix.lower()]())
+    return path
 
 
 def _drawing(figure: Figure) -> "Drawing":

@@ -38,8 +38,9 @@ from gwa.report.document import (
 from gwa.report.drawing import draw_all, to_draw
 from gwa.report.figures.series import reading
 from gwa.report.formatting import brief, show
+from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
-from gwa.report.message import plural
+from gwa.report.message import Number, plural
 from gwa.util.assets import asset
 
 HEADLINES = (
@@ -175,7 +176,7 @@ def page(
 
 def summary(report: Report) -> list[Fact]:
     """Return the most important numbers, for the head of the page."""
-    numbers = {fact.id: fact for fact in report.facts() if _is_number(fact.value)}
+    numbers = {fact.id: fact for fact in report.facts() if is_number(fact.value)}
     first = report.sections[0].blocks if report.sections else ()
     first_ids = [fact.id for block in first if isinstance(block, Facts) for fact in block.facts]
     ids = dict.fromkeys([*HEADLINES, *first_ids])
@@ -291,9 +292,12 @@ def words(zone: str | None, language: Language) -> dict[str, Callable[..., Any]]
         "_": language,
         "_n": lambda one, many, count: language(plural(one, many, count)),
         "base64": lambda text: b64encode(text.encode()).decode(),
-        "brief": lambda value, unit="": language.own(brief(value, unit, zone)),
         "exact": exact,
-        "numeric": numeric,
+        "grid": lambda block: grid(
+            block,
+            lambda value, unit: language.own(brief(value, unit, zone)),
+            lambda text: language(Number(text)),
+        ),
         "paragraphs": lambda text: text.split("\n\n"),
         "prose": prose,
         "show": lambda value, unit="": language.own(show(value, unit, zone)),
@@ -335,20 +339,6 @@ def exact(value: Value) -> str:
     ('0.30000000000000004', 'null', 'null')
     """
     return json.dumps(plain(value))
-
-
-def numeric(table: Table) -> list[bool]:
-    """Return for each column of *table* whether it holds numbers."""
-    kinds = []
-    for place, column in enumerate(table.columns):
-        values = [row[place] for row in table.rows if row[place] is not None]
-        kinds.append(bool(column.unit) or (bool(values) and all(map(_is_number, values))))
-    return kinds
-
-
-def _is_number(value: Value) -> bool:
-    """Return whether *value* is a number; booleans are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def printable(value: object, *, paper: bool = False) -> object:

@@ -1,8 +1,8 @@
 r"""
 The report as LaTeX: ``report.tex`` compiles, and each section is a file to be taken into a paper.
 
-Text from logs is escaped and can never be a command. Figures are pages of one PDF; numbers are
-written as on the page, and tables break over pages.
+Text from logs is escaped and can never be a command. Each figure is a PDF; numbers are written as on
+the page, and tables break over pages. A paper takes in ``preamble.tex`` and the sections that it wants.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any, Final
 import jinja2
 
 from gwa.errors import DefinitionError
-from gwa.report.document import Report
+from gwa.report.document import Figure, Report
 from gwa.report.drawing import draw_all
 from gwa.report.html import printable, summary, templates, words
 from gwa.report.language import Language
@@ -76,27 +76,49 @@ def latex(
     language: Language | None = None,
 ) -> Mapping[str, str | bytes]:
     """
-    Return *report* as the files of a folder, by their names: sections, figures, ``report.tex``.
+    Return *report* as the files of a folder, by their names: sections, figures, preamble, ``report.tex``.
 
     Its figures are drawn unless they come as *drawings*. A template in the folder *overrides*, such as
     ``latex/section.tex``, takes the place of ours; their words are those of a *language*, else English.
     """
     from gwa.report.pdf import pages
 
-    shown = report.figures()
+    names = figure_names(report)
     environment = _environment(overrides, words(report.zone, language or Language()))
-    place = {figure.id: number for number, figure in enumerate(shown, 1)}
     try:
         template = environment.get_template("latex/section.tex")
         files: dict[str, str | bytes] = {
-            f"sections/{section.id}.tex": template.render(section=section, page=place)
+            f"sections/{section.id}.tex": template.render(section=section, drawn=names)
             for section in report.sections
         }
+        files["preamble.tex"] = environment.get_template("latex/preamble.tex").render()
         main = environment.get_template("latex/report.tex").render(report=report, summary=summary(report))
     except jinja2.TemplateError as error:
         raise DefinitionError(f"templates: {error.message}") from error
-    svgs = drawings or draw_all(shown, language or Language())
-    return files | ({"figures.pdf": pages(shown, svgs)} if shown else {}) | {"report.tex": main}
+    shown = report.figures()
+    drawn = pages(shown, drawings or draw_all(shown, language or Language()))
+    return files | {names[name]: content for name, content in drawn.items()} | {"report.tex": main}
+
+
+def figure_names(report: Report) -> dict[str, str]:
+    """Return for the id of each figure its file, which is called by its section and itself."""
+    return {
+        block.id: f"figures/{file_name(section.id, block.id)}.pdf"
+        for section in report.sections
+        for block in section.blocks
+        if isinstance(block, Figure)
+    }
+
+
+def file_name(section: str, figure: str) -> str:
+    """
+    Return what the file of a *figure* of a *section* is called, in letters that any system and TeX take.
+
+    >>> file_name("waits", "waits"), file_name("estimates", "waste by user")
+    ('waits', 'estimates-waste-by-user')
+    """
+    name = figure if figure == section or figure.startswith(f"{section}-") else f"{section}-{figure}"
+    return re.sub(r"[^A-Za-z0-9-]+", "-", name)
 
 
 def _environment(overrides: Path | None, filters: Mapping[str, Callable[..., Any]]) -> jinja2.Environment:

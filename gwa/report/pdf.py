@@ -50,8 +50,10 @@ def pdf(
     return content
 
 
-def pages(shown: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
-    """Return the figures *shown*, drawn as *svgs*, as a PDF with one page of its own size for each."""
+def pages(shown: Sequence[Figure], svgs: Mapping[str, str]) -> dict[str, bytes]:
+    """Return for each of the figures *shown*, drawn as *svgs*, a PDF of one page of its own size, by id."""
+    if not shown:
+        return {}
     weasyprint = _weasyprint()
     sizes = [SIZE.search(svgs[figure.id]) for figure in shown]
     rules = "".join(
@@ -68,9 +70,11 @@ def pages(shown: Sequence[Figure], svgs: Mapping[str, str]) -> bytes:
         f"<style>{rules} div {{ line-height: 0 }} div:last-child {{ break-after: auto !important }}</style>"
     )
     with _quiet():
-        document = weasyprint.HTML(string=f"{style}{images}", url_fetcher=_own_only(weasyprint))
-        content: bytes = document.write_pdf(pdf_identifier=b"gwa")
-    return content
+        whole = weasyprint.HTML(string=f"{style}{images}", url_fetcher=_own_only(weasyprint)).render()
+        return {
+            figure.id: whole.copy([leaf]).write_pdf(pdf_identifier=b"gwa")
+            for figure, leaf in zip(shown, whole.pages, strict=True)
+        }
 
 
 def _lists(_: object, pdf: Any) -> None:  # noqa: ANN401 - as above

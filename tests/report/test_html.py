@@ -14,8 +14,8 @@ import pytest
 from gwa.analysis.build import build
 from gwa.errors import DefinitionError
 from gwa.report import document
-from gwa.report.document import Column, Fact, Facts, Note, Report, Section, Table
-from gwa.report.html import UNPRINTABLE, chapters, html, layout, numeric, summary
+from gwa.report.document import Fact, Facts, Note, Report, Section
+from gwa.report.html import UNPRINTABLE, chapters, html, layout, summary
 from gwa.util.assets import asset
 from tests.made_report import HOSTILE, make_figures, make_report
 
@@ -191,13 +191,6 @@ def test_chapters_hold_their_sections_in_order(report):
     found = chapters(report)
     assert [chapter.title for chapter in found] == ["Overview", "Load", "Jobs", "People"]
     assert sum(len(chapter.sections) for chapter in found) == len(report.sections)
-
-
-def test_columns_of_numbers_are_known():
-    columns = (Column("a", "A"), Column("b", "B"), Column("c", "C", "count"), Column("d", "D"))
-    table = Table("t", "T", columns, (("x", 1, None, None), ("y", None, None, True)))
-
-    assert numeric(table) == [False, True, True, False]
 
 
 def test_a_section_that_failed_is_told_of_at_the_top(text):

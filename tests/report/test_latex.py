@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import OutputError
-from gwa.report.latex import escaped, latex
+from gwa.report.latex import escaped, file_name, latex
 from gwa.report.output import outputs, write
 from tests.made_report import make_report
 
@@ -32,12 +32,17 @@ def test_no_text_is_a_command(text):
     assert not ALONE.search(ours)
 
 
-def test_every_section_is_a_file_and_every_figure_a_page(files):
+def test_every_section_and_every_figure_is_a_file(files):
     report = make_report()
     assert {f"sections/{section.id}.tex" for section in report.sections} <= set(files)
-    pages = re.findall(r"page=(\d+)", "".join(text for name, text in files.items() if name.endswith(".tex")))
-    drawn = [block for section in report.sections for block in section.blocks if block.kind == "figure"]
-    assert sorted(map(int, pages)) == list(range(1, len(drawn) + 1))
+    for section in report.sections:
+        drawn = [block.id for block in section.blocks if block.kind == "figure"]
+        taken_in = re.findall(r"\\includegraphics\[.*?\]\{(.*?)\}", files[f"sections/{section.id}.tex"])
+        assert len(taken_in) == len(drawn)
+        for name, figure in zip(taken_in, drawn, strict=True):
+            assert name == f"figures/{file_name(section.id, figure)}.pdf"
+            assert files[name].startswith(b"%PDF")
+    assert sum(name.endswith(".pdf") for name in files) == len(report.figures())
 
 
 def test_the_same_report_gives_the_same_files(files):
@@ -60,8 +65,8 @@ def lacking(compiler, text, folder):
     A distribution of TeX comes in parts: there may be a compiler, and not what a document uses, nor what that
     uses in turn, such as fonts.
     """
-    pdftex, others = re.findall(r"^\\ifPDFTeX$(.*?)^\\else$(.*?)^\\fi$", text, re.DOTALL | re.MULTILINE)[0]
-    text = text.replace(others if compiler == "pdflatex" else pdftex, "")
+    for pdftex, others in re.findall(r"^\\ifPDFTeX$(.*?)^\\else$(.*?)^\\fi$", text, re.DOTALL | re.MULTILINE):
+        text = text.replace(others if compiler == "pdflatex" else pdftex, "")
     uses = re.findall(r"\\(documentclass|usepackage)(\[.*?\])?\{(.*?)\}", text)
     files = [
         f"{name}.{'cls' if kind == 'documentclass' else 'sty'}"
@@ -84,14 +89,35 @@ def lacking(compiler, text, folder):
     return status and f"{compiler} compiles no small document: {' '.join(said[-300:].split())}"
 
 
+def able(text, folder):
+    """Return a compiler of a document that uses what *text* does; skip the test where there is none."""
+    troubles = {compiler: lacking(compiler, text, folder) for compiler in COMPILERS}
+    found = [compiler for compiler in COMPILERS if not troubles[compiler]]
+    if not found:
+        pytest.skip("; ".join(troubles.values()) or "there is no LaTeX on this machine")
+    return found[0]
+
+
 def test_it_compiles(tmp_path):
     (folder,) = write(make_report(), tmp_path, "made", ["latex"])
-    text = (folder / "report.tex").read_text()
-    troubles = {compiler: lacking(compiler, text, tmp_path) for compiler in COMPILERS}
-    able = [compiler for compiler in COMPILERS if not troubles[compiler]]
-    if not able:
-        pytest.skip("; ".join(troubles.values()) or "there is no LaTeX on this machine")
-    status, said = compiled(able[0], "report.tex", folder)
+    text = (folder / "report.tex").read_text() + (folder / "preamble.tex").read_text()
+    status, said = compiled(able(text, tmp_path), "report.tex", folder)
+    assert not status, said[-2000:]
+
+
+def test_a_paper_takes_in_one_section(tmp_path):
+    """It does so by what the preamble says: the preamble, the folder of figures, the section."""
+    (folder,) = write(make_report(), tmp_path, "report", ["latex"])
+    preamble = (folder / "preamble.tex").read_text()
+    (section,) = (each for each in make_report().sections if each.id == "utilization")
+    steps = re.findall(r"^%   (\\\S+)", preamble, re.MULTILINE)
+    assert len(steps) == 3
+    paper = [
+        r"\documentclass{article}", *steps[:2], r"\begin{document}",
+        steps[2].replace("waits", section.id), r"\end{document}", "",
+    ]  # fmt: skip
+    (tmp_path / "paper.tex").write_text("\n".join(paper))
+    status, said = compiled(able(paper[0] + "\n" + preamble, tmp_path), "paper.tex", tmp_path)
     assert not status, said[-2000:]
 
 
