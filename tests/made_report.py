@@ -157,6 +157,7 @@ def make_report(copies=1):
             ),
         ]  # fmt: skip
     sections.append(Section("memory", "Memory", "", (Note("Not recorded.", "warning"),), "Jobs", failed=True))
+    sections.append(Section("fits", "Fits", "", (Note("No law."),), "For modellers", view="modeller"))
     reproduction: dict[str, Value] = {
         "command": "gwa report kth.gwf --html",
         "input": {"kth.gwf": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},

@@ -95,6 +95,8 @@ function unfold() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
   for (let outer = target; outer; outer = outer.parentElement) if (outer.matches("details")) outer.open = true;
+  const folded = target.querySelector(":scope > details.folded");
+  if (folded) folded.open = true; // a chapter that is folded as a whole
   target.scrollIntoView();
 }
 

@@ -58,6 +58,13 @@ def test_what_is_folded_opens_by_keyboard_and_by_an_address_within_it(page):
     expect(rest).to_have_attribute("open", "")
 
 
+def test_a_chapter_that_is_folded_opens_from_the_contents(page):
+    folded = page.locator("main details.folded")
+    expect(folded).not_to_have_attribute("open", "")
+    page.locator(".contents a", has_text="For modellers").click()
+    expect(folded).to_have_attribute("open", "")
+
+
 def test_all_details_are_opened_and_closed_at_once(page):
     folded = page.locator("main details.rest:not([open])")
     count = folded.count()

@@ -189,7 +189,7 @@ def test_narrow_figures_stand_in_pairs_and_wide_ones_alone():
 
 def test_chapters_hold_their_sections_in_order(report):
     found = chapters(report)
-    assert [chapter.title for chapter in found] == ["Overview", "Load", "Jobs", "People"]
+    assert [chapter.title for chapter in found] == ["Overview", "Load", "Jobs", "People", "For modellers"]
     assert sum(len(chapter.sections) for chapter in found) == len(report.sections)
 
 
