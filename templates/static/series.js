@@ -25,6 +25,27 @@ function numbers(unit) {
     : (value) => value.toLocaleString(undefined, { maximumSignificantDigits: 4 });
 }
 
+// The number of the week or month of a moment: by the clock of the trace's zone, else 7 or 30 days of it.
+function interval(kind, zone, told) {
+  if (!zone) return (moment) => Math.floor(moment / (86400 * (kind === "week" ? 7 : 30)));
+  if (kind === "month") return (moment) => told(moment).slice(0, 7);
+  return (moment) => Math.floor((Date.parse(told(moment).slice(0, 10)) / 86400000 + 3) / 7);
+}
+
+// A line as the means of intervals, each at its middle; its band as their extremes.
+function averaged(line, number) {
+  const places = new Map();
+  line.x.forEach((x, n) => {
+    if (line.y[n] !== null) places.set(number(x), [...places.get(number(x)) ?? [], n]);
+  });
+  const groups = [...places.values()];
+  const mean = (values) => (group) => group.reduce((sum, n) => sum + values[n], 0) / group.length;
+  const ends = (values, choose) => (group) => group.map((n) => values[n]).reduce((a, b) => choose(a, b));
+  const found = { ...line, x: groups.map(mean(line.x)), y: groups.map(mean(line.y)) };
+  if (!line.low) return found;
+  return { ...found, low: groups.map(ends(line.low, Math.min)), high: groups.map(ends(line.high, Math.max)) };
+}
+
 // Where round times stand between two moments; in a zone they are round by its clock.
 function roundTimes(from, to, told, zone) {
   const step = STEPS.find((one) => (to - from) / one <= 7) ?? STEPS.at(-1);
@@ -90,6 +111,8 @@ function exploring(figure, first) {
   const [told, worth] = [clock(data.zone, said.dataset.day), numbers(data.unit)];
   const part = shape("g", { "font-size": 10 }, drawing);
   const mark = shape("g", {}, drawing);
+  const lines = data.lines;
+  const choice = tools.querySelector(".interval");
   let view = whole;
   let cursor = null;
 
@@ -132,7 +155,7 @@ function exploring(figure, first) {
     view = closer ? [start, start + width] : whole;
     for (const button of tools.querySelectorAll("[data-zoom='2'], [data-zoom=whole]")) button.disabled = !closer;
     part.replaceChildren();
-    if (closer) {
+    if (closer || choice.value) {
       shape("rect", { x: left - 1, y: top - 1, width: wide + 21, height: high + 8, fill: "var(--paper)" }, part);
       shape("rect", { x: left - 40, y: top + high + 7, width: wide + 60, height: 41, fill: "var(--paper)" }, part);
       for (const level of data.levels) {
@@ -149,6 +172,11 @@ function exploring(figure, first) {
         shape("text", label, part).textContent = told(time).replace(/ 00:00$/, "");
       }
       const frame = { x: left, y: top, width: wide, height: high, overflow: "hidden" };
+      const inside = (data.shaded ?? []).filter(([from, to]) => to > view[0] && from < view[1]);
+      for (const [from, to] of inside) {
+        const [x, end] = [Math.max(across(from), 0), Math.min(across(to), wide)];
+        shape("rect", { x: left + x, y: top, width: end - x, height: high, fill: colour(1), "fill-opacity": 0.3 }, part);
+      }
       if (data.window) unknown(data.window, view, across, high, shape("svg", frame, part));
       curves(data, view, across, up, shape("svg", frame, part));
     }
@@ -163,8 +191,8 @@ function exploring(figure, first) {
 
   function dragging() {
     let begin = null;
-    const choice = shape("rect", { y: top, height: high, fill: "var(--accent)", "fill-opacity": 0.15 }, drawing);
-    const choose = (x, width) => { choice.setAttribute("x", x); choice.setAttribute("width", width); };
+    const chosen = shape("rect", { y: top, height: high, fill: "var(--accent)", "fill-opacity": 0.15 }, drawing);
+    const choose = (x, width) => { chosen.setAttribute("x", x); chosen.setAttribute("width", width); };
     const end = () => { begin = null; choose(0, 0); };
     end();
     drawing.addEventListener("pointerdown", (event) => {
@@ -203,6 +231,17 @@ function exploring(figure, first) {
     event.preventDefault();
   }
 
+  // Weeks and months are offered where there are enough of them, and each has several values.
+  const days = (whole[1] - whole[0]) / 86400;
+  for (const [kind, least] of [["week", 56], ["month", 180]]) {
+    if (days < least || lines[0].x.length < days / 3.5) choice.querySelector(`[value=${kind}]`).remove();
+  }
+  choice.hidden = choice.options.length < 2;
+  choice.addEventListener("change", () => {
+    const number = choice.value && interval(choice.value, data.zone, told);
+    data.lines = number ? lines.map((line) => averaged(line, number)) : lines;
+    look(...view);
+  });
   tools.addEventListener("click", (event) => {
     const factor = event.target.dataset.zoom;
     if (factor === "whole") look(...whole); else if (factor) zoom(Number(factor));

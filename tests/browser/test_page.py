@@ -246,6 +246,26 @@ def test_keys_read_and_zoom_too(page):
     expect(figure.get_by_role("button", name="Whole")).to_be_disabled()
 
 
+@pytest.mark.parametrize(("kind", "form"), [("week", "%G-%V"), ("month", "%Y-%m")])
+def test_a_series_is_averaged_over_weeks_and_months(page, kind, form):
+    figure, _, said = load(page)
+    data = json.loads(figure.get_attribute("data-series"))
+    line, zone = data["lines"][0], ZoneInfo(data["zone"])
+    groups: dict[str, list[float]] = {}
+    for moment, value in zip(line["x"], line["y"], strict=True):
+        groups.setdefault(datetime.fromtimestamp(moment, zone).strftime(form), []).append(value)
+    means = [100 * sum(values) / len(values) for values in groups.values()]
+    figure.get_by_role("combobox").select_option(kind)
+    drawing = figure.get_by_role("group", name="Utilization of each day.")
+    drawing.focus()
+
+    for key, mean in (("Home", means[0]), ("End", means[-1])):
+        page.keyboard.press(key)
+        shown = re.search(r"mean ([\d.]+) %", said.inner_text())
+        assert shown
+        assert float(shown[1]) == pytest.approx(mean, abs=0.051)
+
+
 def test_without_the_script_the_report_is_whole(browser, file):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -1,6 +1,6 @@
 """Outages and changes of size, as the jobs show them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.report.formatting import decimal
+from gwa.report.formatting import number as number_text
 from gwa.report.message import message
 from gwa.statistics.changes import MINIMUM_LENGTH
 from gwa.statistics.sample import Sample
@@ -62,7 +63,7 @@ def capacity(store: Store) -> Iterator[Block]:
         yield Note("Jobs lie more than a century apart: some times in the log are wrong.")
         return
     busy = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
-    facts, outages = _outages(store, busy, period)
+    facts, outages, longest = _outages(store, busy, period)
     weeks = Intervals.weeks(store)
     changes = steps("peak", weeks.peaks(busy)) if weeks.count >= MINIMUM_LENGTH else None
     yield Facts(
@@ -84,7 +85,7 @@ def capacity(store: Store) -> Iterator[Block]:
     if changes:
         yield _change_table(changes, weeks)
     if last - first > MINIMUM_DAYS * DAY:
-        yield _figure(store, busy)
+        yield _figure(store, busy, longest)
 
 
 def maxima(busy: Level, width: float) -> Floats:
@@ -98,8 +99,10 @@ def maxima(busy: Level, width: float) -> Floats:
     return maximum
 
 
-def _outages(store: Store, busy: Level, period: tuple[float, float]) -> tuple[tuple[Fact, ...], list[Table]]:
-    """Return the facts of idle intervals, and the table of those that look like outages."""
+def _outages(
+    store: Store, busy: Level, period: tuple[float, float]
+) -> tuple[tuple[Fact, ...], list[Table], list[tuple[float, float]]]:
+    """Return the facts of idle intervals, the table of those that look like outages, and when these are."""
     begins, lengths = idle_intervals(busy)
     span = busy.end - busy.origin
     idle_share = float(lengths.sum()) / span
@@ -119,7 +122,8 @@ def _outages(store: Store, busy: Level, period: tuple[float, float]) -> tuple[tu
     order = np.argsort(-lengths[is_outage], kind="stable")[:MAXIMUM_ROWS]
     columns = (column[is_outage][order].tolist() for column in (begins, lengths, waiting_jobs))
     rows = list(zip(*columns, strict=True))
-    return facts, [_outage_table(rows, outages.n)] if rows else []
+    intervals = [(begin, begin + length) for begin, length, _ in rows]
+    return facts, [_outage_table(rows, outages.n)] if rows else [], intervals
 
 
 def idle_intervals(busy: Level) -> tuple[Floats, Floats]:
@@ -180,7 +184,7 @@ def _change_table(changes: list[Change], weeks: Intervals) -> Table:
     )
 
 
-def _figure(store: Store, busy: Level) -> Block:
+def _figure(store: Store, busy: Level, outages: Sequence[tuple[float, float]]) -> Block:
     daily = maxima(busy, DAY)
     times = busy.origin + np.arange(len(daily)) * DAY
     cpus = store.system.cpus
@@ -197,4 +201,8 @@ def _figure(store: Store, busy: Level) -> Block:
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
         reference=(cpus, "all processors") if cpus else None,
+        shaded=outages,
+        note=message("Shaded: what looks like outages, the longest {rows}.", rows=number_text(len(outages)))
+        if outages
+        else "",
     )

@@ -27,6 +27,12 @@ MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 20}
 HEADROOM = 0.08
 """How much room is left above the greatest value."""
 
+SHADE = 0.3
+"""The strength of the colour of shaded intervals."""
+
+NARROWEST = 1 / 300
+"""The share of the drawing that a shaded interval takes at least."""
+
 MAX_REFERENCE = 4.0
 """A level so many times as high as all that is drawn would leave nothing else to see: it is written only."""
 
@@ -45,13 +51,15 @@ def series(  # noqa: PLR0913 - what a figure says
     reference: tuple[float, str] | None = None,
     note: str = "",
     window: tuple[float, float] | None = None,
+    shaded: Sequence[tuple[float, float]] = (),
 ) -> Figure:
     """
     Return *lines* over time, where *x* are rising seconds since 1970 in *zone*, such as Europe/Madrid.
 
     Without a zone *x* are seconds since the start, which need not be known. The *unit* is that of
     the values; *reference* draws a level, such as the number of processors, and its name. A level that
-    is far above all values is written over the drawing. What lies outside of *window*, the first and the last
+    is far above all values is written over the drawing. Intervals of time that are *shaded*, such as outages,
+    are marked behind the lines. What lies outside of *window*, the first and the last
     moment in which the log knows all, is grey.
     """
     moments = thinning.array(x)
@@ -63,6 +71,7 @@ def series(  # noqa: PLR0913 - what a figure says
         "zone": zone,
         "reference": list(reference) if reference else None,
         **({"window": list(window)} if window else {}),
+        **({"shaded": [list(interval) for interval in shaded]} if shaded else {}),
     }
     return Figure(id=id, title=title, plot="series", data=data, alt=alt, note=note)
 
@@ -96,6 +105,9 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         drawn.append(labels.LabelledLine(line["label"], look["color"], x, y))
     if "window" in data:
         _grey_outside(axes, *data["window"])
+    for left, right in _shaded(data):
+        shade = {"color": _style.line(1)["color"], "alpha": SHADE, "linewidth": 0, "zorder": 0}
+        axes.axvspan(left / DAY, right / DAY, **shade)
     bottom, top = _heights(data)
     axes.set_ylim(bottom, top + (top - bottom) * HEADROOM)
     _style.linear_ticks(axes.yaxis, bottom, top, data["unit"])
@@ -128,7 +140,15 @@ def reading(figure: Figure) -> Value:
         **{name: figure.data[name] for name in ("lines", "unit", "zone")},
         "reference": figure.data["reference"] if _shows_reference(figure.data) else None,
         **({"window": figure.data["window"]} if "window" in figure.data else {}),
+        **({"shaded": _shaded(figure.data)} if "shaded" in figure.data else {}),
     }
+
+
+def _shaded(data: Mapping[str, Any]) -> list[list[float]]:
+    """Return the intervals that are shaded, each wide enough to be seen."""
+    moments = [moment for line in data["lines"] for moment in line["x"]]
+    least = (max(moments) - min(moments)) * NARROWEST if moments else 0.0
+    return [[first, max(last, first + least)] for first, last in data.get("shaded", ())]
 
 
 def _heights(data: Mapping[str, Any]) -> tuple[float, float]:

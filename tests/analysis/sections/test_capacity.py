@@ -1,12 +1,15 @@
 """Outages, and the size that the system had."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from gwa.analysis.sections.capacity import maxima
 from gwa.analysis.sections.changes import steps
 from gwa.metrics.timeline import level
-from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts, tables
+from gwa.report.figures.series import reading
+from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts, figure, tables
 
 
 def test_an_outage_is_when_jobs_wait_and_none_runs(section, make_store):
@@ -73,3 +76,18 @@ def test_a_step_from_nothing_has_no_ratio(section, make_store):
     assert facts(made)["capacity.changes"] == 1
     ((_, before, _, change),) = tables(made)["capacity-changes"].rows
     assert (before, change) == (0, None)
+
+
+def test_outages_are_shaded_in_the_figure(section, make_store):
+    hours = [hour for hour in range(24 * 30) if not 300 <= hour < 310]
+    store = make_store(
+        ABSOLUTE, submit_time=[START + 3600.0 * hour for hour in hours], run_time=[3600.0] * len(hours),
+        n_procs=[1] * len(hours),
+    )  # fmt: skip
+    drawn = figure(section("capacity", store))
+
+    assert drawn.data["shaded"] == [[START + 300 * 3600.0, START + 310 * 3600.0]]
+    # A hundredth of a pixel would not be seen.
+    shown: Any = reading(drawn)
+    ((first, last),) = shown["shaded"]
+    assert last - first == pytest.approx(max(36_000, 29 * DAY / 300), rel=0.05)
