@@ -6,7 +6,8 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import QUARTER, Calendar, counts
+from gwa.metrics.timeline import QUARTER, Calendar, counts, level
+from gwa.metrics.window import RUNNING
 from gwa.report.document import Block, Note
 from gwa.report.figures.gantt import Job, gantt, placed
 from gwa.report.formatting import decimal
@@ -14,6 +15,13 @@ from gwa.report.formatting import number as number_text
 from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+
+USUAL_STARTING: Final = 100
+MINIMUM_STARTING: Final = 20
+"""How many jobs start in an interval on average, and at least, if it is shown."""
+
+MAXIMUM_INTERVALS: Final = 1_000_000
+"""A log with times that are centuries apart is not searched."""
 
 MAXIMUM_STARTING: Final = 200
 """Further jobs that start are not drawn."""
@@ -35,21 +43,27 @@ where {condition} order by start_time, end_time, n_procs, job_id limit {limit}
 )
 def schedule(store: Store) -> Iterator[Block]:
     """
-    Some hours of the schedule: up to 200 jobs, from the day on which half of all jobs had started.
+    Some hours of the schedule in which many processors were busy, with up to 200 jobs that start.
+
+    The log is cut into intervals in which some 100 jobs start on average, and the busiest is shown of those
+    in which 20 to 200 start and at most 100 were running before. Where there is none, it is the day on which
+    half of all jobs had started.
 
     Logs do not say which processors a job had: each is drawn on the lowest that are free, in several pieces
     where those are not next to each other. So sizes, times and gaps are those of the log; places are not.
     """
-    start = _first_day(store)
+    busiest = _busiest(store)
+    start = busiest[0] if busiest else _first_day(store)
     if start is None:
         yield Note("No job is known to have started.")
         return
-    starting = _jobs(store, f"start_time >= {start!r}", MAXIMUM_STARTING)
+    until = f" and start_time < {busiest[1]!r}" if busiest else ""
+    starting = _jobs(store, f"start_time >= {start!r}{until}", MAXIMUM_STARTING)
     running = _jobs(store, f"start_time < {start!r} and end_time > {start!r}", MAXIMUM_RUNNING + 1)
     left_out = len(running) > MAXIMUM_RUNNING
     jobs = [*([] if left_out else running), *starting]
     first = starting[0][0] if left_out else start
-    end, truncated = _end_of_figure(first, starting)
+    end, truncated = (busiest[1], False) if busiest and not left_out else _end_of_figure(first, starting)
     notes = {
         message("Jobs that were running before are left out; there are too many."): left_out,
         message(
@@ -72,6 +86,30 @@ def schedule(store: Store) -> Iterator[Block]:
         zone=None if store.system.relative else store.system.timezone.key,
         note=" ".join(note for note, holds in notes.items() if holds),
     )
+
+
+def _busiest(store: Store) -> tuple[float, float] | None:
+    """Return the interval that shows most of what the system does; None where no interval is suitable."""
+    started = counts(store, "start_time", QUARTER, "ran")
+    if not len(started.bins):
+        return None
+    first, last = float(started.times[0]), float(started.times[-1]) + QUARTER
+    jobs = int(started.counts.sum())
+    width = max(float(np.ceil((last - first) * USUAL_STARTING / jobs / QUARTER)) * QUARTER, QUARTER)
+    edges = np.arange(first, last + width, width)
+    if len(edges) > MAXIMUM_INTERVALS:
+        return None
+    starting = started.per(edges)
+    running = level(store, "1", RUNNING, "all_ran", width=QUARTER, period=(first, float(edges[-1])))
+    busy = level(store, "n_procs", RUNNING, "all_ran", width=QUARTER, period=(first, float(edges[-1])))
+    before = running.values[
+        np.searchsorted(running.begins, (edges[:-1] - first) // QUARTER, side="right") - 1
+    ]
+    suits = (starting >= MINIMUM_STARTING) & (starting <= MAXIMUM_STARTING) & (before <= MAXIMUM_RUNNING)
+    if not suits.any():
+        return None
+    place = int(np.argmax(np.where(suits, busy.between(edges), -1.0)))
+    return float(edges[place]), float(edges[place + 1])
 
 
 def _first_day(store: Store) -> float | None:

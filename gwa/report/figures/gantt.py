@@ -17,7 +17,7 @@ Job = tuple[float, float, int, str | None]
 """From when to when, on how many processors, and whose it is."""
 
 MAX_NAMED = 4
-"""So many owners, those with most bars, have a colour and a name; the others share one."""
+"""The number of owners, those with the largest areas, that have a colour and a name; others share one."""
 
 OTHERS = "others"
 
@@ -41,10 +41,12 @@ def gantt(  # noqa: PLR0913 - what a figure says
 
     Seconds count from 1970 where a *zone* such as Europe/Madrid is given, else from the start of the trace.
     """
-    owners = [bar[4] for bar in bars]
-    common = sorted(set(owners), key=lambda owner: (-owners.count(owner), owner))
-    named = common if len(common) <= MAX_NAMED + 1 else common[:MAX_NAMED]
     first, last = period
+    areas: dict[str, float] = {}
+    for begin, end, low, high, owner in bars:
+        areas[owner] = areas.get(owner, 0.0) + max(min(end, last) - max(begin, first), 0.0) * (high - low)
+    largest = sorted(areas, key=lambda owner: (-areas[owner], owner))
+    named = largest if len(largest) <= MAX_NAMED + 1 else largest[:MAX_NAMED]
     drawn: dict[str, list[Value]] = {}
     for begin, end, low, high, owner in bars:
         if end > first and begin < last:
