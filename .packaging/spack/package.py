@@ -33,5 +33,5 @@ class PyGwa(PythonPackage):
     depends_on("py-rich@13.9:", type=("build", "run"))
     depends_on("py-scipy@1.14.1:", type=("build", "run"))
     depends_on("py-tzdata@2024.1:", type=("build", "run"))
-    depends_on("py-weasyprint@68.0:", type=("build", "run"))
+    depends_on("py-weasyprint@70.0:", type=("build", "run"))
     depends_on("py-zstandard@0.23:", type=("build", "run"))
