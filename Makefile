@@ -110,8 +110,9 @@ dist: .venv/ready ## build sdist and wheel into dist/ and check both
 oldest: .venv/ready ## use gwa with the oldest versions of its dependencies that pyproject.toml allows
 	$(BIN)/uv venv --clear --quiet build/oldest
 	VIRTUAL_ENV=build/oldest $(BIN)/uv pip install --quiet --resolution lowest-direct --only-binary :all: \
-	    --no-binary gwa . pytest pytest-xdist hypothesis jsonschema
-	build/oldest/bin/python -m pytest -n 0 -q -m "not slow" tests/test_trace.py tests/report tests/store/test_store.py
+	    --no-binary gwa . pytest pytest-xdist hypothesis jsonschema prometheus-client
+	build/oldest/bin/python -m pytest -n 0 -q -m "not slow" -W ignore::DeprecationWarning \
+	    -W ignore::PendingDeprecationWarning tests/test_trace.py tests/report tests/store/test_store.py
 
 release: .venv/ready ## make the release VERSION=: version, changelog, tag, dist/ with bill of materials and checksums
 	$(BIN)/python .ci/release.py "$(VERSION)"

@@ -32,13 +32,12 @@ def dependencies(name: str, seen: set[str]) -> Iterator[Distribution]:
 
 def licences(package: Distribution) -> list[str]:
     """Return the licences of *package* that all apply, or those to choose from."""
-    expression = package.metadata.get("License-Expression")
-    if expression:
+    known = {name: package.metadata.get_all(name) or [] for name in ("License-Expression", "License")}
+    for expression in known["License-Expression"]:
         return [part.strip("() ") for part in re.split(r"\bAND\b|\bOR\b", expression)]
     classifiers = package.metadata.get_all("Classifier") or []
     classified = [text.rpartition(" :: ")[2] for text in classifiers if text.startswith("License ::")]
-    stated = package.metadata.get("License")
-    return classified or ([stated] if stated else [])
+    return classified or known["License"]
 
 
 PACKAGES = {found.metadata["Name"].lower(): found for found in dependencies("gwa", set())}
