@@ -6,8 +6,8 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow campaign browser coverage lint types format messages lock bench ratios big instructions fidelity leaderboard \
-    calibration minh generation clean setup site spark thesis
+.PHONY: help demo test slow campaign browser coverage lint types format messages lock bench ratios big instructions fidelity \
+    leaderboard calibration minh generation clean setup site spark thesis surface dist oldest release
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -100,6 +100,25 @@ setup: .venv/ready ## make .venv only
 
 site: .venv/ready site/node_modules ## build our archive into public/; URL= says where it will stand
 	$(BIN)/gwa site build site -o public $(if $(URL),--url $(URL))
+
+surface: .venv/ready ## renew docs/public-surface.json, which a test compares with the public names and options
+	$(BIN)/python -m tests.public_surface
+
+# What the next two do needs the index of packages, even after the set-up.
+dist: .venv/ready ## build sdist and wheel into dist/ and check both
+	$(BIN)/uv build --out-dir dist
+	$(BIN)/uv tool run twine check --strict dist/gwa-*
+	$(BIN)/uv tool run check-wheel-contents dist/*.whl
+
+oldest: .venv/ready ## use gwa with the oldest versions of its dependencies that pyproject.toml allows
+	$(BIN)/uv venv --clear --quiet build/oldest
+	VIRTUAL_ENV=build/oldest $(BIN)/uv pip install --quiet --resolution lowest-direct --only-binary :all: \
+	    --no-binary gwa . pytest pytest-xdist hypothesis jsonschema prometheus-client
+	build/oldest/bin/python -m pytest -n 0 -q -m "not slow" -W ignore::DeprecationWarning \
+	    -W ignore::PendingDeprecationWarning tests/test_trace.py tests/report tests/store/test_store.py
+
+release: .venv/ready ## make the release VERSION=: version, changelog, tag, dist/ with bill of materials and checksums
+	$(BIN)/python .ci/release.py "$(VERSION)"
 
 clean: ## remove all that these tasks made
 	rm -rf .venv build dist public site/node_modules tests/browser/node_modules .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

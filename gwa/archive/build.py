@@ -19,6 +19,7 @@ from gwa.archive import sql_console as console
 from gwa.archive._worker import Said, Task, apart, attempt, make_pair
 from gwa.archive.catalogue import NAME, Catalogue, CatalogueEntry, read_catalogue, refuse_outside
 from gwa.archive.citation import bibtex, ris
+from gwa.archive.deposit import deposits
 from gwa.archive.feeds import as_script, catalog, dataset, feed, sitemap
 from gwa.archive.leaderboard import read_board
 from gwa.archive.link_check import PageLinks, broken_links
@@ -224,6 +225,8 @@ def _write(site: Site, folder: Path) -> None:
         trace_folder, url = f"traces/{trace.entry.id}", site.catalogue.url
         address = f"{url}{trace_folder}/" if url else ""
         files[f"{trace_folder}/croissant.json"] = as_script(record) + "\n"
+        for name, text in deposits(trace, site.catalogue.title, address).items():
+            files[f"{trace_folder}/{name}"] = text
         files[f"{trace_folder}/{trace.about['name']}.bib"] = bibtex(trace.entry, address)
         files[f"{trace_folder}/{trace.about['name']}.ris"] = ris(trace.entry, address)
     for public in site.public:

@@ -13,21 +13,30 @@ from gwa.archive.published import PublishedTrace
 from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from gwa.util.version import __version__
 
+CROISSANT: Final = "http://mlcommons.org/croissant/"
+CROISSANT_TERMS: Final = (
+    "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileObject",
+    "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5",
+    "parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate",
+    "separator", "source", "subField", "transform",
+)  # fmt: skip
 CONTEXT: Final = {
+    "@language": "en",
     "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
     "sc": "https://schema.org/",
+    "cr": CROISSANT,
+    "rai": f"{CROISSANT}RAI/",
     "dct": "http://purl.org/dc/terms/",
     "conformsTo": "dct:conformsTo",
+    "name": {"@container": "@language"},
+    "description": {"@container": "@language"},
+    "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "column": "cr:column",
-    "source": "cr:source",
-    "recordSet": "cr:recordSet",
-    "citeAs": "cr:citeAs",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{term: f"cr:{term}" for term in CROISSANT_TERMS},
 }
+"""The context of Croissant 1.1, of which programs expect all terms."""
+
 MEDIA_TYPES: Final = {
     "GWF": "text/plain",
     "Parquet": "application/vnd.apache.parquet",
@@ -68,7 +77,7 @@ def catalog(catalogue: Catalogue, published: Sequence[PublishedTrace]) -> str:
 
 
 def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
-    """Return a trace as a schema.org Dataset in the terms of Croissant 1.0."""
+    """Return a trace as a schema.org Dataset in the terms of Croissant 1.1."""
     entry, url = trace.entry, f"{catalogue.url}traces/{trace.entry.id}/" if catalogue.url else ""
     files = [
         {
@@ -88,7 +97,7 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
     return {
         "@context": CONTEXT,
         "@type": "Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": f"{CROISSANT}1.1",
         "name": trace.about["name"],
         "alternateName": trace.about["title"],
         "description": description,

@@ -22,8 +22,7 @@ from gwa.util.version import __version__
 
 ORDER = (
     "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score", "simulate",
-    "wait",
-    "leaderboard", "anonymize", "site", "fetch", "formats",
+    "wait", "leaderboard", "anonymize", "site", "fetch", "formats", "report-problem",
 )  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""
 
@@ -34,14 +33,16 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they are used."""
         del ctx
-        names = [info.name for info in iter_modules(__path__) if not info.name.startswith("_")]
+        modules = [info.name for info in iter_modules(__path__) if not info.name.startswith("_")]
+        names = [name.replace("_", "-") for name in modules]
         return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None where there is none of that name."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        module = cmd_name.replace("-", "_")
+        command: click.Command = import_module(f"{__name__}.{module}").command
         return command
 
 

@@ -59,10 +59,23 @@ class Verbatim(str):
 @dataclass(frozen=True)
 class Fact:
     """
-    One number of a trace, with an id that does not change between versions.
+    One value of a trace, with an id that does not change between versions.
 
-    The *value* is in full precision and the SI base of its *unit*; *label* and *help* say what it is.
-    Where the value is no number, a report shows the *text*.
+    Parameters
+    ----------
+    id
+        The id, such as ``jobs.wait.median``.
+    value
+        The value in full precision, in the SI base of its unit; None where it is unknown.
+    label
+        What the value is, for people.
+    unit
+        How the value is printed.
+    help
+        The definition.
+    text
+        What a report shows where the value is no number.
+
     """
 
     id: str
@@ -75,7 +88,19 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """A list of facts; it is not *listed* on a page where a table beside it shows the same."""
+    """
+    A list of facts.
+
+    Parameters
+    ----------
+    facts
+        The facts, in order.
+    title
+        The title, a noun phrase.
+    listed
+        Whether a page lists them; False where a table next to them shows the same.
+
+    """
 
     kind: ClassVar[str] = "facts"
     facts: tuple[Fact, ...]
@@ -85,7 +110,23 @@ class Facts:
 
 @dataclass(frozen=True)
 class FactTable:
-    """Facts of the same kinds about several things: a row for each thing, *columns* name the kinds."""
+    """
+    Facts of the same kinds about several things, with a row for each thing.
+
+    Parameters
+    ----------
+    id
+        The name of the table in exports.
+    title
+        The title, a noun phrase.
+    columns
+        The headings, one for each kind of fact.
+    rows
+        For each thing, its name and its facts, one for each column.
+    note
+        A sentence below it.
+
+    """
 
     kind: ClassVar[str] = "fact_table"
     id: str
@@ -101,7 +142,12 @@ class FactTable:
 
     def frame(self) -> "pd.DataFrame":
         """
-        Return the values in full precision as a pandas DataFrame, indexed by what they are about.
+        Return the values in full precision, with a row for each thing that they are about.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns of nullable types, called by their headings; the index has the names of the rows.
 
         Examples
         --------
@@ -118,7 +164,21 @@ class FactTable:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its key in exports, its heading and its unit; a *minor* one is in exports only."""
+    """
+    A column of a table.
+
+    Parameters
+    ----------
+    key
+        The name in exports.
+    label
+        The heading.
+    unit
+        The unit of the values.
+    minor
+        Whether the column is in exports only.
+
+    """
 
     key: str
     label: str
@@ -128,7 +188,23 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of values under named columns; *id* names the table in exports."""
+    """
+    Rows of values under named columns.
+
+    Parameters
+    ----------
+    id
+        The name of the table in exports.
+    title
+        The title, a noun phrase.
+    columns
+        The columns, in order.
+    rows
+        The values of each row, one for each column.
+    note
+        A sentence below it.
+
+    """
 
     kind: ClassVar[str] = "table"
     id: str
@@ -139,7 +215,12 @@ class Table:
 
     def frame(self) -> "pd.DataFrame":
         """
-        Return the values in full precision as a pandas DataFrame, whose columns are called by their keys.
+        Return the values in full precision.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns of nullable types, called by their keys.
 
         Examples
         --------
@@ -166,9 +247,28 @@ def _frame(
 @dataclass(frozen=True)
 class Figure:
     """
-    A drawing to be made: the *plot* names its kind in `gwa.report.figures`, *data* is what that needs.
+    A drawing to be made; a notebook shows it.
 
-    *alt* says in a sentence what a reader would see; it is required. A notebook shows the drawing.
+    Parameters
+    ----------
+    id
+        The name of the figure, such as ``utilization``.
+    title
+        The title, a noun phrase.
+    plot
+        The kind of figure, a module of `gwa.report.figures`.
+    data
+        What that kind draws.
+    alt
+        What a reader would see, in a sentence.
+    note
+        A sentence below it.
+
+    Raises
+    ------
+    ValueError
+        If *alt* is empty.
+
     """
 
     kind: ClassVar[str] = "figure"
@@ -272,7 +372,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence for the reader."""
+    """
+    A sentence for the reader.
+
+    Parameters
+    ----------
+    text
+        The sentence.
+    level
+        How much it matters: info, warning or error.
+
+    """
 
     kind: ClassVar[str] = "note"
     text: str
@@ -297,10 +407,28 @@ Block: TypeAlias = Facts | FactTable | Table | Figure | Note | Attachment
 @dataclass(frozen=True)
 class Section:
     """
-    A titled part of a report; *help* says what it shows, *failed* that its analysis broke.
+    A titled part of a report.
 
-    Where it is not *is_recorded*, the trace lacks what it is about, and its only block says what that is.
-    *view* says for whom it is.
+    Parameters
+    ----------
+    id
+        The name of the section, such as ``waits``.
+    title
+        The title, a noun phrase.
+    help
+        What the section shows.
+    blocks
+        Facts, tables, figures, notes and attachments, in order.
+    chapter
+        The title of the chapter that the section belongs to.
+    failed
+        Whether its analysis broke.
+    is_recorded
+        Whether the trace records what the section is about. If not, its only block says what is
+        missing.
+    view
+        Who it is for: operator or modeller.
+
     """
 
     id: str
@@ -316,10 +444,23 @@ class Section:
 @dataclass(frozen=True)
 class Finding:
     """
-    What is worth knowing of a trace, as a sentence with its figures.
+    What is worth knowing of a trace.
 
-    *section* is where the figures come from, *rule* when this is said at all, *advice* what one may do.
-    *weight*, from 0 to 1, says how remarkable it is.
+    Parameters
+    ----------
+    id
+        The name of the finding.
+    text
+        A sentence with its figures.
+    section
+        The id of the section that the figures come from.
+    rule
+        When the finding is reported.
+    weight
+        How remarkable it is, from 0 to 1.
+    advice
+        What to do about it.
+
     """
 
     id: str
@@ -349,14 +490,27 @@ class Answer:
 @dataclass(frozen=True)
 class Report:
     """
-    A whole report on a trace; *findings* are its summary, the most remarkable first.
+    A whole report on a trace; a notebook shows a short form of it.
 
-    *answers* are those to what everybody asks: how busy, who, how long did jobs wait, what went wrong, what
-    changed.
-
-    *overline* says what kind of report it is, where the title does not. *zone* is the time zone of time
-    stamps, None where times count from an unknown start. *reproduction* is what it takes to make the same
-    report again. A notebook shows a short form of the report, with the first figure of each section.
+    Parameters
+    ----------
+    title
+        The title, a noun phrase.
+    subtitle
+        A line below the title.
+    sections
+        The sections, in order.
+    zone
+        The time zone of time stamps; None where times count from an unknown start.
+    reproduction
+        What it takes to make the same report again.
+    findings
+        The summary, the most remarkable finding first.
+    overline
+        What kind of report it is, where the title does not say so.
+    answers
+        Answers to the first questions: how busy, who, how long did jobs wait, what went wrong, what
+        changed.
 
     Examples
     --------
@@ -380,16 +534,40 @@ class Report:
     answers: tuple[Answer, ...] = ()
 
     def facts(self) -> tuple[Fact, ...]:
-        """Return every fact of the report, in order."""
+        """
+        List the facts.
+
+        Returns
+        -------
+        tuple of Fact
+            All facts of the report, in order.
+
+        """
         blocks = (block for block in self._blocks() if isinstance(block, Facts | FactTable))
         return tuple(fact for block in blocks for fact in block.facts)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return every figure of the report, in order."""
+        """
+        List the figures.
+
+        Returns
+        -------
+        tuple of Figure
+            All figures of the report, in order.
+
+        """
         return tuple(block for block in self._blocks() if isinstance(block, Figure))
 
     def tables(self) -> tuple[Table | FactTable, ...]:
-        """Return every table of the report, in order."""
+        """
+        List the tables.
+
+        Returns
+        -------
+        tuple of Table or FactTable
+            All tables of the report, in order.
+
+        """
         return tuple(block for block in self._blocks() if isinstance(block, Table | FactTable))
 
     def fact(self, id: str) -> Fact:  # noqa: A002 - the word for it

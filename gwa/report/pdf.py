@@ -8,7 +8,8 @@ document is tagged, so that it can be read aloud, and has bookmarks.
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,9 @@ def _lists(_: object, pdf: Any) -> None:  # noqa: ANN401 - as above
 def _weasyprint() -> Any:  # noqa: ANN401 - it has no types
     """Return WeasyPrint; raise `OutputError` with what to install if it cannot be imported."""
     try:
-        import weasyprint
+        # It prints an advice of its own, longer than ours, before it raises the error.
+        with redirect_stdout(StringIO()):
+            import weasyprint
     except (ImportError, OSError) as error:
         raise OutputError(
             f"PDF needs libraries that are not here ({error}): on Debian or Ubuntu, run"

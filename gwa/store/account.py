@@ -8,9 +8,23 @@ from gwa.errors import TraceError
 @dataclass(frozen=True)
 class Account:
     """
-    Counts of the rows of all files that were given: rows = jobs + folded + rejected + comments + skipped.
+    Counts of the rows of all files that were read: rows = jobs + folded + rejected + comments + skipped.
 
-    *skipped* are the lines of files that were not read, because their format is unknown.
+    Parameters
+    ----------
+    rows
+        The number of rows, or of records.
+    jobs
+        The jobs of the trace.
+    folded
+        Rows that were merged into the job of another row, such as the steps of a job.
+    rejected
+        Rows that cannot be read.
+    comments
+        Comments, headers and blank lines.
+    skipped
+        Rows of files that were not read, because their format is unknown.
+
     """
 
     rows: int
@@ -21,7 +35,15 @@ class Account:
     skipped: int = 0
 
     def check(self) -> None:
-        """Raise `TraceError` if a row was lost, which would be a bug of gwa."""
+        """
+        Check that no row was lost.
+
+        Raises
+        ------
+        TraceError
+            If the counts do not add up, which is a bug of gwa.
+
+        """
         if self.rows != self.jobs + self.folded + self.rejected + self.comments + self.skipped:
             message = f"the account does not add up: {self}; please report this"
             raise TraceError(message)

@@ -20,12 +20,31 @@ _NUMBER = re.compile(r"\s*(\d[\d,]{0,9})(?![\d,])")
 @dataclass(frozen=True)
 class System:
     """
-    The system of a trace.
+    The system of a trace. What is not known is None.
 
-    *cpus* is None where the number of processors is not stated; *cpus_from* says where the
-    number comes from; *nodes* and *gpus* are how many of those there are. *watts_per_cpu* and similar values
-    are what each draws while a job holds it. *start* is the Unix time of the log's own time 0, if it has one;
-    times are *relative* when they count from an unknown zero instead of 1970.
+    Parameters
+    ----------
+    name
+        What the system is called.
+    site
+        The institution that runs it.
+    cpus
+        The number of processors.
+    cpus_from
+        Where the number of processors comes from.
+    zone
+        The IANA name of the time zone, such as ``Europe/Amsterdam``.
+    start
+        The Unix time of the log's own time 0, in seconds.
+    relative
+        Whether times count from an unknown zero instead of 1970.
+    description
+        Anything else that is worth knowing.
+    nodes, gpus
+        The number of nodes, and of GPUs.
+    watts_per_cpu, watts_per_gpu, watts_per_node
+        The power in watts of a processor, a GPU and a node while a job holds it.
+
     """
 
     name: str | None = None

@@ -9,12 +9,35 @@ class Progress:
 
     @contextmanager
     def step(self, label: str, total: float | None = None) -> Iterator["Progress"]:
-        """Begin a piece of work that will `advance` up to *total*; None if the total is unknown."""
+        """
+        Begin a piece of work.
+
+        Parameters
+        ----------
+        label
+            What the work is, for people.
+        total
+            How much `advance` will add up to; None if that is unknown.
+
+        Yields
+        ------
+        Progress
+            What is told how the work advances, until the end of a ``with``.
+
+        """
         del label, total
         yield self
 
     def advance(self, amount: float = 1) -> None:
-        """Record that *amount* more of the current step is done."""
+        """
+        Record that more of the current step is done.
+
+        Parameters
+        ----------
+        amount
+            How much, in the unit of the total of the step.
+
+        """
 
 
 SILENT = Progress()

@@ -217,6 +217,25 @@ def test_the_data_of_a_page_is_croissant(built):
     assert len(said["recordSet"][0]["field"]) == 29
 
 
+def test_the_data_of_a_page_is_valid_croissant(built):
+    home, _ = built
+    validator = pytest.importorskip("mlcroissant", reason="needs mlcroissant, an independent validator")
+    found = validator.Dataset(str(home / "public/traces/made/croissant.json")).metadata
+
+    assert str(found.ctx.conforms_to.value).endswith("/croissant/1.1")
+    assert not found.ctx.issues.errors
+
+
+def test_a_trace_is_described_for_repositories(built):
+    home, _ = built
+    folder = home / "public/traces/made"
+    graph = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
+
+    assert all((folder / part["@id"]).is_file() for part in graph[1]["hasPart"])
+    assert json.loads((folder / "datacite.json").read_text())["publicationYear"] == "2026"
+    assert 'href="datacite.json"' in (folder / "index.html").read_text()
+
+
 def test_nothing_is_made_anew_where_nothing_changed(fresh):
     before = contents(fresh / "public")
     outcome = build(fresh / "site", fresh / "public")
@@ -273,7 +292,7 @@ def test_two_builds_give_the_same_bytes_but_for_the_store(built, tmp_path):
     home, _ = built
     build(home / "site", tmp_path / "public")
     one, other = contents(home / "public"), contents(tmp_path / "public")
-    hashes = {"index.html", "trace.json", "croissant.json", "catalog.json"}
+    hashes = {"index.html", "trace.json", "croissant.json", "ro-crate-metadata.json", "catalog.json"}
     differ = {path for path in one if one[path] != other.get(path)}
 
     assert one.keys() == other.keys()

@@ -49,6 +49,17 @@ def test_missing_libraries_are_named(monkeypatch):
         pdf(Report("t", "s", ()))
 
 
+def test_only_the_own_message_says_what_is_missing(monkeypatch, tmp_path, capsys):
+    """WeasyPrint prints an advice of its own when its libraries are missing."""
+    (tmp_path / "weasyprint.py").write_text("print('please read on')\nraise OSError('cannot load pango')")
+    monkeypatch.delitem(sys.modules, "weasyprint", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(OutputError, match="cannot load pango"):
+        pdf(Report("t", "s", ()))
+    assert capsys.readouterr().out == ""
+
+
 @pytest.fixture(scope="module")
 def objects(printed, tmp_path_factory):
     """Return what qpdf finds in the document, by its number; qpdf itself must find nothing wrong."""
