@@ -15,6 +15,7 @@ WRITERS = {
     "archive/download.py": "in a folder of its own, from which a file is moved when it is whole",
     "archive/fetch.py": "the part of a file that appears when it is whole",
     "archive/publish.py": "in the new site",
+    "archive/report_excerpts.py": "in the new site",
     "archive/sql_console.py": "in the new site",
     "evaluation/score_cache.py": "it appends lines; those that are broken off are computed again",
     "ingest/bulk_insert.py": "in a scratch folder",

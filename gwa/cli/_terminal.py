@@ -211,7 +211,7 @@ def column_widths(
     by how much wider each column would like to be.
 
     >>> column_widths([["user", "about"], ["U1", "runs many short jobs"]], [False, False], 20)
-    [4, 14]
+    [4, 12]
     >>> column_widths([["jobs"], ["123456"]], [True], 5) is None
     True
     """

@@ -164,7 +164,7 @@ def test_a_part_that_was_not_asked_for_is_refused(stated, server, tmp_path):
     def wrong(handler):
         handler.send(b"x" * 10, 206, Content_Length=10, Content_Range=stated)
 
-    refused(server, wrong, tmp_path, "continues another part")
+    refused(server, wrong, tmp_path, "a part that was not asked for")
 
 
 def test_a_changed_file_is_refused(server, tmp_path):

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import pytest
 
 import gwa
-from gwa.errors import StrictError, TraceError, UnknownFormat
+from gwa.errors import ArgumentError, StrictError, TraceError, UnknownFormat
 from gwa.formats.open import open_trace, recognise
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
@@ -309,7 +309,7 @@ def test_requests_are_scaled_when_the_largest_machine_is_told(store):
         "1/3": (None, 1, None),
     }
     assert lives(store(*log, cpu_scale="0.5"), "n_procs")["1/0"] == (1,)
-    with pytest.raises(TraceError, match="cpu_scale is 'many', expected a number"):
+    with pytest.raises(ArgumentError, match="cpu_scale is 'many', expected a number"):
         store(*log, cpu_scale="many")
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.errors import GwaError, TraceError
+from gwa.errors import ArgumentError, GwaError, TraceError
 from gwa.formats.open import open_trace, recognise
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
@@ -105,7 +105,7 @@ def test_it_is_known_by_its_tables(path):
 def test_without_the_processors_of_a_machine_it_is_asked_for_them(path):
     with pytest.raises(TraceError, match=r"shares of a machine: .* Answer as in: -O machine_cores=64$"):
         open_trace([path])
-    with pytest.raises(TraceError, match="the option machine_cores is 'many', expected a number"):
+    with pytest.raises(ArgumentError, match="the option machine_cores is 'many', expected a number"):
         opened(path, machine_cores="many")
 
 

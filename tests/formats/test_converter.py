@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.cli import gwa as program
-from gwa.errors import DefinitionError, TraceError, UnknownFormat
+from gwa.errors import ArgumentError, DefinitionError, UnknownFormat
 from gwa.formats.converter import definition
 from gwa.formats.format_options import ANY, KINDS
 from gwa.formats.open import open_trace, recognise
@@ -213,21 +213,21 @@ def test_a_definition_that_breaks_off_is_a_format_or_an_error_in_one_line(file):
     ],
 )
 def test_unknown_options_and_values_are_refused_with_what_is_known(options, said, sample):
-    with pytest.raises(TraceError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         open_trace([sample / "slurm" / "sacct-2024.txt"], options=ReadOptions(format_options=options))
 
 
 @pytest.mark.parametrize("value", ["abc", "-1", "1e3", "6; drop table jobs", "", "1" * 99])
 def test_a_number_of_digits_is_a_number(value, sample):
     options = ReadOptions(format_options={"digits": value})
-    with pytest.raises(TraceError, match=r"the option digits is '.*', expected a whole number"):
+    with pytest.raises(ArgumentError, match=r"the option digits is '.*', expected a whole number"):
         open_trace(sorted((sample / "google2011").glob("*.csv")), options=options)
 
 
 @pytest.mark.parametrize("name", ["gwf", "swf"])
 def test_a_format_without_options_takes_none(name, sample):
     path = sample / "swf" / {"gwf": "expected.gwf", "swf": "tiny.swf"}[name]
-    with pytest.raises(TraceError, match="has no option 'attempts', and takes none"):
+    with pytest.raises(ArgumentError, match="has no option 'attempts', and takes none"):
         open_trace([path], options=ReadOptions(format_options={"attempts": "true"}))
 
 

@@ -306,7 +306,7 @@ def test_what_is_written_of_a_map_states_the_same(stated):
         ("start=a, start=b", "start is there twice"),
         ("start=a*b", "is a product"),
         ('start="a', "a quote is not closed"),
-        ("zone=Atlantis", "no time zone"),
+        ("zone=Atlantis", "is not a time zone"),
         ("start=", "is not an entry"),
         ("procs=a*b*c", "is a product"),
     ],

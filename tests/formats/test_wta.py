@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from gwa.errors import TraceError, UnknownFormat
+from gwa.errors import ArgumentError, TraceError, UnknownFormat
 from gwa.formats.builtin import parquet, wta
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace, recognise
@@ -88,7 +88,7 @@ def test_a_user_says_the_unit_of_memory_and_that_tasks_completed(path):
                 (kilobytes, 1)
             ]
     for options in ({"memory_unit": "stones"}, {"status": "'; drop table jobs; --"}):
-        with pytest.raises(TraceError, match=f"the option {next(iter(options))} is '.*', expected one of"):
+        with pytest.raises(ArgumentError, match=f"the option {next(iter(options))} is '.*', expected one of"):
             open_trace([path], options=ReadOptions(format_options=options))
 
 

@@ -114,7 +114,7 @@ def test_without_a_seed_it_is_1_and_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("generate", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"), 1, "no preset or file 'nix'"),
+        (("generate", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"), 2, "no preset or file 'nix'"),
         (("generate", "lublin", "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or --days"),
         (("generate", "lublin", "--jobs", 5, "--days", 1, "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or"),
         (("generate", "lublin", "--days", -1, "--seed", 1, "-o", "x.gwf"), 1, "days is -1.0"),
@@ -124,17 +124,17 @@ def test_without_a_seed_it_is_1_and_is_told(tmp_path):
             "in which no job is submitted",
         ),
         (("generate", "lublin", "--days", 1e-9, "--seed", 1, "-o", "x.duckdb"), 1, "no job is submitted"),
-        (("generate", "lublin", "--jobs", 5, "--seed", 1, "-o", "x.docx"), 1, "its suffix names no format"),
+        (("generate", "lublin", "--jobs", 5, "--seed", 1, "-o", "x.docx"), 2, "its suffix names no format"),
         (
             ("generate", "lublin", "--jobs", 5, "--seed", 1, "--utilization", 0.5, "-o", "x.gwf"),
             2,
             "needs --cpus",
         ),
         (("model", "fit", "nowhere.swf", "lublin"), 1, "no such file"),
-        (("model", "fit", "nowhere.swf", "lublin", "--arrivals", "nix"), 1, "there are no arrivals 'nix'"),
+        (("model", "fit", "nowhere.swf", "lublin", "--arrivals", "nix"), 2, "there are no arrivals 'nix'"),
         (
             ("generate", "lublin", "--arrivals", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"),
-            1,
+            2,
             "no arrivals",
         ),
         (("model", "fit", "nowhere.swf", "nix"), 2, "there is no model 'nix'"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.errors import ModelError
+from gwa.errors import ArgumentError, ModelError
 from gwa.models.base import parse_model, presets
 from gwa.models.files import document, found, read
 
@@ -92,7 +92,7 @@ def test_hostile_files_are_refused_in_a_line(content, said, tmp_path):
 
 
 def test_what_is_neither_file_nor_preset_is_told(tmp_path):
-    with pytest.raises(ModelError, match="no preset or file 'nix', expected a file or one of"):
+    with pytest.raises(ArgumentError, match="no preset or file 'nix', expected a file or one of"):
         found("nix")
     with pytest.raises(ModelError, match="no such file"):
         found(str(tmp_path / "nix.json"))

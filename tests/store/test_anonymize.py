@@ -103,13 +103,23 @@ def nameless(facts):
 
 def blotted(name, ranking):
     """Return a ranking without names: where it is cut, they decide who of those that are level is in."""
-    by = "cpu_seconds" if name.endswith("cpu") else "share" if name.startswith("waste.") else "jobs"
-    last = ranking[-1].get(by) if len(ranking) == TOP else None
+    last = rank(name, ranking[-1]) if len(ranking) == TOP else None
     return sorted(
         json.dumps(
-            {"id": "", by: last} if one.get(by) == last else one | dict.fromkeys(NAMES & one.keys(), "")
+            {"id": "", "rank": last}
+            if rank(name, one) == last
+            else one | dict.fromkeys(NAMES & one.keys(), "")
         )
         for one in ranking
+    )
+
+
+def rank(name, one):
+    """Return the number that a ranking is ordered by."""
+    if name == "jobs.ended_by_user":
+        return one["failed"] + one["cancelled"]
+    return one.get(
+        "cpu_seconds" if name.endswith("cpu") else "share" if name.startswith("waste.") else "jobs"
     )
 
 
