@@ -1,7 +1,6 @@
 """Bound the wait of a job."""
 
 import json
-import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +9,6 @@ import click
 
 from gwa.cli._common import JSON, TRACE, opened, options, require_known, to_file
 from gwa.cli._terminal import echo, echo_json
-from gwa.util.units import DAY, HOUR, MINUTE
 
 if TYPE_CHECKING:
     from gwa.evaluation.prediction import Bounds, BoundScore, Query, WaitingJobs
@@ -20,20 +18,15 @@ COLUMNS: Final = (
     "bounded", "method", "jobs", "answered", "held", "held, largest", "weak windows", "loss", "median s",
 )  # fmt: skip
 
-UNITS: Final = {"": 1, "s": 1, "m": MINUTE, "min": MINUTE, "h": HOUR, "d": DAY}
-
 
 def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float | None:
     """Return the seconds of a text such as 12h or 12:30:00; raise a usage error for another one."""
-    if text is None:
-        return None
-    if clock := re.fullmatch(r"(\d+):(\d\d):(\d\d)", text):
-        hours, minutes, seconds = map(int, clock.groups())
-        return float(hours * HOUR + minutes * MINUTE + seconds)
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) *([a-z]*)", text)
-    if not match or match[2] not in UNITS:
+    from gwa.util.durations import duration
+
+    found = None if text is None else duration(text)
+    if text is not None and found is None:
         raise click.BadParameter(f"'{text}' is not a duration, expected one such as 30min, 12h or 12:30:00")
-    return float(match[1]) * UNITS[match[2]]
+    return found
 
 
 @click.command(name="wait")

@@ -1,0 +1,133 @@
+"""Replay a log on a changed machine."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from gwa.cli._common import JSON, OUTPUT_PATH, TRACE, opened, options
+from gwa.cli._terminal import echo, echo_json, table
+
+if TYPE_CHECKING:
+    from gwa.evaluation.whatif.answer import Answer
+    from gwa.evaluation.whatif.change import Change
+    from gwa.evaluation.whatif.effect import Effect
+
+CHANGES: Final = ("without_user", "load", "walltime_cap", "requests", "cpus", "gpus", "scheduler")
+"""The options that change something, in the order in which they do."""
+
+POLICIES: Final = ("fcfs", "sjf", "easy", "conservative")
+
+COLUMNS: Final = ("jobs of", "jobs", "now", "changed", "ratio", "low", "high")
+
+
+@click.command(name="whatif")
+@TRACE
+@click.option("--cpus", metavar="SIZE", help="Processors: a number, or a difference such as +20% or -64.")
+@click.option("--gpus", metavar="SIZE", help="GPUs, likewise; replays the jobs with GPUs, on GPUs alone.")
+@click.option("--scheduler", type=click.Choice(POLICIES), help="Another policy of the scheduler.")
+@click.option("--without-user", metavar="USER", multiple=True, help="Leave out a user's jobs (repeatable).")
+@click.option(
+    "--load", metavar="FACTOR", help="Work submitted, relative to now: users' weeks left out, or repeated."
+)
+@click.option(
+    "--requests", type=click.Choice(["perfect", "doubled"]), help="Other requested times, for all jobs."
+)
+@click.option("--walltime-cap", metavar="TIME", help="Divide jobs that ran longer, such as 24h.")
+@click.option(
+    "--was",
+    type=click.Choice(POLICIES),
+    default="easy",
+    show_default=True,
+    help="Policy that the machine as it was is replayed with.",
+)
+@click.option(
+    "-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Also write a page with figures to DIR."
+)
+@JSON
+@options
+def command(trace: Path, was: str, folder: Path | None, as_json: bool, **params: Any) -> None:
+    """
+    Replay a log on a changed machine, and say how waits would change.
+
+    The log is simulated on the machine as it was and as it would be. The answer is the ratio of both, with
+    its interval, and it begins with how far it is to be trusted: how well the simulated waits follow those
+    recorded. Changes can be combined.
+
+    \b
+    Examples:
+      gwa whatif sample_traces/swf/tiny.swf --cpus +20%
+      gwa whatif sample_traces/swf/tiny.swf --scheduler fcfs --load 0.9 -o whatif
+    """
+    from gwa.cli._terminal import progress
+    from gwa.evaluation.whatif.answer import answer
+    from gwa.evaluation.whatif.world import GPUS, PROCESSORS, recorded
+
+    changes = _changes(params)
+    unit = GPUS if params["gpus"] else PROCESSORS
+    with opened(trace, params) as opened_trace:
+        system, name = opened_trace.store.system, opened_trace.name
+        world = recorded(opened_trace.store, was, unit)
+    stated = system.gpus if unit == GPUS else system.cpus and not system.cpus_inferred
+    found = answer(world, changes, capacity_is_stated=bool(stated), progress=progress(quiet=params["quiet"]))
+    _print(found, as_json=as_json)
+    if folder:
+        _write(found, name, folder)
+
+
+def _changes(params: dict[str, Any]) -> "list[Change]":
+    """Return the changes that the options ask for; none, and both pools at once, are usage errors."""
+    from gwa.evaluation.whatif.change import parsed
+
+    texts = [
+        f"{option.replace('_', '-')} {value}"
+        for option in CHANGES
+        for value in (params[option] if isinstance(params[option], tuple) else (params[option],))
+        if value is not None
+    ]
+    if not texts:
+        raise click.UsageError(
+            "nothing is changed, expected some of "
+            + ", ".join(f"--{option.replace('_', '-')}" for option in CHANGES)
+        )
+    if params["cpus"] and params["gpus"]:
+        raise click.UsageError("--cpus and --gpus are different pools, expected one of them")
+    return [parsed(text) for text in texts]
+
+
+def _print(found: "Answer", *, as_json: bool) -> None:
+    """Print the answer, how far it is to be trusted first; where tables are piped, sentences are not."""
+    from gwa.evaluation.whatif import words
+
+    if as_json:
+        echo_json(json.dumps(found.plain(), indent=1, allow_nan=False))
+        return
+    is_piped = not sys.stdout.isatty()
+    echo(words.trust(found), err=is_piped)
+    echo(words.effect_sentence(found), err=is_piped)
+    effects = (*found.effects, *found.sizes, *found.queues)
+    table(COLUMNS, [_row(effect, as_number=is_piped) for effect in effects], as_json=False)
+    for remark in words.remarks(found):
+        echo(remark, err=True)
+
+
+def _row(effect: "Effect", *, as_number: bool) -> tuple[object, ...]:
+    """Return a row of the table; times as people read them, or in seconds *as_number*."""
+    from gwa.evaluation.whatif.words import times
+    from gwa.report.formatting import seconds
+
+    numbers = (effect.old, effect.new, effect.ratio, effect.low, effect.high)
+    if as_number:
+        return (effect.name, effect.jobs, *(round(value, 4) for value in numbers))
+    before, after = (f"{value:.1f}" if effect.is_slowdown else seconds(value) for value in numbers[:2])
+    return (effect.name, effect.jobs, before, after, *map(times, numbers[2:]))
+
+
+def _write(found: "Answer", name: str, folder: Path) -> None:
+    from gwa.evaluation.whatif.page import report
+    from gwa.report.output import write
+
+    for path in write(report(found, name), folder, "whatif", ["html", "json"]):
+        echo(path, err=True)

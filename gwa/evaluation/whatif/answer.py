@@ -1,0 +1,257 @@
+"""What a change does to waits, slowdowns, the queue and the machine, and how far that is to be trusted."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from gwa.errors import ArgumentError
+from gwa.evaluation.whatif.change import Aspect, Change, changed
+from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect, Pair, Rows, Simulated, effect
+from gwa.evaluation.whatif.validation import (
+    SIZE_NAMES,
+    Validation,
+    as_plain,
+    error_of,
+    half_years,
+    size_class,
+    validate,
+)
+from gwa.evaluation.whatif.world import World
+from gwa.util.progress import SILENT, Progress
+
+SLOW_QUEUE: Final = 1000.0
+"""With more jobs waiting on average, conservative backfilling takes too long: its cost is of their square."""
+
+LEAST_OF_CLASS: Final = 30
+MOST_QUEUES: Final = 10
+
+
+@dataclass(frozen=True)
+class Member:
+    """A replay of the ensemble, called *name*, which *alters* a world in an *aspect* that is not known."""
+
+    name: str
+    aspect: Aspect | None
+    alter: Callable[[World], World]
+
+
+def _with_failures(world: World) -> World:
+    return replace(world, capacity=max(int(0.98 * world.capacity), 1))
+
+
+OTHER_BACKFILLING: Final = {"easy": "conservative", "conservative": "easy"}
+
+
+def _other_backfilling(world: World) -> World:
+    return replace(world, policy=OTHER_BACKFILLING[world.policy])
+
+
+def _known_run_times(world: World) -> World:
+    return replace(world, requested=world.run)
+
+
+MEMBERS: Final = (
+    Member("as stated", None, lambda world: world),
+    Member("2 % of the machine out of order", None, _with_failures),
+    Member("the other kind of backfilling", Aspect.POLICY, _other_backfilling),
+    Member("run times known to the scheduler", Aspect.REQUESTS, _known_run_times),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """
+    What the *changes* do to a machine, and how far that is to be trusted.
+
+    Parameters
+    ----------
+    changes
+        The changes, in their order.
+    old, new
+        The machine and its jobs as they were, and as they would be, simulated.
+    validation
+        The replay of the machine as it was, against the log.
+    effects
+        What happens to the mean wait, to the 95 % quantile of waits, and to the mean bounded slowdown.
+    sizes, queues
+        What happens to the mean wait of classes of size, and of queues.
+    members
+        The ratio of mean waits that each replay of the ensemble gives, by its name.
+    left_out
+        Replays of the ensemble that would have taken too long.
+    too_large
+        Jobs of the log that are larger than the stated machine, and not replayed.
+    not_submitted
+        Jobs of the log that are not submitted after the change, or no longer fit.
+
+    """
+
+    changes: tuple[Change, ...]
+    old: Simulated
+    new: Simulated
+    validation: Validation
+    effects: tuple[Effect, ...]
+    sizes: tuple[Effect, ...]
+    queues: tuple[Effect, ...]
+    members: tuple[tuple[str, float], ...]
+    left_out: tuple[str, ...]
+    too_large: int
+    not_submitted: int
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the change lets every job start when it did."""
+        return len(self.old.start) == len(self.new.start) and bool((self.old.start == self.new.start).all())
+
+    def plain(self) -> Mapping[str, object]:
+        """Return the answer as JSON holds it: times in seconds, None for what is unknown."""
+        old, new = self.old.world, self.new.world
+        return {
+            "changes": [f"{one.kind.id} {one.text}" for one in self.changes],
+            "trust": as_plain(self.validation),
+            "policy": {"old": old.policy, "new": new.policy},
+            old.unit.lower(): {"old": old.capacity, "new": new.capacity},
+            "jobs": {
+                "old": len(old), "new": len(new), "too_large": self.too_large,
+                "not_submitted": self.not_submitted,
+            },
+            "effects": [asdict(one) for one in self.effects],
+            "sizes": [asdict(one) for one in self.sizes],
+            "queues": [asdict(one) for one in self.queues],
+            "utilization": {"old": self.old.utilization, "new": self.new.utilization},
+            "waiting_jobs": {"old": self.old.waiting, "new": self.new.waiting},
+            "replays": [{"name": name, "ratio": ratio} for name, ratio in self.members],
+            "replays_left_out": list(self.left_out),
+        }  # fmt: skip
+
+
+def answer(
+    world: World,
+    changes: Sequence[Change],
+    *,
+    capacity_is_stated: bool = True,
+    progress: Progress = SILENT,
+) -> Answer:
+    """
+    Return what *changes* do to a machine and its jobs.
+
+    Parameters
+    ----------
+    world
+        The machine and its jobs as they were.
+    changes
+        What changes, one after the other.
+    capacity_is_stated
+        Whether the log, or a description of the system, states the size of the machine.
+    progress
+        Is told how many replays are done.
+
+    Raises
+    ------
+    ArgumentError
+        A change says something impossible, or leaves no job to be compared.
+
+    """
+    fitting = world.only(world.size <= world.capacity)
+    pairs, left_out = _ensemble(fitting, changes, progress)
+    first = next(iter(pairs.values()))
+    old, new = first.old, first.new
+    trust = validate(fitting, old.start, capacity_is_stated=capacity_is_stated)
+    every = list(pairs.values())
+    effects = [effect(measure, every, trust.error) for measure in (WAIT, TAIL, SLOWDOWN)]
+    if any(one is None for one in effects):
+        raise ArgumentError("the change leaves no job of the log that could be compared")
+    return Answer(
+        tuple(changes),
+        old,
+        new,
+        trust,
+        tuple(one for one in effects if one is not None),
+        tuple(_classes(every, _sizes(fitting))),
+        tuple(_classes(every, _queues(fitting))),
+        tuple(
+            (name, one.ratio)
+            for name, pair in pairs.items()
+            if (one := effect(WAIT, [pair], trust.error)) is not None
+        ),
+        left_out,
+        len(world) - len(fitting),
+        int((~first.kept).sum()),
+    )
+
+
+def _ensemble(
+    world: World, changes: Sequence[Change], progress: Progress
+) -> tuple[dict[str, Pair], tuple[str, ...]]:
+    """Return the pairs by the name of their replay, and the replays that would take too long."""
+    pairs: dict[str, Pair] = {}
+    left_out = []
+    members = _members(world, changes)
+    with progress.step("replaying", 2 * len(members)) as step:
+        for seed, member in enumerate(members):
+            if member.aspect is Aspect.POLICY and _is_slow(pairs):
+                left_out.append(member.name)
+                step.advance(2)
+                continue
+            old = Simulated.of(member.alter(world))
+            step.advance()
+            pairs[member.name] = Pair(old, Simulated.of(member.alter(changed(world, changes, seed))))
+            step.advance()
+    return pairs, tuple(left_out)
+
+
+def _members(world: World, changes: Sequence[Change]) -> list[Member]:
+    """Return the replays of the ensemble: what a change settles, or makes no difference, is not varied."""
+    settled = {one.kind.aspect for one in changes} & {Aspect.POLICY, Aspect.REQUESTS}
+    if world.policy not in OTHER_BACKFILLING:
+        settled.add(Aspect.POLICY)
+    if world.policy == "fcfs":
+        settled.add(Aspect.REQUESTS)
+    return [member for member in MEMBERS if member.aspect not in settled]
+
+
+def _is_slow(pairs: Mapping[str, Pair]) -> bool:
+    """Whether queues are so long that conservative backfilling would take too long."""
+    return any(max(pair.old.waiting, pair.new.waiting) > SLOW_QUEUE for pair in pairs.values())
+
+
+def _classes(
+    pairs: Sequence[Pair], classes: Iterable[tuple[str, Callable[[World], Rows]]]
+) -> Iterator[Effect]:
+    """Yield what happens to the mean wait of each class that has enough jobs."""
+    old = pairs[0].old
+    for name, within in classes:
+        rows = within(old.world)
+        if rows.sum() >= LEAST_OF_CLASS:
+            error = error_of(half_years(old.world, old.start, rows))
+            found = effect(WAIT, pairs, error, within, name)
+            if found is not None:
+                yield found
+
+
+def _sizes(world: World) -> Iterator[tuple[str, Callable[[World], Rows]]]:
+    """Yield the classes of size: shares of the machine as it was."""
+    capacity = world.capacity
+    for number, name in enumerate(SIZE_NAMES):
+        yield name, partial(_has_size, number=number, capacity=capacity)
+
+
+def _has_size(world: World, number: int, capacity: int) -> Rows:
+    rows: Rows = size_class(world.size, capacity) == number
+    return rows
+
+
+def _queues(world: World) -> Iterator[tuple[str, Callable[[World], Rows]]]:
+    """Yield the queues with most jobs, if there are several."""
+    names, counts = np.unique(world.queue, return_counts=True)
+    if names.size > 1:
+        for number in np.argsort(-counts, kind="stable")[:MOST_QUEUES]:
+            yield str(names[number]) or "not recorded", partial(_is_of_queue, name=str(names[number]))
+
+
+def _is_of_queue(world: World, name: str) -> Rows:
+    rows: Rows = world.queue == name
+    return rows

@@ -1,0 +1,131 @@
+"""
+What a change of a machine, its scheduler or its workload is, and how changes are found.
+
+Each kind of change is a file of `gwa.evaluation.whatif.changes`: a function decorated with `change` turns the
+text that its option gives into a changed world. To add a kind, write a file.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from inspect import cleandoc
+from typing import Final
+
+import numpy as np
+
+from gwa.errors import ArgumentError
+from gwa.evaluation.whatif.world import World
+from gwa.util import plugins
+
+
+class Aspect(Enum):
+    """What a change is of."""
+
+    CAPACITY = "capacity"
+    POLICY = "policy"
+    REQUESTS = "requests"
+    WORKLOAD = "workload"
+
+
+Changing = Callable[[World, str, np.random.Generator], World]
+"""A function that returns a changed world, given what the option says and a generator for what is drawn."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """
+    A kind of change, called *id*, such as ``cpus``; its option is ``--`` and the id.
+
+    *values* shows what its option takes, and *help* says what it does.
+    """
+
+    id: str
+    aspect: Aspect
+    values: str
+    help: str
+    changing: Changing
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a *kind*, as *text* says: ``cpus`` and ``+20%``."""
+
+    kind: Kind
+    text: str
+
+    def __str__(self) -> str:
+        """Return the change as it is written on the command line."""
+        return f"--{self.kind.id} {self.text}"
+
+    def of(self, world: World, seed: int) -> World:
+        """
+        Return *world* with the change; draws depend on *seed* alone.
+
+        Raise `ArgumentError` for a text that does not say what the change takes.
+        """
+        return self.kind.changing(world, self.text, np.random.default_rng(seed))
+
+
+def change(aspect: Aspect, values: str) -> Callable[[Changing], Kind]:
+    """Make a kind of change of a function; its name is the id, the beginning of its docstring the help."""
+
+    def register(function: Changing) -> Kind:
+        name = function.__name__.replace("_", "-")
+        help_text = cleandoc(function.__doc__ or "").split("\n\n")[0]
+        return Kind(name, aspect, values, " ".join(help_text.split()), function)
+
+    return register
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """Return all kinds of changes by id."""
+    found = plugins.instances("gwa.evaluation.whatif.changes", Kind, "gwa.changes")
+    return {one.id: one for one in found}
+
+
+def parsed(text: str) -> Change:
+    """
+    Return the change that a line such as ``cpus +20%`` says.
+
+    Raise `ArgumentError` if there is no such kind of change.
+    """
+    name, _, value = text.strip().partition(" ")
+    if name not in kinds() or not value.strip():
+        expected = ", ".join(f"{one.id} {one.values}" for one in kinds().values())
+        raise ArgumentError(f"--cpus: '{text}' is not a change, expected one such as {expected}")
+    return Change(kinds()[name], value.strip())
+
+
+def changed(world: World, changes: Sequence[Change], seed: int = 0) -> World:
+    """Return *world* with all *changes*, one after the other."""
+    for one in changes:
+        world = one.of(world, seed)
+    return world
+
+
+MAXIMUM: Final = 10**9
+"""The largest machine that can be asked for."""
+
+
+def resized(capacity: int, text: str, option: str) -> int:
+    """
+    Return a capacity that is stated, such as 512, or relative, such as +20% or -64.
+
+    Raise `ArgumentError` for another text, and for a machine of nothing.
+
+    >>> [resized(100, text, "--cpus") for text in ("+20%", "-64", "512")]
+    [120, 36, 512]
+    """
+    match = re.fullmatch(r"([+-]?)(\d{1,9})|([+-]\d{1,6}(?:\.\d{1,6})?)%", text)
+    if not match:
+        raise ArgumentError(f"{option}: '{text}' is not a size, expected one such as 512, +64 or -20%")
+    if match[3]:
+        size = round(capacity * (1 + float(match[3]) / 100))
+    else:
+        size = int(match[2]) if not match[1] else capacity + int(text)
+    if not 1 <= size <= MAXIMUM:
+        raise ArgumentError(f"{option}: '{text}' leaves a machine of {size:,}, expected at least 1")
+    return size

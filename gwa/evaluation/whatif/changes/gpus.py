@@ -1,0 +1,19 @@
+"""Another number of GPUs."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from gwa.evaluation.whatif.change import Aspect, change, resized
+from gwa.evaluation.whatif.world import World
+
+
+@change(Aspect.CAPACITY, "+20%")
+def gpus(world: World, text: str, _: np.random.Generator) -> World:
+    """
+    Number of GPUs, or a difference such as +20%; only jobs with GPUs are replayed, on the GPUs alone.
+
+    A part of a GPU counts as a whole one. Jobs that no longer fit are not submitted.
+    """
+    capacity = resized(world.capacity, text, "--gpus")
+    return replace(world.only(world.size <= capacity), capacity=capacity)

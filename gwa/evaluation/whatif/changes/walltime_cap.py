@@ -1,0 +1,47 @@
+"""A limit on the requested time of a job."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from gwa.errors import ArgumentError
+from gwa.evaluation.whatif.change import Aspect, change
+from gwa.evaluation.whatif.world import NEW, World
+from gwa.util.durations import duration
+
+MAXIMUM_PARTS = 10_000
+"""The most jobs that one job may be divided into."""
+
+
+@change(Aspect.WORKLOAD, "24h")
+def walltime_cap(world: World, text: str, _: np.random.Generator) -> World:
+    """
+    Limit of the requested time, such as 24h; longer jobs are divided into jobs of that length.
+
+    The work stays the same: a job that ran for longer becomes consecutive jobs, as of a user who saves the
+    state of the program. Each is submitted when the one before it would have ended in the log: its recorded
+    start and as many limits.
+    """
+    cap = duration(text)
+    if cap is None or cap <= 0:
+        raise ArgumentError(f"--walltime-cap: '{text}' is not a time, expected one such as 24h or 12:00:00")
+    parts = np.maximum(np.ceil(world.run / cap), 1).astype(np.int64)
+    if parts.max(initial=1) > MAXIMUM_PARTS:
+        raise ArgumentError(
+            f"--walltime-cap: {text} divides a job into more than {MAXIMUM_PARTS:,}, expected a longer time"
+        )
+    rows = np.repeat(np.arange(len(world)), parts)
+    part = np.arange(rows.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    start = world.submit + np.nan_to_num(world.wait)
+    submit = np.where(part == 0, world.submit[rows], start[rows] + part * cap)
+    order = np.argsort(submit, kind="stable")
+    rows, part = rows[order], part[order]
+    divided = world.taking(rows, submit[order])
+    requested = np.where(divided.requested > 0, np.minimum(divided.requested, cap), divided.requested)
+    return replace(
+        divided,
+        run=np.clip(divided.run - part * cap, 0, cap),
+        requested=requested,
+        job=np.where(part == 0, divided.job, NEW),
+        wait=np.where(part == 0, divided.wait, np.nan),
+    )

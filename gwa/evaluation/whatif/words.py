@@ -1,0 +1,100 @@
+"""An answer in sentences: first how far it is to be trusted, then what changes."""
+
+from math import exp
+from typing import Final
+
+from gwa.evaluation.whatif.answer import Answer
+from gwa.evaluation.whatif.effect import Effect, Z
+from gwa.evaluation.whatif.world import World
+from gwa.report.formatting import fraction, number
+
+SHARE: Final = "about 4 in 5 such answers"
+
+ASSUMPTIONS: Final = (
+    "users submit the same jobs at the same times, however long they wait",
+    "the machine is one pool, without priorities, limits of users, reservations or outages",
+    "jobs take the recorded run times",
+)
+
+
+def trust(answer: Answer) -> str:
+    """Return the first sentence: what the answer is about, and how far it is to be trusted."""
+    validation = answer.validation
+    if validation.doubts:
+        return (
+            f"This answer is about an ideal machine that schedules by {policy(answer.old.world)}, not about"
+            f" this one: {'; '.join(validation.doubts)}."
+        )
+    factor = exp(Z * validation.error)
+    level, correlation = times(validation.level.ratio), f"{validation.correlation:.2f}"
+    return (
+        f"This answer can be trusted to a factor of {factor:.1f}: replayed on the machine as it was, jobs"
+        f" wait {level} times as long as recorded, and the rank correlation of the weeks' waits is"
+        f" {correlation}."
+    )
+
+
+def policy(world: World) -> str:
+    """Return the policy of a world as it is written."""
+    return {"easy": "EASY backfilling", "conservative": "conservative backfilling"}.get(
+        world.policy, world.policy.upper()
+    )
+
+
+def times(ratio: float) -> str:
+    """
+    Return a ratio to two digits.
+
+    >>> times(0.384), times(12.3), times(0.0051)
+    ('0.38', '12', '0.0051')
+    """
+    return f"{ratio:.2g}" if ratio < 0.1 or ratio >= 10 else f"{ratio:.2f}"  # noqa: PLR2004
+
+
+def what_changes(answer: Answer) -> str:
+    """Return what changes, such as: --cpus +20% (100 to 120 processors)."""
+    old, new = answer.old.world, answer.new.world
+    written = " ".join(map(str, answer.changes))
+    details = []
+    if old.capacity != new.capacity:
+        details.append(f"{number(old.capacity)} to {number(new.capacity)} {old.unit}")
+    if old.policy != new.policy:
+        details.append(f"{policy(old)} to {policy(new)}")
+    if answer.not_submitted:
+        details.append(f"{number(answer.not_submitted)} of {number(len(old))} jobs left out")
+    work = float((new.run * new.size).sum() / max((old.run * old.size).sum(), 1.0))
+    if abs(work - 1) >= 0.001:  # noqa: PLR2004 - what a percentage shows
+        details.append(f"{fraction(work)} of the work")
+    return f"{written} ({', '.join(details)})" if details else written
+
+
+def effect_sentence(answer: Answer) -> str:
+    """Return what happens to the mean wait, claimed only where the interval excludes that nothing does."""
+    wait, change = answer.effects[0], what_changes(answer)
+    if answer.is_unchanged:
+        return f"With {change}, no job starts earlier or later."
+    if wait.is_sure:
+        return f"With {change}, the mean wait is {times(wait.ratio)} times that of now ({_interval(wait)})."
+    return (
+        f"With {change}, it is not sure whether jobs wait longer or shorter: the estimate is"
+        f" {times(wait.ratio)} times the mean wait of now ({_interval(wait)})."
+    )
+
+
+def _interval(wait: Effect) -> str:
+    return f"{SHARE} lie within {times(wait.low)} to {times(wait.high)} times"
+
+
+def remarks(answer: Answer) -> tuple[str, ...]:
+    """Return what a reader has to know besides: what is assumed, and what was left out."""
+    before, after = map(fraction, (answer.old.utilization, answer.new.utilization))
+    said = [
+        f"Utilization while jobs are submitted: {before} now, {after} changed.",
+        f"Both sides of each ratio are simulated, and {SHARE} lie between low and high.",
+        f"Assumed: {'; '.join(ASSUMPTIONS)}.",
+    ]
+    if answer.too_large:
+        said.append(f"{number(answer.too_large)} jobs larger than the machine were not replayed.")
+    if answer.left_out:
+        said.append(f"Left out, for the queue is too long: a replay with {', '.join(answer.left_out)}.")
+    return tuple(said)

@@ -1,0 +1,135 @@
+"""A machine, its scheduler and the jobs that are submitted to it, as recorded or changed."""
+
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwa.errors import TraceError
+from gwa.metrics.waits import HELD
+from gwa.simulation.backfilling import schedule
+from gwa.simulation.jobs import Jobs
+from gwa.statistics.sample import Floats, Ints
+from gwa.store.store import Store
+
+NEW: Final = -1
+"""The number of a job that the log does not have."""
+
+PROCESSORS, GPUS = "processors", "GPUs"
+"""What a machine has of which jobs hold some: the pool that is replayed."""
+
+ROWS: Final = """
+select submit_time + {held} as submit, wait_time - {held} as wait, run_time as run, {size} as size,
+    req_time as requested, cast({queue} as varchar) as queue, cast({user} as varchar) as user_name
+from ran where submit_time is not null and run_time is not null and {size} > 0 order by submit, job_id
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """
+    Jobs in the order of submission, as arrays of equal length, and the machine that they are submitted to.
+
+    Parameters
+    ----------
+    submit, run
+        Seconds. A job is submitted when it could have started, which is later for one that was held.
+    wait
+        The recorded wait in seconds; nan where it is not recorded.
+    requested
+        The requested time in seconds; nan where none was requested.
+    size
+        How many processors, or GPUs, each job holds.
+    job
+        The number of the job in the log; `NEW` for one that the log does not have.
+    queue, user
+        Their names, empty where they are not recorded.
+    capacity
+        How many processors, or GPUs, the machine has.
+    policy
+        The name of the scheduler's policy, see `gwa.simulation.backfilling.POLICIES`.
+    unit
+        What *size* and *capacity* count: `PROCESSORS` or `GPUS`.
+
+    """
+
+    submit: Floats
+    wait: Floats
+    run: Floats
+    requested: Floats
+    size: Ints
+    job: Ints
+    queue: NDArray[np.str_]
+    user: NDArray[np.str_]
+    capacity: int
+    policy: str
+    unit: str = PROCESSORS
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return self.submit.size
+
+    @property
+    def span(self) -> float:
+        """Seconds from the first submission to the last."""
+        return float(self.submit[-1] - self.submit[0]) if len(self) else 0.0
+
+    def only(self, kept: NDArray[np.bool_]) -> Self:
+        """Return this world with the jobs that are *kept*."""
+        return self.taking(np.flatnonzero(kept))
+
+    def taking(self, rows: Ints, submit: Floats | None = None) -> Self:
+        """Return this world with the jobs of *rows*, submitted at other times if those are given."""
+        times = self.submit[rows] if submit is None else submit
+        rows = rows[np.argsort(times, kind="stable")]
+        columns = {name: getattr(self, name)[rows] for name in COLUMNS}
+        return replace(self, **{**columns, "submit": np.sort(times)})
+
+    def starts(self) -> Floats:
+        """Return when each job starts under the policy, in seconds, by simulation."""
+        estimate = np.where(self.requested > 0, self.requested, self.run)
+        sizes = np.minimum(self.size, self.capacity)
+        return schedule(Jobs.of(self.submit, self.run, sizes, estimate), self.capacity, self.policy)
+
+
+COLUMNS: Final = ("submit", "wait", "run", "requested", "size", "job", "queue", "user")
+"""The fields of a world that have a value for each job."""
+
+
+def recorded(store: Store, policy: str, unit: str = PROCESSORS) -> World:
+    """
+    Return the jobs of *store* that ran, on the machine that the log states.
+
+    Raise `TraceError` where no job can be replayed, or where the log does not state the size of the machine.
+    """
+    has_gpus = unit == GPUS
+    size = "cast(ceil(n_gpus) as bigint)" if has_gpus else "n_procs"
+    if has_gpus and not store.has("n_gpus"):
+        raise TraceError("no job records GPUs, expected a log that does for --gpus")
+    queue = "queue_id" if store.has("queue_id") else "partition_id"
+    columns = store.arrays(ROWS.format(held=HELD, size=size, queue=queue, user="user_id"))
+    sizes = np.asarray(columns["size"], np.int64)
+    if not sizes.size:
+        raise TraceError("no job has a known submission and run time, nothing can be replayed")
+    capacity = store.system.gpus if has_gpus else store.system.cpus
+    submit, wait, run, requested = (
+        np.asarray(columns[name], np.float64) for name in ("submit", "wait", "run", "requested")
+    )
+    return World(
+        submit, wait, run, requested, sizes, np.arange(sizes.size), _names(columns["queue"]),
+        _names(columns["user_name"]), capacity or _most_busy(submit, wait, run, sizes), policy, unit,
+    )  # fmt: skip
+
+
+def _names(values: object) -> NDArray[np.str_]:
+    return np.array(["" if name is None else str(name) for name in values])  # type: ignore[attr-defined]
+
+
+def _most_busy(submit: Floats, wait: Floats, run: Floats, size: Ints) -> int:
+    """Return how many processors were ever busy at once: the least that the machine can have had."""
+    start = submit + np.nan_to_num(wait)
+    times = np.concatenate([start + run, start])
+    order = np.argsort(times, kind="stable")
+    busy = np.cumsum(np.concatenate([-size, size])[order])
+    return int(max(busy.max(initial=0), size.max()))

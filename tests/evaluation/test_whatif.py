@@ -1,0 +1,455 @@
+"""What-if: replays of known worlds give their waits, and changes have their true answers."""
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from math import exp, log, sqrt
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gwa as package
+from gwa.cli import gwa
+from gwa.cli.whatif import CHANGES, POLICIES
+from gwa.errors import ArgumentError, TraceError
+from gwa.evaluation.whatif import words
+from gwa.evaluation.whatif.answer import answer
+from gwa.evaluation.whatif.change import changed, kinds, parsed, resized
+from gwa.evaluation.whatif.effect import TAIL, Pair, Simulated, effect
+from gwa.evaluation.whatif.page import report
+from gwa.evaluation.whatif.validation import LEAST_ERROR, OFFSET, error_of, half_years, validate
+from gwa.evaluation.whatif.world import NEW, World, recorded
+from gwa.report.document import Note
+from gwa.simulation import backfilling
+from gwa.simulation._queue import from_queue
+from gwa.simulation.jobs import Jobs
+from gwa.util.units import DAY, WEEK
+from tests.conftest import HOME, LOGS
+
+TINY = str(HOME / "sample_traces" / "swf" / "tiny.swf")
+
+
+def make_world(seed, policy="easy", weeks=40, jobs=2000):
+    """Return jobs of several users on a machine that is busy for half of the time or more."""
+    rng = np.random.default_rng(seed)
+    capacity = int(2 ** rng.integers(5, 9))
+    users = int(rng.integers(5, 20))
+    owner = rng.choice(users, jobs, p=rng.dirichlet(np.full(users, 0.7)))
+    size = np.minimum(2 ** rng.integers(0, int(np.log2(capacity)), jobs), capacity // 2)
+    run = np.clip(rng.lognormal(8, 1.5, jobs), 10, 2 * DAY)
+    run *= rng.uniform(0.55, 0.85) * capacity * weeks * WEEK / (run * size).sum()
+    share = np.exp(rng.normal(0, 0.4, weeks))
+    week = rng.choice(weeks, jobs, p=share / share.sum())
+    run = np.round(np.clip(run, 1, 4 * DAY))
+    return World(
+        np.sort(np.round((week + rng.random(jobs)) * WEEK)),
+        np.full(jobs, np.nan),
+        run,
+        np.round(run * rng.uniform(1, 5, jobs)) + 1,
+        size.astype(np.int64),
+        np.arange(jobs),
+        np.array([f"q{number}" for number in rng.integers(0, 3, jobs)]),
+        np.array([f"U{number}" for number in owner]),
+        capacity,
+        policy,
+    )
+
+
+def largest_user(world):
+    work = world.run * world.size
+    return max(sorted(set(world.user.tolist())), key=lambda user: work[world.user == user].sum())
+
+
+# --- Known worlds ---
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_replay_under_the_policy_that_made_a_log_gives_its_waits(policy):
+    made = make_world(1, policy)
+    world = replace(made, wait=made.starts() - made.submit)
+    found = answer(world, [parsed("cpus +20%")])
+
+    assert (found.old.wait == world.wait).all()
+    assert found.validation.level.ratio == 1
+    assert found.validation.correlation == pytest.approx(1)
+    assert not found.validation.doubts
+
+
+def hidden_waits(seed, world):
+    """Return what simulates a machine with priorities, reservations, and a size other than stated."""
+    rng = np.random.default_rng(seed)
+    has_priorities, has_reservations = rng.random(2) < 0.5
+    part = rng.choice([0.95, 1.0, 1.05])
+    count = int(rng.integers(5, 20))
+    begin, length = np.sort(rng.random(count)) * world.span, rng.uniform(3600, DAY, count)
+    share = rng.uniform(0.2, 1, count)
+
+    def waits(one):
+        capacity = max(int(one.capacity * part), int(one.size.max()))
+        rank = one.requested if one.policy == "sjf" else one.submit.copy()
+        if has_priorities:
+            rank = rank + DAY * np.array([int(name[1:]) for name in one.queue])
+        columns = [one.submit, one.run, np.maximum(one.requested, one.run), one.size.astype(float), rank]
+        if has_reservations:
+            blocked = [
+                begin,
+                length,
+                length,
+                np.maximum(np.floor(share * capacity), 1),
+                np.full(count, -1e12),
+            ]
+            columns = [np.concatenate(pair) for pair in zip(columns, blocked, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        submit, run, estimate, size, ranks = (column[order] for column in columns)
+        start = from_queue(
+            submit, run, estimate, size.astype(np.int64), capacity, ranks, one.policy == "easy"
+        )
+        found = np.empty(order.size)
+        found[order] = start - submit
+        return found[: len(one)]
+
+    return waits, (bool(has_priorities), bool(has_reservations), float(part))
+
+
+ASKED = ("cpus +20%", "cpus +10%", "cpus -10%", "scheduler fcfs", "scheduler sjf", "without-user U")
+
+
+def true_and_found(seed):
+    """Return the true ratio of mean waits of a world with a hidden maker, and the answer."""
+    made = make_world(seed)
+    waits, _ = hidden_waits(seed, made)
+    world = replace(made, wait=waits(made))
+    text = ASKED[seed % len(ASKED)]
+    changes = [parsed(f"without-user {largest_user(world)}" if text.endswith(" U") else text)]
+    new = changed(world, changes)
+    kept = np.isin(world.job, new.job)
+    truth = (waits(new).mean() + OFFSET) / (world.wait[kept].mean() + OFFSET)
+    return truth, answer(world, changes)
+
+
+def test_the_true_answer_of_hidden_makers_is_in_the_interval():
+    """Twelve of the hundred worlds of the slow test."""
+    found = [true_and_found(seed) for seed in range(12)]
+    held = [one.effects[0].low <= truth <= one.effects[0].high for truth, one in found]
+
+    assert np.mean(held) >= 0.8
+
+
+@pytest.mark.slow
+def test_the_true_answer_of_a_hundred_hidden_makers():
+    found = [true_and_found(seed) for seed in range(100)]
+    held = np.array([one.effects[0].low <= truth <= one.effects[0].high for truth, one in found])
+    right = np.array([(truth > 1) == (one.effects[0].ratio > 1) for truth, one in found])
+
+    assert held.mean() >= 0.8
+    assert right.mean() >= 0.9
+
+
+# --- Effects ---
+
+
+def test_nothing_changes_where_nothing_is_changed():
+    found = answer(make_world(2), [parsed("cpus -0%")])
+
+    assert found.is_unchanged
+    assert [one.ratio for one in (*found.effects, *found.sizes, *found.queues)] == [1.0] * 10
+    assert all(one.low < 1 < one.high and not one.is_sure for one in found.effects)
+    assert "no job starts earlier or later" in words.effect_sentence(found)
+
+
+def test_the_ratio_is_the_geometric_mean_of_independent_simulations():
+    world = make_world(3)
+    found = answer(world, [parsed("cpus +50%")])
+
+    def mean(capacity, policy, estimate):
+        jobs = Jobs.of(world.submit, world.run, np.minimum(world.size, capacity), estimate)
+        return (backfilling.schedule(jobs, capacity, policy) - jobs.submit).mean() + 60
+
+    large, smaller = world.capacity * 3 // 2, int(world.capacity * 0.98)
+    ratios = [
+        mean(large, "easy", world.requested) / mean(world.capacity, "easy", world.requested),
+        mean(int(large * 0.98), "easy", world.requested) / mean(smaller, "easy", world.requested),
+        mean(large, "conservative", world.requested) / mean(world.capacity, "conservative", world.requested),
+        mean(large, "easy", world.run) / mean(world.capacity, "easy", world.run),
+    ]
+
+    assert [ratio for _, ratio in found.members] == pytest.approx(ratios)
+    assert log(found.effects[0].ratio) == pytest.approx(np.mean(np.log(ratios)))
+    assert found.effects[0].new < found.effects[0].old
+
+
+def test_the_interval_is_never_narrower_than_the_error_of_replays():
+    found = answer(make_world(4), [parsed("cpus +10%")])
+
+    for one in (*found.effects, *found.sizes, *found.queues):
+        assert one.high / one.low >= exp(2 * 1.96 * LEAST_ERROR) * 0.999999
+
+
+def test_the_tail_is_the_quantile_of_the_waits():
+    world = make_world(5)
+    pair = Pair(Simulated.of(world), Simulated.of(replace(world, capacity=world.capacity * 2)))
+    found = effect(TAIL, [pair], LEAST_ERROR)
+    assert found is not None
+
+    assert found.old == np.quantile(pair.old.wait, 0.95, method="inverted_cdf")
+    assert found.ratio == pytest.approx(
+        (np.quantile(pair.new.wait, 0.95, method="inverted_cdf") + 60) / (found.old + 60)
+    )
+
+
+def test_utilization_and_the_queue_are_those_of_a_sum_over_seconds():
+    world = make_world(6, jobs=60, weeks=1)
+    world = replace(world, submit=np.floor(world.submit / 600), run=np.ceil(world.run / 600))
+    run = Simulated.of(world)
+    seconds = np.arange(world.submit[0], world.submit[-1])
+    busy = [world.size[(run.start <= now) & (now < run.start + world.run)].sum() for now in seconds]
+    waiting = run.wait.sum() / world.span
+
+    assert run.utilization == pytest.approx(np.mean(busy) / world.capacity)
+    assert run.waiting == waiting
+
+
+# --- Trust ---
+
+
+def test_the_error_is_that_of_a_difference_of_two_blocks():
+    rng = np.random.default_rng(1)
+    blocks = rng.normal(0.5, 0.8, 4000)
+    changes = blocks[::2] - blocks[1::2]
+
+    assert error_of(blocks.tolist()) == pytest.approx(sqrt(np.mean(changes**2)), rel=0.05)
+
+
+def test_half_years_are_whole():
+    world = replace(make_world(7, weeks=60), wait=np.full(2000, 100.0))
+    first, second = half_years(world, world.submit + 40.0, np.ones(2000, bool))
+
+    assert (first, second) == pytest.approx((log(100 / 160), log(100 / 160)))
+
+
+def test_an_answer_that_is_about_an_ideal_machine_says_so_first():
+    world = make_world(8)
+    waits = world.starts() - world.submit
+    rng = np.random.default_rng(1)
+    for wait, stated, doubt in (
+        (np.full(len(world), np.nan), True, "records no waits"),
+        (waits * 5, True, "replayed jobs wait 0.2 times as long as recorded"),
+        (rng.permutation(waits) * 0 + rng.exponential(waits.mean(), waits.size), True, "rank correlation"),
+        (waits, False, "size of the machine is not stated"),
+    ):
+        found = answer(replace(world, wait=wait), [parsed("cpus +20%")], capacity_is_stated=stated)
+        sentence = words.trust(found)
+        assert sentence.startswith("This answer is about an ideal machine")
+        assert doubt in sentence
+        assert report(found, "log").sections[0].blocks[0] == Note(sentence, "warning")
+    found = answer(replace(world, wait=waits), [parsed("cpus +20%")])
+    assert words.trust(found).startswith("This answer can be trusted to a factor of 1.9:")
+
+
+def test_a_short_log_and_one_without_requests_are_doubted():
+    world = make_world(9, weeks=20)
+    world = replace(world, wait=world.starts() - world.submit, requested=np.full(len(world), np.nan))
+    doubts = " ".join(validate(world, world.starts(), capacity_is_stated=True).doubts)
+
+    assert "it takes 26 to compare" in doubts
+    assert "no job records a requested time" in doubts
+
+
+# --- Changes ---
+
+
+@given(st.integers(1, 10**6), st.integers(-99, 400))
+def test_sizes_are_stated_or_relative(capacity, percent):
+    expected = round(capacity * (1 + percent / 100))
+    text = f"{percent:+d}%"
+    if expected >= 1:
+        assert resized(capacity, text, "--cpus") == expected
+    else:
+        with pytest.raises(ArgumentError, match="leaves a machine of"):
+            resized(capacity, text, "--cpus")
+    assert resized(capacity, str(capacity + 7), "--cpus") == resized(capacity, "+7", "--cpus")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["cpus x", "cpus 0", "cpus -100%", "cpus 5%", "cpus 1.5", "load 0", "load -1", "load 11", "load nan",
+     "scheduler best", "requests none", "walltime-cap soon", "walltime-cap 0h", "walltime-cap 1s",
+     "without-user nobody", "gpus many"],
+)  # fmt: skip
+def test_a_change_that_says_nothing_possible_is_refused(text):
+    with pytest.raises(ArgumentError):
+        changed(make_world(1), [parsed(text)])
+
+
+@pytest.mark.parametrize("text", ["", "cpus", "disks +20%", "cpus  "])
+def test_an_unknown_change_is_refused_with_what_is_known(text):
+    with pytest.raises(ArgumentError, match=r"is not a change, expected one such as cpus \+20%"):
+        parsed(text)
+
+
+@given(st.integers(0, 50), st.floats(0.2, 3))
+def test_a_load_is_reached_by_whole_weeks_of_users(seed, factor):
+    world = make_world(1)
+    new = changed(world, [parsed(f"load {factor:.3f}")], seed)
+    week = np.floor((world.submit - world.submit[0]) / WEEK)
+    keys = [f"{user} {number}" for user, number in zip(world.user, week, strict=True)]
+    work = world.run * world.size
+    largest = max(
+        work[np.array(keys) == key].sum() for key in {keys[number] for number in np.argsort(-work)[:20]}
+    )
+    total = np.bincount(np.unique(keys, return_inverse=True)[1], work).max()
+
+    assert abs((new.run * new.size).sum() - float(f"{factor:.3f}") * work.sum()) <= max(total, largest)
+    assert (np.diff(new.submit) >= 0).all()
+    assert new.submit[0] >= world.submit[0]
+    assert new.submit[-1] <= world.submit[-1]
+    own = new.job != NEW
+    assert (new.submit[own] == world.submit[new.job[own]]).all()
+    assert not np.isfinite(new.wait[~own]).any()
+
+
+@given(st.integers(2, 200))
+def test_a_limit_divides_jobs_and_keeps_their_work(hours):
+    made = make_world(1)
+    world = replace(made, wait=made.starts() - made.submit)
+    new = changed(world, [parsed(f"walltime-cap {hours}h")])
+
+    assert (new.run * new.size).sum() == pytest.approx((world.run * world.size).sum())
+    assert new.run.max() <= hours * 3600
+    assert new.requested.max() <= hours * 3600
+    assert (np.diff(new.submit) >= 0).all()
+    assert (np.sort(new.job[new.job != NEW]) == world.job).all()
+
+
+def test_requests_are_perfect_or_doubled():
+    world = make_world(1)
+    world = replace(world, requested=np.where(np.arange(2000) % 2, world.requested, np.nan))
+
+    assert (changed(world, [parsed("requests perfect")]).requested == world.run).all()
+    doubled = changed(world, [parsed("requests doubled")]).requested
+    assert (doubled == 2 * np.where(np.arange(2000) % 2, world.requested, world.run)).all()
+
+
+def test_jobs_that_no_longer_fit_and_those_of_a_user_are_left_out_of_both_sides():
+    world = make_world(1)
+    found = answer(world, [parsed("without-user U0"), parsed("cpus -60%")])
+    left = (world.user != "U0") & (world.size <= found.new.world.capacity)
+
+    assert found.new.world.job.tolist() == world.job[left].tolist()
+    assert found.not_submitted == (~left).sum()
+    assert found.effects[0].jobs == left.sum()
+    assert found.effects[0].old == pytest.approx((world.starts() - world.submit)[left].mean())
+
+
+def test_a_change_that_leaves_no_job_is_refused():
+    with pytest.raises(ArgumentError, match="leaves no job"):
+        answer(replace(make_world(1), user=np.full(2000, "U")), [parsed("without-user U")])
+
+
+# --- Traces and the command line ---
+
+
+def test_gpus_are_a_pool_of_their_own(make_store):
+    rows = {
+        "job_id": [1, 2, 3], "submit_time": [0, 10, 20], "wait_time": [0, 5, 0], "run_time": [60, 60, 60],
+        "n_procs": [8, 8, 8], "n_gpus": [0.5, 2.0, None],
+    }  # fmt: skip
+    world = recorded(make_store(**rows), "easy", "GPUs")
+
+    assert world.size.tolist() == [1, 2]
+    assert world.capacity == 3  # busy at once, as nothing states the GPUs
+    with pytest.raises(TraceError, match="no job records GPUs"):
+        recorded(make_store(**{name: rows[name] for name in rows if name != "n_gpus"}), "easy", "GPUs")
+
+
+def test_the_options_are_the_kinds_of_changes():
+    assert {name.replace("_", "-") for name in CHANGES} == set(kinds())
+    assert set(POLICIES) == set(backfilling.POLICIES)
+    shown = CliRunner().invoke(gwa, ["whatif", "--help"]).output
+    assert all(f"--{name}" in shown for name in kinds())
+
+
+def test_the_command_answers_and_writes_a_page(tmp_path):
+    done = CliRunner().invoke(
+        gwa, ["whatif", TINY, "--cpus", "+20%", "--json", "-o", str(tmp_path / "out")], catch_exceptions=False
+    )
+    found = json.loads(done.stdout)
+    page = (tmp_path / "out" / "whatif.html").read_text()
+
+    assert done.exit_code == 0
+    assert found["trust"]["is_this_machine"] is False
+    assert found["processors"] == {"old": 48, "new": 58}
+    assert page.index("This answer is about an ideal machine") < page.index("times the mean wait of now")
+    assert (tmp_path / "out" / "whatif.json").exists()
+
+
+def test_sentences_do_not_mix_with_a_piped_table():
+    done = CliRunner().invoke(gwa, ["whatif", TINY, "--cpus", "+20%"], catch_exceptions=False)
+
+    assert done.stdout.startswith("jobs of,jobs,now,changed,ratio,low,high\nmean wait,1179,")
+    assert done.stderr.startswith("This answer is about an ideal machine")
+
+
+@pytest.mark.parametrize("options", [[], ["--cpus", "4", "--gpus", "4"]])
+def test_no_change_and_two_pools_are_errors_of_usage(options):
+    assert CliRunner().invoke(gwa, ["whatif", TINY, *options]).exit_code == 2
+
+
+# --- Real logs ---
+
+REAL = ("KTH-SP2-1996-2.1-cln", "SDSC-Par-1996-3.1-cln", "HPC2N-2002-2.1-cln", "LANL-CM5-1994-4.1-cln",
+        "CEA-Curie-2011-2.1-cln", "RICC-2010-2")  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not LOGS.exists(), reason="needs the logs of ../shared")
+def test_changes_between_half_years_have_the_recorded_sign():
+    """Where recorded mean waits of two half-years of a log differ by more than 25 %, so do simulated ones."""
+    right, wrong = 0, []
+    for name in REAL:
+        world, simulated = replayed(name)
+        half_year = np.floor((world.submit - world.submit[0]) / (26 * WEEK))
+        blocks = [half_year == number for number in range(int(world.span / WEEK) // 26)]
+        means = [(world.wait[rows].mean() + OFFSET, simulated[rows].mean() + OFFSET) for rows in blocks]
+        for (wait, replay), (other, again) in combinations(means, 2):
+            if abs(log(wait / other)) > log(1.25):
+                is_right = (wait > other) == (replay > again)
+                right += is_right
+                wrong += [] if is_right else [name]
+
+    assert right >= 10
+    assert len(wrong) <= 1
+
+
+LEVELS = {
+    "KTH-SP2-1996-2.1-cln": (0.45, 0.61),
+    "SDSC-Par-1996-3.1-cln": (0.85, 0.39),
+    "HPC2N-2002-2.1-cln": (0.21, 0.55),
+    "LANL-CM5-1994-4.1-cln": (4.48, 0.19),
+    "CEA-Curie-2011-2.1-cln": (0.19, 0.31),
+    "RICC-2010-2": (2.29, 0.31),
+}
+"""The replay's mean wait relative to that recorded, and the rank correlation of weeks."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not LOGS.exists(), reason="needs the logs of ../shared")
+@pytest.mark.parametrize("name", REAL)
+def test_replays_of_real_logs_are_of_an_ideal_machine_and_say_so(name):
+    world, simulated = replayed(name)
+    found = validate(world, simulated + world.submit, capacity_is_stated=True)
+
+    assert (found.level.ratio, found.correlation) == pytest.approx(LEVELS[name], abs=0.006)
+    assert found.doubts
+
+
+def replayed(name):
+    """Return a world of the log with known waits, and its simulated waits."""
+    (path,) = (LOGS / "swf").glob(f"{name}*")
+    with package.open(path) as trace:
+        world = recorded(trace.store, "easy")
+    world = world.only((world.size <= world.capacity) & np.isfinite(world.wait))
+    return world, world.starts() - world.submit
