@@ -7,7 +7,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test slow campaign browser coverage lint types format messages lock bench ratios big instructions fidelity \
-    leaderboard calibration minh generation clean setup site spark thesis surface dist oldest release
+    leaderboard calibration minh generation clean setup site spark thesis surface reference docs dist oldest release
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -55,15 +55,22 @@ format: .venv/ready ## format the code and mend what can be mended
 messages: .venv/ready ## renew the catalogues of languages with the texts of today
 	$(BIN)/python -m tests.messages
 
+docs: .venv/docs ## build the documentation into build/docs, with links checked and every notebook run
+	GWA_SAMPLES=$(CURDIR)/sample_traces $(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
+	@echo "The documentation: build/docs/index.html"
+
 lock: .venv/ready ## lock the dependencies; OPTIONS=--upgrade takes their newest versions
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \
 	    --no-header --no-annotate --no-emit-index-url $(OPTIONS) pyproject.toml -o .ci/requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group docs --generate-hashes \
+	    --constraint .ci/requirements.txt \
+	    --no-header --no-annotate --no-emit-index-url $(OPTIONS) pyproject.toml -o .ci/docs.txt
 
 bench: .venv/ready ## compare with peers and with the performance targets
 	$(BIN)/python -m benchmarks
 
-ratios: .venv/ready ## measure what has another program beside it, and put the ratios into the README
-	$(BIN)/python -m benchmarks --readme --json build/ratios.json
+ratios: .venv/ready ## measure what has another program beside it, and put the ratios into the documentation
+	$(BIN)/python -m benchmarks --page --json build/ratios.json
 
 big: .venv/ready ## measure how time and memory grow with the size of a trace: hours, and 30 GB of disk in build/big
 	for rows in 1000000 10000000 44000000; do $(BIN)/python -m benchmarks.scale decade $$rows || exit; done
@@ -104,6 +111,9 @@ site: .venv/ready site/node_modules ## build our archive into public/; URL= says
 surface: .venv/ready ## renew docs/public-surface.json, which a test compares with the public names and options
 	$(BIN)/python -m tests.public_surface
 
+reference: .venv/ready ## renew docs/facts.json, the facts of all samples, of which the documentation is made
+	$(BIN)/python -m tests.facts_reference
+
 # What the next two do needs the index of packages, even after the set-up.
 dist: .venv/ready ## build sdist and wheel into dist/ and check both
 	$(BIN)/uv build --out-dir dist
@@ -131,6 +141,10 @@ site/node_modules: site/package-lock.json
 # The checker of HTML, which needs Java; without it those tests are skipped.
 tests/browser/node_modules: tests/browser/package-lock.json
 	@npm ci --prefix tests/browser --silent || echo "browser: the checker of HTML could not be fetched"
+
+.venv/docs: .venv/ready .ci/docs.txt
+	$(BIN)/uv pip install --quiet --require-hashes --requirement .ci/docs.txt
+	touch .venv/docs
 
 .venv/tests: .venv/ready
 	.ci/setup tests

@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks.readme import write
+from benchmarks.page import write
 from benchmarks.session import Session
 from benchmarks.table import as_data, machine, table
 from benchmarks.works import WORKS
@@ -36,9 +36,9 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--big", action="store_true", help="also what takes ten times the rows: minutes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures of every run to a file")
     parser.add_argument(
-        "--readme",
+        "--page",
         action="store_true",
-        help="only what has another program beside it; put the ratios into the README",
+        help="only what has another program beside it; put the ratios into docs/explanation/benchmarks.md",
     )
     return parser.parse_args(words)
 
@@ -60,7 +60,7 @@ def main() -> None:
         work
         for work in WORKS
         if (work.name.startswith(tuple(asked.only)) if asked.only else asked.big or not work.big)
-        and (work.is_comparison or not asked.readme)
+        and (work.is_comparison or not asked.page)
     ]
     session = Session(FOLDER, asked.rows, asked.runs)
     outcomes = []
@@ -71,7 +71,7 @@ def main() -> None:
             asked.json.write_text(json.dumps(as_data(outcomes), indent=1) + "\n")
     head = machine(asked.rows, asked.runs)
     print(head, table(outcomes), sep="\n\n")
-    if asked.readme:
+    if asked.page:
         write(outcomes, head)
 
 

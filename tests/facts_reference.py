@@ -129,7 +129,9 @@ def samples() -> list[Path]:
 
 def logs(folder: Path) -> list[Path]:
     """Return the files of a sample that are its log."""
-    return [path for path in folder.iterdir() if path.name not in {"expected.gwf", "system.toml", "README.md"}]
+    return [
+        path for path in folder.iterdir() if path.name not in {"expected.gwf", "system.toml", "README.md"}
+    ]
 
 
 def kept() -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from benchmarks.__main__ import arguments
 from benchmarks.data import MAKERS, jobs, made
 from benchmarks.make_big import main as make_big
 from benchmarks.measure import Cost, Failed, Measured, run
-from benchmarks.readme import BEGIN, END, README, ratios, replaced
+from benchmarks.page import BEGIN, END, PAGE, ratios, replaced
 from benchmarks.scale import measured as measured_tree
 from benchmarks.scale import resident
 from benchmarks.scale import table as scale_table
@@ -117,9 +117,9 @@ def test_the_targets_are_those_of_the_design():
     assert asked <= {(work.name, str(target)) for work in WORKS for target in work.targets}
 
 
-def test_the_readme_has_a_row_for_each_other_program():
+def test_the_page_has_a_row_for_each_other_program():
     compared = [(work.title, work.beside.title) for work in WORKS if work.beside and work.is_comparison]
-    text = README.read_text()
+    text = PAGE.read_text()
     (table,) = (part for part in text.split(BEGIN)[1:] if END in part)
 
     assert {beside for _, beside in compared} >= {"evalys 4.0.7", "AccaSim", "fitter", "powerlaw"}

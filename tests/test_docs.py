@@ -1,73 +1,126 @@
-"""The README says what is true: its commands run, its table is the schema's."""
+"""The documentation says what is true: its commands run, its links lead somewhere, its facts are those there are."""
 
+import importlib.util
+import json
+import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from gwa.store.schema import FIELDS
+import gwa
+from gwa.analysis.base import families
+from gwa.report.as_json import as_json
+from gwa.report.json_schema import facts_schema, report_schema
+from tests.conftest import LOGS
+from tests.facts_reference import kept, logs, rows, samples, whole
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
-COMMANDS = [
-    line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()
-]
+README = ROOT / "README.md"
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "formats")
+NOTEBOOKS = [path for path in PAGES if path.parent.name == "notebooks" and path.name != "index.md"]
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+KEPT = {row["id"]: row for row in kept()}
+FACTS, REPORT = (Draft202012Validator(schema) for schema in (facts_schema(families()), report_schema()))
+
+WHOLE_SCRIPTS = {"monthly.md"}
+"""Pages whose script needs a cluster; tests/test_monthly.py runs it with a made one."""
+
+OF_SECTIONS = {"own-section.md"}
+"""Pages whose Python is a module of a package; a test below runs it as one."""
 
 
-def table_of_fields():
-    """Return the table of fields as Markdown, printed from the schema."""
-    rows = [
-        f"| {n} | `{one.name}` | {one.title} | {one.unit} | {one.meaning} |"
-        for n, one in enumerate(FIELDS, 1)
-    ]
-    return "\n".join(["| | column | in GWF text | unit | meaning |", "|--:|---|---|---|---|", *rows])
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Return the blocks of a page that are run, with their languages."""
+    return BLOCK.findall(page.read_text())
 
 
-def test_the_table_of_fields_is_the_schema(request):
-    begin, end = "<!-- fields: printed from gwa/store/schema.py -->\n", "\n<!-- end of fields -->"
-    before, rest = README.split(begin)
-    after = rest.split(end, 1)[1] if end in rest else rest
-    if request.config.getoption("--update-golden"):
-        (ROOT / "README.md").write_text(before + begin + table_of_fields() + end + after)
-
-    assert table_of_fields() in (ROOT / "README.md").read_text()
+# --- Blocks ---
 
 
-@pytest.fixture(scope="module")
-def workplace(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("readme")
+@pytest.fixture
+def workplace(tmp_path):
+    """Return a folder as a reader has it, with gwa on the path."""
     for name in ("sample_traces", "experiments"):
-        shutil.copytree(ROOT / name, folder / name)
-    subprocess.run(
-        [sys.executable, "-m", "gwa", "convert", "sample_traces/swf/tiny.swf", "-o", "tiny.gwf"],
-        cwd=folder, check=True, capture_output=True,
-    )  # fmt: skip
-    return folder
+        shutil.copytree(ROOT / name, tmp_path / name)
+    program = tmp_path / "bin" / "gwa"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gwa "$@"\n')
+    program.chmod(0o755)
+    return tmp_path
 
 
-def test_the_commands_run_one_after_the_other(workplace):
+@pytest.mark.parametrize(
+    "page",
+    [page for page in (README, *PAGES) if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_SECTIONS],
+    ids=lambda page: page.stem,
+)
+def test_the_blocks_of_a_page_run_one_after_the_other(page, workplace):
     """They read what those before them wrote, so that they are one test."""
-    for command in (line for line in COMMANDS if line.startswith("gwa ")):
+    environment = os.environ | {
+        "PATH": f"{workplace / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "XDG_CONFIG_HOME": str(workplace / "config"),
+    }
+    for language, text in blocks(page):
+        command = ["sh", "-e", "-c", text] if language == "sh" else [sys.executable, "-c", text]
         done = subprocess.run(
-            [sys.executable, "-m", "gwa", *shlex.split(command)[1:]],
-            cwd=workplace, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+            command, cwd=workplace, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{text}\n{done.stderr}"
 
 
-def test_the_python_example_runs(workplace):
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+def test_a_section_of_ones_own_is_as_the_page_says(make_store):
+    ((_, text),) = blocks(ROOT / "docs" / "how-to" / "own-section.md")
+    names = {"__name__": "my_package.night_jobs"}
+    exec(text, names)
+    analysis = names["night_jobs"]
+    store = make_store(submit_time=[3600.0, 7200.0, 50000.0], run_time=[1.0] * 3, n_procs=[1] * 3)
+    (facts,) = analysis.section(store).blocks
+
+    assert analysis.id == "night-jobs"
+    assert [(fact.id, fact.value) for fact in facts.facts] == [("night.jobs", 2)]
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS, ids=lambda page: page.stem)
+def test_a_notebook_runs(page, tmp_path):
+    """Its cells, one after the other, as a kernel runs them."""
+    cells = re.findall(r"^```\{code-cell\}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    assert len(cells) > 2
     done = subprocess.run(
-        [sys.executable, "-c", example], cwd=workplace, capture_output=True, text=True, check=False,
-        env={"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-
+        [sys.executable, "-c", "\n".join(cells)],
+        cwd=tmp_path,
+        env=os.environ | {"GWA_SAMPLES": str(ROOT / "sample_traces"), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("<Trace tiny: jobs 1,200")
+
+
+# --- Pages and links ---
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text().splitlines()) <= 120
+
+
+def links(page: Path) -> Iterator[str]:
+    """Yield the links of a page to files, without their anchors."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"[a-z]+:", target) and not target.startswith("#"):
+            yield target.partition("#")[0]
+
+
+@pytest.mark.parametrize("page", [README, *PAGES], ids=lambda page: page.stem)
+def test_links_lead_to_files(page):
+    assert [target for target in links(page) if not (page.parent / target).exists()] == []
 
 
 def test_the_architecture_names_every_room_and_only_what_there_is():
@@ -82,3 +135,60 @@ def test_the_architecture_names_every_room_and_only_what_there_is():
     written = [path for path in paths if "NAME" not in path and not path.startswith("gwa/_data")]
     assert len(written) > 20
     assert not [path for path in written if not (ROOT / path).exists()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="needs `make .venv/docs`")
+def test_the_documentation_builds_without_a_warning_and_without_a_dead_link(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "docs", tmp_path],
+        cwd=ROOT,
+        env=os.environ | {"GWA_SAMPLES": str(ROOT / "sample_traces")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+    ids = {path: set(re.findall(r'\bid="([^"]+)"', path.read_text())) for path in tmp_path.rglob("*.html")}
+    dead = []
+    for page in ids:
+        for target in re.findall(r'<a [^>]*href="([^":]*)"', page.read_text()):
+            file, _, anchor = target.partition("#")
+            path = (page.parent / file).resolve() if file else page
+            if not path.exists() or (anchor and anchor not in ids.get(path, {anchor})):
+                dead.append(f"{page.name}: {target}")
+    assert len(ids) > 60
+    assert dead == []
+
+
+# --- Facts ---
+
+
+def unknown(trace: gwa.Trace) -> list[str]:
+    """Return the facts of a trace that the reference has not, or with another unit."""
+    found = rows(whole(trace.store))
+    return [row["id"] for row in found if KEPT.get(row["id"], {}).get("unit") != row["unit"]]
+
+
+@pytest.mark.parametrize("folder", samples(), ids=lambda folder: folder.name)
+def test_every_fact_of_a_sample_is_in_the_reference_and_what_is_printed_fits_its_schema(folder):
+    with gwa.open(logs(folder)) as trace:
+        assert unknown(trace) == [], "if it is meant, run python -m tests.facts_reference"
+        report = json.loads(as_json(trace.report()))
+        facts = json.loads(json.dumps(trace.facts()))
+    assert [error.message for error in REPORT.iter_errors(report)] == []
+    assert [error.message for error in FACTS.iter_errors(facts)] == []
+
+
+def test_every_fact_of_the_reference_has_a_definition():
+    assert [row["id"] for row in KEPT.values() if not row["what"] or not row["section"]] == []
+    assert len(KEPT) > 400
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not LOGS.exists(), reason="needs the logs of ../shared")
+@pytest.mark.parametrize("path", sorted((LOGS / "swf").glob("*.swf.gz")), ids=lambda path: path.name)
+def test_every_fact_of_a_real_log_is_in_the_reference(path):
+    with gwa.open(path) as trace:
+        assert unknown(trace) == []

@@ -33,7 +33,9 @@ def code(text: str) -> str:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table; cells are Markdown already."""
     lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace(chr(10), ' ') for cell in line)} |" for line in lines) + "\n"
+    return (
+        "\n".join(f"| {' | '.join(cell.replace(chr(10), ' ') for cell in line)} |" for line in lines) + "\n"
+    )
 
 
 # --- Formats ---
@@ -95,7 +97,12 @@ def formats() -> str:
     from gwa.formats.registry import all_formats
 
     rows = (
-        (f"[{escaped(one.title)}]({one.name}.md)", code(one.name), _names(one), "and written" if one.write else "")
+        (
+            f"[{escaped(one.title)}]({one.name}.md)",
+            code(one.name),
+            _names(one),
+            "and written" if one.write else "",
+        )
         for one in all_formats()
     )
     return table(("Format", "Name", "Files", ""), rows)
@@ -148,7 +155,10 @@ def models() -> str:
         parts += [f"Source: {escaped(one.source)}.\n"]
         rows = ((code(name), escaped(meaning)) for name, meaning in one.meanings().items())
         parts += [table(("Parameter", "Meaning"), rows)]
-    parts += ["## Presets\n", "Models with the parameters that papers print, or that were fitted to public logs.\n"]
+    parts += [
+        "## Presets\n",
+        "Models with the parameters that papers print, or that were fitted to public logs.\n",
+    ]
     rows = (
         (code(one.name), code(one.model.name), escaped(one.title), escaped(one.source))
         for one in presets().values()
@@ -166,9 +176,7 @@ def measures() -> str:
     parts = []
     for aspect, group in groupby(all_measures(), key=lambda one: one.aspect):
         parts += [f"## {aspect.value}\n"]
-        rows = (
-            (code(one.id), escaped(one.title), one.distance.name, _inline(one.help)) for one in group
-        )
+        rows = ((code(one.id), escaped(one.title), one.distance.name, _inline(one.help)) for one in group)
         parts += [table(("Measure", "Title", "Distance", "Definition"), rows)]
     return "\n".join(parts)
 

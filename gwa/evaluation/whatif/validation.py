@@ -110,7 +110,7 @@ class Validation:
         return tuple(self._doubts())
 
     def _doubts(self) -> Iterator[str]:
-        if not self.level.jobs:
+        if not self.level.jobs or not self.level.recorded:
             yield "the log records no waits that the replay could be compared with"
             return
         if self.span < HALF_YEAR:

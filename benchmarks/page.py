@@ -1,4 +1,4 @@
-"""The table of ratios in the README: what stands beside gwa, and how many times gwa is as fast."""
+"""The table of ratios in the documentation: what stands beside gwa, and how many times gwa is as fast."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Final
 from benchmarks.measure import typical
 from benchmarks.session import Outcome
 
-README: Final = Path(__file__).parent.parent / "README.md"
+PAGE: Final = Path(__file__).parent.parent / "docs" / "explanation" / "benchmarks.md"
 BEGIN, END = "<!-- ratios, written by make ratios -->", "<!-- end of ratios -->"
 HEAD: Final = (
     "| work | gwa, s | MB | beside it | s | MB | gwa is × as fast | it takes × the memory |\n"
@@ -52,5 +52,5 @@ def replaced(text: str, table: str, head: str) -> str:
 
 
 def write(outcomes: Sequence[Outcome], head: str) -> None:
-    """Put the ratios of *outcomes* into the README."""
-    README.write_text(replaced(README.read_text(), ratios(outcomes), head))
+    """Put the ratios of *outcomes* into the page on benchmarks."""
+    PAGE.write_text(replaced(PAGE.read_text(), ratios(outcomes), head))
