@@ -2,8 +2,8 @@
 What every month costs: ``python -m benchmarks.monthly 100000``.
 
 Twelve monthly logs of ``sacct`` are made up, with that many jobs each, and given one after the other to the
-script of ``docs/monthly.md``: it appends them to a store, checks each month, and reports it beside the month
-before. Printed are the CPU seconds of each month, of all processes.
+script of ``docs/tutorials/monthly.md``: it appends them to a store, checks each month, and reports it beside
+the month before. Printed are the CPU seconds of each month, of all processes.
 """
 
 import argparse
@@ -41,7 +41,7 @@ COLUMNS: Final = (
     "|Partition"
 )
 
-DOCUMENTATION: Final = Path(__file__).parent.parent / "docs" / "monthly.md"
+DOCUMENTATION: Final = Path(__file__).parent.parent / "docs" / "tutorials" / "monthly.md"
 
 
 @dataclass(frozen=True)

@@ -69,8 +69,8 @@ MEANINGS = {
     "clusters.runtime.{number}.low": "Shortest run time in the cluster",
     "clusters.runtime.{number}.high": "Longest run time in the cluster",
     **{
-        f"makespan.{of}{name}": f"{what} of jobs with that outcome{' and priority' if 'priority' in of else ''}"
-        for of in ("{outcome}.", "{priority}.{outcome}.")
+        f"makespan.{of}.{name}": f"{what} of jobs with that {' and '.join(re.findall('[a-z]+', of))}"
+        for of in ("{outcome}", "{priority}.{outcome}")
         for name, what in {
             "count": "Number",
             "share": "Share",
@@ -82,11 +82,14 @@ MEANINGS = {
 }
 """What a fact is whose label names what it is about in one trace."""
 
+DISTRIBUTIONS = "normal|lognormal|exponential|hyperexponential|weibull|gamma|pareto|zipf"
+OUTCOMES = "completed|failed|cancelled"
+
 VARYING = (
     (r"^(makespan|priority)\.(free|normal|production|monitoring)(?=\.|$)", r"\1.{priority}"),
     (r"^fit\.[a-z_]+", "fit.{variable}"),
-    (r"\.(normal|lognormal|exponential|hyperexponential|weibull|gamma|pareto|zipf)(?=\.|$)", ".{distribution}"),
-    (r"^(makespan|fit\.\{variable\})\.((?:\{priority\}\.)?)(completed|failed|cancelled)(?=\.)", r"\1.\2{outcome}"),
+    (rf"\.({DISTRIBUTIONS})(?=\.|$)", ".{distribution}"),
+    (rf"^(makespan|fit\.\{{variable\}})\.((?:\{{priority\}}\.)?)({OUTCOMES})(?=\.)", r"\1.\2{outcome}"),
     (r"^completeness\.(?!ran_without_wait)\w+", "completeness.{field}"),
     (r"^synthetic\.(?!nearest)\w+", "synthetic.{model}"),
     (r"\.\d+s(?=\.|$)", ".{seconds}s"),

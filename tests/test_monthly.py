@@ -18,7 +18,7 @@ def test_the_script_is_one_that_a_shell_reads():
 
 
 def test_cron_and_the_timer_run_the_script_on_the_first_of_each_month():
-    (table,) = re.findall(r"```cron\n(.*?)```", PAGE, re.DOTALL)
+    (table,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
     *_, line = table.splitlines()
     assert line.split() == ["30", "5", "1", "*", "*", "gwa", "/usr/local/bin/gwa-monthly"]
 
