@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -77,7 +78,7 @@ def test_the_blocks_of_a_page_run_one_after_the_other(page, workplace):
 
 def test_a_section_of_ones_own_is_as_the_page_says(make_store):
     ((_, text),) = blocks(ROOT / "docs" / "how-to" / "own-section.md")
-    names = {"__name__": "my_package.night_jobs"}
+    names: dict[str, Any] = {"__name__": "my_package.night_jobs"}
     exec(text, names)  # noqa: S102 - the page is ours
     analysis = names["night_jobs"]
     store = make_store(submit_time=[3600.0, 7200.0, 50000.0], run_time=[1.0] * 3, n_procs=[1] * 3)

@@ -22,7 +22,7 @@ from gwa.util.version import __version__
 
 ORDER = (
     "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score", "simulate",
-    "whatif", "wait", "leaderboard", "anonymize", "site", "fetch", "formats", "report-problem",
+    "whatif", "wait", "export", "leaderboard", "anonymize", "site", "fetch", "formats", "report-problem",
 )  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""
 

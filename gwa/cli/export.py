@@ -1,0 +1,73 @@
+"""Write a trace for other simulators."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from gwa.cli._common import OUTPUT_PATH, TRACE, opened, options
+from gwa.cli._terminal import echo
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SIMULATORS: Final = {
+    "batsim": "Batsim: workload.json and platform.xml.",
+    "opendc": "OpenDC: tasks and fragments as Parquet, topology.json.",
+    "wfcommons": "WfCommons: an instance of WfFormat 1.5 for each bag.",
+    "alea": "Alea: SWF and its file of machines.",
+    "accasim": "AccaSim: SWF and system.json.",
+    "simgrid": "SimGrid: platform.xml and jobs.csv.",
+}
+
+
+def _flags(command: F) -> F:
+    """Add a flag for each simulator."""
+    for name, about in reversed(SIMULATORS.items()):
+        command = click.option(f"--{name}", name, is_flag=True, help=about)(command)
+    return command
+
+
+@click.command(name="export")
+@TRACE
+@_flags
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OUTPUT_PATH,
+    required=True,
+    metavar="DIR",
+    help="Output folder, with a folder for each simulator.",
+)
+@options
+def command(trace: Path, folder: Path, **params: Any) -> None:
+    """
+    Write a trace as the input of other simulators: jobs, machine, dependencies, bags.
+
+    Jobs are those that ran, with submissions counted from the first; the machine is one pool. What a
+    simulator has no place for is printed.
+
+    \b
+    Examples:
+      gwa export sample_traces/swf/tiny.swf --batsim -o exported
+      gwa export sample_traces/wfcommons/workflows.json --wfcommons --opendc -o exported
+    """
+    from gwa.formats.export import export
+    from gwa.util.atomic import make_folder
+
+    chosen = [name for name in SIMULATORS if params[name]]
+    if not chosen:
+        raise click.UsageError(f"expected some of {', '.join(f'--{name}' for name in SIMULATORS)}")
+    make_folder(folder)
+    with opened(trace, params) as opened_trace:
+        for name in chosen:
+            done = export(opened_trace.store, name, folder / name)
+            for path in done.files[:10]:
+                echo(path)
+            if len(done.files) > len(done.files[:10]):
+                echo(f"… {len(done.files) - 10} more files", err=True)
+            if not params["quiet"]:
+                echo(
+                    f"{name}: {done.jobs:,} jobs; left out: {'; '.join(done.left_out) or 'nothing'}", err=True
+                )

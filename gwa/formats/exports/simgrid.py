@@ -1,0 +1,39 @@
+"""
+SimGrid, the framework for simulators of distributed systems.
+
+SimGrid has no format of jobs: what reads them is the program that is written with it. Source: SimGrid's
+description of platforms (XML, version 4.1).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gwa.formats.export import (
+    DEPENDENT,
+    cpus,
+    dependencies_lost,
+    fields_lost,
+    platform,
+    simulator,
+    system_name,
+)
+from gwa.store.store import Store
+
+
+@simulator("SimGrid")
+def simgrid(store: Store, folder: Path) -> Sequence[str]:
+    """
+    Write platform.xml, a cluster with a host of 1 Gflop/s for each processor, and jobs.csv.
+
+    A job of jobs.csv has id, submit (s), run (s), procs, flops on each processor (its run time on such a
+    host), requested (s), user, queue, bag, and the last job that it had to wait for.
+    """
+    (folder / "platform.xml").write_text(platform(system_name(store), cpus(store)), encoding="utf-8")
+    store.connection.execute(
+        "copy (select id, submit, run, procs, cast(run * 1e9 as bigint) as flops, requested,"
+        f' user_name as "user", queue, bag, preceding as after from ({DEPENDENT}) order by id)'
+        " to $path (format csv, header true)",
+        {"path": str(folder / "jobs.csv")},
+    )
+    kept = ("user_id", "queue_id", "job_structure_params")
+    return [*dependencies_lost(store), *fields_lost(store, kept)]
