@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from gwa.formats.converter import _parsed
 from gwa.ingest.batch import Records, find_reader
+from gwa.ingest.bulk_insert import MISSING_CELL
+from gwa.ingest.readers.classads import resolve
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import Reject
 from gwa.ingest.spec import ConverterSpec
@@ -24,11 +26,35 @@ PIECES: Final = {
         " 0 ", " 1 ", " 2 ", " 3 a b c", ' 2 "a" "b"', " 2 1 x 2 y", "+5", ".5", "5.", "1e3", "٣", "é", "007",
         '\n"JOB_START" "10.1" ', '\n"JOB_FINISH" "10.1" ', '"JOB_FINISH"', "#", "\x1e", "\x1f",
     ),
+    "condor": (
+        " = ", "=", "  =", "= ", "\t=\t", " ", "\x0b", "\x85", "\u00a0", "\n", "\n\n", "\n   \n", "***",
+        "\n***\n",
+        "{", "}", "[", ",", '"', '\\"', "\\", "MY.", "ClusterId", "DiskUsage", "\nDiskUsage = ClusterId",
+        "\nclusterid=9", "\nClusterId = ", "\n{\n", "\n}\n", '\n{"ClusterId": 5}\n', "/Expr(ClusterId)/", "٣",
+        "²", "+5", "1e5", "1.", "TRUE", "undefined", "é", '\nEpochAdType = "INPUT"\n', "\x1e", "\x1f",
+    ),
 }  # fmt: skip
 """What means something to a reader where it stands between other things."""
 
+
+def line_by_line(patch: pytest.MonkeyPatch) -> None:
+    """Let no assignment of an ad be plain."""
+    ads = f"{READERS}.classads._Ads"
+    patch.setattr(f"{ads}._take_assignments", lambda *_: None)
+    patch.setattr(f"{ads}._cells", cells_resolved)
+
+
+def cells_resolved(ads: Any) -> list[str]:
+    """Return the cells of an ad, with a close look at each."""
+    return [
+        MISSING_CELL if text is None else text
+        for text in (resolve(ads.attributes, name) for name in ads.columns)
+    ]
+
+
 SLOW: Final[dict[str, Callable[[pytest.MonkeyPatch], None]]] = {
     "lsf": lambda patch: patch.setattr(f"{READERS}.quoted._LinePattern.cells", lambda *_: None),
+    "condor": line_by_line,
 }
 """Leaves all records of a converter's files to the slow way."""
 
@@ -43,7 +69,7 @@ def folded(data: bytes, width: int) -> bytes:
     )
 
 
-LOGS: Final = {"lsf": ("lsb.acct",)}
+LOGS: Final = {"lsf": ("lsb.acct",), "condor": ("history", "history.815.0", "condor.jsonl")}
 
 
 def changes(name: str) -> st.SearchStrategy[list[tuple[str, float, object]]]:
