@@ -14,12 +14,16 @@ Each column is the attribute of that name, whatever its case. Other attributes a
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
+import numpy as np
+
 from gwa.ingest.batch import Records
+from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, REJECT_TEXT_LENGTH, Layout, line_blocks
+from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, REJECT_TEXT_LENGTH, Layout, LineBlock, line_blocks
 from gwa.ingest.spec import TableSpec
 
 RECORD_BLOCK_SIZE: Final = 1 << 22
@@ -27,6 +31,14 @@ RECORD_BLOCK_SIZE: Final = 1 << 22
 
 BANNER: Final = "***"
 """The beginning of the line after an ad in the history of a spool."""
+
+MARKS: Final = b"*{[],"
+"""First characters of lines that may end an ad, or are JSON."""
+
+ASSIGNS: Final = " = "
+"""What most lines have between a name and its value; a blank more or less is as good."""
+
+MAXIMUM_NAMES_REMEMBERED: Final = 10_000
 
 MAXIMUM_REFERENCES: Final = 3
 """How many names are followed to a value."""
@@ -41,16 +53,10 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
     ads = _Ads(table_spec)
     for block in line_blocks(source, Layout(""), RECORD_BLOCK_SIZE):
         ads.batch = Records(table_spec, total=len(block.rejects), rejects=block.rejects)
-        # Blank lines, which end an ad, are missing from the block, as are refused lines, which do not.
-        refused = {reject.line for reject in block.rejects}
-        expected = block.first
-        for number, line in block.numbered_lines():
-            if number > expected and not refused.issuperset(range(expected, number)):
+        for is_after_blank, numbers, lines in _runs(block):
+            if is_after_blank:
                 ads.end()
-            expected = number + 1
-            ads.take(number, line)
-        if not refused.issuperset(range(expected, block.first + block.total)):
-            ads.end()
+            ads.take_run(numbers, lines)
         yield ads.batch
     ads.batch = Records(table_spec)
     if not source.broken:
@@ -58,17 +64,64 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
     yield ads.batch
 
 
+def _runs(block: LineBlock) -> Iterator[tuple[bool, Sequence[int], Sequence[str]]]:
+    """
+    Yield runs of lines with their numbers, and whether a blank line precedes each run.
+
+    Only the first line of a run may follow a blank line, or begin with one of `MARKS`. Blank lines, which
+    end an ad, are missing from *block*, as are refused lines, which do not.
+    """
+    count, refused = block.data_lines, {reject.line for reject in block.rejects}
+    numbers = np.append(block.line_numbers(np.arange(count)), block.first + block.total)
+    before = np.append(block.first - 1, numbers[:-1])
+    is_after_blank = numbers - before > 1
+    if refused:
+        for row in np.flatnonzero(is_after_blank).tolist():
+            is_after_blank[row] = not refused.issuperset(range(before[row] + 1, numbers[row]))
+    begins = np.append(0, block.ends)[:count]
+    is_marked = np.isin(np.frombuffer(block.data, np.uint8)[begins], np.frombuffer(MARKS, np.uint8))
+    breaks = np.flatnonzero(is_after_blank | np.append(is_marked, False)).tolist()
+    lines = block.data.decode().split("\n")
+    for begin, end in pairwise([0, *(row for row in breaks if row), count]):
+        yield bool(is_after_blank[begin]), numbers[begin:end].tolist(), lines[begin:end]
+
+
 class _Ads:
     """Reads ads line by line; holds the first line, the attributes and the JSON of the current one."""
 
     def __init__(self, table_spec: TableSpec) -> None:
-        self.names = {name.lower() for name in table_spec.columns}
-        self.skipped: Mapping[str, Sequence[str]] = table_spec.options.get("skip", {})
+        skipped: Mapping[str, Sequence[str]] = table_spec.options.get("skip", {})
+        self.skipped = {name.lower(): values for name, values in skipped.items()}
+        self.columns = {name.lower(): column for column, name in enumerate(table_spec.columns)}
+        self.blank = [MISSING_CELL] * len(self.columns)
+        self.name_of: dict[str, str] = {}
         self.batch = Records(table_spec)
         self.begin = 0
         self.attributes: dict[str, str] = {}
         self.lines: list[str] = []
         self.size = 0
+
+    def take_run(self, numbers: Sequence[int], lines: Sequence[str]) -> None:
+        """Take lines of which only the first may be marked."""
+        numbered = zip(numbers, lines, strict=True)
+        for number, line in numbered:
+            self.take(number, line)
+            if not self.lines:
+                self._take_assignments(numbered)
+
+    def _take_assignments(self, numbered: Iterable[tuple[int, str]]) -> None:
+        """Take lines without marks, of which most assign to names met before."""
+        name_of, attributes, begin = self.name_of, self.attributes, self.begin
+        for number, line in numbered:
+            text, sign, value = line.partition(ASSIGNS)
+            if not sign or text not in name_of:
+                self.take(number, line)
+                attributes, begin = self.attributes, self.begin
+                continue
+            if not begin:
+                begin = self.begin = number
+            if name := name_of[text]:
+                attributes[name] = value.strip()
 
     def take(self, number: int, line: str) -> None:
         """Continue the current ad, end it, or begin another one."""
@@ -79,8 +132,12 @@ class _Ads:
             self.end()
         elif sign:
             self.begin = self.begin or number
-            if (name := name.strip().lower()) in self.names:
-                self.attributes[name] = value.strip()
+            known = name.strip().lower()
+            known = known if known in self.columns else ""
+            if known:
+                self.attributes[known] = value.strip()
+            if len(self.name_of) < MAXIMUM_NAMES_REMEMBERED:
+                self.name_of[name.removesuffix(" ")] = known
         else:
             self.batch.reject(number, "is not an assignment of an attribute", line[:REJECT_TEXT_LENGTH])
 
@@ -110,13 +167,29 @@ class _Ads:
             else:
                 self.attributes = {name.lower(): _classad(value) for name, value in values.items()}
         if self.begin:
-            columns = self.batch.table_spec.columns
-            values = {name: resolve(self.attributes, name) for name in columns}
-            if any(values[name] in skipped for name, skipped in self.skipped.items()):
+            if any(self._has(name, values) for name, values in self.skipped.items()):
                 self.batch.add_comment()
             else:
-                self.batch.add(self.begin, values)
+                self.batch.append(self.begin, self._cells())
         self.begin, self.attributes, self.lines, self.size = 0, {}, [], 0
+
+    def _has(self, name: str, values: Sequence[str]) -> bool:
+        return name in self.attributes and resolve(self.attributes, name) in values
+
+    def _cells(self) -> list[str]:
+        """Return the cells of the current ad; most values are digits or plain texts."""
+        cells, columns, attributes = self.blank.copy(), self.columns, self.attributes
+        for name, value in attributes.items():
+            column = columns.get(name)
+            if column is None:
+                continue
+            if value.isdecimal():
+                cells[column] = value
+            elif value[:1] == value[-1:] == '"' and '"' not in (text := value[1:-1]) and len(value) > 1:
+                cells[column] = text
+            elif (found := resolve(attributes, name)) is not None:
+                cells[column] = found
+        return cells
 
 
 def _classad(value: Any) -> str:  # noqa: ANN401 - JSON is of any type
@@ -127,8 +200,8 @@ def _classad(value: Any) -> str:  # noqa: ANN401 - JSON is of any type
     ('"DiskUsage"', 'DiskUsage', 'undefined')
     """
     if isinstance(value, str):
-        text = value.encode("utf-8", "replace").decode()
-        expression = _EXPRESSION.fullmatch(text)
+        text = value if value.isascii() else value.encode("utf-8", "replace").decode()
+        expression = _EXPRESSION.fullmatch(text) if text.startswith("/") else None
         return expression[1] if expression else '"' + text.replace('"', '\\"') + '"'
     if isinstance(value, bool | int | float):
         return str(value)

@@ -19,19 +19,25 @@ midst of a field or between two, as copies of logs with short lines have it. Opt
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from gwa.ingest.batch import MAXIMUM_RECORD_LINES, Records, assemble
+from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, REJECT_TEXT_LENGTH
 from gwa.ingest.spec import TableSpec
 
-FIELD: Final = re.compile(r'"((?:[^"]|"")*+)"(?!\S)|([^\s"]+)')
-WHOLE_RECORD: Final = re.compile(r'\s*+(?:(?:"(?:[^"]|"")*+"|[^\s"]++)(?:\s++|\Z))*+')
+INSIDE_QUOTES: Final = r'[^"]*+(?:""[^"]*+)*+'
+ANY_FIELD: Final = rf'(?:"{INSIDE_QUOTES}"|[^\s"]++)'
+FIELD: Final = re.compile(rf'"({INSIDE_QUOTES})"(?!\S)|([^\s"]+)')
+WHOLE_RECORD: Final = re.compile(rf"\s*+(?:{ANY_FIELD}(?:\s++|\Z))*+")
 NUMBER: Final = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+PLAIN_NUMBER: Final = r"-?[0-9]++(?:\.[0-9]++)?+"
 
+MAXIMUM_ENTRIES: Final = 4
+"""Longer lists of several fields are read field by field."""
 
 CONTINUATION: Final = "!"
 """The mark at the end of a line that goes on with the next one."""
@@ -49,26 +55,109 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
     return assemble(source, table_spec, _QuotedRecords(table_spec))
 
 
+class _Field(NamedTuple):
+    """A text (*kind* ``s``), a number (``d``), or a list whose entries have *size* fields each."""
+
+    name: str
+    kind: str
+    size: int
+
+
+def _fields_of(table_spec: TableSpec) -> tuple[Sequence[_Field], int]:
+    """Return the fields up to the last that is read, and the position of the last that is required."""
+    fields = [
+        _Field(name, kind, int(kind) if kind.isdigit() else 0)
+        for name, _, kind in (field.partition("%") for field in table_spec.options["fields"].split())
+    ]
+    last_required = [field.name for field in fields].index(table_spec.options["least"])
+    wanted = [position for position, field in enumerate(fields) if field.name in table_spec.columns]
+    return fields[: max([last_required, *wanted]) + 1], last_required
+
+
+class _LinePattern:
+    """
+    Reads a line that is a whole record with one regular expression, which is made of the fields.
+
+    It matches most lines: one blank separates their fields, texts are quoted, numbers consist of digits,
+    lists of several fields are short, and all fields fit or the line ends. `_QuotedRecords` reads the other
+    lines field by field, and would find the same cells in these.
+    """
+
+    def __init__(self, table_spec: TableSpec) -> None:
+        fields, last_required = _fields_of(table_spec)
+        self.columns = table_spec.columns
+        self.captured: list[_Field] = []
+        kind = self._captured(fields[0], re.escape(table_spec.options["kind"]))
+        parts = [f'"{kind}"', *(f" {self._part(field)}" for field in fields[1:])]
+        end = rf" ?+(?<!{CONTINUATION})(?<!{CONTINUATION} )\Z"
+        rest = rf"(?: {ANY_FIELD})*+{end}"
+        for part in reversed(parts[last_required + 1 :]):
+            rest = f"(?:{end}|{part}{rest})"
+        self.pattern = re.compile("".join([*parts[: last_required + 1], rest]))
+        groups = {field.name: group for group, field in enumerate(self.captured)}
+        # The group behind the last is that of columns which are not fields.
+        self.groups = [groups.get(name, len(groups)) for name in self.columns]
+        self.texts = [group for group, field in enumerate(self.captured) if field.kind == "s"]
+        self.lists = [(group, field.size) for group, field in enumerate(self.captured) if field.size]
+
+    def _part(self, field: _Field) -> str:
+        """Return the pattern of a field; that of a list begins with its length."""
+        if field.kind == "s":
+            return f'"{self._captured(field, INSIDE_QUOTES)}"'
+        if not field.size:
+            return self._captured(field, PLAIN_NUMBER)
+        if field.size == 1:
+            # Such a list may be long: whether it has this length is left to `cells`.
+            self.captured.append(field)
+            return f'([0-9]{{1,6}}+(?: "{INSIDE_QUOTES}")*+)'
+        entries = (f"{n}(?: {ANY_FIELD}){{{n * field.size}}}+" for n in range(1, MAXIMUM_ENTRIES + 1))
+        return self._captured(field, f"(?:0|{'|'.join(entries)})")
+
+    def _captured(self, field: _Field, pattern: str) -> str:
+        """Return *pattern*, as a group if the field is a column."""
+        if field.name not in self.columns:
+            return pattern
+        self.captured.append(field)
+        return f"({pattern})"
+
+    def cells(self, line: str) -> list[str] | None:
+        """Return the cells of a whole record, None if *line* is none or must be read field by field."""
+        match = self.pattern.match(line)
+        if not match:
+            return None
+        values = [*match.groups(MISSING_CELL), MISSING_CELL]
+        for group in self.texts:
+            if '"' in values[group]:
+                values[group] = values[group].replace('""', '"')
+        for group, size in self.lists:
+            if values[group] == MISSING_CELL:
+                continue
+            length, *entries = [quoted or bare for quoted, bare in FIELD.findall(values[group])]
+            if len(entries) != int(length) * size:
+                return None
+            values[group] = " ".join(entries)
+        return [values[group] for group in self.groups]
+
+
 class _QuotedRecords:
     """Joins lines to records; holds the lines of the current record and the number of the first."""
 
     def __init__(self, table_spec: TableSpec) -> None:
         self.begin = re.compile(table_spec.options["record"])
         self.kind: str = table_spec.options["kind"]
-        self.fields = [
-            (name, kind, int(kind) if kind.isdigit() else 0)
-            for name, _, kind in (field.partition("%") for field in table_spec.options["fields"].split())
-        ]
-        self.last_required = [name for name, *_ in self.fields].index(table_spec.options["least"])
+        self.fields, self.last_required = _fields_of(table_spec)
         self.columns = frozenset(table_spec.columns)
-        wanted = [position for position, (name, *_) in enumerate(self.fields) if name in self.columns]
-        self.fields = self.fields[: max([self.last_required, *wanted]) + 1]
+        self.line_pattern = _LinePattern(table_spec)
         self.number, self.lines = 0, list[str]()
         self.is_quote_open = self.is_continued = False
 
     def take(self, number: int, line: str, batch: Records) -> None:
         """Begin a record with a line, or continue the current one if its quote is open or a mark says so."""
         begins = bool(self.begin.match(line))
+        if begins and (cells := self.line_pattern.cells(line)):
+            self.flush(batch)
+            batch.append(number, cells)
+            return
         is_open = self.is_quote_open or self.is_continued
         if not begins and not (is_open and len(self.lines) < MAXIMUM_RECORD_LINES):
             batch.reject(number, "no record begins here", line[:REJECT_TEXT_LENGTH])
