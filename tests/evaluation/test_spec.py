@@ -209,9 +209,40 @@ def mistake(path):
     return None
 
 
-def test_the_example_in_the_readme_is_good(tmp_path):
-    (example,) = re.findall(r"```toml\n(title = .*?)```", (HOME / "README.md").read_text(), re.DOTALL)
+def test_the_example_in_the_documentation_is_good(tmp_path):
+    page = (HOME / "docs" / "how-to" / "simulate.md").read_text()
+    (example,) = re.findall(r"```toml\n(title = .*?)```", page, re.DOTALL)
     path = tmp_path / "readme.toml"
     path.write_text(example)
 
     assert len(Plan(read_experiment(path)).runs) == 90
+
+
+CHANGES = """\
+title = "Sizes"
+policies = ["easy"]
+changes = ["none", "cpus +50%", "cpus +100%, requests perfect"]
+clusters = [{ name = "one", processors = 48 }]
+
+[[workloads]]
+name = "tiny"
+trace = "TRACE"
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('"cpus +50%"', '"disks +50%"', r"changes\[1\]: 'disks \+50%' is not a change"),
+        ('"cpus +50%"', '"none"', r"changes\[1\]: 'none' is there twice"),
+        ('"cpus +50%"', '"without-user U1"', r"changes\[1\]: .* an experiment can change cpus, load"),
+        ('policies = ["easy"]', 'schedulers = ["FPLT"]', "changes: are of parallel jobs"),
+        ("changes", "wait_limit = 0\nchanges", "wait_limit is 0.0, expected a number above 0"),
+    ],
+)
+def test_a_change_that_is_none_is_refused(before, after, said, tmp_path):
+    path = tmp_path / "sizes.toml"
+    trace = str(HOME / "sample_traces" / "swf" / "tiny.swf")
+    path.write_text(CHANGES.replace("TRACE", trace).replace(before, after))
+    with pytest.raises(DefinitionError, match=said):
+        read_experiment(path)

@@ -1,5 +1,6 @@
 """What-if: replays of known worlds give their waits, and changes have their true answers."""
 
+import csv
 import json
 from dataclasses import replace
 from itertools import combinations
@@ -453,3 +454,29 @@ def replayed(name):
         world = recorded(trace.store, "easy")
     world = world.only((world.size <= world.capacity) & np.isfinite(world.wait))
     return world, world.starts() - world.submit
+
+
+# --- As a dimension of experiments ---
+
+
+def test_changes_are_a_dimension_of_an_experiment(tmp_path):
+    """Each run is that of the changed world; the page says which size keeps waits below the limit."""
+    done = CliRunner().invoke(
+        gwa, ["simulate", str(HOME / "experiments" / "capacity.toml"), "-o", str(tmp_path), "--jobs", "1"]
+    )
+    assert done.exit_code == 0, done.stderr
+    with package.open(TINY) as trace:
+        world = recorded(trace.store, "easy")
+    with (tmp_path / "results.csv").open() as text:
+        rows = {row["change"]: row for row in csv.DictReader(text)}
+
+    assert list(rows) == ["none", "cpus +25%", "cpus +50%", "cpus +100%", "cpus +200%"]
+    for change, row in rows.items():
+        one = world if change == "none" else changed(world, [parsed(change)])
+        wait = one.starts() - one.submit
+        assert float(row["wait"]) == pytest.approx(wait.mean())
+        assert float(row["wait_p95"]) == pytest.approx(np.quantile(wait, 0.95))
+        assert int(row["processors"]) == one.capacity
+    report = json.loads((tmp_path / "report.json").read_text())
+    (section,) = (one for one in report["sections"] if one["id"] == "capacity")
+    assert section["blocks"][0]["text"].startswith("144 processors are the fewest of those tried")

@@ -1,19 +1,23 @@
 """The report on an experiment: the simulated system, and figures and a table for each workload."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.evaluation.experiments.results import Estimate, ExperimentResults, ResultCell
+from gwa.evaluation.experiments.results import AXES, Estimate, ExperimentResults, ResultCell
 from gwa.evaluation.experiments.run import BAGS, CLASSES, HELP, JOBS, MEASURES, SINGLE_TASKS
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Report, Section, Table, Unit, Value
+from gwa.evaluation.experiments.spec import NO_CHANGE
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Report, Section, Table, Unit, Value
 from gwa.report.figures.groups import groups
-from gwa.report.formatting import brief
+from gwa.report.figures.lines import lines
+from gwa.report.formatting import brief, seconds
+from gwa.util.units import HOUR
 
 X_AXES: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
 """Candidates for the x axis of figures: the first of these axes that varies."""
 
-POLICIES: Final = ("architecture", "selection", "scheduler")
+POLICIES: Final = ("architecture", "selection", "scheduler", "change")
 
 LABELS: Final = {
     "workload": "Workload",
@@ -24,6 +28,7 @@ LABELS: Final = {
     "architecture": "Architecture",
     "selection": "Task selection",
     "scheduler": "Task scheduling",
+    "change": "Change",
 }
 
 UNITS: Final[Mapping[str, Unit]] = {"load": "fraction", "run_time": "seconds"}
@@ -42,7 +47,7 @@ TABLE_MEASURES: Final = {
     SINGLE_TASKS: (
         "in_time", "finished", "wait", "slowdown", "bounded_slowdown", "utilization", "goodput", "fairness",
     ),
-    JOBS: ("wait", "response", "slowdown", "bounded_slowdown", "utilization"),
+    JOBS: ("wait", "wait_p95", "response", "slowdown", "bounded_slowdown", "utilization"),
 }  # fmt: skip
 """The measures in the tables of a page; files have all measures."""
 
@@ -150,7 +155,65 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
         name = f"results-{number}"
         title = panel.title[:1].upper() + panel.title[1:] or "Results"
         sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "Results"))
+    if blocks := tuple(capacity(results)):
+        sections.insert(1, Section("capacity", "Waits and processors", CAPACITY_HELP, blocks, "Capacity"))
     return Report(experiment.title, machines.title, (*sections, *more), overline="Simulation")
+
+
+CAPACITY_HELP: Final = (
+    "The waits of the same jobs on clusters of other sizes, both simulated: users submit as they did, however"
+    " long they wait. 'gwa whatif' says how far such an answer can be trusted for a log."
+)
+
+
+def capacity(results: ExperimentResults) -> Iterator[Block]:
+    """Yield waits against processors, by workload, load and policy, if all changes are of processors."""
+    changes = results.values("change")
+    if len(changes) < 2 or not all(  # noqa: PLR2004 - one size is no curve
+        change == NO_CHANGE or str(change).startswith("cpus ") for change in changes
+    ):
+        return
+    limit = results.plan.setup.experiment.wait_limit
+    names = [name for name in AXES if name != "change" and len(results.values(name)) > 1]
+    curves: dict[str, list[ResultCell]] = {}
+    for cell in results.cells:
+        curves.setdefault(" · ".join(str(cell.axis(name)) for name in names), []).append(cell)
+    lines_of: dict[str, tuple[list[float], list[float]]] = {}
+    for label, cells in curves.items():
+        for key, what in (("wait", "mean"), ("wait_p95", "95 % quantile")):
+            points = sorted((_value(cell, "processors"), _value(cell, key)) for cell in cells)
+            lines_of[f"{label}, {what}" if label else what] = (
+                [x for x, _ in points],
+                [y / HOUR for _, y in points],
+            )
+        yield Note(_smallest(label, cells, limit))
+    yield lines(
+        "capacity", "Waits by processors", lines_of, "Processors", "Wait in hours",
+        f"The mean and the 95 % quantile of simulated waits for {len(changes)} sizes of the cluster.",
+        log=(False, False),
+    )  # fmt: skip
+
+
+def _smallest(label: str, cells: Sequence[ResultCell], limit: float) -> str:
+    """Return which tried size is the smallest that keeps waits below the limit."""
+    enough = [_value(cell, "processors") for cell in cells if _value(cell, "wait_p95") < limit]
+    if not enough:
+        return (
+            f"{_of(label)}95 % of the jobs wait for less than {seconds(limit)} with none of the sizes tried."
+        )
+    return (
+        f"{_of(label)}{min(enough):,.0f} processors are the fewest of those tried with which 95 % of the jobs"
+        f" wait for less than {seconds(limit)}."
+    )
+
+
+def _of(label: str) -> str:
+    return f"{label}: " if label else ""
+
+
+def _value(cell: ResultCell, measure: str) -> float:
+    estimate = cell.estimates[measure]
+    return math.nan if estimate is None else estimate.mean
 
 
 def _about(results: ExperimentResults) -> Iterator[Block]:

@@ -31,11 +31,16 @@ class Variant:
 
 @dataclass(frozen=True)
 class Policies:
-    """An *architecture*, a task *selection* and a *scheduler*; only a scheduler for parallel jobs."""
+    """
+    An *architecture*, a task *selection* and a *scheduler*.
+
+    For parallel jobs only a scheduler, and a *change* of the cluster or the jobs, None without any.
+    """
 
     architecture: str | None
     selection: str | None
     scheduler: str
+    change: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,11 @@ class Plan:
         """All combinations of policies."""
         experiment = self.setup.experiment
         if experiment.policies:
-            return [Policies(None, None, policy) for policy in experiment.policies]
+            changes = experiment.changes or (None,)
+            return [
+                Policies(None, None, policy, change)
+                for policy, change in product(experiment.policies, changes)
+            ]
         axes = experiment.architectures, experiment.selections, experiment.schedulers
         return [Policies(*names) for names in product(*axes)]
 

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.evaluation.experiments.plan import Policies
-from gwa.evaluation.experiments.spec import ExperimentSetup, Machines
+from gwa.evaluation.experiments.spec import NO_CHANGE, ExperimentSetup, Machines, parsed_changes
 from gwa.evaluation.experiments.workloads import GeneratedWorkload
+from gwa.evaluation.whatif.change import changed
+from gwa.evaluation.whatif.world import World
 from gwa.report.document import Column
 from gwa.simulation import bags, engine, metrics, performance
 from gwa.simulation.backfilling import schedule
@@ -44,6 +46,8 @@ MEASURES: Final = (
     Column("utilization", "Utilization", "fraction"),
     Column("goodput", "Of that useful", "fraction"),
     Column("fairness", "Fairness"),
+    Column("wait_p95", "Wait, 95 % quantile", "seconds"),
+    Column("processors", "Processors", "count"),
 )
 """The measures, means over bags or tasks; those of the whole run are in its first row."""
 
@@ -60,7 +64,7 @@ def simulate(
 ) -> tuple[list[Row], Schedule]:
     """Simulate a run; return a row for each class of bag sizes, and the schedule of each task."""
     if policies.architecture is None:
-        return _simulate_jobs(setup.machines, workload, policies.scheduler)
+        return _simulate_jobs(_world(setup, workload, policies), workload.length)
     experiment = setup.experiment
     tasks, system = workload.tasks, to_grid(setup.machines)
     horizon = inf if experiment.horizon is None else experiment.horizon * workload.length
@@ -139,21 +143,34 @@ def _measure_system(tasks: Tasks, run: engine.Run, system: Grid, horizon: float)
     }
 
 
-def _simulate_jobs(system: Machines, workload: GeneratedWorkload, policy: str) -> tuple[list[Row], Schedule]:
-    """Simulate parallel jobs on one cluster; return a single row and the schedule."""
-    jobs = Jobs.of(workload.submit, workload.run, workload.procs, workload.estimate)
-    start = schedule(jobs, system.processors, policy)
-    response = metrics.response(jobs, start)
+def _world(setup: ExperimentSetup, workload: GeneratedWorkload, policies: Policies) -> World:
+    """Return parallel jobs on one cluster under a policy, with the change."""
+    world = World(
+        workload.submit, np.full(len(workload), np.nan), workload.run, workload.estimate, workload.procs,
+        np.arange(len(workload)), np.full(len(workload), ""), workload.user.astype(str),
+        setup.machines.processors, policies.scheduler,
+    )  # fmt: skip
+    changes = parsed_changes(policies.change or NO_CHANGE)
+    return changed(world, changes, setup.experiment.seed)
+
+
+def _simulate_jobs(world: World, length: float) -> tuple[list[Row], Schedule]:
+    """Simulate parallel jobs submitted in so long a *length*; return a single row and the schedule."""
+    jobs = Jobs.of(world.submit, world.run, world.size, world.requested)
+    start = schedule(jobs, world.capacity, world.policy)
+    response, wait = metrics.response(jobs, start), metrics.wait(jobs, start)
     row: Row = {
         "class": JOBS,
         "tasks": len(jobs),
         "finished": 1.0,
-        "in_time": float((start + jobs.run <= workload.length).mean()),
-        "wait": _mean(metrics.wait(jobs, start)),
+        "in_time": float((start + jobs.run <= length).mean()),
+        "wait": _mean(wait),
+        "wait_p95": float(np.quantile(wait, 0.95)) if len(jobs) else None,
+        "processors": world.capacity,
         "response": _mean(response),
         "slowdown": _mean((response / jobs.run)[jobs.run > 0]) if jobs.run.any() else None,
         "bounded_slowdown": _mean(metrics.bounded_slowdown(jobs, start)),
-        "utilization": metrics.utilization(jobs, start, system.processors),
+        "utilization": metrics.utilization(jobs, start, world.capacity),
         "goodput": 1.0,
     }
     return [row], {**vars(jobs), "start": start, "end": start + jobs.run}

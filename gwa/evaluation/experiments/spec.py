@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from gwa.errors import ModelError
+from gwa.errors import ArgumentError, ModelError
+from gwa.evaluation.whatif.change import Change, parsed
 from gwa.models.base import Model
 from gwa.models.families.thesis import BagsModel
 from gwa.models.files import found
@@ -26,6 +27,10 @@ AT_ONCE, EVENLY = "all at once", "evenly spread"
 
 Pattern = Literal["as modelled", "all at once", "evenly spread"]
 """When bags arrive: as the model or the trace has it, all at time 0, or at equal distances."""
+
+NO_CHANGE: Final = "none"
+CHANGES: Final = ("cpus", "load", "requests", "walltime-cap", "scheduler")
+"""The kinds of changes that can be a dimension; users and GPUs are those of a log alone, see `gwa whatif`."""
 
 MAXIMUM_RUNS: Final = 100_000
 """More runs than this are a mistake."""
@@ -108,9 +113,10 @@ class Experiment(Parameters):
     Every workload at each of *loads*, *repetitions* times, under every combination of policies.
 
     Bags of tasks are scheduled by *architectures*, *selections* and *schedulers*; or parallel jobs by
-    *policies*, on one cluster. A load is the share of the system's processors, by their speeds, that all
-    tasks would keep busy while they are submitted; without loads a workload comes as it is. The system is
-    a file, or *clusters*. Simulation stops after *horizon* times the length of the submissions.
+    *policies*, on one cluster, each with all *changes* of that cluster or its jobs. A load is the share of
+    the system's processors, by their speeds, that all tasks would keep busy while they are submitted; without
+    loads a workload comes as it is. The system is a file, or *clusters*. Simulation stops after *horizon*
+    times the length of the submissions.
     """
 
     title: str
@@ -122,6 +128,8 @@ class Experiment(Parameters):
     selections: tuple[str, ...] = ("S-T",)
     schedulers: tuple[str, ...] = ()
     policies: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    wait_limit: Annotated[float, positive("that the 95 % quantile of waits should stay below", "s")] = 3600.0
     loads: Annotated[tuple[float, ...], Quantity("share of the system", "", 0.0, 10.0, open=True)] = ()
     repetitions: Annotated[int, Quantity("with other random numbers", "", 1, 10_000)] = 1
     seed: Annotated[int, Quantity("of the random numbers", "", 0, 2**53)] = 0
@@ -147,6 +155,8 @@ class Experiment(Parameters):
             for place, name in enumerate(getattr(self, key)):
                 _check(f"{key}[{place}]", known, name)
         _distinct("loads", self.loads)
+        if self.changes and not self.policies:
+            raise ModelError("changes: are of parallel jobs, expected policies beside them")
         if self.policies and self.horizon is not None:
             raise ModelError(
                 "horizon: is for bags of tasks, and policies schedule parallel jobs to their ends"
@@ -166,6 +176,21 @@ def _check(path: str, known: Callable[[str], object], name: str) -> None:
         raise ModelError(f"{path}: {error}") from error
 
 
+def parsed_changes(text: str) -> tuple[Change, ...]:
+    """
+    Return the changes that a text such as "cpus +10%, load 0.9" says; "none" says that there are none.
+
+    Raise `ArgumentError` for another text, and for changes that need more than an experiment knows.
+    """
+    if text == NO_CHANGE:
+        return ()
+    changes = tuple(parsed(part) for part in text.split(","))
+    for one in changes:
+        if one.kind.id not in CHANGES:
+            raise ArgumentError(f"'{text}': an experiment can change {', '.join(CHANGES)}")
+    return changes
+
+
 def _policy(name: str) -> str:
     if name not in POLICIES:
         raise ModelError(f"'{name}' is not a policy, expected one of {', '.join(POLICIES)}")
@@ -177,6 +202,7 @@ KNOWN: Final[Mapping[str, Callable[[str], object]]] = {
     "selections": selection,
     "schedulers": scheduler,
     "policies": _policy,
+    "changes": parsed_changes,
 }
 """What raises an error for a policy that there is not."""
 

@@ -95,7 +95,7 @@ def parsed(text: str) -> Change:
     name, _, value = text.strip().partition(" ")
     if name not in kinds() or not value.strip():
         expected = ", ".join(f"{one.id} {one.values}" for one in kinds().values())
-        raise ArgumentError(f"--cpus: '{text}' is not a change, expected one such as {expected}")
+        raise ArgumentError(f"'{text}' is not a change, expected one such as {expected}")
     return Change(kinds()[name], value.strip())
 
 
