@@ -85,9 +85,10 @@ def changes(name: str) -> st.SearchStrategy[list[tuple[str, float, object]]]:
 def read(spec: ConverterSpec, path: Path) -> tuple[list[str], list[Reject], int, int]:
     """Return the rows, rejects, comments and total of a file."""
     source = Source(path)
-    batches = list(find_reader(spec.reader)(source, spec.source_table))
+    read_batches = list(find_reader(spec.reader)(source, spec.source_table))
     source.close()
-    assert all(isinstance(batch, Records) for batch in batches)
+    batches = [batch for batch in read_batches if isinstance(batch, Records)]
+    assert len(batches) == len(read_batches)
     return (
         [row for batch in batches for row in batch.rows],
         sorted((reject for batch in batches for reject in batch.rejects), key=lambda reject: reject.line),
