@@ -201,14 +201,22 @@ select exported.*, before.preceding from exported left join (
 
 
 def platform(name: str, count: int, speed: str = "1Gf") -> str:
-    """Return a platform of SimGrid: a cluster of *count* hosts with one core, and a host for a scheduler."""
+    """
+    Return a platform of SimGrid: a cluster of *count* hosts with one core, and a master host apart.
+
+    Hosts are called by *name* and a number from 0. The master host is what Batsim runs its scheduler on.
+    """
+    network = 'bw="125MBps" lat="50us" bb_bw="2.25GBps" bb_lat="500us"'
     return (
         '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
         '<platform version="4.1">\n  <zone id="main" routing="Full">\n'
-        f'    <cluster id="{name}" prefix="{name}-" suffix="" radical="0-{count - 1}" speed="{speed}"'
-        ' bw="1GBps" lat="50us"/>\n'
-        '    <zone id="master" routing="None">\n'
-        '      <host id="master_host" speed="1Gf"><prop id="role" value="master"/></host>\n    </zone>\n'
+        f'    <cluster id="nodes" prefix="{name}-" suffix="" radical="0-{count - 1}" speed="{speed}"'
+        f" {network}/>\n"
+        f'    <cluster id="masters" prefix="master_host" suffix="" radical="0-0" speed="1Gf" {network}>\n'
+        '      <prop id="role" value="master"/>\n    </cluster>\n'
+        '    <link id="backbone" bandwidth="1.25GBps" latency="500us"/>\n'
+        f'    <zoneRoute src="nodes" dst="masters" gw_src="{name}-nodes_router"'
+        ' gw_dst="master_hostmasters_router">\n      <link_ctn id="backbone"/>\n    </zoneRoute>\n'
         "  </zone>\n</platform>\n"
     )
 

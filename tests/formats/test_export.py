@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import subprocess
 from datetime import datetime
 
@@ -172,7 +173,7 @@ def test_a_platform_has_a_host_for_each_processor(tmp_path):
 
     assert cluster is not None
     assert cluster.get("radical") == "0-47"
-    assert root.find(".//host[@id='master_host']") is not None
+    assert [zone.get("id") for zone in root.iter("cluster")] == ["nodes", "masters"]
 
 
 def test_opendc_has_the_columns_and_types_of_its_documentation(tmp_path):
@@ -212,7 +213,8 @@ def test_a_hostile_name_of_a_system_stays_a_name(make_store, tmp_path):
         export(store, name, tmp_path / name)
 
     root = etree.fromstring((tmp_path / "batsim" / "platform.xml").read_bytes())
-    assert [host.get("id") for host in root.iter("host")] == ["master_host"]
+    assert [zone.get("id") for zone in root.iter("cluster")] == ["nodes", "masters"]
+    assert not list(root.iter("host"))
     assert (tmp_path / "alea" / "trace.swf.machines").read_text().count("\t") == 5
 
 
@@ -247,6 +249,51 @@ def test_the_flags_are_the_simulators(tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["alea", "batsim"]
     assert "alea: 1,179 jobs; left out: 21 jobs that never ran" in done.stderr
     assert CliRunner().invoke(program, ["export", str(TINY), "-o", str(tmp_path)]).exit_code == 2
+
+
+LOADER = """
+#include <simgrid/s4u.hpp>
+#include <cstdio>
+#include <cstring>
+namespace s4u = simgrid::s4u;
+int main(int count, char** words) {
+  s4u::Engine engine(&count, words);
+  engine.load_platform(words[1]);
+  s4u::Host* master = nullptr;
+  for (auto* host : engine.get_all_hosts())
+    if (host->get_property("role") && !strcmp(host->get_property("role"), "master")) master = host;
+  s4u::Host* first = s4u::Host::by_name(words[2]);
+  std::vector<s4u::Link*> links;
+  double latency = 0;
+  first->route_to(master, links, &latency);
+  s4u::Actor::create("job", first, [words] {
+    s4u::this_actor::execute(atof(words[3]));
+    printf("%g", s4u::Engine::get_clock());
+  });
+  printf("%zu %zu ", engine.get_host_count(), links.size());
+  engine.run();
+}
+"""
+
+
+@pytest.mark.slow
+def test_simgrid_loads_the_platform_and_a_job_lasts_as_long_as_it_did(tmp_path):
+    """A program with SimGrid's library: all hosts, a way to the master, and flops that are a run time."""
+    (tmp_path / "load.cpp").write_text(LOADER)
+    compiler = shutil.which("g++")
+    built = compiler and subprocess.run(
+        [compiler, "load.cpp", "-o", "load", "-lsimgrid"], cwd=tmp_path, capture_output=True, check=False
+    )
+    if not built or built.returncode:
+        pytest.skip("needs g++ and libsimgrid-dev")
+    with gwa.open(TINY) as trace:
+        export(trace.store, "simgrid", tmp_path / "out")
+    with (tmp_path / "out" / "jobs.csv").open() as text:
+        job = next(csv.DictReader(text))
+    words = ["./load", "out/platform.xml", "Heron-0", job["flops"]]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"49 5 {float(job['run']):g}"
 
 
 FIFO = """
