@@ -95,4 +95,4 @@ def test_commands_are_completed(monkeypatch):
     monkeypatch.setenv("COMP_CWORD", "1")
     monkeypatch.setenv("_GWA_COMPLETE", "bash_complete")
     done = subprocess.run([sys.executable, "-m", "gwa"], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["plain,report"]
+    assert done.stdout.split() == ["plain,report", "plain,report-problem"]
