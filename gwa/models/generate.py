@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
@@ -176,4 +175,9 @@ def _text_values(name: str, numbers: NDArray[Any]) -> pa.Array:
     """Return the texts that *numbers* stand for in the field *name*."""
     if name == "job_structure":
         return pa.array([JOB_STRUCTURES[number] for number in numbers.tolist()], pa.string())
-    return pc.binary_join_element_wise(TEXT_PREFIXES.get(name, ""), pa.array(numbers).cast(pa.string()), "")
+    # Imported here, because it takes a tenth of a second, and a report only scores models.
+    from pyarrow import compute
+
+    return compute.binary_join_element_wise(
+        TEXT_PREFIXES.get(name, ""), pa.array(numbers).cast(pa.string()), ""
+    )

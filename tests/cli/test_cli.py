@@ -47,6 +47,29 @@ def test_help_imports_nothing_heavy(tmp_path):
     assert not imported & HEAVY
 
 
+NEEDLESS = {
+    "facts": {"scipy.optimize", "matplotlib", "numba", "pandas", "jinja2", "pyarrow.compute"},
+    "report": {"pandas", "pyarrow.compute"},
+}
+"""Libraries that these commands do without, of those that take a tenth of a second to import."""
+
+
+@pytest.mark.parametrize("name", NEEDLESS)
+def test_commands_import_what_they_need(name, tmp_path):
+    words = [name, str(SAMPLE), *(("-o", "out") if name == "report" else ())]
+    code = (
+        f"import sys; from gwa.cli import gwa; gwa.main({words}, standalone_mode=False);"
+        " print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    imported = set(done.stderr.split())
+
+    assert "duckdb" in imported
+    assert not imported & NEEDLESS[name]
+
+
 def test_converts_and_reports(tmp_path):
     converted = run("convert", SAMPLE, "-o", "tiny.gwf", cwd=tmp_path)
     assert (converted.returncode, converted.stdout) == (0, "")
