@@ -1,6 +1,7 @@
 """Small numeric steps."""
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,13 +27,15 @@ LOSSES = {
     a=NUMBER, b=NUMBER, low=NUMBER, width=st.floats(0, 1e6), tolerance=st.sampled_from([0, 1e-12, 1e-8, 1e-5])
 )
 def test_a_minimum_is_searched_where_scipy_searches_it(kind, a, b, low, width, tolerance):
-    loss, ours, theirs = LOSSES[kind](a, b), [], []
+    loss = LOSSES[kind](a, b)
+    ours: list[float] = []
+    theirs: list[float] = []
 
     def seen(places):
         return lambda x: (places.append(float(x)), loss(x))[1]
 
     found = minimize(seen(ours), low, low + width, tolerance)
-    expected = minimize_scalar(
+    expected: Any = minimize_scalar(
         seen(theirs), bounds=(low, low + width), method="bounded", options={"xatol": tolerance}
     )
     assert ours == theirs
