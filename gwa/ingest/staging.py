@@ -24,6 +24,7 @@ from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.lines import Layout, Reject
 from gwa.ingest.spec import ConverterSpec, Preparation, TableSpec
+from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import literal
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
@@ -139,7 +140,8 @@ def read_file(
     preparation = spec.preparation if table == "source" else None
     table_spec = preparation.record_table if preparation else table_spec
     table_spec = replace(table_spec, options={**options.format_options, **table_spec.options})
-    source, counts, position, staged = Source(head.path), RowCounts(), 0, 0
+    block_size = (options.engine or Engine()).block_size
+    source, counts, position, staged = Source(head.path, block_size), RowCounts(), 0, 0
     (earlier_rejects,) = store.row("select count(*) from rejects")
     try:
         for batch in prefetch(iter(find_reader(spec.reader)(source, table_spec))):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gwa.errors import UnknownFormat
 from gwa.ingest.source import lines
-from gwa.ingest.source.compressed import Source, plain_name
+from gwa.ingest.source.compressed import BLOCK_SIZE, Source, plain_name
 from gwa.ingest.source.head import HEAD_SIZE, FileHead, entries
 from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, Layout, line_blocks, squeeze
 
@@ -38,7 +38,7 @@ def content(path, size=1 << 16):
     return b"".join(pieces), source
 
 
-def read(tmp_path, data, layout=None, size=lines.BLOCK_SIZE):
+def read(tmp_path, data, layout=None, size=BLOCK_SIZE):
     """Return what becomes of the lines of *data*: kept lines, and an account of all."""
     path = tmp_path / "data"
     path.write_bytes(data)

@@ -58,6 +58,10 @@ class _HashingFile(io.RawIOBase):
         super().close()
 
 
+BLOCK_SIZE: Final = 1 << 23
+"""Bytes of lines that are parsed at a time; memory and temporary disk are a small multiple of it."""
+
+
 class Source:
     """
     A file opened for reading; its magic bytes, not its name, decide how it is decompressed.
@@ -65,9 +69,10 @@ class Source:
     A truncated stream sets `broken` to the reason and ends; the data before that is returned.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open *path*; raise `TraceError` when it is not a readable file."""
+    def __init__(self, path: Path, block_size: int = BLOCK_SIZE) -> None:
+        """Open *path*, to be read in blocks of that size; raise `TraceError` if it is not a readable file."""
         self.path = path
+        self.block_size = block_size
         self.broken: str | None = None
         try:
             if path.is_dir():

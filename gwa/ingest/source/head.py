@@ -111,6 +111,7 @@ class _BytesSource(Source):
     def __init__(self, data: bytes) -> None:
         self.data: bytes = data
         self.broken = None
+        self.block_size = len(data) + 1
 
     def read(self, size: int) -> bytes:
         """Return the next bytes."""

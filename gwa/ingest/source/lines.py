@@ -14,9 +14,6 @@ from gwa.ingest.source.compressed import Source
 CHUNK_SIZE: Final = 1 << 18
 """Bytes processed at a time: a chunk that fits the processor's cache is squeezed twice as fast as 4 MiB."""
 
-BLOCK_SIZE: Final = 1 << 23
-"""Bytes of lines that are parsed at a time; memory and temporary disk are a small multiple of it."""
-
 MAXIMUM_LINE_LENGTH: Final = 1 << 20
 """A longer line is not a record of a job; it is refused without being held in memory."""
 
@@ -111,8 +108,9 @@ class Layout:
         return self.delimiter == " "
 
 
-def line_blocks(source: Source, layout: Layout, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
-    """Yield the lines of *source* in blocks of about *size* bytes."""
+def line_blocks(source: Source, layout: Layout, size: int | None = None) -> Iterator[LineBlock]:
+    """Yield the lines of *source* in blocks of about *size* bytes, by default those of the source."""
+    size = source.block_size if size is None else size
     block = LineBlock(first=1)
     for chunk, long_line in _whole_lines(source):
         if long_line:

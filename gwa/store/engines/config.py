@@ -21,6 +21,10 @@ MINIMUM_MEMORY: Final = 350_000_000
 MEMORY_OF_THREAD: Final = 140_000_000
 """Bytes for each thread of a limited engine, which needs blocks of its own that cannot be spilled."""
 
+SMALL_BLOCK: Final = 1 << 23
+LARGE_BLOCK: Final = 1 << 25
+"""Bytes of a log in a block, where memory is limited and where it is not."""
+
 ALLOCATOR_SHARE: Final = 0.1
 """The share of memory that DuckDB freed but the allocator retains: up to 7 % of 4 GB were observed."""
 
@@ -71,6 +75,11 @@ class Engine:
     def affordable_threads(self) -> int | None:
         """The most threads for which there is enough memory; None where that is not limited."""
         return max(1, self._bytes_beside(MEMORY_OF_READING) // MEMORY_OF_THREAD) if self.memory else None
+
+    @property
+    def block_size(self) -> int:
+        """The bytes of a log that are read at once: large blocks take less time, small ones less memory."""
+        return SMALL_BLOCK if self.memory else LARGE_BLOCK
 
     def _bytes_beside(self, other: int) -> int:
         whole = parse_size(self.memory or DEFAULT_MEMORY_LIMIT)
