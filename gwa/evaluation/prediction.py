@@ -44,7 +44,7 @@ UNKNOWN: Final = -1
 JOBS: Final = """
 select submit_time + {held} as submit, wait_time - {held} as wait, run_time as run, n_procs as procs,
     coalesce(req_time, -1.0) as requested, queue_id as queue, partition_id as partition, user_id as user_name
-from ran where submit_time is not null and wait_time >= 0 order by submit, job_id
+from ran where submit_time is not null and wait_time >= 0 order by submit{order}, job_id{order} {limit}
 """
 
 
@@ -79,9 +79,16 @@ class WaitingJobs:
         return self.submit + self.wait
 
     @classmethod
-    def of(cls, store: Store) -> Self:
-        """Return the jobs of *store* that ran with known submission and wait; queues, else partitions."""
-        columns = store.arrays(JOBS.format(held=HELD))
+    def of(cls, store: Store, last: int | None = None) -> Self:
+        """
+        Return the jobs of *store* that ran with known submission and wait; queues, else partitions.
+
+        With *last*, no more than that many: those submitted last.
+        """
+        order, limit = ("", "") if last is None else (" desc", f"limit {last}")
+        columns = store.arrays(JOBS.format(held=HELD, order=order, limit=limit))
+        if last is not None:
+            columns = {name: values[::-1] for name, values in columns.items()}
         submit, wait, run, requested = (
             np.asarray(columns[name], np.float64) for name in ("submit", "wait", "run", "requested")
         )

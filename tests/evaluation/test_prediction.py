@@ -192,3 +192,22 @@ def test_bounds_held_on_real_logs(log, logs):
     assert score is not None
     assert score.coverage >= 0.95
     assert not section.failed
+
+
+def test_the_last_jobs_of_a_store_are_the_end_of_all(make_store):
+    rng = np.random.default_rng(1)
+    store = make_store(
+        submit_time=np.sort(rng.integers(0, 50, 30)).astype(float).tolist(),
+        wait_time=rng.integers(0, 9, 30).astype(float).tolist(),
+        run_time=[1.0] * 30,
+        n_procs=list(range(1, 31)),
+        user_id=[f"U{number % 4}" for number in range(30)],
+    )
+    every, last = WaitingJobs.of(store), WaitingJobs.of(store, 12)
+
+    assert len(last) == 12
+    assert last.procs.tolist() == every.procs[-12:].tolist()
+    assert last.start.tolist() == every.start[-12:].tolist()
+    assert [last.users[number] for number in last.user] == [
+        every.users[number] for number in every.user[-12:]
+    ]
