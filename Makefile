@@ -111,7 +111,7 @@ site: .venv/ready site/node_modules ## build our archive into public/; URL= says
 surface: .venv/ready ## renew docs/public-surface.json, which a test compares with the public names and options
 	$(BIN)/python -m tests.public_surface
 
-reference: .venv/ready ## renew docs/facts.json, the facts of all samples, of which the documentation is made
+reference: .venv/ready ## renew docs/facts.json, the facts of samples and logs, of which the reference is made
 	$(BIN)/python -m tests.facts_reference
 
 # What the next two do needs the index of packages, even after the set-up.

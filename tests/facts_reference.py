@@ -1,5 +1,5 @@
 """
-The facts that samples yield, each once: docs/facts.json, of which the reference of the documentation is made.
+The facts that samples and public logs yield, each once: docs/facts.json, of which the reference is made.
 
 ``python -m tests.facts_reference`` writes it. What differs between traces stands in braces in an id:
 the variable of a fit, a distribution, a priority, a number.
@@ -16,7 +16,7 @@ from gwa.analysis.base import analyses
 from gwa.analysis.build import build
 from gwa.report.document import Fact, Report
 from gwa.store.store import Store
-from tests.conftest import HOME
+from tests.conftest import HOME, LOGS
 
 KEPT = HOME / "docs" / "facts.json"
 
@@ -144,10 +144,10 @@ def kept() -> list[dict[str, Any]]:
 
 
 def write() -> None:
-    """Write the facts of all samples."""
+    """Write the facts of all samples, and of the logs beside the project: long ones have some of their own."""
     found: dict[str, dict[str, str]] = {}
-    for folder in samples():
-        with gwa.open(logs(folder)) as trace:
+    for paths in (*map(logs, samples()), *([path] for path in sorted((LOGS / "swf").glob("*.swf.gz")))):
+        with gwa.open(paths) as trace:
             for row in rows(whole(trace.store)):
                 found.setdefault(row["id"], row)
     order = {one.id: place for place, one in enumerate(analyses())}
