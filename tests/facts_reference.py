@@ -144,7 +144,7 @@ def kept() -> list[dict[str, Any]]:
 
 
 def write() -> None:
-    """Write the facts of all samples, and of the logs beside the project: long ones have some of their own."""
+    """Write the facts of all samples, and of logs beside the project: long ones have some of their own."""
     found: dict[str, dict[str, str]] = {}
     for paths in (*map(logs, samples()), *([path] for path in sorted((LOGS / "swf").glob("*.swf.gz")))):
         with gwa.open(paths) as trace:
