@@ -676,7 +676,7 @@ def test_odd_bytes_in_json_are_survived(store):
 def test_a_log_of_several_parts_is_read_as_one(name, sample, monkeypatch):
     paths = [path for path in (sample / name).iterdir() if path.name != "expected.gwf"]
     with open_trace(paths) as whole:
-        monkeypatch.setattr("gwa.ingest.source.lines.BLOCK_SIZE", 1)
+        monkeypatch.setattr("gwa.store.engines.config.LARGE_BLOCK", 1)
         monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
         with open_trace(paths) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")

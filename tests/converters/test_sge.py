@@ -395,7 +395,7 @@ def test_strictness_names_the_line(jobs):
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
     with open_trace([sample / "sge" / "accounting"]) as whole:
-        monkeypatch.setattr("gwa.ingest.source.lines.BLOCK_SIZE", 1)
+        monkeypatch.setattr("gwa.store.engines.config.LARGE_BLOCK", 1)
         monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
         with open_trace([sample / "sge" / "accounting"]) as parts:
             assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")

@@ -593,7 +593,7 @@ def test_a_million_lines_of_nothing_are_refused_one_by_one(jobs):
 
 def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
     whole = [open_trace([path]) for path in sorted((sample / "slurm").glob("sacct-*"))]
-    monkeypatch.setattr("gwa.ingest.source.lines.BLOCK_SIZE", 1)
+    monkeypatch.setattr("gwa.store.engines.config.LARGE_BLOCK", 1)
     monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
     for store in whole:
         (name,) = store.rows("select file from sources")[0]
