@@ -6,10 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-import duckdb
-
 from gwa.errors import DefinitionError
 from gwa.ingest.bulk_insert import MISSING_CELL, TOO_LONG, encode_row, insert_rows
+from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 from gwa.util import plugins
@@ -29,7 +28,7 @@ class Batch(Protocol):
     Some rows of a source.
 
     *total* counts all rows met, *comments* those of them that are comments or blank. Rows that `load`
-    does not append to the table are in *rejects*, which is complete only after `load`.
+    does not append are in *rejects*, which is complete only after `load`.
     """
 
     @property
@@ -44,8 +43,8 @@ class Batch(Protocol):
     def rejects(self) -> list[Reject]:
         """Those that are refused."""
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the rows to *table*; *folder* is for temporary files."""
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append them to the *rows* of the table; *folder* is for temporary files."""
 
 
 class Reader(Protocol):
@@ -112,10 +111,10 @@ class Records:
         self.total += 1
         self.rejects.append(Reject(line, reason, text))
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the records to *table*; text that is not a value of a column's type becomes missing."""
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append the records to *rows*; text that is not a value of a column's type becomes missing."""
         if self.rows:
-            insert_rows(database, table, self.table_spec, ("".join(self.rows).encode(),), folder)
+            insert_rows(rows, self.table_spec, ("".join(self.rows).encode(),), folder)
 
 
 class RecordAssembler(Protocol):
@@ -139,10 +138,3 @@ def assemble(source: "Source", table_spec: TableSpec, assembler: RecordAssembler
     batch = Records(table_spec)
     assembler.flush(batch)
     yield batch
-
-
-def create_table(database: duckdb.DuckDBPyConnection, table: str, table_spec: TableSpec) -> None:
-    """Create the temporary *table* that batches are appended to."""
-    columns = [f"{name} {sql}" for name, sql in table_spec.columns.items()]
-    position = ["file_no integer", "line bigint"] if table_spec.numbered else []
-    database.execute(f"create temp table {table} ({', '.join([*columns, *position])})")

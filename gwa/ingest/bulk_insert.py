@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import duckdb
-
 if TYPE_CHECKING:
+    from gwa.ingest.pieces import Pieces
     from gwa.ingest.spec import TableSpec
 
 CELL_SEPARATOR: Final = "\x1f"
@@ -42,29 +41,27 @@ def encode_row(cells: Sequence[str], line: int) -> str | None:
 
 
 def insert_rows(
-    database: duckdb.DuckDBPyConnection,
-    table: str,
+    pieces: "Pieces",
     table_spec: "TableSpec",
     rows: Iterable[bytes],
     folder: Path,
     missing: str = MISSING_CELL,
 ) -> None:
     """
-    Append *rows* to *table*; text that is not a value of a column's type becomes missing.
+    Append encoded *rows* to the *pieces* of a table.
 
-    *folder* is for a temporary file.
+    Text that is not a value of a column's type becomes missing. *folder* is for a temporary file.
     """
     path = folder / "rows.txt"
     with path.open("wb") as file:
         file.writelines(rows)
     try:
-        statement = _insert_statement(table, table_spec)
-        database.execute(statement, {"path": str(path), "missing": missing}).fetchall()
+        pieces.append(_select(table_spec), {"path": str(path), "missing": missing})
     finally:
         path.unlink()
 
 
-def _insert_statement(table: str, table_spec: "TableSpec") -> str:
+def _select(table_spec: "TableSpec") -> str:
     """Return the SQL; names and types come from a converter's definition, never from data."""
     cells = ", ".join(f"'{name}': 'varchar'" for name in table_spec.columns)
     values = [
@@ -73,7 +70,7 @@ def _insert_statement(table: str, table_spec: "TableSpec") -> str:
     position = ["getvariable('file_no')", "row_line"] if table_spec.numbered else []
     size = 5 * MAXIMUM_ROW_LENGTH
     return (
-        f"insert into {table} select {', '.join([*values, *position])}"
+        f"select {', '.join([*values, *position])}"
         f" from read_csv($path, delim='{CELL_SEPARATOR}', header=false, auto_detect=false, comment='',"
         " quote='', escape='', new_line='\\n', nullstr=$missing,"
         f" max_line_size={size}, buffer_size={size}, columns={{{cells}, 'row_line': 'bigint'}})"

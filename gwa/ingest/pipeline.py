@@ -14,10 +14,10 @@ from typing import Final
 import duckdb
 
 from gwa.errors import DefinitionError, StrictError, TraceError
-from gwa.ingest.batch import create_table
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT, ZONE_REMARK, RowCounts, finish_store
+from gwa.ingest.pieces import TablePieces
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
 from gwa.ingest.spec import ConverterSpec
@@ -29,6 +29,7 @@ from gwa.ingest.staging import (
     read_file,
     read_into_checkpoint,
     reading_progress,
+    table_for,
 )
 from gwa.store.engines.config import MEMORY_OF_READING
 from gwa.store.engines.duckdb import limited_memory
@@ -104,13 +105,17 @@ def _map_while_reading(
     """Map the rows of files batch by batch, and return their counts."""
     total = RowCounts()
 
-    def map_staged(_: str) -> None:
-        total.rejected += _map_batch(store, query, heads, strict=options.strict)
+    def map_batch() -> None:
+        if pieces.count:
+            total.rejected += _map_batch(store, query, heads, strict=options.strict)
+            pieces.clear()
 
     with reading_progress(heads, [], options) as bar:
         for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
             _set_file_variables(store, number, start)
-            file = read_file(store, head, spec, options, bar, map_staged)
+            table, table_spec = table_for(head, spec)
+            pieces = TablePieces(store.connection, table_spec, f"{STAGING}{table}")
+            file = read_file(store, head, spec, options, bar, pieces, map_batch)
             store.insert("sources", [_source_row(file)])
             total.add(_row_counts(file))
     return total
@@ -208,10 +213,10 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     """Create the staging tables and, from the columns that the SELECT yields, the table of jobs."""
     database = store.connection
     for name, table_spec in spec.tables.items():
-        create_table(database, f"{STAGING}{name}", table_spec)
+        TablePieces(database, table_spec, f"{STAGING}{name}")
         define_view(store, name)
     if spec.preparation:
-        create_table(database, RECORD, spec.preparation.record_table)
+        TablePieces(database, spec.preparation.record_table, RECORD)
     system = from_header(header)
     remark = "" if system.zone else ZONE_REMARK
     given = {"zone": system.timezone.key, **options.format_options}

@@ -1,8 +1,4 @@
-"""
-Read the rows of source files into tables of the engine, and store them in a checkpoint if needed again.
-
-While a file is read its rows go to a small staging table, from which they are taken a few batches at a time.
-"""
+"""Read the rows of source files: batch by batch into the engine, or into a checkpoint if needed again."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +16,7 @@ from gwa.errors import DefinitionError
 from gwa.ingest.batch import Records, find_reader
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
+from gwa.ingest.pieces import ParquetPieces, Pieces, TablePieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.lines import Layout, Reject
@@ -36,10 +33,7 @@ RECORD: Final = "record"
 """The table of what a reader yields where the rows of the source are made of it."""
 
 STAGING: Final = "staging_"
-"""The prefix of the names of staging tables."""
-
-MINIMUM_ROWS_PER_FILE: Final = 250_000
-"""The minimum number of rows in a Parquet file of a checkpoint, except the last file."""
+"""The prefix of the names of the views of rows that are in the engine."""
 
 T = TypeVar("T")
 
@@ -66,7 +60,7 @@ def open_checkpoint(store: Store, spec: ConverterSpec, options: ReadOptions) -> 
 
 
 def define_view(store: Store, table: str, files: Sequence[Path] = ()) -> None:
-    """Define the view *table* of the rows in Parquet *files* and in the staging table."""
+    """Define the view *table* of the rows in Parquet *files* and of those in the engine."""
     rows = f"from {STAGING}{table}"
     if files:
         paths = ", ".join(literal(escape(str(file))) for file in files)
@@ -111,15 +105,9 @@ def _read_to_parquet(
     store: Store, head: FileHead, folder: Path, spec: ConverterSpec, options: ReadOptions, bar: Progress
 ) -> SourceFile:
     """Read one file into Parquet files in *folder*."""
-
-    def write(table: str) -> None:
-        if store.row(f"select count(*) from {STAGING}{table}")[0]:
-            path = folder / f"{len(list(folder.iterdir())):06}.parquet"
-            store.connection.execute(
-                f"copy {STAGING}{table} to {literal(str(path))} (format parquet, compression lz4)"
-            )
-
-    return read_file(store, head, spec, options, bar, write, MINIMUM_ROWS_PER_FILE)
+    _, table_spec = table_for(head, spec)
+    pieces = ParquetPieces(store.connection, table_spec, folder)
+    return read_file(store, head, spec, options, bar, pieces)
 
 
 def read_file(
@@ -128,36 +116,35 @@ def read_file(
     spec: ConverterSpec,
     options: ReadOptions,
     bar: Progress,
-    process: Callable[[str], None],
-    minimum_rows: int = 1,
+    pieces: Pieces,
+    process: Callable[[], None] = lambda: None,
 ) -> SourceFile:
     """
     Read one file and return its description; its rejects are in the store.
 
-    *process* is called with the name of the view whenever at least *minimum_rows* are staged, and at the end.
+    *process* is called whenever a batch was appended to the *pieces*.
     """
-    table, table_spec = _table_for(head, spec)
-    preparation = spec.preparation if table == "source" else None
-    table_spec = preparation.record_table if preparation else table_spec
+    table, table_spec = table_for(head, spec)
+    preparation = None
+    if spec.preparation and table == "source":
+        preparation = _Preparing(store, spec.preparation, pieces)
+        table_spec = preparation.table_spec
     table_spec = replace(table_spec, options={**options.format_options, **table_spec.options})
     block_size = (options.engine or Engine()).block_size
-    source, counts, position, staged = Source(head.path, block_size), RowCounts(), 0, 0
+    source, counts, position = Source(head.path, block_size), RowCounts(), 0
     (earlier_rejects,) = store.row("select count(*) from rejects")
     try:
         for batch in prefetch(iter(find_reader(spec.reader)(source, table_spec))):
-            batch.load(store.connection, RECORD if preparation else f"{STAGING}{table}", store.scratch)
+            batch.load(preparation.records if preparation else pieces, store.scratch)
             count_batch(store, head.path, batch, counts, strict=options.strict)
-            staged += batch.total
             if preparation and not preparation.needs_file:
-                counts.rows += _prepare(store, preparation, table)
-            if staged >= minimum_rows:
-                _flush(store, table, process)
-                staged = 0
+                counts.rows += preparation.flush()
+            process()
             bar.advance(source.position - position)
             position = source.position
         if preparation and preparation.needs_file:
-            counts.rows += _prepare(store, preparation, table)
-        _flush(store, table, process)
+            counts.rows += preparation.flush()
+        process()
         _count_truncation(store, source, counts, strict=options.strict)
         file = _source_file(head, source, spec.source_table.comment, table, counts)
         bar.advance(source.size - position)
@@ -167,23 +154,28 @@ def read_file(
     return replace(file, rejects=rejects)
 
 
-def _prepare(store: Store, preparation: Preparation, table: str) -> int:
-    """Make rows of the records read, and forget these; return how many more rows there are than records."""
-    (records,) = store.row(f"select count(*) from {RECORD}")
-    made = f"select *, getvariable('file_no')::integer as file_no from ({preparation.select})"
-    try:
-        (rows,) = store.row(f"insert into {STAGING}{table} by name {made}")
-    except duckdb.ConversionException as error:
-        raise DefinitionError(str(error).splitlines()[0]) from error
-    store.connection.execute(f"create or replace temp table {RECORD} as select * from {RECORD} limit 0")
-    return int(rows) - int(records)
+class _Preparing:
+    """The *records* that are read where rows are made of them, and the *pieces* that these rows go to."""
 
+    def __init__(self, store: Store, preparation: Preparation, pieces: Pieces) -> None:
+        self.table_spec, self.needs_file = preparation.record_table, preparation.needs_file
+        self.store, self.pieces = store, pieces
+        self.records = TablePieces(store.connection, self.table_spec, RECORD)
+        # Columns that the SELECT lacks are missing.
+        self.rows = (
+            f"from {STAGING}source_empty union all by name"
+            f" select *, getvariable('file_no')::integer as file_no from ({preparation.select})"
+        )
 
-def _flush(store: Store, table: str, process: Callable[[str], None]) -> None:
-    """Process the staged rows and empty the staging table."""
-    process(table)
-    name = f"{STAGING}{table}"
-    store.connection.execute(f"create or replace temp table {name} as select * from {name} limit 0")
+    def flush(self) -> int:
+        """Make rows of the records read, forget these, and return how many more rows there are."""
+        (records,) = self.store.row(f"select count(*) from {RECORD}")
+        try:
+            rows = self.pieces.append(f"select {', '.join(self.pieces.columns)} from ({self.rows})")
+        except duckdb.ConversionException as error:
+            raise DefinitionError(str(error).splitlines()[0]) from error
+        self.records.clear()
+        return rows - int(records)
 
 
 def _source_file(
@@ -206,7 +198,7 @@ def _source_file(
     )
 
 
-def _table_for(head: FileHead, spec: ConverterSpec) -> tuple[str, TableSpec]:
+def table_for(head: FileHead, spec: ConverterSpec) -> tuple[str, TableSpec]:
     """Return the table that a file belongs to, judged by a pattern or the number of cells of its lines."""
     for name, table_spec in spec.explaining_tables.items():
         if contains := table_spec.options.get("contains"):

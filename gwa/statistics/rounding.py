@@ -170,8 +170,9 @@ def fit_rounded_rows(
         mean: Floats = np.vecdot(np.maximum(Rounded(make(theta), grid, supports).logpmf(x), _MIN_LOG), shares)
         return mean
 
+    # One start for all rows: its likelihood is that of a single row of distinct values.
     with np.errstate(all="ignore"):
-        return make(_climb(likelihood, np.zeros((shares.shape[0], len(names)))))
+        return make(_climb(likelihood, np.zeros((1, len(names)))))
 
 
 def _tabulated(x: Floats) -> tuple[Floats, Floats]:
@@ -186,14 +187,18 @@ def _tabulated(x: Floats) -> tuple[Floats, Floats]:
 
 
 def _climb(function: Callable[[Floats], Floats], theta: Floats) -> Floats:
-    """Return where *function* of each row of *theta* is greatest, by Newton's method from nearby."""
+    """
+    Return where *function* of each row of *theta* is greatest, by Newton's method from nearby.
+
+    A *theta* of one row is the start of as many searches as *function* has values.
+    """
     size = theta.shape[1]
     unit = np.eye(size) * _SHIFT
     for _ in range(_STEPS):
         value = function(theta)
         up, down = ([function(theta + sign * unit[i]) for i in range(size)] for sign in (1, -1))
         slope = np.stack([(a - b) / (2 * _SHIFT) for a, b in zip(up, down, strict=True)], axis=1)
-        bend = np.zeros((theta.shape[0], size, size))
+        bend = np.zeros((len(slope), size, size))
         for i in range(size):
             bend[:, i, i] = (up[i] - 2 * value + down[i]) / _SHIFT**2
         for i, j in itertools.combinations(range(size), 2):

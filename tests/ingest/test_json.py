@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gwa.ingest.pieces import TablePieces
 from gwa.ingest.readers.json import batches
 from gwa.ingest.source import json_records, lines
 from gwa.ingest.source.compressed import Source
@@ -223,12 +224,11 @@ def loaded(tmp_path, data, columns, **options):
     refused = []
     with duckdb.connect() as database:
         database.execute("set variable file_no = 0")
-        names = [f"{name} {kind}" for name, kind in columns.items()]
-        database.execute(f"create table rows ({', '.join(names)}, file_no integer, line bigint)")
+        rows = TablePieces(database, table_spec, "found")
         for batch in batches(source, table_spec):
-            batch.load(database, "rows", tmp_path)
+            batch.load(rows, tmp_path)
             refused += [(reject.line, reject.reason) for reject in batch.rejects]
-        found_rows = database.execute("select * exclude (file_no) from rows").fetchall()
+        found_rows = database.execute("select * exclude (file_no) from found").fetchall()
     source.close()
     return found_rows, refused
 

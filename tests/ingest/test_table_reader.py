@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gwa.ingest.batch import create_table
+from gwa.ingest.pieces import TablePieces
 from gwa.ingest.readers import table
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.delimited import header_of
@@ -31,13 +31,13 @@ def read(path, names=NAMES, missing=("", "NULL")):
     total, comments, rejects = 0, 0, []
     source = Source(path)
     with duckdb.connect() as database:
-        create_table(database, "rows", spec)
+        pieces = TablePieces(database, spec, "found")
         database.execute("set variable file_no = 0")
         for batch in table.batches(source, spec):
-            batch.load(database, "rows", path.parent)
+            batch.load(pieces, path.parent)
             total, comments = total + batch.total, comments + batch.comments
             rejects += batch.rejects
-        rows = database.execute("select * exclude (file_no, line) from rows order by line").fetchall()
+        rows = database.execute("select * exclude (file_no, line) from found order by line").fetchall()
     source.close()
     assert total == comments + len(rejects) + len(rows)
     return rows, comments, [(reject.line, reject.reason) for reject in rejects]

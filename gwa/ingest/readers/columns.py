@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from gwa.ingest.batch import BlockBatch
+from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks, select_lines
 from gwa.ingest.spec import TableSpec
@@ -56,9 +56,9 @@ def _remove_rows(block: LineBlock, rows: NDArray[np.int64]) -> None:
 class ColumnLines(BlockBatch):
     """A block of lines of cells."""
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
+    def load(self, rows: Pieces, folder: Path) -> None:
         """
-        Append the lines to *table*; lines that cannot be parsed are appended to the rejects.
+        Append the lines to *rows*; lines that cannot be parsed are appended to the rejects.
 
         DuckDB parses a file with all cores. Every column is read, since only columns that a query
         reads are checked.
@@ -69,48 +69,45 @@ class ColumnLines(BlockBatch):
         try:
             if not self.table_spec.numbered:
                 path.write_bytes(self.block.data)
-                self.rejects += self._parse(database, _insert_statement(table, self.table_spec), path)
+                self.rejects += self._parse(rows, _select(self.table_spec), path)
                 return
-            while self.block.data and self._load_numbered(database, table, path):
+            while self.block.data and self._load_numbered(rows, path):
                 pass
         finally:
             path.unlink(missing_ok=True)
 
-    def _load_numbered(self, database: duckdb.DuckDBPyConnection, table: str, path: Path) -> bool:
+    def _load_numbered(self, rows: Pieces, path: Path) -> bool:
         """
         Append the lines with their numbers; return whether some were refused and all must be loaded again.
 
-        Lines that DuckDB refuses shift the numbers of the others, so they are removed first. Lines go
-        directly into *table*: DuckDB 2.0 mixes up rows of a table dropped in the same transaction.
+        Lines that DuckDB refuses shift the numbers of the others, so they are removed first.
         """
         import pyarrow as pa
 
         path.write_bytes(self.block.data)
         lines = self.block.line_numbers(np.arange(self.block.data_lines, dtype=np.int64))
-        database.register("numbers", pa.table({"number": lines}))
-        rejected = self._parse(database, self._numbered_insert(table), path)
+        rows.database.register("numbers", pa.table({"number": lines}))
+        rejected = self._parse(rows, self._numbered(), path)
         if rejected:
-            database.execute(
-                f"delete from {table} where file_no = getvariable('file_no')"
-                " and line in (select number from numbers)"
-            )
+            rows.undo()
             _remove_rows(self.block, np.searchsorted(lines, [reject.line for reject in rejected]))
             self.rejects += rejected
-        database.unregister("numbers")
+        rows.database.unregister("numbers")
         return bool(rejected)
 
-    def _numbered_insert(self, table: str) -> str:
-        """Return the SQL that appends the lines with their numbers."""
+    def _numbered(self) -> str:
+        """Return the SELECT of the lines with their numbers."""
         if not self.block.skipped:
             number = f"getvariable('file_no'), {self.block.first - 1} + row_number() over ()"
-            return _insert_statement(table, self.table_spec, number)
-        insert = _insert_statement(table, self.table_spec, "getvariable('file_no'), number")
-        return f"{insert} positional join numbers"
+            return _select(self.table_spec, number)
+        select = _select(self.table_spec, "getvariable('file_no'), number")
+        return f"{select} positional join numbers"
 
-    def _parse(self, database: duckdb.DuckDBPyConnection, insert: str, path: Path) -> list[Reject]:
-        """Run the statement *insert* on the file *path* and return the lines that DuckDB refused."""
+    def _parse(self, rows: Pieces, select: str, path: Path) -> list[Reject]:
+        """Append the rows that *select* yields of the file *path*, and return the lines refused."""
         values = {"path": str(path), "missing": list(self.table_spec.missing)}
-        database.execute(insert, values).fetchall()
+        rows.append(select, values)
+        database = rows.database
         rejected = database.execute(
             "select line, arg_min(column_name, column_idx), arg_min(error_type::varchar, column_idx),"
             f" arg_min(error_message, column_idx), any_value(csv_line[:{REJECT_TEXT_LENGTH}])"
@@ -132,15 +129,15 @@ def _cell_names(table_spec: TableSpec) -> Sequence[str]:
     return cells
 
 
-def _insert_statement(table: str, table_spec: TableSpec, number: str = "") -> str:
-    """Return the SQL; names and types come from a converter's definition, never from data."""
+def _select(table_spec: TableSpec, number: str = "") -> str:
+    """Return the SELECT of the lines; names and types come from a converter's definition, never from data."""
     cells = _cell_names(table_spec)
     columns = ", ".join(f"'{name}': '{table_spec.columns.get(name, 'varchar')}'" for name in cells)
     selected_cells = ", ".join(name if name in cells else "null" for name in table_spec.columns)
     quote = table_spec.options.get("quote", "")
     selected = f"{selected_cells}, {number}" if number else selected_cells
     return (
-        f"insert into {table} select {selected} from read_csv($path, delim='{table_spec.delimiter}',"
+        f"select {selected} from read_csv($path, delim='{table_spec.delimiter}',"
         f" header=false, auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
         # A buffer as large as a block would occupy a single core, and more memory.
         " max_line_size=2097152, buffer_size=4194304, nullstr=$missing, store_rejects=true,"

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.ingest.pieces import Pieces
 from gwa.ingest.readers.columns import ColumnLines
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks, select_lines
@@ -83,10 +83,10 @@ class Accounting:
     rejects: list[Reject]
     groups: list[ColumnLines]
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the lines to *table*; those with a malformed number are appended to the rejects."""
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append the lines to *rows*; those with a malformed number are appended to the rejects."""
         for group in self.groups:
-            group.load(database, table, folder)
+            group.load(rows, folder)
             self.rejects += group.rejects
 
 

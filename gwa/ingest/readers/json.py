@@ -29,9 +29,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
 import numpy as np
 
+from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.json_records import NO_OBJECT, RecordBlock, record_blocks
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject
@@ -61,11 +61,12 @@ class Objects:
         self.comments = 0
         self.rejects = block.rejects
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the records to *table*; refuse others, and values that are not of a column's type."""
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append the records to *rows*; refuse others, and values that are not of a column's type."""
         del folder
         if not len(self.block.begins):
             return
+        database = rows.database
         database.register("records", _record_table(self.block))
         # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
         database.register("parsed", database.sql(self.query.values).to_arrow_table())
@@ -78,9 +79,8 @@ class Objects:
         is_comment = self.query.is_comment
         ((comments,),) = database.execute(f"select count(*) from parsed where {is_comment}").fetchall()
         self.comments += comments
-        database.execute(
-            f"insert into {table} select {', '.join(self.query.cells)} from parsed"
-            f" where fault is null and not ({is_comment})"
+        rows.append(
+            f"select {', '.join(self.query.cells)} from parsed where fault is null and not ({is_comment})"
         )
         database.unregister("parsed")
 

@@ -28,11 +28,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from gwa.ingest.batch import Records
+from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.header_row import Columns, borders, initial_columns, normalized, parse_header
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
@@ -76,24 +76,24 @@ class NamedRows:
         """The number of rows met."""
         return len(self.lines) + len(self.repaired.rows) + self.comments + len(self.rejects)
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the rows to *table*; DuckDB parses them with all cores."""
-        self.repaired.load(database, table, folder)
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append the lines to *rows*; DuckDB parses them with all cores."""
+        self.repaired.load(rows, folder)
         if not len(self.data):
             return
         import pyarrow as pa
 
         path = folder / "part.txt"
         path.write_bytes(self.data.data)
-        database.register("numbers", pa.table({"line": self.lines}))
+        rows.database.register("numbers", pa.table({"line": self.lines}))
         try:
-            database.execute(
-                f"insert into {table} select {', '.join(self._column_expressions())} from {self._csv()}"
+            rows.append(
+                f"select {', '.join(self._column_expressions())} from {self._csv()}"
                 f" as parsed{' positional join numbers' if self.table_spec.numbered else ''}",
                 {"path": str(path), "missing": list(self.table_spec.missing)},
             )
         finally:
-            database.unregister("numbers")
+            rows.database.unregister("numbers")
             path.unlink()
 
     def _column_expressions(self) -> list[str]:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from gwa.ingest.batch import Batch, Records
 from gwa.ingest.bulk_insert import MISSING_CELL
+from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.delimited import Header, cells_of, header_of, is_open
 from gwa.ingest.source.head import FileHead
@@ -109,14 +110,30 @@ class _Skimmed:
         """The lines that are not rows."""
         return self.batch.rejects
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the rows to *table*, but for those that are comments."""
-        self.batch.load(database, table, folder)
-        conditions = [
-            f"{column} in ({', '.join(map(literal, texts))})" for column, texts in self.skip.items()
-        ]
-        deleted = database.execute(f"delete from {table} where {' or '.join(conditions)}").fetchone()
-        self.skipped += int(deleted[0]) if deleted else 0
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append the rows to *rows*, but for those that are comments."""
+        wanted = _Wanted(rows, self.skip)
+        self.batch.load(wanted, folder)
+        self.skipped += self.total - self.comments - len(self.rejects) - wanted.count
+
+
+class _Wanted(Pieces):
+    """Of the rows of *pieces*, those without a value to *skip*; *count* is their number."""
+
+    def __init__(self, pieces: Pieces, skip: Mapping[str, Sequence[str]]) -> None:
+        """Begin to count."""
+        self.database, self.columns, self.pieces, self.count = pieces.database, pieces.columns, pieces, 0
+        conditions = [f"{column} in ({', '.join(map(literal, texts))})" for column, texts in skip.items()]
+        self.is_comment = " or ".join(conditions)
+
+    def undo(self) -> None:
+        """Take the piece that was appended last back."""
+        self.pieces.undo()
+
+    def _append(self, select: str, values: dict[str, Any]) -> int:
+        count = self.pieces.append(f"from ({select}) where ({self.is_comment}) is not true", values)
+        self.count += count
+        return count
 
 
 # --- Parquet ---
@@ -160,22 +177,20 @@ class ArrowRows:
         """The number of rows."""
         return int(self.rows.num_rows)
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the rows to *table*."""
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append them to *rows*."""
         del folder
         import pyarrow as pa
 
-        database.register("arrow_rows", pa.Table.from_batches([self.rows]))
+        rows.database.register("arrow_rows", pa.Table.from_batches([self.rows]))
         missing = f"[{', '.join(map(literal, self.table_spec.missing))}]"
         cells = ", ".join(
             f"case when not list_contains({missing}, trim({column})) then trim({column}) end"
             for column in self.table_spec.columns
         )
         number = f", getvariable('file_no'), {self.first - 1} + row_number() over ()"
-        database.execute(
-            f"insert into {table} select {cells}{number if self.table_spec.numbered else ''} from arrow_rows"
-        )
-        database.unregister("arrow_rows")
+        rows.append(f"select {cells}{number if self.table_spec.numbered else ''} from arrow_rows")
+        rows.database.unregister("arrow_rows")
 
 
 # --- JSON ---
@@ -415,16 +430,16 @@ class DelimitedRows:
         """The number of rows met."""
         return len(self.numbers) + self.records.total + self.comments
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the rows to *table*; DuckDB parses them with all cores."""
-        self.records.load(database, table, folder)
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append the lines to *rows*; DuckDB parses them with all cores."""
+        self.records.load(rows, folder)
         if not len(self.numbers):
             return
         import pyarrow as pa
 
         path = folder / "part.txt"
         path.write_bytes(self.data)
-        database.register("numbers", pa.table({"line": self.numbers}))
+        rows.database.register("numbers", pa.table({"line": self.numbers}))
         names = {name: place for place, name in reversed(list(enumerate(self.header.names)))}
         places = [names.get(name) for name in _names(self.table_spec)]
         missing = f"[{', '.join(map(literal, self.table_spec.missing))}]"
@@ -436,13 +451,12 @@ class DelimitedRows:
         ]
         number = ["getvariable('file_no')", "numbers.line"] if self.table_spec.numbered else []
         try:
-            database.execute(
-                f"insert into {table} select {', '.join([*cells, *number])}"
-                f" from {self._csv()} as parsed positional join numbers",
+            rows.append(
+                f"select {', '.join([*cells, *number])} from {self._csv()} as parsed positional join numbers",
                 {"path": str(path)},
             )
         finally:
-            database.unregister("numbers")
+            rows.database.unregister("numbers")
             path.unlink()
 
     def _csv(self) -> str:

@@ -20,9 +20,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import duckdb
-
 from gwa.ingest.bulk_insert import insert_rows
+from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.spec import TableSpec
 
@@ -62,8 +61,6 @@ class XmlRows:
         self.comments = sum(block.comments for block in self.blocks)
         self.rejects = [reject for block in self.blocks for reject in block.rejects]
 
-    def load(self, database: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-        """Append the records to *table*; text that is not a value of a column's type becomes missing."""
-        insert_rows(
-            database, table, self.table_spec, (block.data for block in self.blocks), folder, missing=""
-        )
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Append the records to *rows*; text that is not a value of a column's type becomes missing."""
+        insert_rows(rows, self.table_spec, (block.data for block in self.blocks), folder, missing="")
