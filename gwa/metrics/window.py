@@ -280,9 +280,9 @@ def extremes(store: Store, cpus: int, period: Period) -> Extremes:
     busy, seconds = store.row(
         f"with edge as (select greatest(start_time, {first!r}) as t, n_procs as d from {table}"
         f" union all select least(end_time, {last!r}) as t, -n_procs as d from {table}),"
-        " net as (select t, sum(d) as d from edge group by t),"
+        # Edges at the same moment have the same sum, and all but the last of them no seconds.
         " level as (select cast(sum(d) over (order by t) as double) as busy,"
-        " lead(t) over (order by t) - t as seconds from net)"
+        " lead(t) over (order by t) - t as seconds from edge)"
         f" select max(busy) as busy, {above} as seconds from level"
     )
     return Extremes(int(busy or 0), float(seconds or 0.0))

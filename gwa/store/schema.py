@@ -167,8 +167,7 @@ with edge as (
     select start_time as t, n_procs as d from ran where submit_time is not null
     union all
     select end_time as t, -n_procs as d from ran where submit_time is not null
-), net as (select t, sum(d) as d from edge group by t),
-busy as (select sum(d) over (order by t) as busy_procs from net)
+), busy as (select sum(d) over (order by t) as busy_procs from edge)
 select max(busy_procs) as peak from busy
 """
 """The maximum number of processors busy at once (thesis, section 4.2: how the size of NGS was determined)."""
