@@ -86,7 +86,7 @@ def window(store: Store) -> Window:
 
     A period in the midst of the log is cut nowhere.
     """
-    whole = _log_window(store.whole)
+    whole = store.whole.once("window", lambda: _log_window(store.whole))
     if store.period is None or whole.period is None:
         return whole
     first, last = overlap(whole.period, store.period) or whole.period

@@ -6,11 +6,10 @@ Draw the figures of a report, each with the plot that it names.
 before.
 """
 
-import os
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +17,9 @@ from gwa.errors import OutputError
 from gwa.report.document import Figure, Report
 from gwa.report.language import Language
 from gwa.util import plugins
-from gwa.util.processes import Pool, WorkerError
 
 if TYPE_CHECKING:
     from gwa.report.figures._svg import Drawing
-
-ALONE = 6
-"""Up to so many figures one process is faster than two."""
 
 
 def kinds() -> list[str]:
@@ -100,22 +95,6 @@ def draw_all(figures: Iterable[Figure], language: Language | None = None) -> dic
     """
     Return the SVG text of each of *figures* by its id, with ticks in *language*, else English.
 
-    Many figures are shared with a second process; should it fail, all is drawn here.
+    A second process would take as long to start as it saves, and its memory.
     """
-    todo = list(figures)
-    drawn_in = partial(_drawn, language or Language())
-    if len(todo) <= ALONE or (os.cpu_count() or 1) == 1:
-        return drawn_in(todo)
-    here, there = todo[::2], todo[1::2]
-    with Pool(drawn_in, 1) as pool:
-        others = pool.ask(there)
-        drawn = drawn_in(here)
-        try:
-            drawn |= others.result()
-        except WorkerError:
-            drawn |= drawn_in(there)
-    return {figure.id: drawn[figure.id] for figure in todo}
-
-
-def _drawn(language: Language, figures: Iterable[Figure]) -> dict[str, str]:
-    return {figure.id: draw(figure, language) for figure in figures}
+    return {figure.id: draw(figure, language or Language()) for figure in figures}

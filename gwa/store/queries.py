@@ -6,8 +6,9 @@ changing a result: no quantiles, skewness or kurtosis (they come from value coun
 rows are numbered or cut off.
 """
 
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+T = TypeVar("T")
+
 MAXIMUM_DISTINCT: Final = 500_000
 """A sample has no more distinct values: fits take memory and time for each."""
+
+MAXIMUM_KEPT: Final = 1_000_000
+"""Distinct values of samples that are kept, at 16 bytes each, for when another section asks for them."""
 
 SIGNIFICANT_BITS: Final = (16, 11, 6)
 """To how many bits values are rounded where they are too many; of 6 bits, doubles have fewer."""
@@ -40,6 +46,8 @@ class Queries:
         """Ask *database*, which may have no jobs yet."""
         self.database = database
         self._temporary: set[str] = set()
+        self._made: dict[Hashable, Any] = {}
+        self._samples: dict[tuple[str, str], Sample] = {}
         self._jobs = self._all_jobs = ""
 
     def rows(self, sql: str, parameters: Parameters = None) -> list[tuple[Any, ...]]:
@@ -70,6 +78,13 @@ class Queries:
         Of more than `MAXIMUM_DISTINCT` values, such as the memory used by millions of jobs, each is rounded
         to 16 significant bits, an error of 8 in a million, or to fewer if that leaves too many.
         """
+        sample = self._samples.get((expression, table)) or self._counted(expression, table)
+        kept = sum(one.values.size for one in self._samples.values())
+        if table in {"jobs", "ran"} and kept + sample.values.size <= MAXIMUM_KEPT:  # several sections ask
+            self._samples[expression, table] = sample
+        return sample
+
+    def _counted(self, expression: str, table: str) -> Sample:
         value = f"cast({expression} as double)"
         for rounded in (value, *(_to_bits(value, bits) for bits in SIGNIFICANT_BITS)):
             counted = self.arrays(
@@ -86,6 +101,13 @@ class Queries:
             self.database.keep(name, select)
             self._temporary.add(name)
         return name
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what *make* finds out about the jobs, which it is asked once for each *key*."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: T = self._made[key]
+        return found
 
     def drop(self, *names: str) -> None:
         """Give up tables that `keep` made."""
@@ -106,6 +128,8 @@ class Queries:
     def show(self, jobs: str, all_jobs: str = "") -> None:
         """Let the views be of what the queries yield, until the store is closed; *all_jobs* of any period."""
         self._jobs, self._all_jobs = jobs, all_jobs or jobs
+        self._made.clear()
+        self._samples.clear()
         self.database.view("jobs", jobs)
         self.database.view("ran", ran("jobs"))
         self.database.view("all_jobs", self._all_jobs)

@@ -68,6 +68,8 @@ class Store(Queries):
         """
         super().__init__(Duck(connection))
         self.connection = connection
+        self.engine: Engine = whole.engine if whole else Engine()
+        """The limits of memory and threads that the store was opened with."""
         self.is_read_only = False
         self.files: Sequence[str] = ()
         """The files that the engine reads jobs from at each query; none where they are copied."""
@@ -92,6 +94,7 @@ class Store(Queries):
         folder = ScratchFolder()
         where = path or folder.path / "trace.duckdb"
         store = cls(connect(where, engine, str(folder.path)), folder)
+        store.engine = engine or store.engine
         for name, columns in TABLES.items():
             store.connection.execute(f"create table {name} ({columns})")
         return store
@@ -102,6 +105,7 @@ class Store(Queries):
         folder = ScratchFolder()
         try:
             store = cls(connect(path, engine, str(folder.path), read_only=True), folder)
+            store.engine = engine or store.engine
             store.is_read_only = True
             store._trust_nothing(path)
         except (duckdb.Error, TraceError) as error:

@@ -194,13 +194,6 @@ def test_many_figures_are_the_same_as_each_alone():
     assert list(draw_all(many)) == [figure.id for figure in many]
 
 
-def test_a_second_process_that_fails_loses_nothing(monkeypatch):
-    many = [Figure(f"c.{copy}", "t", "cdf", make_all()[0].data, "alt") for copy in range(8)]
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-
-    assert draw_all(many) == {figure.id: draw(figure) for figure in many}
-
-
 def test_a_thinned_curve_looks_the_same():
     rng = np.random.default_rng(7)
     x, y = steps(np.concatenate([rng.lognormal(5, 2, 100_000), np.full(30_000, 3600.0), np.zeros(999)]))

@@ -81,6 +81,22 @@ def test_samples_of_too_many_values_are_rounded(make_store, monkeypatch, most, e
     assert set(sample.values[:3]) == {0, 1, 7}
 
 
+def test_what_was_asked_once_is_asked_again_of_other_jobs(make_store):
+    store, asked = make_store(run_time=[float(number % 3) for number in range(9)]), []
+
+    def count():
+        asked.append(store)
+        return store.row("select count(*) from jobs")[0]
+
+    assert [store.once("count", count), store.once("count", count), len(asked)] == [9, 9, 1]
+    assert store.sample("run_time").counts.tolist() == store.sample("run_time").counts.tolist() == [3, 3, 3]
+    part = store.filtered("run_time > 0")
+    assert part.sample("run_time").values.tolist() == [1, 2]
+    store.show(f"select * from ({store._jobs}) as whole where run_time > 1")  # noqa: SLF001 - the view
+    assert [store.once("count", count), len(asked)] == [3, 2]
+    assert store.sample("run_time").values.tolist() == [2]
+
+
 def test_gives_frames_arrays_and_arrow(make_store):
     store = make_store(**JOBS)
     assert store.frame("select user_id from jobs").user_id.tolist()[:2] == ["a", "b"]
@@ -118,7 +134,7 @@ def test_engine_limits_are_obeyed(written):
     ):
         with store:
             assert store.rows("select current_setting('threads')") == [(1,)]
-            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("3.1 GiB")
+            assert store.rows("select current_setting('memory_limit')")[0][0].startswith("3.0 GiB")
             assert str(store.scratch) in store.rows("select current_setting('temp_directory')")[0][0]
 
 

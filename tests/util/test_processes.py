@@ -101,11 +101,6 @@ Worker.ask = noted
 place = Path(__file__).parent
 """
 SCRIPTS = {
-    "figures": """
-from gwa.report.drawing import draw_all
-from gwa.report.figures.bars import bars
-draw_all([bars(f"f{number}", "t", ["a", "b"], [1.0, 2.0], "x", "y", "alt") for number in range(8)])
-""",
     "parsers": """
 from gwa.formats.open import open_trace
 record = (

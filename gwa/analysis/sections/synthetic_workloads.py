@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MAXIMUM_JOBS: Final = 3000
 """Models are fitted to the first jobs of a longer trace, so that it takes a second or two at any size."""
 
+MINIMUM_MEGABYTES: Final = 500
+"""Of the process: what fits and schedules takes 130 of them, and does not give them back."""
+
 QUICK: Final = ("minh2009", "minh2010", "thesis-tasks")
 """Models that are fitted in a fraction of a second."""
 
@@ -58,6 +61,9 @@ def synthetic_workloads(store: Store) -> Iterator[Block]:
     Distances are those of 'gwa score', in-sample. The model gwa, which takes longer, often comes nearer: 'gwa
     model fit TRACE gwa' fits it to the whole trace, and 'gwa report TRACE --sections models' compares all.
     """
+    if store.engine.lacks(MINIMUM_MEGABYTES):
+        yield Note(message("Fitting models takes at least {n} MB of memory.", n=MINIMUM_MEGABYTES))
+        return
     from gwa.evaluation.job_arrays import JobArrays
 
     with earliest(store, MAXIMUM_JOBS) as sample:

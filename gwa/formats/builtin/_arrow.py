@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from gwa.formats.builtin._cells import cell_text
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject
 from gwa.store.schema import BY_NAME, Field
 
@@ -44,15 +45,6 @@ def _text_array(cells: Sequence[object]) -> pa.Array:
     except TYPE_ERRORS:
         return pa.array([cell_text(cell) for cell in cells], pa.string())
     return texts
-
-
-def cell_text(cell: object) -> str | None:
-    """Convert a cell to text; bytes are UTF-8, or else Latin-1."""
-    if cell is None:
-        return None
-    if isinstance(cell, bytes):
-        return cell.decode("utf-8", errors="gwa-latin-1")
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
 def _number_array(field: Field, cells: Sequence[object], reasons: dict[int, str]) -> pa.Array:

@@ -16,7 +16,7 @@ import duckdb
 
 from gwa.errors import OutputError, TraceError
 from gwa.formats.base import Format, new_store, require_match
-from gwa.formats.builtin._arrow import cell_text, typed_table
+from gwa.formats.builtin._cells import cell_text
 from gwa.formats.builtin._columns import fields_of, note_ignored, refuse_packed_name, source_rows
 from gwa.ingest.batch import Records
 from gwa.ingest.cleaning import insert_jobs
@@ -155,6 +155,8 @@ def _load_jobs(
     file: tuple[FileHead, Mapping[str, int], RowCounts, ReadOptions],
 ) -> None:
     """Append the rows of Jobs to the store, and count them."""
+    from gwa.formats.builtin._arrow import typed_table  # imports pyarrow, which few commands need
+
     head, positions, counts, options = file
     cursor = database.execute("select * from Jobs")
     with options.progress.step(head.path.name) as bar:

@@ -9,8 +9,8 @@ from gwa.errors import EngineError
 DEFAULT_MEMORY_LIMIT: Final = "1500MB"
 """DuckDB's memory limit where the user sets none; what does not fit is spilled to disk."""
 
-MEMORY_OUTSIDE_ENGINE: Final = 230_000_000
-"""Bytes of a process that DuckDB does not count: libraries, fits, figures, parts of DuckDB."""
+MEMORY_OUTSIDE_ENGINE: Final = 330_000_000
+"""Bytes of a process that DuckDB does not count: libraries, fits, compiled functions, figures."""
 
 MEMORY_OF_READING: Final = 170_000_000
 """The same while a log is read: before there are jobs nothing is fitted or drawn."""
@@ -75,6 +75,10 @@ class Engine:
     def affordable_threads(self) -> int | None:
         """The most threads for which there is enough memory; None where that is not limited."""
         return max(1, self._bytes_beside(MEMORY_OF_READING) // MEMORY_OF_THREAD) if self.memory else None
+
+    def lacks(self, megabytes: int) -> bool:
+        """Whether the memory of the process is limited to less than so many *megabytes*."""
+        return self.memory is not None and parse_size(self.memory) < megabytes * 1_000_000
 
     @property
     def block_size(self) -> int:
