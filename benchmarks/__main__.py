@@ -38,7 +38,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--page",
         action="store_true",
-        help="only what has another program beside it; put the ratios into docs/explanation/benchmarks.md",
+        help="put the table into docs/explanation/benchmarks.md",
     )
     return parser.parse_args(words)
 
@@ -60,7 +60,6 @@ def main() -> None:
         work
         for work in WORKS
         if (work.name.startswith(tuple(asked.only)) if asked.only else asked.big or not work.big)
-        and (work.is_comparison or not asked.page)
     ]
     session = Session(FOLDER, asked.rows, asked.runs)
     outcomes = []

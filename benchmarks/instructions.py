@@ -6,7 +6,7 @@ Count the instructions of the core paths, and compare them with those kept.
 Counts, unlike seconds, are nearly the same on a busy machine. Valgrind counts them, of one thread, on small
 logs of our own; what it takes to start and to import is counted by itself and taken off. A path that takes
 more than 1.3 times what `instructions.json` beside this file says of the same Python fails; ``--keep`` writes
-that file anew. The tests compare, too.
+that file anew. The tests compare, too: a few paths whenever they run, all of them with the slow tests.
 """
 
 import argparse
@@ -34,14 +34,32 @@ PYTHON: Final = "python {}.{}".format(*sys.version_info)
 
 START: Final = "start"
 
-PATHS: Final = {
-    START: "convert {few} -o few.duckdb",
+QUICK: Final = {
     "convert SWF": "convert {swf} -o swf.duckdb",
     "convert Google events": "convert {google} -o google.duckdb --format google2011",
     "convert Slurm": "convert {slurm} -o slurm.duckdb",
-    "facts": "facts {swf} --only utilization",
+    "facts on utilization": "facts {swf} --only utilization",
 }
-"""The words of each path; the start, a log of ten rows, is what all have in common."""
+"""The words of each path that the tests count whenever they run."""
+
+SLOW: Final = {
+    **{
+        f"convert {kind}": f"convert {{{kind}}} -o {kind}.duckdb"
+        for kind in ("gwf", "sge", "pbs", "lsf", "condor", "usagerecord", "slurm_json")
+    },
+    "fits": "facts {some} --only fit",
+    "all facts": "facts {some}",
+    "report": "report {some} --html -o report",
+}
+"""Those that take minutes: the other formats, and all that is found out about some jobs."""
+
+KINDS: Final = {
+    "few": ("swf", 10),
+    "some": ("swf", 1_200),
+    **{kind: (kind, ROWS) for kind in ("swf", "google", "slurm", "gwf", "sge", "pbs")},
+    **{kind: (kind, ROWS // 10) for kind in ("lsf", "condor", "usagerecord", "slurm_json")},
+}
+"""The logs that paths read: their kind and their jobs."""
 
 COUNT: Final = re.compile(r"I\s+refs:\s+([\d,]+)")
 
@@ -65,13 +83,17 @@ def counted(words: list[str], folder: Path) -> int:
     return int(found[1].replace(",", ""))
 
 
-def paths() -> dict[str, int]:
-    """Return how many instructions each path takes beyond those of the start; two are counted at a time."""
-    logs = {kind: str(made(FOLDER, kind, ROWS)) for kind in ("swf", "google", "slurm")}
-    logs["few"] = str(made(FOLDER, "swf", 10))
+def count_all(paths: Mapping[str, str]) -> dict[str, int]:
+    """
+    Return how many instructions each of *paths* takes beyond those of the start; two are counted at a time.
+
+    The start, a log of ten rows, is what all have in common.
+    """
+    logs = {name: str(made(FOLDER, kind, rows)) for name, (kind, rows) in KINDS.items()}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as two:
-        words = [said.format(**logs).split() for said in PATHS.values()]
-        found = dict(zip(PATHS, two.map(lambda said: counted(said, Path(folder)), words), strict=True))
+        said = {START: "convert {few} -o few.duckdb", **paths}
+        words = [line.format(**logs).split() for line in said.values()]
+        found = dict(zip(said, two.map(lambda path: counted(path, Path(folder)), words), strict=True))
     start = found.pop(START)
     return {name: count - start for name, count in found.items()}
 
@@ -103,7 +125,7 @@ def main() -> None:
     before = kept()
     if not asked.keep and before is None:
         sys.exit(f"{KEPT.name} has no counts of {PYTHON}: --keep writes them")
-    found = paths()
+    found = count_all(QUICK | SLOW)
     for name, count in found.items():
         print(f"{name:24} {count / 1e6:12,.0f} million")
     if asked.keep or before is None:

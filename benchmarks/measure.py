@@ -4,7 +4,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -52,13 +52,21 @@ def typical(costs: Sequence[Cost]) -> Cost:
     return Cost(*(median(getattr(cost, name) for cost in costs) for name in ("seconds", "cpu", "peak")))
 
 
-def run(command: Command, folder: Path) -> Cost:
+def run_cold(command: Command, folder: Path) -> Cost:
+    """Run a program as after an installation without byte code, and with no function compiled."""
+    with tempfile.TemporaryDirectory() as empty:
+        return run(command, folder, {"PYTHONPYCACHEPREFIX": empty, "NUMBA_CACHE_DIR": empty})
+
+
+def run(command: Command, folder: Path, variables: Mapping[str, str] | None = None) -> Cost:
     """
     Run a program in *folder* and return its cost, that of the processes it starts included.
 
-    A process begins with the peak memory of the one that starts it, so this one must stay small.
+    *variables* are added to its environment. A process begins with the peak memory of the one that starts
+    it, so this one must stay small.
     """
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment |= variables or {}
     with tempfile.TemporaryFile() as said:
         begin = time.perf_counter()
         process = subprocess.Popen(
@@ -73,6 +81,12 @@ def run(command: Command, folder: Path) -> Cost:
             said.seek(0)
             raise Failed(_last_line(said.read().decode(errors="replace")) or f"status {process.returncode}")
     return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / KILOBYTES)
+
+
+def spread(costs: Sequence[Cost], name: Literal["seconds", "cpu", "peak"]) -> tuple[float, float]:
+    """Return the least and the greatest cost of a kind."""
+    found = [getattr(cost, name) for cost in costs]
+    return min(found), max(found)
 
 
 def in_turn(ours: Command, beside: Command | None, folder: Path, runs: int) -> Measured:

@@ -1,42 +1,65 @@
-"""The table of ratios in the documentation: what stands beside gwa, and how many times gwa is as fast."""
+"""The table in the documentation: what each work takes, of what stands beside it, and what was aimed at."""
 
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.measure import typical
+from benchmarks.measure import Cost, spread, typical
 from benchmarks.session import Outcome
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "explanation" / "benchmarks.md"
 BEGIN, END = "<!-- ratios, written by make ratios -->", "<!-- end of ratios -->"
 HEAD: Final = (
-    "| work | gwa, s | MB | beside it | s | MB | gwa is × as fast | it takes × the memory |\n"
-    "|---|--:|--:|---|--:|--:|--:|--:|\n"
+    "| work | CPU s | wall s | MB | beside it | CPU s | wall s | MB | CPU × | wall × | target | measured |\n"
+    "|---|--:|--:|--:|---|--:|--:|--:|--:|--:|---|--:|\n"
 )
+COLD: Final = "| work | warm, CPU s | warm, wall s | cold, CPU s | cold, wall s |\n|---|--:|--:|--:|--:|\n"
 
 
 def ratios(outcomes: Sequence[Outcome]) -> str:
-    """Return a row in Markdown for each work that has another program beside it."""
-    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in _rows(outcomes))
+    """Return a row in Markdown for each work, and a table of those that were measured cold."""
+    cold = [_row(*row) for row in _cold_rows(outcomes)]
+    rows = HEAD + "".join(_row(*row) for row in _rows(outcomes))
+    return rows + (f"\n{COLD}{''.join(cold)}" if cold else "")
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _rows(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, ...]]:
     for outcome in outcomes:
         work, measured = outcome.work, outcome.measured
-        if not (work.is_comparison and work.beside and measured and measured.beside):
+        if not measured:
             continue
-        ours, beside = typical(measured.ours), typical(measured.beside)
-        yield (
-            work.title,
-            f"{ours.seconds:.2f}",
-            f"{ours.peak:.0f}",
-            work.beside.title,
-            f"{beside.seconds:.2f}",
-            f"{beside.peak:.0f}",
-            f"{measured.ratio():.2f}",
-            f"{measured.ratio('peak'):.2f}",
-        )
+        targets = "; ".join(str(target) for target in work.targets)
+        values = "; ".join("-" if value is None else f"{value:.2f}" for value in outcome.values)
+        if not (work.beside and measured.beside):
+            yield (work.title, *_cells(measured.ours), *("",) * 6, targets, values)
+            continue
+        ratio = (f"{1 / measured.ratio('cpu'):.2f}", f"{1 / measured.ratio():.2f}")
+        beside = (work.beside.title, *_cells(measured.beside))
+        yield (work.title, *_cells(measured.ours), *beside, *ratio, targets, values)
+
+
+def _cells(costs: Sequence[Cost]) -> tuple[str, str, str]:
+    """Return CPU and wall seconds, the median and from which to which they go, and memory."""
+    cost = typical(costs)
+    (low_cpu, high_cpu), (low, high) = spread(costs, "cpu"), spread(costs, "seconds")
+    return (
+        f"{cost.cpu:.2f} ({low_cpu:.2f}–{high_cpu:.2f})",
+        f"{cost.seconds:.2f} ({low:.2f}–{high:.2f})",
+        f"{cost.peak:.0f}",
+    )
+
+
+def _cold_rows(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, ...]]:
+    for outcome in outcomes:
+        if outcome.measured and outcome.cold:
+            warm, cold = typical(outcome.measured.ours), outcome.cold
+            found = (warm.cpu, warm.seconds, cold.cpu, cold.seconds)
+            yield (outcome.work.title, *(f"{seconds:.2f}" for seconds in found))
 
 
 def replaced(text: str, table: str, head: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 PYTHON: Final = "3.11"
 PACKAGES: Final = (
     "evalys==4.0.7", "pandas==2.1.4", "numpy==1.26.4", "scipy==1.17.1", "fitter==1.7.1", "distfit==2.0.3",
-    "powerlaw==2.0.0", "accasim==1.1.3",
+    "powerlaw==2.0.0", "accasim==1.1.3", "polars==2.1.0", "slurm2sql==0.9.9",
 )  # fmt: skip
 """evalys asks for any pandas, but reads no log with one from 3.0 on."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.measure import Failed, Measured, in_turn, run
+from benchmarks.measure import Cost, Failed, Measured, in_turn, run, run_cold
 from benchmarks.peers import Unavailable, environment
 from benchmarks.works import LOGS, Work
 
@@ -15,18 +15,22 @@ ROOT: Final = Path(__file__).parent.parent
 MILLION: Final = 1_000_000
 
 FILES: Final[dict[str, tuple[str, float]]] = {
-    "swf": ("swf", 1),
-    "gwf": ("gwf", 1),
-    "big_swf": ("swf", 10),
+    "few": ("swf", 0.0012),
+    "squeezed": ("squeezed", 1),
+    "small_swf": ("swf", 0.005),
+    "small_slurm": ("slurm", 0.05),
     "seconds": ("seconds.npy", 1),
     "reals": ("reals.npy", 1),
     "tasks": ("tasks.npy", 1),
-    "small_swf": ("swf", 0.005),
-    "slurm_json": ("slurm_json", 0.05),
     **{name: (name, 1) for name in LOGS},
     **{f"big_{name}": (name, 10) for name in LOGS},
+    **{name: (name, 0.05) for name in ("lsf", "condor", "usagerecord", "slurm_json")},
 }
-"""The files that a work may need: their kind, and how many times the rows of the session."""
+"""
+The files that a work may need: their kind, and how many times the rows of the session.
+
+Logs with a kilobyte or more for each job have a twentieth of them.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Outcome:
     measured: Measured | None
     values: tuple[float | None, ...]
     trouble: str = ""
+    cold: Cost | None = None
 
 
 class Session:
@@ -62,7 +67,8 @@ class Session:
             else target.value(measured, self.rows / MILLION, page)
             for target in work.targets
         )
-        return Outcome(work, measured, values, trouble)
+        cold = run_cold(self._command(work.ours), self.folder) if work.cold else None
+        return Outcome(work, measured, values, trouble, cold)
 
     def _measured(self, work: Work) -> tuple[Measured, str]:
         self.out.mkdir(parents=True, exist_ok=True)
@@ -71,8 +77,8 @@ class Session:
             # In a process of its own: ours must stay small, see `measure.run`.
             command = (sys.executable, "-m", "benchmarks.data", self.folder, kind, str(self._rows(times)))
             run(command, ROOT)
-        if work.prepare:
-            run(self._command(work.prepare), self.folder)
+        for line in work.prepare:
+            run(self._command(line), self.folder)
         ours, trouble, beside = self._command(work.ours), "", None
         if work.beside:
             try:

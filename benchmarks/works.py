@@ -15,6 +15,7 @@ class Kind(Enum):
     """What a target is about; the value is how it is written."""
 
     SECONDS = "≤ {} s"
+    CPU_SECONDS = "≤ {} CPU s"
     PER_MILLION = "≤ {} s per million rows"
     PEAK = "≤ {} MB of memory"
     FASTER = "≥ {} × as fast"
@@ -44,6 +45,7 @@ class Target:
         ours = typical(measured.ours)
         found: dict[Kind, Callable[[], float]] = {
             Kind.SECONDS: lambda: ours.seconds,
+            Kind.CPU_SECONDS: lambda: ours.cpu,
             Kind.PER_MILLION: lambda: ours.seconds / millions,
             Kind.PEAK: lambda: ours.peak,
             Kind.FASTER: measured.ratio,
@@ -75,7 +77,8 @@ class Work:
 
     A command is a line of words that begins with ``gwa`` or with the name of a file in
     ``programs/``; ``{swf}`` and the like stand for the files that it *needs*, see `benchmarks.data`.
-    *prepare* is run before, and not measured. *big* works take minutes. *page* is what ours writes.
+    What *prepare* has is run before, and not measured. *big* works take minutes. *page* is what ours writes.
+    What a user waits for at the first run is measured *cold* too, without byte code and compiled functions.
     """
 
     name: str
@@ -84,9 +87,10 @@ class Work:
     targets: tuple[Target, ...]
     beside: Beside | None = None
     needs: tuple[str, ...] = ()
-    prepare: str = ""
+    prepare: tuple[str, ...] = ()
     big: bool = False
     page: str = ""
+    cold: bool = False
 
     @property
     def is_comparison(self) -> bool:
@@ -115,46 +119,56 @@ def _fits(values: str, title: str) -> tuple[Work, ...]:
     )
 
 
-LOGS: Final = {
-    "condor": None,
-    "gatekeeper": None,
-    "google": 0.4,
-    "google2019": None,
-    "gram_audit": None,
-    "lsf": None,
-    "pbs": None,
-    "seg": None,
-    "sge": 1.6,
-    "slurm": None,
-    "usagerecord": 15.0,
+FLOORS: Final = {
+    "swf": Beside("DuckDB's read_csv of the squeezed text", "duckdb_read {squeezed} {out}/read.duckdb"),
+    **{
+        name: Beside("DuckDB's read_csv", f"duckdb_read {{{name}}} {{out}}/read.duckdb")
+        for name in ("gwf", "sge", "slurm", "pbs", "google")
+    },
+    "lsf": Beside("csv", "csv_read {lsf}"),
+    "condor": Beside("re", "re_read {condor}"),
+    "usagerecord": Beside("lxml", "lxml_read {usagerecord}"),
+    "slurm_json": Beside("orjson", "orjson_read {slurm_json}"),
 }
-"""Accounting logs, each made by the file of its name in ``logs/``, and the seconds for a million rows."""
+"""What reads the same bytes, of each format, with types but without checks, folds or jobs."""
+
+TABLES_OF_TEXT: Final = ("swf", "gwf", "sge", "slurm", "pbs", "google")
+
+OTHER_LOGS: Final = ("gatekeeper", "google2019", "gram_audit", "seg")
+"""Logs of which only the memory is measured."""
+
+LOGS: Final = tuple(dict.fromkeys((*OTHER_LOGS, *FLOORS)))
+"""Logs that are converted, each made by `benchmarks.data`."""
+
+CONVERT: Final = "gwa convert --quiet {{{0}}} -o {{out}}/{0}.duckdb"
 
 
-def _logs() -> Iterator[Work]:
-    """Yield, of each log, how fast it is converted, and whether ten times the rows take more memory."""
-    convert = "gwa convert --quiet {{{0}}} -o {{out}}/{0}.duckdb"
-    for name, limit in LOGS.items():
-        if limit:
-            yield Work(
-                name=f"log-{name}",
-                title=f"convert {name} to a store",
-                ours=convert.format(name),
-                targets=(Target(Kind.PER_MILLION, limit),),
-                needs=(name,),
-            )
+def _floors() -> Iterator[Work]:
+    """Yield, of each format, what converting it takes of what reading it takes."""
+    for name, floor in FLOORS.items():
+        needs = (name, "squeezed") if name == "swf" else (name,)
+        limit = 1.5 if name in TABLES_OF_TEXT else 2
+        title = f"convert {name} to a store"
+        yield Work(name, title, CONVERT.format(name), (Target(Kind.CPU, limit),), floor, needs)
+
+
+def _flat() -> Iterator[Work]:
+    """Yield, of each format, whether ten times the rows take more memory."""
+    for name in LOGS:
         yield Work(
             name=f"flat-{name}",
             title=f"convert {name}, ten times the rows",
-            ours=convert.format(f"big_{name}"),
-            beside=Beside("gwa, a tenth of them", convert.format(name)),
+            ours=CONVERT.format(f"big_{name}"),
+            beside=Beside("gwa, a tenth of them", CONVERT.format(name)),
             targets=(Target(Kind.MEMORY, 1.5),),
             needs=(name, f"big_{name}"),
             big=True,
         )
 
 
-PANDAS: Final = Beside("pandas reads it", "pandas_read {swf}")
+PARQUET: Final = "gwa convert --quiet {slurm} -o {out}/slurm.parquet"
+REPORT: Final = "gwa report --quiet {swf} --html -o {out}/html"
+STORES: Final = tuple(f"gwa convert --quiet {{swf}} -o {{out}}/{name}.duckdb" for name in "ab")
 
 WORKS: Final = (
     Work(
@@ -163,78 +177,72 @@ WORKS: Final = (
         ours="gwa --help",
         beside=Beside("python -c pass", "nothing"),
         targets=(Target(Kind.SECONDS, 0.3),),
+        cold=True,
     ),
+    *_floors(),
+    *_flat(),
     Work(
-        name="swf-duckdb",
-        title="convert SWF to a store",
-        ours="gwa convert --quiet {swf} -o {out}/swf.duckdb",
-        beside=PANDAS,
-        targets=(Target(Kind.PER_MILLION, 1.0),),
-        needs=("swf",),
-    ),
-    Work(
-        name="swf-gwf",
-        title="convert SWF to GWF",
-        ours="gwa convert --quiet {swf} -o {out}/swf.gwf",
-        beside=PANDAS,
-        targets=(Target(Kind.PER_MILLION, 1.0),),
-        needs=("swf",),
-    ),
-    Work(
-        name="gwf-duckdb",
-        title="convert GWF to a store",
-        ours="gwa convert --quiet {gwf} -o {out}/gwf.duckdb",
-        beside=Beside("pandas reads it", "pandas_read {gwf}"),
-        targets=(Target(Kind.PER_MILLION, 1.5),),
-        needs=("gwf",),
-    ),
-    Work(
-        name="flat",
-        title="convert SWF, ten times the rows",
-        ours="gwa convert --quiet {big_swf} -o {out}/big.duckdb",
-        beside=Beside("gwa, a tenth of them", "gwa convert --quiet {swf} -o {out}/swf.duckdb"),
-        targets=(Target(Kind.MEMORY, 1.5),),
-        needs=("swf", "big_swf"),
-        big=True,
-    ),
-    Work(
-        name="slurm-duckdb",
-        title="convert what sacct prints to a store",
-        ours="gwa convert --quiet {slurm} -o {out}/slurm.duckdb",
-        beside=Beside("DuckDB reads it", "duckdb_read {slurm} {out}/read.duckdb"),
-        targets=(Target(Kind.CPU, 1.5),),
+        name="slurm-parquet",
+        title="convert slurm to Parquet",
+        ours=PARQUET,
+        beside=Beside("polars", "polars_parquet {slurm} {out}/polars.parquet", peer=True),
+        targets=(Target(Kind.CPU, 2),),
         needs=("slurm",),
     ),
     Work(
-        name="slurm-json",
-        title="convert sacct --json to a store, a 20th of the rows",
-        ours="gwa convert --quiet {slurm_json} -o {out}/slurm_json.duckdb",
-        beside=Beside("orjson reads it", "orjson_read {slurm_json}"),
-        targets=(Target(Kind.CPU, 2),),
-        needs=("slurm_json",),
+        name="slurm-slurm2sql",
+        title="convert slurm to Parquet, a 20th of the rows",
+        ours="gwa convert --quiet {small_slurm} -o {out}/small_slurm.parquet",
+        beside=Beside("slurm2sql", "slurm2sql_read {small_slurm}", peer=True),
+        targets=(Target(Kind.FASTER, 7),),
+        needs=("small_slurm",),
+    ),
+    Work(
+        name="swf-pandas",
+        title="convert swf to a store",
+        ours=CONVERT.format("swf"),
+        beside=Beside("pandas' read_csv", "pandas_read {swf}"),
+        targets=(Target(Kind.FASTER, 1),),
+        needs=("swf",),
     ),
     Work(
         name="load",
         title="load SWF, busy processors, queue",
         ours="ours_load {swf}",
-        beside=Beside("evalys 4.0.7", "evalys_load {swf}", peer=True),
+        beside=Beside("evalys", "evalys_load {swf}", peer=True),
         targets=(Target(Kind.FASTER, 2), Target(Kind.MEMORY, 0.33)),
         needs=("swf",),
     ),
     Work(
         name="facts",
+        title="all facts of 1,200 jobs",
+        ours="gwa facts --quiet {few}",
+        targets=(Target(Kind.CPU_SECONDS, 1.5),),
+        needs=("few",),
+        cold=True,
+    ),
+    Work(
+        name="facts-big",
         title="all facts of ten times the jobs, from a store",
         ours="gwa facts --quiet {out}/big.duckdb",
-        targets=(Target(Kind.SECONDS, 30), Target(Kind.PEAK, 2000)),
+        targets=(Target(Kind.SECONDS, 15), Target(Kind.PEAK, 1500)),
         needs=("big_swf",),
-        prepare="gwa convert --quiet {big_swf} -o {out}/big.duckdb",
+        prepare=("gwa convert --quiet {big_swf} -o {out}/big.duckdb",),
         big=True,
     ),
     Work(
         name="html",
+        title="HTML report of 1,200 jobs",
+        ours="gwa report --quiet {few} --html -o {out}/few",
+        targets=(Target(Kind.CPU_SECONDS, 3),),
+        needs=("few",),
+        cold=True,
+    ),
+    Work(
+        name="html-swf",
         title="HTML report from SWF",
-        ours="gwa report --quiet {swf} --html -o {out}/html",
-        targets=(Target(Kind.SECONDS, 15), Target(Kind.PAGE, 5)),
+        ours=REPORT,
+        targets=(Target(Kind.SECONDS, 8), Target(Kind.PAGE, 2)),
         needs=("swf",),
         page="{out}/html/{rows}.html",
     ),
@@ -242,9 +250,27 @@ WORKS: Final = (
         name="pdf",
         title="HTML and PDF report from SWF",
         ours="gwa report --quiet {swf} --html --pdf -o {out}/pdf",
-        beside=Beside("gwa, HTML only", "gwa report --quiet {swf} --html -o {out}/html"),
-        targets=(Target(Kind.MORE, 15),),
+        beside=Beside("gwa, HTML only", REPORT),
+        targets=(Target(Kind.MORE, 6),),
         needs=("swf",),
+    ),
+    Work(
+        name="compare",
+        title="compare two stores, beside two reports",
+        ours="gwa compare --quiet {out}/a.duckdb {out}/b.duckdb -o {out}/compared",
+        beside=Beside("gwa, a report of one", "gwa report --quiet {out}/a.duckdb --html -o {out}/one"),
+        targets=(Target(Kind.CPU, 2.4),),
+        needs=("swf",),
+        prepare=STORES,
+    ),
+    Work(
+        name="compare-archive",
+        title="compare a store with the archive",
+        ours="gwa compare --quiet {out}/a.duckdb --against archive -o {out}/compared",
+        beside=Beside("gwa, a report of it", "gwa report --quiet {out}/a.duckdb --html -o {out}/one"),
+        targets=(Target(Kind.CPU, 1.5),),
+        needs=("swf",),
+        prepare=STORES,
     ),
     Work(
         name="simulate",
@@ -271,7 +297,6 @@ WORKS: Final = (
     ),
     *_fits("seconds", "whole seconds"),
     *_fits("reals", "no two values equal"),
-    *_logs(),
     Work(
         name="zipf",
         title="a discrete power law and KS, whole seconds",

@@ -5,4 +5,4 @@ import sys
 from evalys.workload import Workload  # type: ignore[import-not-found]
 
 workload = Workload.from_csv(sys.argv[1])
-print(len(workload.df), workload.utilization["load"].max(), workload.queue["load"].max())
+print(len(workload.df), workload.utilisation["load"].max(), workload.queue["load"].max())

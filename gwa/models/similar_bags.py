@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gwa.errors import ModelError
 from gwa.metrics.bags import MINH, bagged
 from gwa.models.parameters import Parameters, share
+from gwa.statistics.dependence import pearson
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 
@@ -172,12 +173,14 @@ def fit_likeness(store: Store, table: str) -> float:
         cume_dist() over (partition by label order by run_time)
         + percent_rank() over (partition by label order by run_time) as score
         from {table} where size > 1) as ranked"""
-    r = store.row(
+    pairs = store.arrays(
         f"""
-        select corr(score, before) from (
-            select score, lag(score) over (partition by bag order by submit_time, job_id) as before
+        select score, before from (
+            select score, lag(score) over (partition by bag order by submit_time, job_id) as before,
+                submit_time, job_id
             from {ranked}
-        ) as pairs where before is not null"""
-    )[0]
-    known = r is not None and math.isfinite(r)
-    return float(np.clip(2 * math.sin(math.pi * r / 6), 0.0, 1.0)) if known else 0.0
+        ) as pairs where before is not null order by submit_time, job_id"""
+    )
+    # Here and not in the engine, whose sums depend on which thread came first.
+    r = pearson(pairs["before"], pairs["score"])
+    return float(np.clip(2 * math.sin(math.pi * r / 6), 0.0, 1.0)) if math.isfinite(r) else 0.0

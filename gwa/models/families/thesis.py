@@ -28,6 +28,7 @@ from gwa.models.parameters import Quantity, positive, share
 from gwa.models.rounding import fit_rounded, fit_sizes, truncate_above
 from gwa.models.streams import Block, concatenate
 from gwa.models.work import CALIBRATION_JOBS, Submitted, known_gap, stretch
+from gwa.statistics.dependence import pearson
 from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.zipf import Zipf
 from gwa.store.schema import LONGEST
@@ -327,8 +328,8 @@ def _run_time_variances(store: Store, definition: Definition) -> Sample:
 
 def _correlate_variance(store: Store, definition: Definition) -> float:
     """Return Pearson's correlation of the logarithms of run time and variance over bags, 0 if unknown."""
-    r = store.row(
-        f"select corr(ln(centre), ln(variance)) from {_by_bag(store, definition)} where variance >= 1"
-    )[0]
-    known = r is not None and math.isfinite(r)
-    return float(np.clip(r, -1.0, 1.0)) if known else 0.0
+    bags = store.arrays(
+        f"select centre, variance from {_by_bag(store, definition)} where variance >= 1 order by all"
+    )
+    r = pearson(np.log(bags["centre"]), np.log(bags["variance"]))
+    return float(np.clip(r, -1.0, 1.0)) if math.isfinite(r) else 0.0
