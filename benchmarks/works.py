@@ -163,7 +163,7 @@ def _flat() -> Iterator[Work]:
 
 PARQUET: Final = "gwa convert --quiet {slurm} -o {out}/slurm.parquet"
 REPORT: Final = "gwa report --quiet {swf} --html -o {out}/html"
-SITE: Final = "gwa site build {site} -o {out}/site --quiet"
+SITE: Final = "gwa site build {site} -o {out}/site --publish-names --quiet"
 STORES: Final = tuple(f"gwa convert --quiet {{swf}} -o {{out}}/{name}.duckdb" for name in "ab")
 
 WORKS: Final = (
