@@ -149,6 +149,10 @@ def test_the_table_takes_the_place_of_the_one_before():
         replaced("no marks", "", "")
 
 
+def test_the_page_has_a_place_for_the_table():
+    assert "| new |" in replaced(PAGE.read_text(), "| new |\n", "head")
+
+
 def test_what_a_cold_start_takes_is_told():
     (one,) = (outcome for outcome in outcomes() if outcome.work.name == "help")
 
