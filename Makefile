@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow campaign browser coverage lint types format messages lock bench ratios big instructions fidelity \
+.PHONY: help demo test slow campaign browser coverage lint types format messages lock bench ratios big growth instructions fidelity \
     leaderboard calibration minh generation clean setup site spark thesis surface reference docs dist oldest release
 .DELETE_ON_ERROR:
 
@@ -75,6 +75,9 @@ ratios: .venv/ready ## measure what has another program beside it, and put the r
 big: .venv/ready ## measure how time and memory grow with the size of a trace: hours, and 30 GB of disk in build/big
 	for rows in 1000000 10000000 44000000; do $(BIN)/python -m benchmarks.scale decade $$rows || exit; done
 	for rows in 1000000 10000000 100000000; do $(BIN)/python -m benchmarks.scale google $$rows || exit; done
+
+growth: .venv/ready ## how CPU seconds grow with rows, for each format and for facts; ROWS="100000 1000000"
+	$(BIN)/python -m benchmarks.growth $(ROWS)
 
 instructions: .venv/ready ## count the instructions of the core paths: more than 1.3 times those kept fail
 	$(BIN)/python -m benchmarks.instructions $(OPTIONS)

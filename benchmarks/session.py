@@ -17,6 +17,7 @@ MILLION: Final = 1_000_000
 FILES: Final[dict[str, tuple[str, float]]] = {
     "few": ("swf", 0.0012),
     "squeezed": ("squeezed", 1),
+    "site": ("site", 0.02),
     "small_swf": ("swf", 0.005),
     "small_slurm": ("slurm", 0.05),
     "seconds": ("seconds.npy", 1),

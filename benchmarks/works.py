@@ -92,11 +92,6 @@ class Work:
     page: str = ""
     cold: bool = False
 
-    @property
-    def is_comparison(self) -> bool:
-        """Whether another program stands beside ours, not ours at other work."""
-        return self.beside is not None and not self.beside.command.startswith("gwa ")
-
 
 def _fits(values: str, title: str) -> tuple[Work, ...]:
     """Return the comparisons of fits to one kind of values."""
@@ -168,6 +163,7 @@ def _flat() -> Iterator[Work]:
 
 PARQUET: Final = "gwa convert --quiet {slurm} -o {out}/slurm.parquet"
 REPORT: Final = "gwa report --quiet {swf} --html -o {out}/html"
+SITE: Final = "gwa site build {site} -o {out}/site --publish-names --quiet"
 STORES: Final = tuple(f"gwa convert --quiet {{swf}} -o {{out}}/{name}.duckdb" for name in "ab")
 
 WORKS: Final = (
@@ -271,6 +267,15 @@ WORKS: Final = (
         targets=(Target(Kind.CPU, 1.5),),
         needs=("swf",),
         prepare=STORES,
+    ),
+    Work(
+        name="site",
+        title="a site of 20 traces, built again",
+        ours=SITE,
+        beside=Beside("the hashes of its files", "hash_files {out}/site"),
+        targets=(Target(Kind.SECONDS, 2),),
+        needs=("site",),
+        prepare=(SITE,),
     ),
     Work(
         name="simulate",

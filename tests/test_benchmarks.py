@@ -8,10 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import gwa
 from benchmarks.__main__ import arguments
 from benchmarks.data import MAKERS, jobs, made
+from benchmarks.growth import exponent
+from benchmarks.growth import measured as growth
 from benchmarks.make_big import main as make_big
 from benchmarks.measure import Cost, Failed, Measured, run, run_cold
 from benchmarks.page import BEGIN, END, PAGE, ratios, replaced
@@ -112,6 +116,7 @@ def test_the_targets_are_those_of_the_design():
         ("pdf", "≤ 6 s more"),
         ("compare", "≤ 2.4 × its CPU time"),
         ("compare-archive", "≤ 1.5 × its CPU time"),
+        ("site", "≤ 2 s"),
         ("easy", "≤ 50 s per million rows"),
         ("simulate", "≤ 10 s per million rows"),
         ("fit-seconds-scipy", "≥ 20 × as fast"),
@@ -142,6 +147,10 @@ def test_the_table_takes_the_place_of_the_one_before():
     )
     with pytest.raises(ValueError, match="expected"):
         replaced("no marks", "", "")
+
+
+def test_the_page_has_a_place_for_the_table():
+    assert "| new |" in replaced(PAGE.read_text(), "| new |\n", "head")
 
 
 def test_what_a_cold_start_takes_is_told():
@@ -282,3 +291,34 @@ def test_measurements_of_scale_stand_in_order_in_a_table():
         ("2,000", "convert"),
         ("2,000", "facts"),
     ]
+
+
+# Growth.
+
+
+@settings(max_examples=50)
+@given(
+    st.floats(0.5, 2.0),
+    st.floats(1e-6, 10.0),
+    st.lists(st.integers(10, 10**8), min_size=2, max_size=5, unique=True),
+)
+def test_the_exponent_of_a_power_law_is_found_again(power, factor, rows):
+    assert exponent({number: factor * number**power for number in rows}) == pytest.approx(power, abs=1e-6)
+
+
+def test_growth_is_measured_beyond_the_start(tmp_path, monkeypatch):
+    """What takes five seconds whatever the rows does not grow."""
+    sizes = []
+
+    def cpu(words, folder):
+        if words[0] == "convert":
+            sizes.append(int(Path(words[1]).stem))
+            (folder / "swf.duckdb").touch()
+        return 5 + sizes[-1] / 100
+
+    monkeypatch.setattr("benchmarks.growth.cpu", cpu)
+
+    found = growth("swf", (110, 1010), tmp_path)
+
+    assert found == {name: {110: pytest.approx(1.0), 1010: pytest.approx(10.0)} for name in ("swf", "facts")}
+    assert list(tmp_path.iterdir()) == []

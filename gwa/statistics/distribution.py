@@ -107,6 +107,11 @@ class Distribution(ABC):
         """Return P(X <= x) and P(X > x), for less than both where a member knows how."""
         return self.cdf(x), self.sf(x)
 
+    def between(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return P(low < X <= high), as the difference of the smaller tails, which loses no digits."""
+        (below, above), (upto, beyond) = self.halves(low), self.halves(high)
+        return np.where(below < above, upto - below, above - beyond)
+
     def cdf_below(self, x: ArrayLike) -> Floats:
         """Return P(X < x), which differs from `cdf` for discrete distributions only."""
         return self.cdf(x)

@@ -77,6 +77,12 @@ class Exponential(Batched):
         return cls(1 / parameters.get("scale", 1.0))
 
 
+def _normal_between(low: Floats, high: Floats) -> Floats:
+    """Return P(low < Z <= high) of a standard normal Z: above 0 as that between the negatives."""
+    side = np.where(low < 0, 1.0, -1.0)
+    return np.abs(floats(ndtr(side * high)) - floats(ndtr(side * low)))
+
+
 @dataclass(frozen=True)
 class Lognormal(Batched):
     """
@@ -113,6 +119,10 @@ class Lognormal(Batched):
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
         return floats(ndtr(-self._z(x)))
+
+    def between(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return P(low < X <= high)."""
+        return _normal_between(self._z(low), self._z(high))
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -181,6 +191,10 @@ class Normal(Batched):
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
         return floats(ndtr(-self._z(x)))
+
+    def between(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return P(low < X <= high)."""
+        return _normal_between(self._z(low), self._z(high))
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""

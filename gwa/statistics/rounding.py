@@ -98,8 +98,7 @@ class Rounded:
         """Return the log of the probability of each interval, exact in both tails."""
         low, high = self.grid.cells(x)
         mass = self.distribution.sf(np.array([self.grid.lowest(self.supports)]))
-        (below, above), (upto, beyond) = self.distribution.halves(low), self.distribution.halves(high)
-        return log(np.where(below < above, upto - below, above - beyond)) - np.log(mass)
+        return log(self.distribution.between(low, high)) - np.log(mass)
 
 
 def fit_rounded(

@@ -98,6 +98,14 @@ class TestEvery:
         assert np.all(known.cdf_below(x) <= known.cdf(x))
         np.testing.assert_array_equal(known.halves(x), (known.cdf(x), known.sf(x)))
 
+    def test_what_lies_between_is_the_difference_of_the_smaller_tails(self, name):
+        known = KNOWN[name]
+        low = np.sort(draw(name, 500))
+        high = low + np.geomspace(1e-6, 10, 500)
+        below, beyond = known.cdf(high) - known.cdf(low), known.sf(low) - known.sf(high)
+        smaller = np.where(known.cdf(low) < known.sf(low), below, beyond)
+        np.testing.assert_array_equal(known.between(low, high), smaller)
+
     def test_quantiles_undo_the_cdf(self, name):
         known, q = KNOWN[name], np.linspace(0.01, 0.99, 37)
         x = known.ppf(q)
