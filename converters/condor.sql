@@ -3,6 +3,7 @@ title = "HTCondor history: ClassAds of jobs, or their JSON"
 files = ["history", "history.*", "*.classads"]
 reader = "classads"
 scope = "trace"
+joined_by = "coalesce(split_part(split_part(globaljobid, '#', 2), '.', 1), cast(clusterid as varchar))"
 first = '^(\s*"?[A-Za-z_]\w*"?\s*[=:]|\*\*\*|[\[\]{},])'
 contains = '(?i)^\s*"?(ClusterId|GlobalJobId)"?\s*[=:]|[{,]\s*"(ClusterId|GlobalJobId)"\s*:'
 export = '''

@@ -3,6 +3,7 @@ title = "LSF accounting (lsb.acct)"
 files = ["lsb.acct", "lsb.acct.*", "*.lsf"]
 reader = "quoted"
 scope = "trace"
+joined_by = "job_number"
 comment = "#"
 first = '^"[A-Z][A-Z_]+" "[\d.]+" \d+ '
 contains = '^"JOB_FINISH" "[\d.]+" \d+ \d+ '

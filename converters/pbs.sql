@@ -3,6 +3,7 @@ title = "PBS, OpenPBS and Torque accounting"
 files = ["20[0-9][0-9][01][0-9][0-3][0-9]", "*.pbs", "*.torque"]
 reader = "keyed"
 scope = "trace"
+joined_by = "regexp_extract(id, '^[0-9]+')"
 first = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
 contains = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
 export = '''

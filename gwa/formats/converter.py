@@ -19,6 +19,9 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     which reader of `gwa.ingest.readers` makes the table ``source``, and how.
 ``scope``
     ``row`` where each row is mapped on its own, ``trace`` where the SELECT needs all rows.
+``joined_by``
+    in the scope ``trace``, an SQL expression such as ``job_number``: rows for which it differs are never of
+    one job, or of what the SELECT joins to it. A log too long for the memory is mapped in parts by it.
 ``sides``
     tables of further files, each with its ``columns``, told apart by their number, or by a pattern among
     the ``options`` of a side: ``first``, which most lines match, or ``contains``, which is found somewhere in
@@ -55,7 +58,7 @@ from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.header_row import header_of
 from gwa.ingest.source.lines import Layout
 from gwa.ingest.spec import MISSING, ConverterSpec, Preparation, RepairStep, TableSpec, with_extra_columns
-from gwa.ingest.staging import RECORD
+from gwa.ingest.staging import RECORD, part_condition
 from gwa.store.engines.restricted import check_change, check_query, parser
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
@@ -177,6 +180,7 @@ class _Header(_TableHeader):
     extra_columns: bool = False
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
     scope: Literal["row", "trace"] = "row"
+    joined_by: str = ""
     sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     accepts: Mapping[str, str] = field(default_factory=dict)
     select: str = ""
@@ -192,6 +196,7 @@ SPEC_KEYS: Final = (
     "title",
     "reader",
     "scope",
+    "joined_by",
     "relative",
     "constants",
     "from_header",
@@ -362,6 +367,8 @@ def _check_sql(spec: ConverterSpec) -> None:
     tables = [*spec.tables, *TABLES]
     with parser() as database:
         check_query(database, spec.select, tables)
+        if spec.joined_by:
+            check_query(database, f"from source where {part_condition(spec.joined_by, 0, 1)}", tables)
         if spec.preparation:
             check_query(database, spec.preparation.select, [RECORD])
         for step in spec.steps:

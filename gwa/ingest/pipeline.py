@@ -7,16 +7,15 @@ accounted for: job, fold, reject or comment.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import duckdb
 
-from gwa.errors import DefinitionError, StrictError, TraceError
+from gwa.errors import DefinitionError, TraceError
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
-from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
-from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT, ZONE_REMARK, RowCounts, finish_store
+from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
+from gwa.ingest.mapping import JobQuery, map_batch, map_whole_source
 from gwa.ingest.pieces import TablePieces
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
@@ -52,15 +51,6 @@ MEMORY_LIMIT_MB: Final = {"row": 200, "trace": 300}
 """Memory for the engine while a source is read, by scope: for a batch of rows, or to group all rows."""
 
 
-@dataclass(frozen=True)
-class JobQuery:
-    """The SELECT of the format *title* over the source, and the columns that it *yields*."""
-
-    select: str
-    yields: Sequence[str]
-    title: str
-
-
 def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> None:
     """
     Fill an empty *store* with the jobs of the files behind *heads*, and of files stored in the checkpoint.
@@ -90,7 +80,8 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         else:
             total.add(_map_while_reading(store, fresh, spec, query, starts, options))
         if spec.scope == "trace":
-            total.add(_map_whole_source(store, query, files, strict=options.strict))
+            rows = checkpoint.parquet_files("source") if checkpoint else []
+            total.add(map_whole_source(store, query, files, rows, strict=options.strict))
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
 
 
@@ -105,9 +96,9 @@ def _map_while_reading(
     """Map the rows of files batch by batch, and return their counts."""
     total = RowCounts()
 
-    def map_batch() -> None:
+    def map_pieces() -> None:
         if pieces.count:
-            total.rejected += _map_batch(store, query, heads, strict=options.strict)
+            total.rejected += map_batch(store, query, heads, strict=options.strict)
             pieces.clear()
 
     with reading_progress(heads, [], options) as bar:
@@ -115,22 +106,10 @@ def _map_while_reading(
             _set_file_variables(store, number, start)
             table, table_spec = table_for(head, spec)
             pieces = TablePieces(store.connection, table_spec, f"{STAGING}{table}")
-            file = read_file(store, head, spec, options, bar, pieces, map_batch)
+            file = read_file(store, head, spec, options, bar, pieces, map_pieces)
             store.insert("sources", [_source_row(file)])
             total.add(_row_counts(file))
     return total
-
-
-def _map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> int:
-    """Map the rows that are in the table ``source`` now, and return how many are refused."""
-    if "reject" not in query.yields:
-        insert_jobs(store, f"({query.select})", query.yields)
-        return 0
-    store.connection.execute(f"create or replace temp table mapped as {query.select}")
-    refused = _move_rejects(store, heads, strict=strict)
-    insert_jobs(store, "mapped", query.yields)
-    store.connection.execute("drop table mapped")
-    return refused
 
 
 def _map_checkpoint(
@@ -145,7 +124,7 @@ def _map_checkpoint(
     """
     Map the rows of a checkpoint, one Parquet file after the other, and return the counts of its files.
 
-    In the scope ``trace`` only the views of all rows are defined, for `_map_whole_source`.
+    In the scope ``trace`` only the views of all rows are defined, for `map_whole_source`.
     """
     total, heads = RowCounts(), [file.head for file in checkpoint.files]
     for file in checkpoint.files:
@@ -160,7 +139,7 @@ def _map_checkpoint(
         _set_file_variables(store, number, start)
         for path in checkpoint.parquet_files("source", number):
             define_view(store, "source", [path])
-            total.rejected += _map_batch(store, query, heads, strict=strict)
+            total.rejected += map_batch(store, query, heads, strict=strict)
     return total
 
 
@@ -234,47 +213,4 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     values = dict(reversed(header))
     constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}
     store.begin(["job_id", *yields], {**spec.constants, **constants})
-    return JobQuery(spec.select, yields, spec.title)
-
-
-def _map_whole_source(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> RowCounts:
-    """Map a whole source to jobs and count the rows folded and refused; raise `TraceError` if any is lost."""
-    database, select, yields = store.connection, query.select, query.yields
-    if needs_numbers(yields):
-        select = ordered_by_submission(f"({select})", yields)
-    # Read twice and dropped, so not worth compressing; DuckDB spills it to disk if memory is short.
-    try:
-        database.execute(f"create temp table mapped as {select}")
-    except duckdb.ConversionException as error:
-        raise DefinitionError(f"{query.title}: {str(error).splitlines()[0]}") from error
-    rows = "cast(sum(rows) as bigint)" if "rows" in yields else "count(*)"
-    covered, mapped = store.row(f"select {rows}, count(*) from mapped")
-    given = store.row("select count(*) as n from source")[0]
-    if (covered or 0) != given:
-        message = (
-            f"{heads[0].path}: {given} rows were read, but {covered} became jobs or were folded or refused"
-        )
-        raise TraceError(message)
-    counts = RowCounts(folded=given - mapped)
-    if "reject" in yields:
-        counts.rejected = _move_rejects(store, heads, strict=strict)
-    if needs_numbers(yields):
-        insert_jobs(store, with_row_numbers("mapped"), ["job_id", *yields])
-    else:
-        insert_jobs(store, "mapped", yields)
-    database.execute("drop table mapped")
-    return counts
-
-
-def _move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> int:
-    """Move refused rows from the table ``mapped`` to the rejects, and return how many there are."""
-    rejects = store.rows("select file_no, line, reject from mapped where reject is not null order by all")
-    if strict and rejects:
-        number, line, reason = rejects[0]
-        raise StrictError(f"{heads[number].path}:{line}: {reason}")
-    kept = rejects[:MAXIMUM_REJECTS_KEPT]
-    store.insert(
-        "rejects", [(as_text(heads[number].path.name), line, reason, "") for number, line, reason in kept]
-    )
-    store.connection.execute("delete from mapped where reject is not null")
-    return len(rejects)
+    return JobQuery(spec.select, yields, spec.title, spec.joined_by)

@@ -63,10 +63,11 @@ class ConverterSpec:
 
     In the scope ``row`` each batch of rows is mapped on its own. In the scope ``trace`` the SELECT
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
-    (``rows`` counts them) and refuse some (``reject`` gives the reason). *explaining_tables* hold the rows
-    of files that only explain others. *header* states what is known of the system for every file. *needs*
-    says how to get a log with times, where there may be logs without. With a *preparation* the rows of the
-    source table are made of what the reader yields.
+    (``rows`` counts them) and refuse some (``reject`` gives the reason). Rows for which the expression
+    *joined_by* differs are never of one job: where there is one, a long log is mapped in parts.
+    *explaining_tables* hold the rows of files that only explain others. *header* states what is known of the
+    system for every file. *needs* says how to get a log with times, where there may be logs without. With a
+    *preparation* the rows of the source table are made of what the reader yields.
     """
 
     title: str
@@ -74,6 +75,7 @@ class ConverterSpec:
     select: str
     reader: str = "columns"
     scope: str = "row"
+    joined_by: str = ""
     explaining_tables: Mapping[str, TableSpec] = field(default_factory=dict)
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)

@@ -59,14 +59,21 @@ def open_checkpoint(store: Store, spec: ConverterSpec, options: ReadOptions) -> 
     return Checkpoint(options.rows_folder or store.scratch / "rows", key, options.stored_hashes)
 
 
-def define_view(store: Store, table: str, files: Sequence[Path] = ()) -> None:
-    """Define the view *table* of the rows in Parquet *files* and of those in the engine."""
+def define_view(store: Store, table: str, files: Sequence[Path] = (), condition: str = "true") -> None:
+    """Define the view *table* of the rows in Parquet *files* and in the engine that meet a *condition*."""
     rows = f"from {STAGING}{table}"
     if files:
         paths = ", ".join(literal(escape(str(file))) for file in files)
         # Files may lack columns that only later ones have.
         rows += f" union all by name from read_parquet([{paths}], union_by_name = true)"
-    store.connection.execute(f"create or replace temp view {table} as {rows}")
+    store.connection.execute(
+        f"create or replace temp view {table} as select * from ({rows}) as rows where {condition}"
+    )
+
+
+def part_condition(joined_by: str, part: int, parts: int) -> str:
+    """Return the condition for the rows of one of so many *parts*, no two of which share a job."""
+    return f"hash({joined_by}) % {parts} = {part}"
 
 
 @contextmanager

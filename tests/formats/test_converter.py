@@ -295,6 +295,17 @@ def test_the_steps_of_a_definition_touch_no_file(key, sql, log, tmp_path):
     assert secret.read_text() == "hidden\n"
 
 
+@pytest.mark.parametrize("joined_by", ["(from '{path}')", "mark) = 0; copy source to '{path}'; select (1"])
+def test_what_joins_the_rows_of_a_job_reads_no_file(joined_by, log, tmp_path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("hidden\n")
+    own = tmp_path / "mine.sql"
+    own.write_text(OWN.replace("[columns]", f'joined_by = "{joined_by.format(path=secret)}"\n[columns]'))
+    with pytest.raises(DefinitionError, match=r"mine.sql: the SQL "):
+        open_trace([log], str(own))
+    assert secret.read_text() == "hidden\n"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
