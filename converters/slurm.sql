@@ -122,6 +122,64 @@ timelimit = "varchar"
 timelimitraw = "varchar"
 nodelist = "varchar"
 jobname = "varchar"
+
+[functions]
+# In Unix seconds; NaN is what is no time.
+"time_of(x)" = '''
+case
+    when x is null or x in ('Unknown', 'None', 'N/A') then null
+    when length(x) = 19 and getvariable('zone') = 'UTC' then
+        coalesce(epoch(try_cast(x as timestamp)), double 'nan')
+    -- Of two possible times the first: an hour earlier there was but one.
+    when length(x) = 19 then coalesce(
+        least(
+            epoch(timezone(getvariable('zone'), try_cast(x as timestamp))),
+            epoch(timezone(getvariable('zone'), try_cast(x as timestamp) - interval 1 hour)) + 3600
+        ),
+        double 'nan'
+    )
+    when regexp_full_match(x, '\d{1,13}(\.\d{1,9})?') then cast(x as double)
+    when regexp_full_match(x, '.*T.*(Z|[+-]\d\d:?\d\d)') then
+        coalesce(epoch(try_cast(x as timestamptz)), double 'nan')
+    else double 'nan'
+end
+'''
+# The stamp of a time, or none where it is one of the first day of 1970.
+"moment(x)" = "case when x not between 0 and 86400 then x end"
+# In kilobytes; plain numbers are bytes.
+"kilobytes(x)" = "try_cast(rtrim(x, 'KMGTPE') as double) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)"
+# In seconds; NaN is what is no duration.
+"duration_of(x)" = '''
+case
+    when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') then null
+    when x like '%:%:%' then coalesce(epoch(try_cast(replace(x, '-', ' days ') as interval)), double 'nan')
+    when contains(x, ':') then coalesce(epoch(try_cast('00:' || x as interval)), double 'nan')
+    when x is not null then coalesce(try_cast(x as double), double 'nan')
+end
+'''
+# A number with a suffix of 1024s, and one that says of what; NaN is what is none.
+"amount_of(x)" = '''
+coalesce(
+    try_cast(x as double),
+    try_cast(rtrim(x, 'KMGTPcn') as double) * pow(1024, strpos('KMGTP', right(rtrim(x, 'cn'), 1))),
+    case when x is not null and rtrim(x, 'cn') <> '?' then double 'nan' end
+)
+'''
+# The GPUs of each type in a list of resources, as TYPE=NUMBER.
+"gpu_kinds(tres)" = "regexp_extract_all(tres, '(?:^|,)gres/gpu:([^=,]+=\\d+)', 1)"
+"gpus_of(tres)" = '''
+greatest(
+    try_cast(regexp_extract(tres, '(?:^|,)gres/gpu=(\d+)', 1) as double),
+    list_sum(list_transform(gpu_kinds(tres), lambda kind: cast(split_part(kind, '=', 2) as double)))
+)
+'''
+# In joules; from 2^63 on, a number says that there is none.
+"joules(x)" = '''
+case
+    when try_cast(rtrim(x, 'KMGTPE') as double) between 1e-9 and 9e18
+        then try_cast(rtrim(x, 'KMGTPE') as double) * pow(1000, strpos('KMGTPE', right(x, 1)))
+end
+'''
 --- */
 with parsed as materialized (
     select
@@ -130,70 +188,31 @@ with parsed as materialized (
         coalesce(cluster, '') as site,
         is_step,
         case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-        times[1] as submitted,
-        times[2] as started,
-        times[3] as ended,
-        times[4] as ready,
-        case when is_step then coalesce(times[2], times[1], times[3]) else times[1] end as begun,
-        -- In kilobytes; plain numbers are bytes.
-        try_cast(rtrim(maxrss, 'KMGTP') as double)
-        * pow(1024, strpos('KMGTP', right(maxrss, 1)) - 1)
+        time_of(submit) as submitted,
+        time_of(start_) as started,
+        time_of(end_) as ended,
+        time_of(eligible) as ready,
+        case when is_step then coalesce(started, submitted, ended) else submitted end as begun,
+        kilobytes(maxrss)
         * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1) as footprint,
-        nullif(usage[1], 0) as total,
+        nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)mem=([\d.]+[KMGTPE]?)', 1)), 0) as total,
         coalesce(
             total,
-            nullif(
-                try_cast(rtrim(averss, 'KMGTP') as double)
-                * pow(1024, strpos('KMGTP', right(averss, 1)) - 1) * try_cast(ntasks as double),
-                0
-            ),
+            nullif(kilobytes(averss) * try_cast(ntasks as double), 0),
             case when ntasks = '1' then nullif(footprint, 0) end
         ) as peak,
-        nullif(usage[2], 0) as gpu_peak,
+        nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0) as gpu_peak,
         case
             when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?') then
                 'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4 or 123.batch'
-            when isnan(times[1]) then 'Submit is ''' || left(submit, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(times[2]) then 'Start is ''' || left(start_, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(times[4]) then 'Eligible is ''' || left(eligible, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(times[3]) then 'End is ''' || left(end_, 40) || ''', expected 2024-05-31T23:59:59'
+            when isnan(submitted) then 'Submit is ''' || left(submit, 40) || ''', expected 2024-05-31T23:59:59'
+            when isnan(started) then 'Start is ''' || left(start_, 40) || ''', expected 2024-05-31T23:59:59'
+            when isnan(ready) then 'Eligible is ''' || left(eligible, 40) || ''', expected 2024-05-31T23:59:59'
+            when isnan(ended) then 'End is ''' || left(end_, 40) || ''', expected 2024-05-31T23:59:59'
         end as reason
     from (
-        select
-            *,
-            -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
-            contains(jobid, '.') and jobid not like '%]' as is_step,
-            list_transform(
-                [submit, start_, end_, eligible],
-                lambda x:
-                case
-                    when x is null or x in ('Unknown', 'None', 'N/A') then null
-                    when length(x) = 19 and getvariable('zone') = 'UTC' then
-                        coalesce(epoch(try_cast(x as timestamp)), double 'nan')
-                    -- Of two possible times the first: an hour earlier there was but one.
-                    when length(x) = 19 then coalesce(
-                        least(
-                            epoch(timezone(getvariable('zone'), try_cast(x as timestamp))),
-                            epoch(timezone(getvariable('zone'), try_cast(x as timestamp) - interval 1 hour)) + 3600
-                        ),
-                        double 'nan'
-                    )
-                    when regexp_full_match(x, '\d{1,13}(\.\d{1,9})?') then cast(x as double)
-                    when regexp_full_match(x, '.*T.*(Z|[+-]\d\d:?\d\d)') then
-                        coalesce(epoch(try_cast(x as timestamptz)), double 'nan')
-                    else double 'nan'
-                end
-            ) as times,
-            -- In kilobytes; plain numbers are bytes.
-            case when tresusageintot is not null then
-                list_transform(
-                    [
-                        regexp_extract(tresusageintot, '(?:^|,)mem=([\d.]+[KMGTPE]?)', 1),
-                        regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)
-                    ],
-                    lambda x: try_cast(rtrim(x, 'KMGTPE') as double) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)
-                )
-            end as usage
+        -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
+        select *, contains(jobid, '.') and jobid not like '%]' as is_step
         from source
     )
 ),
@@ -275,45 +294,15 @@ measured as (
         folded.footprint,
         folded.peak,
         folded.gpu_peak,
-        -- Stamps of the first day of 1970 stand for none.
-        case when last.submitted not between 0 and 86400 then last.submitted end as submitted,
-        case when last.started not between 0 and 86400 then last.started end as started,
-        case when last.ended not between 0 and 86400 then last.ended end as ended,
-        case when last.ready not between 0 and 86400 then last.ready end as ready,
-        list_transform(
-            [coalesce(elapsedraw, elapsed), coalesce(timelimitraw, timelimit), totalcpu, usercpu, systemcpu],
-            lambda x:
-            case
-                when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') then null
-                when x like '%:%:%' then coalesce(epoch(try_cast(replace(x, '-', ' days ') as interval)), double 'nan')
-                when contains(x, ':') then coalesce(epoch(try_cast('00:' || x as interval)), double 'nan')
-                when x is not null then coalesce(try_cast(x as double), double 'nan')
-            end
-        ) as durations,
-        list_transform(
-            [
-                coalesce(alloccpus, ncpus, nullif(regexp_extract(alloctres, '(^|,)cpu=(\d+)', 2), '')),
-                reqcpus,
-                nnodes,
-                reqmem
-            ],
-            lambda x:
-            coalesce(
-                try_cast(x as double),
-                try_cast(rtrim(x, 'KMGTPcn') as double) * pow(1024, strpos('KMGTP', right(rtrim(x, 'cn'), 1))),
-                case when x is not null and rtrim(x, 'cn') <> '?' then double 'nan' end
-            )
-        ) as amounts,
-        -- What was allocated, and what was requested.
-        list_transform(
-            [alloctres, reqtres],
-            lambda x: {
-                'gpus': try_cast(regexp_extract(x, '(?:^|,)gres/gpu=(\d+)', 1) as double),
-                'kinds': regexp_extract_all(x, '(?:^|,)gres/gpu:([^=,]+=\d+)', 1),
-                'nodes': try_cast(regexp_extract(x, '(?:^|,)node=(\d+)', 1) as bigint),
-                'energy': regexp_extract(x, '(?:^|,)energy=([\d.]+[KMGTPE]?)', 1)
-            }
-        ) as tres
+        moment(last.submitted) as submitted,
+        moment(last.started) as started,
+        moment(last.ended) as ended,
+        moment(last.ready) as ready,
+        duration_of(coalesce(elapsedraw, elapsed)) as lasted,
+        amount_of(coalesce(alloccpus, ncpus, nullif(regexp_extract(alloctres, '(^|,)cpu=(\d+)', 2), ''))) as cpus,
+        amount_of(reqcpus) as wanted,
+        amount_of(nnodes) as nodes,
+        coalesce(nullif(gpu_kinds(alloctres), []), nullif(gpu_kinds(reqtres), [])) as kinds
     from source
     inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
 ),
@@ -324,35 +313,19 @@ lived as (
         started is null
         or coalesce(state like 'PENDING%', false)
         or coalesce(nodelist = 'None assigned', false)
-        or coalesce(durations[1] = 0 and amounts[1] = 0, false) as is_idle,
+        or coalesce(lasted = 0 and cpus = 0, false) as is_idle,
         coalesce(
             end_ = 'Unknown'
             or regexp_matches(state, '^(PENDING|RUNNING|SUSPENDED|COMPLETING|CONFIGURING|STOPPED|SIGNALING|STAGE_OUT)'),
             false
         ) as is_open,
-        case when not is_idle then nullif(amounts[1], 0) end as procs,
-        amounts[2] as wanted,
+        case when not is_idle then nullif(cpus, 0) end as procs,
         -- What memory of a job or a node is shared out over.
-        coalesce(nullif(wanted, 0), nullif(amounts[1], 0)) as base,
+        coalesce(nullif(wanted, 0), nullif(cpus, 0)) as base,
         -- Plain numbers are megabytes.
-        nullif(amounts[4], 0) * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
+        nullif(amount_of(reqmem), 0) * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
         -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
-        pow(2, 41) as flag,
-        list_transform(
-            tres,
-            lambda x: greatest(
-                x.gpus, list_sum(list_transform(x.kinds, lambda kind: cast(split_part(kind, '=', 2) as double)))
-            )
-        ) as gpus,
-        coalesce(nullif(tres[1].kinds, []), nullif(tres[2].kinds, [])) as kinds,
-        list_transform(
-            [nullif(consumedenergyraw, ''), nullif(consumedenergy, ''), nullif(tres[1].energy, '')],
-            -- From 2^63 on, a number says that there is none.
-            lambda x: case
-                when try_cast(rtrim(x, 'KMGTPE') as double) between 1e-9 and 9e18
-                    then try_cast(rtrim(x, 'KMGTPE') as double) * pow(1000, strpos('KMGTPE', right(x, 1)))
-            end
-        ) as energies
+        pow(2, 41) as flag
     from measured
 )
 
@@ -364,16 +337,17 @@ select
     line,
     submitted as submit_time,
     case when not is_idle then started - submitted end as wait_time,
-    case when not is_idle and not is_open then coalesce(durations[1], ended - started) end as run_time,
+    case when not is_idle and not is_open then coalesce(lasted, ended - started) end as run_time,
     procs as n_procs,
-    nullif(coalesce(durations[3], durations[4] + durations[5]), 0) / procs as average_cpu_time,
+    nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
     nullif(footprint, 0) / procs as used_memory,
     wanted as req_n_procs,
-    durations[2] * case when contains(coalesce(timelimitraw, timelimit), ':') then 1 else 60 end as req_time,
+    duration_of(coalesce(timelimitraw, timelimit))
+    * case when contains(coalesce(timelimitraw, timelimit), ':') then 1 else 60 end as req_time,
     case
         when reqmem like '%n' and memory >= flag then memory - flag
         when reqmem like '%c' then memory
-        when reqmem like '%n' then memory * amounts[3] / base
+        when reqmem like '%n' then memory * nodes / base
         else memory / base
     end as req_memory,
     case
@@ -394,15 +368,21 @@ select
     case when contains(job, '_') then split_part(job, '_', 1) end as job_structure_params,
     case when not is_idle then replace(alloctres, '=', ':') end as used_resources,
     nullif(concat_ws(',', replace(reqtres, '=', ':'), 'reservation:' || reservation), '') as req_resources,
-    case when not is_idle then coalesce(tres[1].nodes, nullif(amounts[3], 0)) end as n_nodes,
-    case when not is_idle then gpus[1] end as n_gpus,
-    gpus[2] as req_gpus,
+    case when not is_idle then
+        coalesce(try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint), nullif(nodes, 0))
+    end as n_nodes,
+    case when not is_idle then gpus_of(alloctres) end as n_gpus,
+    gpus_of(reqtres) as req_gpus,
     if(
         len(kinds) = 1,
         split_part(kinds[1], '=', 1),
         array_to_string(list_transform(kinds, lambda x: replace(x, '=', ':')), ',')
     ) as gpu_type,
-    coalesce(energies[1], energies[2], energies[3]) as energy,
+    coalesce(
+        joules(nullif(consumedenergyraw, '')),
+        joules(nullif(consumedenergy, '')),
+        joules(nullif(regexp_extract(alloctres, '(?:^|,)energy=([\d.]+[KMGTPE]?)', 1), ''))
+    ) as energy,
     ready as eligible_time,
     qos,
     case

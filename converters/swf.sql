@@ -56,6 +56,7 @@ sql = "update recorded set status = case status when 0 then 1 else 0 end where s
 [[steps]]
 name = "partial executions"
 meaning = "lines of partial executions (status 2, 3, 4) were folded into the job's summary line"
+when = "select count(*) > 0 from recorded where status in (2, 3, 4)"
 sql = """
 delete from recorded where status in (2, 3, 4)
 and job_id in (select job_id from recorded where status in (0, 1, 5))
@@ -65,6 +66,7 @@ folds = true
 [[steps]]
 name = "partial executions without a summary"
 meaning = "the last partial execution of a job took its first submission and the sum of its run times"
+when = "select count(*) > 0 from recorded where status in (2, 3, 4)"
 sql = """
 update recorded set submit_time = whole.submit_time, wait_time = whole.wait_time, run_time = whole.run_time,
 status = case recorded.status when 3 then 1 else 0 end
@@ -79,6 +81,7 @@ where recorded.job_id = whole.job_id and recorded.status in (3, 4)
 [[steps]]
 name = "folded partial executions"
 meaning = "partial executions (status 2) were folded into the last one of the same job"
+when = "select count(*) > 0 from recorded where status in (2, 3, 4)"
 sql = """
 delete from recorded where status = 2
 and job_id in (select job_id from recorded where status in (0, 1))

@@ -200,11 +200,11 @@ def _assign_job_numbers(store: Store) -> int:
         " from (select job_id, lag(job_id, 1, -1) over () as earlier from recorded) as n"
     )
     # Increasing numbers are unique; only others need a distinct count, which holds them in memory.
-    if jobs == numbered and rising:
+    if jobs == numbered and (rising or jobs == _distinct_numbers(store)):
         return 0
     folded = _fold_repeated_jobs(store)
     jobs, numbered = jobs - folded, numbered - folded
-    if jobs == numbered == store.row("select count(distinct job_id) from recorded")[0]:
+    if jobs == numbered == _distinct_numbers(store):
         return folded
     if numbered:
         store.repaired("job numbers", JOB_NUMBERS, jobs)
@@ -218,6 +218,10 @@ def _assign_job_numbers(store: Store) -> int:
     store.connection.execute("insert into recorded select * from numbered order by job_id")
     store.connection.execute("drop table numbered")
     return folded
+
+
+def _distinct_numbers(store: Store) -> int:
+    return int(store.row("select count(distinct job_id) from recorded")[0])
 
 
 def _fold_repeated_jobs(store: Store) -> int:

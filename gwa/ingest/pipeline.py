@@ -203,6 +203,8 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
     try:
+        for head, body in spec.functions.items():
+            database.execute(f"create temp macro {head} as ({body}\n)")
         yields = [row[0] for row in store.rows(f"describe {spec.select}")]
     except duckdb.Error as error:
         raise DefinitionError(f"{spec.title}: {error}") from error

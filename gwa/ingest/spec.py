@@ -61,6 +61,7 @@ class ConverterSpec:
     """
     How a format becomes jobs: its *reader* fills the *source_table*, and *select* maps that to jobs.
 
+    The SELECT may use *functions*, whose SQL is by their name and parameters, such as ``hours(x)``.
     In the scope ``row`` each batch of rows is mapped on its own. In the scope ``trace`` the SELECT
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
     (``rows`` counts them) and refuse some (``reject`` gives the reason). Rows for which the expression
@@ -73,6 +74,7 @@ class ConverterSpec:
     title: str
     source_table: TableSpec
     select: str
+    functions: Mapping[str, str] = field(default_factory=dict)
     reader: str = "columns"
     scope: str = "row"
     joined_by: str = ""
@@ -84,6 +86,11 @@ class ConverterSpec:
     steps: tuple[RepairStep, ...] = ()
     needs: str = ""
     preparation: Preparation | None = None
+
+    @property
+    def sql(self) -> str:
+        """The SELECT and the functions that it uses, as one text."""
+        return "\n".join((self.select, *self.functions.values()))
 
     @property
     def tables(self) -> dict[str, TableSpec]:

@@ -49,7 +49,7 @@ def open_checkpoint(store: Store, spec: ConverterSpec, options: ReadOptions) -> 
         for name, table_spec in tables.items()
     }
     layouts = ((table_spec.delimiter, table_spec.options) for table_spec in tables.values())
-    definition = repr((spec.reader, spec.select, columns, spec.preparation, *layouts))
+    definition = repr((spec.reader, spec.select, spec.functions, columns, spec.preparation, *layouts))
     key = {
         "program": fingerprint.program(),
         "format": spec.title,

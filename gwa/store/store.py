@@ -250,9 +250,8 @@ class Store(Queries):
 
     def note(self, provenance: Mapping[str, str]) -> None:
         """Record facts of provenance, replacing earlier ones of the same key."""
-        for key, value in provenance.items():
-            self.connection.execute("delete from provenance where key = ?", [key])
-            self.connection.execute("insert into provenance values (?, ?)", [key, value])
+        self.connection.execute("delete from provenance where list_contains(?, key)", [list(provenance)])
+        self.insert("provenance", list(provenance.items()))
 
     def repaired(self, name: str, meaning: str, jobs: int) -> None:
         """Count *jobs* to which a repair was applied."""

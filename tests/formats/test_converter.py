@@ -306,6 +306,53 @@ def test_what_joins_the_rows_of_a_job_reads_no_file(joined_by, log, tmp_path):
     assert secret.read_text() == "hidden\n"
 
 
+def with_function(head, body):
+    """Return our own definition with a function, which its SELECT uses."""
+    functions = f"[functions]\n'{head}' = '''{body}'''\n[columns]"
+    return OWN.replace("[columns]", functions).replace("seconds as run_time", "twice(seconds) as run_time")
+
+
+def test_a_select_uses_the_functions_of_its_definition(log, tmp_path):
+    own = tmp_path / "mine.sql"
+    own.write_text(with_function("twice(x)", "x + x -- and no more"))
+    with open_trace([log], str(own)) as store:
+        assert store.rows("select run_time from jobs order by all") == [(60.0,), (120.0,)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "(select content from read_text('{path}'))",
+        "(select count(*) from source)",
+        "x) = 0; copy source to '{path}'; select (1",
+    ],
+)
+def test_a_function_reads_no_table_and_no_file(body, log, tmp_path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("hidden\n")
+    own = tmp_path / "mine.sql"
+    own.write_text(with_function("twice(x)", body.format(path=secret)))
+    with pytest.raises(DefinitionError, match=r"mine.sql: the SQL "):
+        open_trace([log], str(own))
+    assert secret.read_text() == "hidden\n"
+
+
+@pytest.mark.parametrize("body", ["", "x), (b) as (x"])
+def test_a_function_is_one_expression(body, log, tmp_path):
+    own = tmp_path / "mine.sql"
+    own.write_text(with_function("twice(x)", body))
+    with pytest.raises(DefinitionError, match=r"mine.sql: "):
+        open_trace([log], str(own))
+
+
+@pytest.mark.parametrize("head", ["twice", "twice(x) as (1), b(x)", "twice()", "twice(x;)", "Twice(x)"])
+def test_a_function_has_a_name_and_parameters(head):
+    with pytest.raises(
+        DefinitionError, match=r"functions: .*expected a name and parameters such as hours\(x\)"
+    ):
+        definition("mine.sql", with_function(head, "x"), str)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
