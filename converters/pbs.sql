@@ -91,6 +91,58 @@ resources_used_mem = "varchar"
 resources_used_ncpus = "bigint"
 resources_used_energy = "double"
 
+[functions]
+# In Unix seconds: records have them so, but what qstat prints, without a stamp, are local times.
+"time_of(x)" = '''
+nullif(
+    coalesce(
+        try_cast(x as double),
+        epoch(
+            timezone(getvariable('zone'), try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y'))
+        )
+    ),
+    0
+)
+'''
+"moment(stamp)" = "epoch(timezone(getvariable('zone'), try_strptime(stamp, '%m/%d/%Y %H:%M:%S')))"
+"seconds_of(duration)" = '''
+list_reduce(
+    [try_cast(part as double) for part in string_split(duration, ':')], lambda sum, part: sum * 60 + part
+)
+'''
+"kilobytes(size)" = '''
+try_cast(regexp_extract(size, '^[\d.]+') as double)
+* 1024.0 ** (strpos('bkmgtp', coalesce(nullif(regexp_extract(lower(size), '[kmgtp]'), ''), 'b')) - 2)
+* case when size ilike '%w' then 8 else 1 end
+'''
+# A host of a job is one of node/0, node/0-7, node/0,2, and node/0*8.
+"hosts_of(list)" = "string_split(nullif(list, ''), '+')"
+"cpus_of(place)" = '''
+case
+    when contains(place, '*') then try_cast(split_part(place, '*', 2) as double)
+    else list_sum([
+        coalesce(
+            try_cast(split_part(cpu, '-', 2) as double) - try_cast(split_part(cpu, '-', 1) as double) + 1, 1
+        )
+        for cpu in string_split(place, ',')
+    ])
+end
+'''
+# A chunk of a request is 2:ncpus=8 in PBS Pro, 2:ppn=8 in Torque, or a node; GPUs of it are ngpus=2, in Torque gpus=2.
+"times(chunk)" = "coalesce(try_cast(regexp_extract(chunk, '^(\\d+)(:|$)', 1) as double), 1)"
+"cpus_asked(chunks)" = '''
+list_sum([
+    times(chunk) * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as double), 1)
+    for chunk in string_split(chunks, '+')
+])
+'''
+"gpus_asked(chunks)" = '''
+list_sum([
+    times(chunk) * try_cast(regexp_extract(chunk, ':n?gpus=(\d+)', 1) as double)
+    for chunk in string_split(chunks, '+')
+])
+'''
+
 [from_header]
 orig_site_id = "Installation"
 last_run_site_id = "Installation"
@@ -98,36 +150,20 @@ last_run_site_id = "Installation"
 with said as not materialized (
     select
         * exclude (kind, user_, ctime, qtime, etime, start_, end_),
-        -- Inner times are Unix times, but what qstat prints, without a stamp, are local ones.
-        list_transform(
-            [ctime, qtime, etime, start_, end_],
-            lambda x: nullif(
-                coalesce(
-                    try_cast(x as double),
-                    epoch(
-                        timezone(
-                            getvariable('zone'),
-                            try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y')
-                        )
-                    )
-                ),
-                0
-            )
-        ) as times,
+        time_of(source.ctime) as ctime,
+        time_of(source.qtime) as qtime,
+        time_of(source.etime) as etime,
+        time_of(source.start_) as start_,
+        time_of(source.end_) as end_,
         case when stamp is null then split_part(user_, '@', 1) else user_ end as user_,
         -- Which record tells as much as qstat does. What has not started dies of a signal by deletion only.
         case
             when stamp is not null then kind
-            when job_state not in ('F', 'X', 'C') then case when times[4] is null then 'Q' else 'S' end
-            when times[4] is not null then 'E'
+            when job_state not in ('F', 'X', 'C') then case when start_ is null then 'Q' else 'S' end
+            when start_ is not null then 'E'
             when exit_status < 0 or exit_status between 1 and 255 then 'A'
             else 'D'
-        end as kind,
-        times[1] as ctime,
-        times[2] as qtime,
-        times[3] as etime,
-        times[4] as start_,
-        times[5] as end_
+        end as kind
     from source
 ),
 
@@ -141,7 +177,7 @@ event as not materialized (
         ctime as created,
         qtime as queued,
         coalesce(end_, start_) as changed,
-        epoch(timezone(getvariable('zone'), try_strptime(stamp, '%m/%d/%Y %H:%M:%S'))) as written,
+        moment(stamp) as written,
         run_count,
         queue,
         user_,
@@ -204,17 +240,14 @@ dated as not materialized (
 folded as (
     select
         job,
-        max_by(
-            {'file_no': file_no, 'line': line, 'place': place, 'written': written},
-            {
-                'rank': case when is_whole then 0 when kind = 'E' then 3 when kind = 'S' then 2 else 1 end,
-                'time': coalesce(changed, written, 0),
-                'run': coalesce(run_count, 0),
-                'file_no': file_no,
-                'line': line,
-                'place': place
-            }
-        ) as last,
+        max({
+            'rank': case when is_whole then 0 when kind = 'E' then 3 when kind = 'S' then 2 else 1 end,
+            'time': coalesce(changed, written, 0),
+            'run': coalesce(run_count, 0),
+            'file_no': file_no,
+            'line': line,
+            'place': place
+        }) as last,
         count(*) as rows,
         coalesce(job_created, min(queued), min(written) filter (where kind = 'Q')) as created,
         coalesce(job_created, min(queued)) is null as is_created_by_stamp,
@@ -229,70 +262,31 @@ folded as (
     group by job, job_created
 ),
 
--- A chunk of a request is 2:ncpus=8 in PBS Pro, 2:ppn=8 in Torque, or a node; a host of a job is one of
--- node/0, node/0-7, node/0,2, and node/0*8.
 measured as (
     select
         said.*,
         folded.* exclude (last),
         said.start_ as started,
-        case when said.kind = 'E' then coalesce(said.end_, folded.last.written) end as end_time,
+        case when said.kind = 'E' then coalesce(said.end_, moment(said.stamp)) end as end_time,
         nullif(
-            list_sum([
-                case
-                    when contains(place, '*') then try_cast(split_part(place, '*', 2) as double)
-                    else list_sum([
-                        coalesce(
-                            try_cast(split_part(cpu, '-', 2) as double)
-                            - try_cast(split_part(cpu, '-', 1) as double) + 1,
-                            1
-                        )
-                        for cpu in string_split(place, ',')
-                    ])
-                end
-                for place in [
-                    split_part(host, '/', -1) for host in string_split(nullif(said.exec_host, ''), '+')
-                ]
-            ]),
-            0
+            list_sum([cpus_of(split_part(host, '/', -1)) for host in hosts_of(said.exec_host)]), 0
         ) as host_cpus,
-        list_sum([
-            coalesce(try_cast(regexp_extract(chunk, '^(\d+)(:|$)', 1) as double), 1)
-            * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as double), 1)
-            for chunk in string_split(coalesce(said.resource_list_select, said.resource_list_nodes), '+')
-        ]) as chunk_cpus,
-        nullif(
-            list_unique([split_part(host, '/', 1) for host in string_split(nullif(said.exec_host, ''), '+')]), 0
-        ) as hosts,
-        string_split(coalesce(said.resource_list_select, said.resource_list_nodes), '+') as chunks,
+        nullif(list_unique([split_part(host, '/', 1) for host in hosts_of(said.exec_host)]), 0) as hosts,
+        coalesce(said.resource_list_select, said.resource_list_nodes) as chunks,
+        cpus_asked(chunks) as chunk_cpus,
         list_sum([
             try_cast(gpus as double) for gpus in regexp_extract_all(said.exec_vnode, ':ngpus=([\d.]+)', 1)
         ]) as vnode_gpus,
-        len(string_split(nullif(said.exec_gpus, ''), '+')) as listed_gpus,
+        len(hosts_of(said.exec_gpus)) as listed_gpus,
         try_cast(
             regexp_extract(
                 coalesce(said.resource_list_ngpus, said.resource_list_gpus, said.resource_list_gpu), '^[\d.]+'
             ) as double
         ) as total_gpus,
-        -- GPUs of a chunk are ngpus=2, in Torque gpus=2. The total is their sum, and not added to them.
-        list_sum([
-            coalesce(try_cast(regexp_extract(chunk, '^(\d+)(:|$)', 1) as double), 1)
-            * try_cast(regexp_extract(chunk, ':n?gpus=(\d+)', 1) as double)
-            for chunk in chunks
-        ]) as chunk_gpus,
-        [
-            list_reduce(
-                [try_cast(part as double) for part in string_split(duration, ':')],
-                lambda sum, part: sum * 60 + part
-            )
-            for duration in [said.resources_used_walltime, said.resources_used_cput, said.resource_list_walltime]
-        ] as seconds,
-        [
-            try_cast(regexp_extract(size, '^[\d.]+') as double)
-            * 1024.0 ** (strpos('bkmgtp', coalesce(nullif(regexp_extract(lower(size), '[kmgtp]'), ''), 'b')) - 2)
-            * case when size ilike '%w' then 8 else 1 end
-            for size in [said.resources_used_mem, said.resource_list_pmem, said.resource_list_mem]
-        ] as kilobytes
+        -- The total is the sum of what chunks ask for, and not added to it.
+        gpus_asked(chunks) as chunk_gpus,
+        seconds_of(said.resources_used_walltime) as walltime,
+        nullif(kilobytes(said.resources_used_mem), 0) as used_kilobytes
     from folded
     join said
         on
@@ -326,16 +320,18 @@ select
     created as submit_time,
     started - created as wait_time,
     case
-        when has_ended and stamp is null then coalesce(seconds[1], end_time - started)
-        when has_ended and started is not null then coalesce(end_time - started, seconds[1])
-        when has_ended then seconds[1]
+        when has_ended and stamp is null then coalesce(walltime, end_time - started)
+        when has_ended and started is not null then coalesce(end_time - started, walltime)
+        when has_ended then walltime
     end as run_time,
     case when started is not null or has_ended then cpus end as n_procs,
-    case when has_ended then seconds[2] / greatest(cpus, 1) end as average_cpu_time,
-    case when has_ended then nullif(kilobytes[1], 0) / greatest(cpus, 1) end as used_memory,
+    case when has_ended then seconds_of(resources_used_cput) / greatest(cpus, 1) end as average_cpu_time,
+    case when has_ended then used_kilobytes / greatest(cpus, 1) end as used_memory,
     asked_cpus as req_n_procs,
-    seconds[3] as req_time,
-    coalesce(nullif(kilobytes[2], 0), nullif(kilobytes[3], 0) / greatest(asked_cpus, 1)) as req_memory,
+    seconds_of(resource_list_walltime) as req_time,
+    coalesce(
+        nullif(kilobytes(resource_list_pmem), 0), nullif(kilobytes(resource_list_mem), 0) / greatest(asked_cpus, 1)
+    ) as req_memory,
     case
         when has_ended and exit_status = 0 then 1
         when has_ended and exit_status <> 0 then case when is_deleted then 5 else 0 end
@@ -366,10 +362,7 @@ select
             array_to_string(
                 list_sort(
                     list_distinct(
-                        regexp_extract_all(
-                            coalesce(resource_list_select, resource_list_nodes),
-                            ':(?:gpu_type|gpu_model|gputype|gpumodel)=([^:+]+)', 1
-                        )
+                        regexp_extract_all(chunks, ':(?:gpu_type|gpu_model|gputype|gpumodel)=([^:+]+)', 1)
                     )
                 ),
                 ','
@@ -386,7 +379,7 @@ select
         when has_ended and exit_status between 257 and 511 then exit_status - 128
         when has_ended and exit_status between 0 and 255 then exit_status
     end as exit_code,
-    case when has_ended then nullif(kilobytes[1], 0) end as max_memory,
+    case when has_ended then used_kilobytes end as max_memory,
     [
         case
             when (is_created_by_stamp or stamp is null) and created is not null then nullif(getvariable('zone_remark'), '')
