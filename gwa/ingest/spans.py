@@ -6,8 +6,6 @@ row is written and read again.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -15,9 +13,7 @@ from numpy.typing import NDArray
 
 from gwa.ingest.batch import Records
 from gwa.ingest.bulk_insert import CELL_SEPARATOR, MISSING_CELL
-from gwa.ingest.pieces import Pieces
-from gwa.ingest.source.lines import Reject
-from gwa.ingest.spec import TableSpec
+from gwa.ingest.text_columns import TextColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,9 +42,6 @@ NOT_LOOKED_UP: Final = np.uint64(2**64 - 1)
 
 MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without a pattern in its bits, by which hashes are multiplied."""
-
-ROW_LINE: Final = "row_line"
-"""The column of the numbers of lines."""
 
 Text = NDArray[np.uint8]
 Numbers = NDArray[np.int32]
@@ -180,58 +173,22 @@ def _hashes(text: Text, begins: Numbers, lengths: Numbers) -> Hashes:
     return hashes
 
 
-@dataclass
-class SpanRows:
-    """Rows whose cells are *views* of texts, the last column being the numbers of their lines."""
-
-    table_spec: TableSpec
-    views: list["pa.RecordBatch"] = field(default_factory=list)
-    total: int = 0
-    comments: int = 0
-    rejects: list[Reject] = field(default_factory=list)
-
-    def add(self, text: bytes | bytearray, spans: Spans, lines: Lines, records: Records) -> None:
-        """Append rows of *spans* in *text* that begin in *lines*, and *records* from between them."""
-        import pyarrow as pa
-
-        self.total += len(lines) + records.total
-        self.comments += records.comments
-        self.rejects += records.rejects
-        names = list(self.table_spec.columns)
-        whole = padded(text, "".join(records.rows).encode())
-        others, other_lines = _spans_of_rows(whole, len(text), len(names))
-        all_lines = np.concatenate((lines, other_lines))
-        order = np.argsort(all_lines, kind="stable")
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        cells = Cells(whole, len(names), len(order))
-        cells.put(spans, places[: len(lines)])
-        cells.put(others, places[len(lines) :])
-        columns = [*cells.arrays(), pa.array(all_lines[order])]
-        self.views.append(pa.RecordBatch.from_arrays(columns, [*names, ROW_LINE]))
-
-    def load(self, rows: Pieces, folder: Path) -> None:
-        """Append the rows to *rows*; text that is not a value of a column's type becomes missing."""
-        del folder
-        if not self.views:
-            return
-        import pyarrow as pa
-
-        table = pa.Table.from_batches(self.views)
-        cells = [
-            _typed(name, sql) if table[name].null_count < table.num_rows else "null"
-            for name, sql in self.table_spec.columns.items()
-        ]
-        position = ["getvariable('file_no')", ROW_LINE] if self.table_spec.numbered else []
-        rows.database.register("span_rows", table)
-        try:
-            rows.append(f"select {', '.join([*cells, *position])} from span_rows")
-        finally:
-            rows.database.unregister("span_rows")
-
-
-def _typed(name: str, sql: str) -> str:
-    return name if sql == "varchar" else f"try_cast({name} as {sql})"
+def add_spans(
+    rows: TextColumns, text: bytes | bytearray, spans: Spans, lines: Lines, records: Records
+) -> None:
+    """Append to *rows* those of *spans* in *text* that begin in *lines*, and *records* from between them."""
+    width = len(rows.table_spec.columns)
+    whole = padded(text, "".join(records.rows).encode())
+    others, other_lines = _spans_of_rows(whole, len(text), width)
+    all_lines = np.concatenate((lines, other_lines))
+    order = np.argsort(all_lines, kind="stable")
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    cells = Cells(whole, width, len(order))
+    cells.put(spans, places[: len(lines)])
+    cells.put(others, places[len(lines) :])
+    rows.append([*cells.arrays()], all_lines[order])
+    rows.count(records, len(lines))
 
 
 def _spans_of_rows(text: Text, first: int, columns: int) -> tuple[Spans, Lines]:

@@ -1,6 +1,8 @@
 """Records that a reader takes at once are those that it would put together piece by piece."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -76,7 +78,7 @@ SLOW: Final[dict[str, Callable[[pytest.MonkeyPatch], None]]] = {
 """Leaves all records of a converter's files to the slow way."""
 
 
-SIZES_OF_BLOCKS: Final = ("gwa.ingest.source.lines.CHUNK_SIZE", f"{READERS}.keyed.SPAN_BLOCK_SIZE")
+SIZES_OF_BLOCKS: Final = ("gwa.ingest.source.lines.CHUNK_SIZE", "gwa.ingest.text_columns.BLOCK_SIZE")
 
 
 def folded(data: bytes, width: int) -> bytes:
@@ -162,3 +164,15 @@ def test_keys_beyond_those_remembered_are_read_all_the_same(sample, tmp_path):
     )
     names = list(spec.source_table.columns)
     assert read(spec, path)[0][900][names.index("user_")] == "ann"
+
+
+@pytest.mark.parametrize("log", ["sge/accounting", "slurm/sacct-2024.txt", "pbs/20250310"])
+def test_no_log_needs_pandas(log, sample, tmp_path):
+    code = (
+        f"import sys; from gwa.cli import gwa; gwa.main(['convert', {str(sample / log)!r}, '-o', 'x.duckdb'],"
+        " standalone_mode=False); print('pandas' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.split()[-1] == "False"

@@ -14,19 +14,19 @@ A column is found under its name, whatever its case and punctuation: ``resource_
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import MAXIMUM_RECORD_LINES, Records, assemble
+from gwa.ingest.batch import MAXIMUM_RECORD_LINES, Records, assemble, assemble_others
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.header_row import normalized
-from gwa.ingest.source.lines import NEWLINE, REJECT_TEXT_LENGTH, Layout, LineBlock, line_blocks
-from gwa.ingest.spans import UNKNOWN, KeyTable, SpanRows, Spans, Text, padded
+from gwa.ingest.source.lines import NEWLINE, REJECT_TEXT_LENGTH, LineBlock
+from gwa.ingest.spans import UNKNOWN, KeyTable, Spans, Text, add_spans, padded
 from gwa.ingest.spec import TableSpec
+from gwa.ingest.text_columns import TextColumns, batches_of_blocks
 
 PAIR: Final = re.compile(r"""(?<!\S)([A-Za-z][\w.]*)=("[^"]*"(?!\S)|'[^']*'(?!\S)|\S*)""")
 KEY: Final = re.compile(r"[A-Za-z][\w.]*")
@@ -38,12 +38,6 @@ FIXED_FIELDS: Final = re.compile(r"(?:\(\?P<\w+>(?:\[[^\]\\]*\]|[^()\[\];\\]|\\d
 
 PLAIN_REST: Final = rb".*+\n"
 """The rest of a plain record."""
-
-SPAN_BLOCK_SIZE: Final = 1 << 20
-"""Bytes of lines whose cells are found at a time: what fits the processor's cache is found twice as fast."""
-
-BLOCKS_PER_BATCH: Final = 8
-"""Blocks that are handed to the engine at a time."""
 
 MAXIMUM_PLAIN_LENGTH: Final = 1 << 19
 """In bytes; longer lines are taken apart one by one."""
@@ -58,42 +52,21 @@ EQUALS, SEMICOLON, BLANK, LINE_END = b"=; \n"
 ""
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Records | SpanRows]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[Records | TextColumns]:
     """Yield the records of *source*; text that belongs to none is refused."""
     assembler = _KeyedRecords(table_spec)
     if not FIXED_FIELDS.fullmatch(table_spec.options["record"]):
         yield from assemble(source, table_spec, assembler)
         return
     plain = _PlainRecords(table_spec, assembler.column)
-    blocks = line_blocks(source, Layout("", table_spec.comment), SPAN_BLOCK_SIZE)
-    while group := list(islice(blocks, BLOCKS_PER_BATCH)):
-        rows = SpanRows(table_spec)
-        for block in group:
-            _add_block(block, plain, assembler, rows)
-        yield rows
-    batch = Records(table_spec)
-    assembler.flush(batch)
-    yield batch
 
+    def add(rows: TextColumns, block: LineBlock) -> None:
+        is_plain, spans = plain.read(block.data)
+        others = assemble_others(block, is_plain, table_spec, assembler)
+        lines = block.line_numbers(np.flatnonzero(is_plain))
+        add_spans(rows, block.data + FIRST_PLACE, spans, lines, others)
 
-def _add_block(block: LineBlock, plain: "_PlainRecords", assembler: "_KeyedRecords", rows: SpanRows) -> None:
-    """Add the records of *block* to *rows*: plain ones at once, the others put together line by line."""
-    records = Records(
-        rows.table_spec,
-        total=block.total - block.data_lines,
-        comments=block.comments,
-        rejects=block.rejects,
-    )
-    is_plain, spans = plain.read(block.data)
-    lines = block.line_numbers(np.arange(block.data_lines, dtype=np.int64))
-    ends, following = block.ends, 0
-    for row in np.flatnonzero(~is_plain).tolist():
-        if row > following:
-            assembler.flush(records)
-        begin = ends[row - 1] if row else 0
-        assembler.take(int(lines[row]), block.data[begin : ends[row] - 1].decode(), records)
-        following = row + 1
-    rows.add(block.data + FIRST_PLACE, spans, lines[is_plain], records)
+    yield from batches_of_blocks(source, table_spec, assembler, add)
 
 
 class _KeyedRecords:
