@@ -6,6 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gwa.errors import DefinitionError
 from gwa.ingest.bulk_insert import MISSING_CELL, TOO_LONG, encode_row, insert_rows
 from gwa.ingest.pieces import Pieces
@@ -130,11 +133,33 @@ class RecordAssembler(Protocol):
 def assemble(source: "Source", table_spec: TableSpec, assembler: RecordAssembler) -> Iterator[Records]:
     """Yield the records that *assembler* makes of the lines of *source*."""
     for block in line_blocks(source, Layout("", table_spec.comment), RECORD_BLOCK_SIZE):
-        skipped = block.total - block.data_lines
-        batch = Records(table_spec, total=skipped, comments=block.comments, rejects=block.rejects)
+        batch = _batch_of(block, table_spec)
         for number, line in block.numbered_lines():
             assembler.take(number, line, batch)
         yield batch
     batch = Records(table_spec)
     assembler.flush(batch)
     yield batch
+
+
+def assemble_others(
+    block: LineBlock, is_read: NDArray[np.bool_], table_spec: TableSpec, assembler: RecordAssembler
+) -> Records:
+    """Return what *assembler* makes of the lines of *block* but those read as whole records already."""
+    batch, following = _batch_of(block, table_spec), 0
+    lines, ends = block.line_numbers(np.arange(len(is_read))), block.ends
+    for row in np.flatnonzero(~is_read).tolist():
+        if row > following:
+            assembler.flush(batch)
+        begin = ends[row - 1] if row else 0
+        assembler.take(int(lines[row]), block.data[begin : ends[row] - 1].decode(), batch)
+        following = row + 1
+    if following < len(is_read):
+        assembler.flush(batch)
+    return batch
+
+
+def _batch_of(block: LineBlock, table_spec: TableSpec) -> Records:
+    """Return the batch of *block*, with what is not in its data counted."""
+    skipped = block.total - block.data_lines
+    return Records(table_spec, total=skipped, comments=block.comments, rejects=block.rejects)

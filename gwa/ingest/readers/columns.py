@@ -12,6 +12,7 @@ from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks, select_lines
 from gwa.ingest.spec import TableSpec
+from gwa.ingest.whole_numbers import whole_numbers
 
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 
@@ -86,7 +87,7 @@ class ColumnLines(BlockBatch):
 
         path.write_bytes(self.block.data)
         lines = self.block.line_numbers(np.arange(self.block.data_lines, dtype=np.int64))
-        rows.database.register("numbers", pa.table({"number": lines}))
+        rows.database.register("numbers", pa.Table.from_arrays([whole_numbers(lines)], ["number"]))
         rejected = self._parse(rows, self._numbered(), path)
         if rejected:
             rows.undo()

@@ -40,6 +40,7 @@ from gwa.ingest.source.lines import (
     select_lines,
 )
 from gwa.ingest.spec import TableSpec
+from gwa.ingest.whole_numbers import whole_numbers
 from gwa.store.engines.duckdb import literal
 
 BLOCK_SIZE = 1 << 24
@@ -439,7 +440,7 @@ class DelimitedRows:
 
         path = folder / "part.txt"
         path.write_bytes(self.data)
-        rows.database.register("numbers", pa.table({"line": self.numbers}))
+        rows.database.register("numbers", pa.Table.from_arrays([whole_numbers(self.numbers)], ["line"]))
         names = {name: place for place, name in reversed(list(enumerate(self.header.names)))}
         places = [names.get(name) for name in _names(self.table_spec)]
         missing = f"[{', '.join(map(literal, self.table_spec.missing))}]"
