@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import wraps
 from io import StringIO
 from pathlib import Path
@@ -162,6 +161,8 @@ def _map(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
 
 def require_known(names: Sequence[str], known: Sequence[str], kind: str, option: str) -> None:
     """Raise a usage error that suggests the nearest of the *known* names if one of *names* is none."""
+    from difflib import get_close_matches
+
     for name in names:
         if name not in known:
             nearest = get_close_matches(name, known, 3, cutoff=0.3) or list(known)

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +55,8 @@ def command(
 
 
 def _unknown(user: str, known: list[str]) -> click.BadParameter:
+    from difflib import get_close_matches
+
     near = get_close_matches(user, known)
     hint = f", the nearest are {', '.join(near)}" if near else ""
     return click.BadParameter(f"the trace has no jobs of '{user}'{hint}", param_hint="--user")

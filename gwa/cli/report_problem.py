@@ -3,7 +3,6 @@
 import platform
 import re
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -84,6 +83,8 @@ def _versions() -> Iterator[str]:
 
 
 def _version(library: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(library)
     except PackageNotFoundError:

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from gwa.errors import OutputError
-from gwa.report.document import Report
-from gwa.report.edition import Edition
-from gwa.report.language import Language, template, translated
 from gwa.util import plugins
+
+if TYPE_CHECKING:  # the command line lists the outputs in its help
+    from gwa.report.document import Report
+    from gwa.report.edition import Edition
+    from gwa.report.language import Language
 
 Rendered: TypeAlias = str | bytes | Mapping[str, str | bytes]
 
@@ -20,7 +22,7 @@ class Output:
 
     name: str
     help: str
-    render: Callable[[Edition], Rendered]
+    render: "Callable[[Edition], Rendered]"
 
 
 def outputs() -> dict[str, Output]:
@@ -36,13 +38,13 @@ def outputs() -> dict[str, Output]:
 
 
 def write(
-    report: Report,
+    report: "Report",
     folder: Path,
     name: str,
     kinds: Sequence[str],
     *,
     theme: Path | None = None,
-    language: Language | None = None,
+    language: "Language | None" = None,
     strings: Path | None = None,
 ) -> list[Path]:
     """
@@ -51,6 +53,8 @@ def write(
     Templates and style sheets in the folder *theme* take the place of ours. Without a *language* the report
     is English. The template of all texts, for a translator, goes into the file *strings*.
     """
+    from gwa.report.edition import Edition
+    from gwa.report.language import Language, template, translated
     from gwa.util.atomic import make_folder, write_folder, write_whole
 
     if unknown := set(kinds) - outputs().keys():

@@ -12,10 +12,10 @@ another package names as an entry point of the group ``gwa.distributions``: `dis
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,13 @@ from numpy.typing import ArrayLike, NDArray
 from gwa.statistics.numeric import bisect, dot, floats, pieces
 from gwa.statistics.sample import Floats, Sample
 from gwa.util import plugins
+
+Slopes: TypeAlias = tuple[Sequence[Floats], Sequence[Floats]]
+"""
+First and second derivatives by the parameters in their order, by the logarithms of those that are not signed.
+
+The second ones are of pairs, in the order of ``itertools.combinations_with_replacement``.
+"""
 
 _MAX_FINITE = 1e300
 
@@ -111,6 +118,10 @@ class Distribution(ABC):
         """Return P(low < X <= high), as the difference of the smaller tails, which loses no digits."""
         (below, above), (upto, beyond) = self.halves(low), self.halves(high)
         return np.where(below < above, upto - below, above - beyond)
+
+    def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes] | None:  # noqa: ARG002
+        """Return `between` and its derivatives, or None where a member knows no formula of them."""
+        return None
 
     def cdf_below(self, x: ArrayLike) -> Floats:
         """Return P(X < x), which differs from `cdf` for discrete distributions only."""
@@ -210,6 +221,12 @@ class Batched(Distribution):
         """Return one distribution that stands for a fit per row of *x*."""
         with np.errstate(all="ignore"):
             return cls(*cls.estimate(x, weight))
+
+
+def differences(upto: Slopes, below: Slopes) -> Slopes:
+    """Return the derivatives of a difference from those of its parts."""
+    first, second = ([a - b for a, b in zip(*pair, strict=True)] for pair in zip(upto, below, strict=True))
+    return first, second
 
 
 def require(**positive: float | Floats) -> None:

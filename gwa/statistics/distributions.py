@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from gwa.statistics.distribution import NONNEGATIVE, REAL, Batched, require, unshifted
+from gwa.statistics.distribution import NONNEGATIVE, REAL, Batched, Slopes, differences, require, unshifted
 from gwa.statistics.numeric import at_least_zero, average, floats, log
 from gwa.statistics.sample import Floats
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
+_FAR = 40.0
+"""So many standard deviations from the mean the density is 0."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,15 @@ class Exponential(Batched):
         survival: Floats = np.exp(-self.rate * at_least_zero(x))
         return survival
 
+    def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
+        """Return P(low < X <= high) and its derivatives by ln rate."""
+        return self.between(low, high), differences(self._slopes(high), self._slopes(low))
+
+    def _slopes(self, x: Floats) -> Slopes:
+        power = np.minimum(self.rate * at_least_zero(x), _FAR**2)
+        slope = power * np.exp(-power)
+        return (slope,), (slope * (1 - power),)
+
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
         at = floats(x)
@@ -81,6 +92,20 @@ def _normal_between(low: Floats, high: Floats) -> Floats:
     """Return P(low < Z <= high) of a standard normal Z: above 0 as that between the negatives."""
     side = np.where(low < 0, 1.0, -1.0)
     return np.abs(floats(ndtr(side * high)) - floats(ndtr(side * low)))
+
+
+def _normal_between_slopes(low: Floats, high: Floats, sigma: float | Floats) -> tuple[Floats, Slopes]:
+    """Return P(low < Z <= high) and its derivatives by mu and ln *sigma*, where Z is (X - mu) / sigma."""
+    return _normal_between(low, high), differences(_normal_slopes(high, sigma), _normal_slopes(low, sigma))
+
+
+def _normal_slopes(z: Floats, sigma: float | Floats) -> Slopes:
+    """Return the derivatives of P(Z <= z)."""
+    z = np.clip(z, -_FAR, _FAR)
+    curve = z * z - 1
+    by_mu = np.exp(-0.5 * (curve + 1) - _LOG_ROOT_2PI) / -sigma
+    by_sigma = z * by_mu * sigma
+    return (by_mu, by_sigma), (by_sigma / sigma**2, by_mu * curve, by_sigma * curve)
 
 
 @dataclass(frozen=True)
@@ -123,6 +148,10 @@ class Lognormal(Batched):
     def between(self, low: ArrayLike, high: ArrayLike) -> Floats:
         """Return P(low < X <= high)."""
         return _normal_between(self._z(low), self._z(high))
+
+    def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
+        """Return P(low < X <= high) and its derivatives by mu and ln sigma."""
+        return _normal_between_slopes(self._z(low), self._z(high), self.sigma)
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -195,6 +224,10 @@ class Normal(Batched):
     def between(self, low: ArrayLike, high: ArrayLike) -> Floats:
         """Return P(low < X <= high)."""
         return _normal_between(self._z(low), self._z(high))
+
+    def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
+        """Return P(low < X <= high) and its derivatives by mu and ln sigma."""
+        return _normal_between_slopes(self._z(low), self._z(high), self.sigma)
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""

@@ -1,18 +1,21 @@
 """The gamma distribution, fitted by Newton's method on the digamma function."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammainc, gammaincc, gammaincinv, gammaln, xlogy, zeta
 
-from gwa.statistics.distribution import Batched, require, unshifted
+from gwa.statistics.distribution import Batched, Slopes, require, unshifted
 from gwa.statistics.numeric import at_least_zero, average, floats, rising_root
 from gwa.statistics.sample import Floats
 
 _SMALL_GAP = 1e-3
+_STEP = 1e-3
+_MOST = 1e100
+"""In units of the scale, where any gamma density is 0."""
 _LARGE = 1e4
 """From this shape on, series are exact to the last digits where differences of functions lose them."""
 
@@ -73,6 +76,25 @@ class Gamma(Batched):
         far = survival < 0.01
         survival[far] = gammaincc(np.broadcast_to(self.shape, z.shape)[far], z[far])
         return reached, survival
+
+    def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
+        """Return P(low < X <= high) and its derivatives by ln shape, which have no formula, and ln scale."""
+        inside = self.between(low, high)
+        more, less = (
+            replace(self, shape=self.shape * math.exp(step)).between(low, high) for step in (_STEP, -_STEP)
+        )
+        by_scale, both, twice = (a - b for a, b in zip(self._slopes(high), self._slopes(low), strict=True))
+        return inside, (
+            ((more - less) / (2 * _STEP), by_scale),
+            ((more - 2 * inside + less) / _STEP**2, both, twice),
+        )
+
+    def _slopes(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the derivatives of P(X <= x) by ln scale, by that and ln shape, and twice by ln scale."""
+        z = np.minimum(at_least_zero(x) / self.scale, _MOST)
+        by_scale = -np.exp(xlogy(self.shape, z) - z - gammaln(self.shape))
+        both = self.shape * (xlogy(by_scale, z) - by_scale * digamma(self.shape))
+        return by_scale, both, by_scale * (z - self.shape)
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density; a shape below 1 has none at 0."""

@@ -32,6 +32,8 @@ _SLACK = 1e-12
 _STRETCH = 64
 _MAX_SIMULATED = 2_000_000
 """How many simulated observations are held at once."""
+_BLOCK = 8_000
+"""How many of them are fitted at once: so many stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,13 @@ def _simulated(
     x = np.sort(plan.draw(fitted, rng, shape[0] * shape[1]).reshape(shape), axis=1)
     if not isinstance(fitted, Batched):
         return np.concatenate([_refitted(type(fitted), row, plan) for row in x])
+    rows = max(_BLOCK // shape[1], 1)
+    blocks = (x[first : first + rows] for first in range(0, shape[0], rows))
+    return np.concatenate([_refitted_rows(fitted, block, plan) for block in blocks])
+
+
+def _refitted_rows(fitted: Batched, x: Floats, plan: Bootstrap) -> Floats:
+    """Return the distances of simulated samples, one per row, from fits of their own near *fitted*."""
     if plan.grid:
         return _distances(x, fit_rounded_rows(fitted, x, plan.grid, plan.cuts(fitted)), plan)
     return _distances(x, fitted.fit_rows(x, np.ones_like(x[:1])), plan)

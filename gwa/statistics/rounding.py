@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gwa.statistics.distribution import Batched, Distribution, FitError, Support
+from gwa.statistics.distribution import Batched, Distribution, FitError, Slopes, Support
 from gwa.statistics.numeric import log
 from gwa.statistics.sample import Floats, Sample
 
@@ -28,6 +28,11 @@ _STEPS = 15
 _TOLERANCE = 1e-4
 """A Newton step this small leaves an error of its square."""
 _MIN_LOG = -1e6
+_LEAST = 1e-300
+"""Of a less likely interval the likelihood is as good as flat."""
+
+Derivatives: TypeAlias = tuple[Floats, Floats]
+"""The gradient of a function in each row, and its matrix of second derivatives."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,35 @@ class Rounded:
         mass = self.distribution.sf(np.array([self.grid.lowest(self.supports)]))
         return log(self.distribution.between(low, high)) - np.log(mass)
 
+    def mean_log(self, x: Floats, shares: Floats) -> Floats:
+        """Return the mean of `logpmf` over each row of *x*, of which the values have *shares*."""
+        mean: Floats = np.vecdot(np.maximum(self.logpmf(x), _MIN_LOG), shares)
+        return mean
+
+    def derivatives(self, x: Floats, shares: Floats) -> Derivatives | None:
+        """Return the derivatives of `mean_log`, as `Slopes` says; None where there is no formula."""
+        lowest = np.array([[self.grid.lowest(self.supports)]])
+        cells = self.distribution.between_slopes(*self.grid.cells(x))
+        counted = self.distribution.between_slopes(lowest, np.array([[math.inf]]))
+        if cells is None or counted is None:
+            return None
+        slope, bend = _of_log(*cells, shares)
+        mass_slope, mass_bend = _of_log(*counted, np.ones((1, 1)))
+        return slope - mass_slope, bend - mass_bend
+
+
+def _of_log(value: Floats, derivatives: Slopes, shares: Floats) -> Derivatives:
+    """Return the derivatives of the mean of ln *value* over each row from those of *value*."""
+    slopes, bends = derivatives
+    size = len(slopes)
+    scale = np.where(value > _LEAST, 1 / value, 0.0)
+    relative = [slope * scale for slope in slopes]
+    slope = np.stack([np.vecdot(each, shares) for each in relative], axis=1)
+    bend = np.empty((len(slope), size, size))
+    for (i, j), each in zip(itertools.combinations_with_replacement(range(size), 2), bends, strict=True):
+        bend[:, i, j] = bend[:, j, i] = np.vecdot(each * scale - relative[i] * relative[j], shares)
+    return slope, bend
+
 
 def fit_rounded(
     kind: type[Distribution], sample: Sample, grid: RoundingGrid, supports: tuple[Support, ...]
@@ -166,12 +200,15 @@ def fit_rounded_rows(
         return kind(*(values[:, i, np.newaxis] for i in range(len(names))))  # columns stand for rows
 
     def likelihood(theta: Floats) -> Floats:
-        mean: Floats = np.vecdot(np.maximum(Rounded(make(theta), grid, supports).logpmf(x), _MIN_LOG), shares)
-        return mean
+        return Rounded(make(theta), grid, supports).mean_log(x, shares)
+
+    def derivatives(theta: Floats) -> Derivatives:
+        exact = Rounded(make(theta), grid, supports).derivatives(x, shares)
+        return exact or _differences(likelihood, theta)
 
     # One start for all rows: its likelihood is that of a single row of distinct values.
     with np.errstate(all="ignore"):
-        return make(_climb(likelihood, np.zeros((1, len(names)))))
+        return make(_climb(derivatives, np.zeros((1, len(names)))))
 
 
 def _tabulated(x: Floats) -> tuple[Floats, Floats]:
@@ -185,29 +222,34 @@ def _tabulated(x: Floats) -> tuple[Floats, Floats]:
     return values[np.newaxis], counts.reshape(rows, -1) / n
 
 
-def _climb(function: Callable[[Floats], Floats], theta: Floats) -> Floats:
+def _climb(derivatives: Callable[[Floats], Derivatives], theta: Floats) -> Floats:
     """
-    Return where *function* of each row of *theta* is greatest, by Newton's method from nearby.
+    Return where a function of each row of *theta* is greatest, by Newton's method from nearby.
 
-    A *theta* of one row is the start of as many searches as *function* has values.
+    A *theta* of one row is the start of as many searches as the function has values.
     """
-    size = theta.shape[1]
-    unit = np.eye(size) * _SHIFT
     for _ in range(_STEPS):
-        value = function(theta)
-        up, down = ([function(theta + sign * unit[i]) for i in range(size)] for sign in (1, -1))
-        slope = np.stack([(a - b) / (2 * _SHIFT) for a, b in zip(up, down, strict=True)], axis=1)
-        bend = np.zeros((len(slope), size, size))
-        for i in range(size):
-            bend[:, i, i] = (up[i] - 2 * value + down[i]) / _SHIFT**2
-        for i, j in itertools.combinations(range(size), 2):
-            both = function(theta + unit[i] + unit[j])
-            bend[:, i, j] = bend[:, j, i] = (both - up[i] - up[j] + value) / _SHIFT**2
-        step = _newton(slope, bend)
+        step = _newton(*derivatives(theta))
         theta = theta + step
         if not np.abs(step).max() > _TOLERANCE:
             break
     return theta
+
+
+def _differences(function: Callable[[Floats], Floats], theta: Floats) -> Derivatives:
+    """Return the derivatives of *function* at each row of *theta* by differences."""
+    size = theta.shape[1]
+    unit = np.eye(size) * _SHIFT
+    value = function(theta)
+    up, down = ([function(theta + sign * unit[i]) for i in range(size)] for sign in (1, -1))
+    slope = np.stack([(a - b) / (2 * _SHIFT) for a, b in zip(up, down, strict=True)], axis=1)
+    bend = np.zeros((len(slope), size, size))
+    for i in range(size):
+        bend[:, i, i] = (up[i] - 2 * value + down[i]) / _SHIFT**2
+    for i, j in itertools.combinations(range(size), 2):
+        both = function(theta + unit[i] + unit[j])
+        bend[:, i, j] = bend[:, j, i] = (both - up[i] - up[j] + value) / _SHIFT**2
+    return slope, bend
 
 
 def _newton(slope: Floats, bend: Floats) -> Floats:

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gamma
 
-from gwa.statistics.distribution import Batched, require, unshifted
+from gwa.statistics.distribution import Batched, Slopes, differences, require, unshifted
 from gwa.statistics.numeric import at_least_zero, average, floats, log, rising_root
 from gwa.statistics.sample import Floats
 
 _MAX_LOG_RATIO = 60.0
 """The bracket of ln k is this wide: k exceeds its low bound by a factor of about ln n at most."""
+
+_LEAST, _MOST = 1e-300, 1e3
+"""Beyond these, a power of x / scale moves no probability."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,23 @@ class Weibull(Batched):
         """Return P(X > x)."""
         survival: Floats = np.exp(-self._power(x))
         return survival
+
+    def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
+        """Return P(low < X <= high) and its derivatives by ln shape and ln scale."""
+        return self.between(low, high), differences(self._slopes(high), self._slopes(low))
+
+    def _slopes(self, x: Floats) -> Slopes:
+        """Return the derivatives of P(X <= x)."""
+        power = np.clip(self._power(x), _LEAST, _MOST)
+        logs, density, curve = np.log(power), power * np.exp(-power), 1 - power
+        return (
+            (density * logs, density * -self.shape),
+            (
+                density * logs * (1 + logs * curve),
+                density * -self.shape * (1 + logs * curve),
+                density * self.shape**2 * curve,
+            ),
+        )
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""

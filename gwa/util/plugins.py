@@ -8,13 +8,15 @@ begin with an underscore are helpers, not members.
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gwa.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -48,6 +50,8 @@ def loaded(group: str) -> tuple[ModuleType, ...]:
 
     Raise `DefinitionError` for an entry point that cannot be loaded, or names something else.
     """
+    from importlib.metadata import entry_points
+
     points = sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
     return tuple(_module(point) for point in points)
 
@@ -73,7 +77,7 @@ def subclasses(package: str, base: type[T], group: str = "") -> list[type[T]]:
     return list(dict.fromkeys(found))
 
 
-def _module(point: EntryPoint) -> ModuleType:
+def _module(point: "EntryPoint") -> ModuleType:
     try:
         found = point.load()
     except Exception as error:
@@ -83,6 +87,6 @@ def _module(point: EntryPoint) -> ModuleType:
     return found
 
 
-def _refusal(point: EntryPoint, why: str) -> DefinitionError:
+def _refusal(point: "EntryPoint", why: str) -> DefinitionError:
     package = point.dist.name if point.dist else "an installed package"
     return DefinitionError(f"{package}: its entry point '{point.name}' in {point.group} {why}")

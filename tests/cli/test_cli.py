@@ -45,6 +45,7 @@ def test_help_imports_nothing_heavy(tmp_path):
     assert "Usage: gwa" in done.stdout
     assert "click" in imported
     assert not imported & HEAVY
+    assert not imported & {"gwa.report.document", "importlib.metadata", "difflib"}
 
 
 NEEDLESS = {

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from gwa.statistics.distribution import POSITIVE, REAL
 from gwa.statistics.distributions import Exponential, Lognormal, Normal
+from gwa.statistics.gamma import Gamma
 from gwa.statistics.hypererlang import HyperErlang
-from gwa.statistics.rounding import RoundingGrid, fit_rounded
+from gwa.statistics.rounding import Rounded, RoundingGrid, _differences, fit_rounded
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull
 
@@ -67,3 +70,42 @@ def test_cells_hold_what_snaps_to_them():
             inside = high - 1e-9 if rounding == "down" else low + 1e-9 * (1 + np.abs(np.nan_to_num(low)))
             np.testing.assert_allclose(grid.snap(np.where(np.isfinite(inside), inside, points)), points)
             assert np.all((low <= grid.middles(points)) & (grid.middles(points) <= high))
+
+
+@pytest.mark.parametrize(
+    ("kind", "support"),
+    [(Exponential, POSITIVE), (Gamma, POSITIVE), (Lognormal, POSITIVE), (Normal, REAL), (Weibull, POSITIVE)],
+)
+@given(
+    first=st.floats(0.5, 2),
+    second=st.floats(1, 3),
+    rounding=st.sampled_from(["nearest", "up", "down"]),
+    seed=st.integers(0, 9),
+)
+def test_formulas_of_derivatives_agree_with_differences(kind, support, first, second, rounding, seed):
+    grid, names = RoundingGrid(rounding=rounding), list(kind.parameters)
+    x = np.sort(np.random.default_rng(seed).integers(1, 8, (3, 20)), axis=1).astype(float)
+    shares = np.full(x.shape, 1 / 20)
+    at = np.array([first, second][: len(names)])
+    signed = np.array([name in kind.signed for name in names])
+
+    def rounded(theta):
+        values = np.where(signed, at + theta, at * np.exp(theta))
+        return Rounded(kind(*values.T[:, :, np.newaxis]), grid, (support,))
+
+    here = np.zeros((1, len(names)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope, bend = rounded(here).derivatives(x, shares)
+        near_slope, near_bend = _differences(lambda theta: rounded(theta).mean_log(x, shares), here)
+    np.testing.assert_allclose(slope, near_slope, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(bend, near_bend, rtol=1e-2, atol=1e-2)
+
+
+def test_an_interval_that_cannot_be_moves_no_parameter():
+    rounded = Rounded(Normal(0.0, 1.0), RoundingGrid(), (REAL,))
+    with np.errstate(divide="ignore"):
+        derivatives = rounded.derivatives(np.array([[1000.0]]), np.ones((1, 1)))
+    assert derivatives is not None
+    slope, bend = derivatives
+    assert not slope.any()
+    assert not bend.any()

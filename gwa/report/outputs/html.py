@@ -1,11 +1,14 @@
 """One page that needs nothing else."""
 
-from gwa.report.edition import Edition
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gwa.report.edition import Edition
 
 HELP = "One self-contained page (what you get without a flag)."
 
 
-def render(edition: Edition) -> str:
+def render(edition: "Edition") -> str:
     """Return the page."""
     from gwa.report.html import html
 

@@ -1,13 +1,15 @@
 """A folder of LaTeX: a file for each section, to be taken into a paper."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from gwa.report.edition import Edition
+if TYPE_CHECKING:
+    from gwa.report.edition import Edition
 
 HELP = "A folder of LaTeX: a .tex file for each section, and the figures."
 
 
-def render(edition: Edition) -> Mapping[str, str | bytes]:
+def render(edition: "Edition") -> Mapping[str, str | bytes]:
     """Return the files of the folder."""
     from gwa.report.latex import latex
 
