@@ -151,7 +151,8 @@ def _print_methods(jobs: "WaitingJobs", *, as_json: bool) -> None:
     from gwa.cli._terminal import table
     from gwa.evaluation.prediction import BoundScore, predictors, run_time_bounds
 
-    found = [("wait", one.id, BoundScore.of(jobs, one.bounds(jobs))) for one in predictors().values()]
+    walks: dict[bytes, Bounds] = {}
+    found = [("wait", one.id, BoundScore.of(jobs, one.bounds(jobs, walks))) for one in predictors().values()]
     found += [
         ("run time", name, BoundScore.of_values(jobs.submit, jobs.run, jobs.procs, bound))
         for name, bound in run_time_bounds(jobs).items()

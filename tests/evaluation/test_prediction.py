@@ -11,12 +11,15 @@ from scipy.stats import binom
 
 from gwa.analysis.base import analyses
 from gwa.cli import gwa
+from gwa.evaluation import prediction
 from gwa.evaluation.prediction import (
     MAXIMUM_HISTORY,
     UNKNOWN,
+    Bounds,
     BoundScore,
     Query,
     WaitingJobs,
+    crossed,
     predictors,
     ranks,
     run_time_bounds,
@@ -115,6 +118,31 @@ def test_a_job_that_is_asked_about_changes_no_other(name):
     asked = predictors()[name].bounds(known.with_query(Query(8, 600.0, queue=1, waiting=4)))
     assert np.array_equal(asked.bound[:700], predictors()[name].bounds(known).bound, equal_nan=True)
     assert np.isfinite(asked.bound[-1])
+
+
+def test_predictors_walk_the_same_classes_of_the_same_jobs_once(monkeypatch):
+    known = jobs(np.random.default_rng(13), many=900)
+    alone = [one.bounds(known) for one in predictors().values()]
+    walked = []
+
+    def counted(moments, starts, values, classes):
+        walked.append(classes.tobytes())
+        return walk(moments, starts, values, classes)
+
+    monkeypatch.setattr(prediction, "walk", counted)
+    walks: dict[bytes, Bounds] = {}
+    together = [one.bounds(known, walks) for one in predictors().values()]
+    assert len(walked) == len(set(walked))
+    for one, other in zip(alone, together, strict=True):
+        for name in ("bound", "jobs", "since", "level"):
+            assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)
+
+
+@given(st.lists(st.tuples(*[st.integers(-3, 3)] * 3), max_size=60))
+def test_combinations_of_classes_are_numbered_in_their_order(rows):
+    classes = np.array(rows, np.int64).reshape(-1, 3)
+    numbers = {row: number for number, row in enumerate(sorted(set(rows)))}
+    assert crossed(*classes.T).tolist() == [numbers[row] for row in rows]
 
 
 def test_more_own_waiting_jobs_give_a_longer_bound_where_users_are_served_in_turn():

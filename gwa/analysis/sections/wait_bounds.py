@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, Made, analysis
-from gwa.evaluation.prediction import QUANTILE, BoundScore, WaitingJobs, predictors
+from gwa.evaluation.prediction import QUANTILE, Bounds, BoundScore, WaitingJobs, predictors
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.formatting import fraction, number, seconds
 from gwa.report.message import message
@@ -42,7 +42,8 @@ def wait_bounds(store: Store) -> Iterator[Block]:
     if len(jobs) < MINIMUM_JOBS:
         yield Note("Too few jobs have known wait times.")
         return
-    scores = [(one, BoundScore.of(jobs, one.bounds(jobs))) for one in predictors().values()]
+    walks: dict[bytes, Bounds] = {}
+    scores = [(one, BoundScore.of(jobs, one.bounds(jobs, walks))) for one in predictors().values()]
     known = sorted(
         ((one, score) for one, score in scores if score is not None), key=lambda pair: pair[1].loss
     )
