@@ -12,7 +12,6 @@ from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks, select_lines
 from gwa.ingest.spec import TableSpec
-from gwa.ingest.whole_numbers import whole_numbers
 
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 
@@ -83,11 +82,9 @@ class ColumnLines(BlockBatch):
 
         Lines that DuckDB refuses shift the numbers of the others, so they are removed first.
         """
-        import pyarrow as pa
-
         path.write_bytes(self.block.data)
         lines = self.block.line_numbers(np.arange(self.block.data_lines, dtype=np.int64))
-        rows.database.register("numbers", pa.Table.from_arrays([whole_numbers(lines)], ["number"]))
+        rows.database.register("numbers", {"number": lines})
         rejected = self._parse(rows, self._numbered(), path)
         if rejected:
             rows.undo()

@@ -49,7 +49,6 @@ IS_ODD: Final = np.isin(np.arange(256), [ord('"'), ord("'"), *range(128, 256)])
 """Which bytes no plain record has: quotes, and what is not ASCII."""
 
 EQUALS, SEMICOLON, BLANK, LINE_END = b"=; \n"
-""
 
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator[Records | TextColumns]:

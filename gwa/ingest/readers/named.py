@@ -37,7 +37,6 @@ from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.header_row import Columns, borders, initial_columns, normalized, parse_header
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
-from gwa.ingest.whole_numbers import whole_numbers
 
 MAXIMUM_ROW_LINES: Final = 10
 """A row that line breaks split into more lines is not put together again."""
@@ -82,11 +81,9 @@ class NamedRows:
         self.repaired.load(rows, folder)
         if not len(self.data):
             return
-        import pyarrow as pa
-
         path = folder / "part.txt"
         path.write_bytes(self.data.data)
-        rows.database.register("numbers", pa.Table.from_arrays([whole_numbers(self.lines)], ["line"]))
+        rows.database.register("numbers", {"line": self.lines})
         try:
             rows.append(
                 f"select {', '.join(self._column_expressions())} from {self._csv()}"

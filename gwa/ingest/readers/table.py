@@ -40,7 +40,6 @@ from gwa.ingest.source.lines import (
     select_lines,
 )
 from gwa.ingest.spec import TableSpec
-from gwa.ingest.whole_numbers import whole_numbers
 from gwa.store.engines.duckdb import literal
 
 BLOCK_SIZE = 1 << 24
@@ -436,11 +435,9 @@ class DelimitedRows:
         self.records.load(rows, folder)
         if not len(self.numbers):
             return
-        import pyarrow as pa
-
         path = folder / "part.txt"
         path.write_bytes(self.data)
-        rows.database.register("numbers", pa.Table.from_arrays([whole_numbers(self.numbers)], ["line"]))
+        rows.database.register("numbers", {"line": self.numbers})
         names = {name: place for place, name in reversed(list(enumerate(self.header.names)))}
         places = [names.get(name) for name in _names(self.table_spec)]
         missing = f"[{', '.join(map(literal, self.table_spec.missing))}]"
