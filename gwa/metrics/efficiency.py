@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.metrics.timeline import exact_sum
+from gwa.metrics.timeline import decimal_sum, exact_sum
 from gwa.report.message import message
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
@@ -132,32 +132,53 @@ def recorded(store: Store) -> tuple[Ratio, ...]:
 
 def overall(store: Store, where: str = "true") -> Share:
     """Return the efficiency of all jobs for which the SQL *where* holds."""
-    (share,) = _shares(store, f"select 'all' as name, {_sums(store)} from jobs where {where}")
+    (share,) = _shares(store, f"select 'all' as name, {_totals(store)} from {_sums(store, OWNERS, where)}")
     return share
 
 
 def by(store: Store, field: str, order: Ratio, top: int, where: str = "true") -> list[Share]:
     """Return the efficiency of the *top* values of *field* that wasted most by *order*, if any did."""
+    fields = OWNERS if field in OWNERS else (field,)
     query = (
-        f"select {field} as name, {_sums(store)} from jobs where {field} is not null and {where}"
-        f" group by {field} having {order.name}_wasted > 0"
+        f"select * from (select {field} as name, {_totals(store)} from {_sums(store, fields, where)}"
+        f" where {field} is not null group by {field}) as total where {order.name}_wasted > 0"
         f" order by {order.name}_wasted desc, name limit {top}"
     )
     return list(_shares(store, query))
 
 
-def _sums(store: Store) -> str:
-    """Return the SQL of the sums that `_shares` needs."""
+OWNERS: Final = ("user_id", "queue_id")
+"""Fields with few values together: the sums by both are kept, and added for each and for all."""
+
+
+def _sums(store: Store, fields: tuple[str, ...], where: str) -> str:
+    """Return the table of the numbers of jobs and exact sums that `_shares` needs, by *fields*."""
     sums = ["count(*) as jobs"]
     for ratio in recorded(store):
         of_known = f"case when {ratio.where} then ({{}}) * {ratio.weight} end"
         sums += [
             f"count(*) filter (where {ratio.where}) as {ratio.name}_jobs",
-            f"{exact_sum(of_known.format(ratio.used))} as {ratio.name}_used",
-            f"{exact_sum(of_known.format(ratio.given))} as {ratio.name}_given",
-            f"{exact_sum(ratio.wasted)} as {ratio.name}_wasted",
+            f"{decimal_sum(of_known.format(ratio.used))} as {ratio.name}_used",
+            f"{decimal_sum(of_known.format(ratio.given))} as {ratio.name}_given",
+            f"{decimal_sum(ratio.wasted)} as {ratio.name}_wasted",
         ]
-    return ", ".join(sums)
+    by_fields = ", ".join(fields)
+    query = f"select {by_fields}, {', '.join(sums)} from jobs where {where} group by {by_fields}"
+    if fields == OWNERS and where == "true":
+        return store.keep("efficiency_by_owner", query)
+    return f"({query}) as summed"
+
+
+def _totals(store: Store) -> str:
+    """Return the SQL that adds up what `_sums` has."""
+    totals = ["coalesce(cast(sum(jobs) as bigint), 0) as jobs"]
+    for ratio in recorded(store):
+        totals.append(f"coalesce(cast(sum({ratio.name}_jobs) as bigint), 0) as {ratio.name}_jobs")
+        totals += [
+            f"cast(sum({ratio.name}_{part}) as double) as {ratio.name}_{part}"
+            for part in ("used", "given", "wasted")
+        ]
+    return ", ".join(totals)
 
 
 def _shares(store: Store, query: str) -> Iterator[Share]:

@@ -55,15 +55,15 @@ with timed as (
         sum(n_procs) as procs
     from ran where submit_time is not null group by place, run_time
 ), ranked as (
-    select place, run_time, procs, jobs,
-        sum(jobs) over (partition by place order by run_time) as upto, sum(jobs) over (partition by place) as
-        n
-    from timed
+    select place, run_time, jobs, sum(jobs) over (order by place, run_time) as upto from timed
+), total as (
+    select place, jobs, procs, sum(jobs) over (order by place) - jobs as before
+    from (select place, sum(jobs) as jobs, sum(procs) as procs from timed group by place) as summed
 )
-select place, min(case when 2 * upto >= n then run_time end) as low,
-    min(case when 2 * upto > n then run_time end) as high,
-    cast(sum(procs) as double) / cast(sum(jobs) as double) as procs
-from ranked group by place order by place
+select ranked.place as place, min(case when 2 * (upto - before) >= total.jobs then run_time end) as low,
+    min(case when 2 * (upto - before) > total.jobs then run_time end) as high,
+    cast(min(procs) as double) / cast(min(total.jobs) as double) as procs
+from ranked inner join total on ranked.place = total.place group by ranked.place order by ranked.place
 """
 """Mean processors and the two run times in the middle, between which the median lies."""
 

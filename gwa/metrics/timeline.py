@@ -32,13 +32,18 @@ MINIMUM_POINTS: Final = 4
 MAXIMUM_DAYS: Final = 40_000
 """For longer traces, over a century, daylight saving is ignored."""
 
-EXACT_SUM: Final = "cast(sum(cast({expression} as decimal(38, 6))) as double)"
+DECIMAL_SUM: Final = "sum(cast({expression} as decimal(38, 6)))"
 """A sum that does not depend on the order of the rows: exact to a microsecond."""
+
+
+def decimal_sum(expression: str) -> str:
+    """Return the SQL of a sum that can be added to others without an error."""
+    return DECIMAL_SUM.format(expression=expression)
 
 
 def exact_sum(expression: str) -> str:
     """Return the SQL of a sum that is the same whatever the order of the rows."""
-    return EXACT_SUM.format(expression=expression)
+    return f"cast({decimal_sum(expression)} as double)"
 
 
 @dataclass(frozen=True)

@@ -100,4 +100,9 @@ def _exact_quantile(store: Store, values: str, rounded: Sample, finest: float, s
 
 def merge_equal(values: Floats, counts: Ints) -> Sample:
     """Return the sample of rounded *values*, merging those that differ in their last bits only."""
-    return Sample.weighted([float(f"{value:.12g}") for value in values.tolist()], counts)
+    return Sample.weighted(without_last_bits(values), counts)
+
+
+def without_last_bits(values: Floats) -> Floats:
+    """Return rounded *values* such that those are equal which differ in their last bits only."""
+    return np.array([float(f"{value:.12g}") for value in values.tolist()], np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._rounding import ExactSummary, exact_summary, merge_equal, three_digits
+from gwa.analysis.sections._rounding import ExactSummary, exact_summary, three_digits, without_last_bits
 from gwa.metrics.served import Comparison, adjusted, compare
 from gwa.metrics.waits import SIZE_CLASS, SIZE_NAMES
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
@@ -209,7 +209,9 @@ def _value_counts(store: Store, value: str, jobs: str, largest: Mapping[str, str
     query = VALUE_COUNTS.format(value=value, jobs=jobs, rounded=rounded, size=SIZE_CLASS, **largest)
     columns = store.arrays(query)
     counted = {name: np.asarray(column) for name, column in columns.items()}
-    counted["distinct"], counted["place"] = np.unique(counted["value"], return_inverse=True)
+    distinct, place = np.unique(counted["value"], return_inverse=True)
+    counted["distinct"], merged = np.unique(without_last_bits(distinct), return_inverse=True)
+    counted["place"] = merged[place]
     return counted
 
 
@@ -220,7 +222,7 @@ def _sample(
     selected = slice(None) if key is None else (columns[key] != place if others else columns[key] == place)
     values = columns["distinct"]
     counts = np.bincount(columns["place"][selected], columns["n"][selected], len(values))
-    return merge_equal(values, counts.astype(np.int64))
+    return Sample.weighted(values, counts.astype(np.int64))
 
 
 def _table(
