@@ -221,11 +221,12 @@ SPEC_KEYS: Final = (
 )
 
 
-def definition(name: str, text: str, text_of: Callable[[str], str]) -> Format:
+def definition(name: str, text: str, text_of: Callable[[str], str], *, is_stranger: bool = True) -> Format:
     """
     Return the format that a definition describes; raise `DefinitionError` where it is wrong.
 
     *text_of* returns the text of the definition of another format, of which it may use the SELECT.
+    The SQL of a stranger's definition is checked before it runs.
     """
     header, spec = _parsed(name, text)
     accepts, used = header.accepts, spec.sql
@@ -241,7 +242,7 @@ def definition(name: str, text: str, text_of: Callable[[str], str]) -> Format:
         names=tuple(pattern.lower() for pattern in header.files),
         notes=f"{header.notes}{COMMON}",
         mismatch=lambda head: _mismatch(head, spec, header),
-        read=lambda heads, options: _read(name, heads, options, spec, header),
+        read=lambda heads, options: _read(name, heads, options, spec, header, is_stranger=is_stranger),
         likeness=lambda head: _likeness(head, spec, header),
         export=header.export,
         options=options_used(used, {**OPTIONS_OF_READERS.get(spec.reader, {}), **accepts}),
@@ -359,7 +360,13 @@ def _widths(head: FileHead, spec: ConverterSpec) -> tuple[int, list[int]]:
 
 
 def _read(
-    name: str, heads: Sequence[FileHead], options: ReadOptions, spec: ConverterSpec, header: _Header
+    name: str,
+    heads: Sequence[FileHead],
+    options: ReadOptions,
+    spec: ConverterSpec,
+    header: _Header,
+    *,
+    is_stranger: bool,
 ) -> Store:
     """Return a store with the jobs; raise `DefinitionError` where the SQL in the file *name* is wrong."""
     if header.extra_columns:
@@ -368,7 +375,8 @@ def _read(
         spec = replace(spec, source_table=with_extra_columns(spec.source_table, width))
     store = Store.create(options.target, options.engine)
     try:
-        _check_sql(spec)
+        if is_stranger:
+            check_sql(spec)
         ingest(store, heads, spec, options)
     except BaseException as error:
         store.close()
@@ -378,7 +386,7 @@ def _read(
     return store
 
 
-def _check_sql(spec: ConverterSpec) -> None:
+def check_sql(spec: ConverterSpec) -> None:
     """Raise `DefinitionError` for SQL that uses more than the tables of the source and of the store."""
     tables = [*spec.tables, *TABLES]
     with parser() as database:

@@ -32,20 +32,23 @@ def definitions() -> tuple[tuple[Format, ...], Mapping[str, GwaError]]:
     """Return the formats defined in ``converters/``, and the errors in the other files by name."""
     defined: list[Format] = []
     errors: dict[str, GwaError] = {}
-    for file in _definition_files():
+    for file, is_ours in _definition_files():
         try:
-            defined.append(_definition(file))
+            defined.append(_definition(file, is_stranger=not is_ours))
         except GwaError as error:
             errors[Path(file.name).stem] = error
     return tuple(defined), errors
 
 
-def _definition_files() -> Iterator[Traversable]:
-    """Yield the files that define formats: those of gwa, then those of other packages."""
-    folders = [asset("converters"), *map(files, plugins.loaded("gwa.converters"))]
-    for folder in folders:
+def _definition_files() -> Iterator[tuple[Traversable, bool]]:
+    """Yield the files that define formats, those of gwa, then those of other packages, and which are ours."""
+    folders = [
+        (asset("converters"), True),
+        *((files(name), False) for name in plugins.loaded("gwa.converters")),
+    ]
+    for folder, is_ours in folders:
         definitions = (file for file in folder.iterdir() if file.name.endswith(".sql"))
-        yield from sorted(definitions, key=lambda file: file.name)
+        yield from ((file, is_ours) for file in sorted(definitions, key=lambda file: file.name))
 
 
 def converters() -> tuple[Format, ...]:
@@ -67,7 +70,7 @@ def all_formats() -> tuple[Format, ...]:
 @cache
 def vocabulary() -> Vocabulary:
     """Return the texts that the formats of this installation write into traces, and that identify no one."""
-    texts = [file.read_bytes().decode(errors="replace") for file in _definition_files()]
+    texts = [file.read_bytes().decode(errors="replace") for file, _ in _definition_files()]
     repairs = {repair for text in texts for repair in repairs_of(text)}
     missing = {
         ("missing part", "parts of a table were not given"),
@@ -80,7 +83,7 @@ def vocabulary() -> Vocabulary:
 def format_called(name: str) -> Format:
     """Return the format called *name*, or defined in that file; raise `ArgumentError` if there is none."""
     if name.endswith(".sql"):
-        return _definition(Path(name))
+        return _definition(Path(name), is_stranger=True)
     if name in broken():
         raise broken()[name]
     known = {format_.name: format_ for format_ in all_formats()}
@@ -90,14 +93,15 @@ def format_called(name: str) -> Format:
     return known[name]
 
 
-def _definition(path: Traversable) -> Format:
+def _definition(path: Traversable, *, is_stranger: bool) -> Format:
     """Return the format defined in a file."""
-    return definition(path.name, _text(path), lambda name: _text_of(path.name, name))
+    text = _text(path)
+    return definition(path.name, text, lambda name: _text_of(path.name, name), is_stranger=is_stranger)
 
 
 def _text_of(user: str, name: str) -> str:
     """Return the text of the definition of the format *name* for that of *user*."""
-    known = {Path(file.name).stem: file for file in _definition_files()}
+    known = {Path(file.name).stem: file for file, _ in _definition_files()}
     if name not in known:
         message = f"{user}: select is '{name}', expected one of {', '.join(known)}"
         raise DefinitionError(message)
