@@ -230,9 +230,11 @@ def _octaves(x: Floats) -> list[tuple[int, float]]:
 
 
 def _line(sizes: Floats, energies: Floats, to_h: Callable[[float], float]) -> Hurst:
-    """Return the estimate from a straight line through log energies against log sizes."""
+    """Return the estimate from a straight line through log energies against log sizes, NaN without two."""
     keep = energies > 0
     x, y = np.log2(sizes[keep]), np.log2(energies[keep])
+    if x.size < 2:
+        return _estimate(math.nan, math.nan, x, y)
     centred = x - x.mean()
     return _estimate(to_h(float(centred @ y / (centred @ centred))), math.nan, x, y)
 

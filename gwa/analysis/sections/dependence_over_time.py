@@ -107,7 +107,7 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
         yield Note("The trace is too short to remove the weekly cycle; only the daily one is removed.")
     residual = _without_cycles(x, cycles) if cycles else None
     yield _estimate_table(x, residual)
-    yield _variance_figure(x, residual, factor)
+    yield from _variance_figure(x, residual, factor)
 
 
 VERDICT: Final = message("Dependence of arrivals")
@@ -396,17 +396,24 @@ def _facts(prefix: str, label: str, estimate: Hurst) -> tuple[Fact, ...]:
     )
 
 
-def _variance_figure(series: Floats, residual: Floats | None, factor: int) -> Block:
-    """Return the figure of the variance of means over ever longer intervals, relative to the shortest."""
+def _variance_figure(series: Floats, residual: Floats | None, factor: int) -> Iterator[Block]:
+    """
+    Yield the figure of the variance of means over ever longer intervals, relative to the shortest.
+
+    There is none where the means do not vary, as of jobs that arrive by the clock.
+    """
     curves: dict[str, tuple[Floats, Floats]] = {}
     for name, x in ((message("as it is"), series), (message("without cycles"), residual)):
         if x is not None:
             estimate = variance_time(x)
             scales = 2.0 ** np.array(estimate.scales) * QUARTER * factor
-            curves[name] = (scales, 2.0 ** np.array(estimate.energies) / x.var())
+            if scales.size:
+                curves[name] = (scales, 2.0 ** np.array(estimate.energies) / x.var())
+    if "as it is" not in curves:
+        return
     scales, variances = curves["as it is"]
     curves[message("independent")] = (scales, variances[0] * scales[0] / scales)
-    return lines(
+    yield lines(
         "variance-time",
         "Variance of mean arrivals by scale",
         curves,

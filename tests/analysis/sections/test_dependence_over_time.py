@@ -31,6 +31,14 @@ def test_a_daily_cycle_looks_like_memory_until_it_is_taken_away(section, make_st
     assert "unknown: that takes 90 days" in notes(made)
 
 
+def test_jobs_that_arrive_by_the_clock_have_no_variance_over_longer_intervals(section, make_store):
+    times = (START + 900.0 * np.repeat(np.arange(1112), [30] * 1111 + [4]) + 1).tolist()
+    made = section("dependence-over-time", make_store(ABSOLUTE, submit_time=times))
+
+    assert facts(made)["hurst.variance_time"] is None
+    assert set(figures(made)) == {"autocorrelation"}
+
+
 def test_an_estimate_out_of_range_is_undefined(section, make_store):
     """With a memory of two days the variance grows faster with scale than that of any stationary noise."""
     hours = arrivals(WITHOUT["AR 48 h"], 2, 24 * 60, per_day=1000).astype(int)
