@@ -32,7 +32,7 @@ INLINE: Final = 12
 
 MAXIMUM_KEY_LENGTH: Final = 64
 MAXIMUM_KEYS: Final = 1000
-"""Keys that are longer than this, or met after so many others, are not looked up."""
+"""Keys that are longer than this, or met when this many are known, are not looked up."""
 
 UNKNOWN: Final = -2
 """The column of a key that was not looked up."""

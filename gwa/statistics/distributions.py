@@ -19,7 +19,7 @@ from gwa.statistics.sample import Floats
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 _FAR = 40.0
-"""So many standard deviations from the mean the density is 0."""
+"""The number of standard deviations from the mean beyond which the density counts as 0."""
 
 
 @dataclass(frozen=True)

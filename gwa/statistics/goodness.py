@@ -33,7 +33,7 @@ _STRETCH = 64
 _MAX_SIMULATED = 2_000_000
 """How many simulated observations are held at once."""
 _BLOCK = 8_000
-"""How many of them are fitted at once: so many stay in the cache."""
+"""The number of simulated values that are fitted at once: the block stays in the cache."""
 
 
 @dataclass(frozen=True)
