@@ -390,8 +390,8 @@ def check_sql(spec: ConverterSpec) -> None:
     """Raise `DefinitionError` for SQL that uses more than the tables of the source and of the store."""
     tables = [*spec.tables, *TABLES]
     with parser() as database:
-        for body in spec.functions.values():
-            check_query(database, f"select ({body}\n)", ())
+        for head, body in spec.functions.items():
+            _check_function(database, head, body)
         check_query(database, spec.select, tables)
         if spec.joined_by:
             check_query(database, f"from source where {part_condition(spec.joined_by, 0, 1)}", tables)
@@ -400,3 +400,13 @@ def check_sql(spec: ConverterSpec) -> None:
         for step in spec.steps:
             check_query(database, step.when, tables)
             check_change(database, step.sql, tables)
+
+
+def _check_function(database: duckdb.DuckDBPyConnection, head: str, body: str) -> None:
+    """Raise `DefinitionError` for a function that reads a table, or stands in for one that others use."""
+    name = head.partition("(")[0]
+    if database.execute("select 1 from duckdb_functions() where function_name = ?", [name]).fetchone():
+        raise DefinitionError(
+            f"the function {head} has the name of one that the engine has, expected another"
+        )
+    check_query(database, f"select ({body}\n)", ())

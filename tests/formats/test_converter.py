@@ -353,6 +353,14 @@ def test_a_function_is_one_expression(body, log, tmp_path):
         open_trace([log], str(own))
 
 
+@pytest.mark.parametrize("head", ["sum(x)", "trunc(x)"])
+def test_a_function_takes_the_place_of_none_that_counts_jobs(head, log, tmp_path):
+    own = tmp_path / "mine.sql"
+    own.write_text(with_function(head, "0").replace("twice(seconds)", "seconds"))
+    with pytest.raises(DefinitionError, match=r"mine.sql: the function .* has the name of one"):
+        open_trace([log], str(own))
+
+
 @pytest.mark.parametrize("head", ["twice", "twice(x) as (1), b(x)", "twice()", "twice(x;)", "Twice(x)"])
 def test_a_function_has_a_name_and_parameters(head):
     with pytest.raises(
