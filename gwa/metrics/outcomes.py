@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.metrics.steps import step
 from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar, exact_sum
 from gwa.store.store import Store
 from gwa.util.units import DAY
@@ -62,8 +63,7 @@ def by_month(store: Store) -> list[Ended]:
     if store.system.relative or first is None or last - first > MAXIMUM_DAYS * DAY:
         return []
     edges, names = Calendar.of(first, last, store.system.timezone, relative=False).months()
-    rungs = [f"when ended_at < {edge!r} then {place}" for place, edge in enumerate(edges[1:-1].tolist())]
-    place = f"case {' '.join(rungs)} else {len(rungs)} end" if rungs else "0"
+    place = step("ended_at", edges[1:-1].tolist(), range(len(names)))
     rows = store.rows(
         f"select place, {COUNTS} from (select *, {place} as place from {jobs}"
         " where ended_at is not null) as placed group by place order by place"

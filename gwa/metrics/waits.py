@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from gwa.metrics.steps import step
 from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar, exact_sum
 from gwa.report.message import message
 from gwa.statistics.sample import Sample
@@ -97,8 +98,7 @@ def _months(store: Store) -> tuple[str, tuple[str, ...]]:
     if store.system.relative or span[0] is None or span[1] - span[0] > MAXIMUM_DAYS * DAY:
         return "0", ()
     edges, names = Calendar.of(span[0], span[1], store.system.timezone, relative=False).months()
-    rungs = [f"when submit_time < {edge!r} then {place}" for place, edge in enumerate(edges[1:-1].tolist())]
-    return f"case {' '.join(rungs)} else {len(rungs)} end" if rungs else "0", names
+    return step("submit_time", edges[1:-1].tolist(), range(len(names))), names
 
 
 @dataclass(frozen=True)
@@ -154,18 +154,12 @@ def by_hour(store: Store) -> list[Waits]:
 
 def _offset(span: tuple[float, float], zone: ZoneInfo) -> str:
     """Return the SQL of the offset of *zone* from UTC in seconds, at the time of a submission."""
-    days = np.arange(span[0] // DAY, span[1] // DAY + 2) * DAY
-    offsets = [datetime.fromtimestamp(day, zone).utcoffset() for day in days.tolist()]
+    days = (np.arange(span[0] // DAY, span[1] // DAY + 2) * DAY).tolist()
+    offsets = [datetime.fromtimestamp(day, zone).utcoffset() for day in days]
     seconds = [offset.total_seconds() if offset else 0.0 for offset in offsets]
-    changes = [
-        (_moment(before, after, zone), seconds[place])
-        for place, (before, after) in enumerate(pairwise(days.tolist()))
-        if seconds[place] != seconds[place + 1]
-    ]
-    if not changes:
-        return repr(seconds[0])
-    rungs = " ".join(f"when submit_time < {moment!r} then {offset!r}" for moment, offset in changes)
-    return f"case {rungs} else {seconds[-1]!r} end"
+    changed = [place for place, (before, after) in enumerate(pairwise(seconds)) if before != after]
+    moments = [_moment(days[place], days[place + 1], zone) for place in changed]
+    return step("submit_time", moments, [*(seconds[place] for place in changed), seconds[-1]])
 
 
 def _moment(before: float, after: float, zone: ZoneInfo) -> float:

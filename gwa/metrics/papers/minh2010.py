@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from gwa.metrics.bags import COMPLETED, MINH, Definition, bags, clustered_table
+from gwa.metrics.steps import step
 from gwa.statistics.dependence import spatial_entropy
 from gwa.statistics.distribution import FitError
 from gwa.statistics.mixture import GaussianMixture
@@ -210,10 +210,4 @@ def labels(
         raise FitError("there are no values to label")
     components = mixture.labels(scale(sample.values) if scale else sample.values)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(components)) + 1))
-    if starts.size == 1:
-        return str(int(components[0]))
-    edges = " ".join(
-        f"when {column} < {float(sample.values[after])!r} then {int(components[before])}"
-        for before, after in pairwise(starts)
-    )
-    return f"case {edges} else {int(components[starts[-1]])} end"
+    return step(column, sample.values[starts[1:]].tolist(), components[starts].tolist())
