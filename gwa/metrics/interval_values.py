@@ -40,32 +40,48 @@ MEASURES: Final[Mapping[str, Measure]] = {
 }
 """What is measured, by the names that the fact ``changes`` gives: what concerns the system first."""
 
+PLACE: Final = "cast(floor((submit_time - {origin!r}) / {width!r}) as bigint)"
+"""The number of the interval in which a job was submitted."""
+
 SUBMITTED: Final = """
 select place, count(*) as jobs, count(distinct user_id) as users, count(wait) as waits, {wait} as waited
 from (
-    select cast(floor((submit_time - {origin!r}) / {width!r}) as bigint) as place, user_id,
+    select {place} as place, user_id,
         case when wait_time >= 0 then wait_time end as wait
     from jobs where submit_time is not null
 ) as job group by place order by place
 """
 
 RAN: Final = """
-with timed as (
-    select cast(floor((submit_time - {origin!r}) / {width!r}) as bigint) as place, run_time, count(*) as jobs,
-        sum(n_procs) as procs
-    from ran where submit_time is not null group by place, run_time
+with coarse as (
+    select {place} as place, floor(sqrt(run_time)) as root, count(*) as jobs, sum(n_procs) as procs
+    from ran where submit_time is not null group by place, root
 ), ranked as (
-    select place, run_time, jobs, sum(jobs) over (order by place, run_time) as upto from timed
-), total as (
-    select place, jobs, procs, sum(jobs) over (order by place) - jobs as before
-    from (select place, sum(jobs) as jobs, sum(procs) as procs from timed group by place) as summed
+    select place, root, jobs, sum(jobs) over (partition by place order by root) as upto,
+        sum(jobs) over (partition by place) as total, sum(procs) over (partition by place) as procs
+    from coarse
+), middle as (
+    select place, root, upto - jobs as before, total, procs from ranked
+    where 2 * upto >= total and 2 * (upto - jobs) <= total
+), timed as (
+    select middle.place as place, before, run_time, count(*) as jobs, min(total) as total, min(procs) as procs
+    from ran inner join middle on {place} = middle.place and floor(sqrt(run_time)) = middle.root
+    where submit_time is not null group by middle.place, before, run_time
+), counted as (
+    select place, run_time, total, procs,
+        before + sum(jobs) over (partition by place, before order by run_time) as upto from timed
 )
-select ranked.place as place, min(case when 2 * (upto - before) >= total.jobs then run_time end) as low,
-    min(case when 2 * (upto - before) > total.jobs then run_time end) as high,
-    cast(min(procs) as double) / cast(min(total.jobs) as double) as procs
-from ranked inner join total on ranked.place = total.place group by ranked.place order by ranked.place
+select place, min(case when 2 * upto >= total then run_time end) as low,
+    min(case when 2 * upto > total then run_time end) as high,
+    cast(min(procs) as double) / cast(min(total) as double) as procs
+from counted group by place order by place
 """
-"""Mean processors and the two run times in the middle, between which the median lies."""
+"""
+Mean processors and the two run times in the middle, between which the median lies.
+
+Run times are first counted by the whole part of their roots, which keeps their order, and one by one only
+where the middle is: few of all distinct values.
+"""
 
 ENDED: Final = """
 select cast(floor((end_time - {origin!r}) / {width!r}) as bigint) as place, count(*) as jobs,
@@ -81,8 +97,9 @@ def interval_values(store: Store, intervals: Intervals) -> dict[str, Floats]:
     Jobs, users, waits, run times and sizes are of jobs submitted in the interval, failures of those that
     ended in it; busy processors are of all that ran.
     """
-    place = {"origin": intervals.origin, "width": intervals.width}
-    submitted = _columns(store, SUBMITTED.format(wait=exact_sum("wait"), **place), intervals.count)
+    bounds = {"origin": intervals.origin, "width": intervals.width}
+    place = PLACE.format(**bounds)
+    submitted = _columns(store, SUBMITTED.format(wait=exact_sum("wait"), place=place), intervals.count)
     values = {"jobs": submitted["jobs"]}
     if store.has("user_id"):
         values["users"] = submitted["users"]
@@ -90,18 +107,18 @@ def interval_values(store: Store, intervals: Intervals) -> dict[str, Floats]:
         with np.errstate(invalid="ignore"):
             values["wait"] = submitted["waited"] / submitted["waits"]
     if store.has("run_time") and store.has("n_procs"):
-        values |= _of_jobs_that_ran(store, intervals, place)
+        values |= _of_jobs_that_ran(store, intervals, bounds)
     return {name: values[name] for name in MEASURES if name in values}
 
 
-def _of_jobs_that_ran(store: Store, intervals: Intervals, place: dict[str, float]) -> dict[str, Floats]:
+def _of_jobs_that_ran(store: Store, intervals: Intervals, bounds: dict[str, float]) -> dict[str, Floats]:
     edges = intervals.edges
     if not intervals.count or not store.row("select count(*) from ran")[0]:
         return {}
     busy = level(
         store, "n_procs", RUNNING, present(store), width=BIN, period=(float(edges[0]), float(edges[-1]))
     )
-    ran = _columns(store, RAN.format(**place), intervals.count)
+    ran = _columns(store, RAN.format(place=PLACE.format(**bounds)), intervals.count)
     values = {
         "peak": intervals.peaks(busy),
         "busy": busy.between(edges),
@@ -109,7 +126,7 @@ def _of_jobs_that_ran(store: Store, intervals: Intervals, place: dict[str, float
         "processors": ran["procs"],
     }
     if store.has("status"):
-        ended = _columns(store, ENDED.format(**place), intervals.count)
+        ended = _columns(store, ENDED.format(**bounds), intervals.count)
         with np.errstate(invalid="ignore"):
             values["failed"] = ended["failed"] / ended["jobs"]
     return values
