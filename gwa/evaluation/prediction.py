@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from gwa.metrics.waits import HELD
+from gwa.metrics.waits import eligible, queued
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 from gwa.util import plugins
@@ -42,7 +42,7 @@ MISSES: Final = 3
 UNKNOWN: Final = -1
 
 JOBS: Final = """
-select submit_time + {held} as submit, wait_time - {held} as wait, run_time as run, n_procs as procs,
+select {eligible} as submit, {queued} as wait, run_time as run, n_procs as procs,
     coalesce(req_time, -1.0) as requested, queue_id as queue, partition_id as partition, user_id as user_name
 from ran where submit_time is not null and wait_time >= 0 order by submit{order}, job_id{order} {limit}
 """
@@ -86,7 +86,9 @@ class WaitingJobs:
         With *last*, no more than that many: those submitted last.
         """
         order, limit = ("", "") if last is None else (" desc", f"limit {last}")
-        columns = store.arrays(JOBS.format(held=HELD, order=order, limit=limit))
+        columns = store.arrays(
+            JOBS.format(eligible=eligible(store), queued=queued(store), order=order, limit=limit)
+        )
         if last is not None:
             columns = {name: values[::-1] for name, values in columns.items()}
         submit, wait, run, requested = (

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -18,9 +18,6 @@ from gwa.util.units import DAY, HOUR
 
 HELD: Final = "least(greatest(coalesce(eligible_time, submit_time) - submit_time, 0.0), wait_time)"
 """How long a job could not start, whatever the system did: it depended on others, or had asked for it."""
-
-QUEUED: Final = f"(wait_time - {HELD})"
-"""How long a job waited for the system: from when it could have started, where that is known."""
 
 LIMITS: Final = (600.0, 3600.0, 6 * 3600.0, 24 * 3600.0, 72 * 3600.0)
 """The greatest requested time of each class but the last."""
@@ -47,15 +44,15 @@ SIZE_CLASS: Final = (  # jobs that never had a processor are of none
 VALUES: Final = """
 select place, value, count(*) as n from (
     select {place} as place, {rounded} as value from (
-        select *, {queued} as queued from jobs where wait_time >= 0 and {where}
+        select *, {queued} as queued from {jobs} where wait_time >= 0 and {where}
     ) as waited
 ) as placed where place is not null group by place, value order by place, value
 """
 
-ROUNDED: Final = (
-    "case when queued < 1000.0 then round(queued)"
-    " else round(queued / pow(10.0, floor(log10(queued)) - 3.0)) * pow(10.0, floor(log10(queued)) - 3.0) end"
-)
+_POWERS: Final = [10.0**power for power in range(10)]
+_UNIT: Final = step("queued", [1e4 * power for power in _POWERS[:-1]], _POWERS)
+
+ROUNDED: Final = f"case when queued < 1000.0 then round(queued) else round(queued / {_UNIT}) * {_UNIT} end"
 """Waits to four digits, or a second: few values, and quantiles within .05 %."""
 
 LARGEST: Final = """
@@ -70,6 +67,16 @@ class Waits:
 
     name: str
     sample: Sample
+
+
+def eligible(store: Store) -> str:
+    """Return the SQL of when a job could have started: when it was submitted, where no more is known."""
+    return f"submit_time + {HELD}" if store.has("eligible_time") else "submit_time"
+
+
+def queued(store: Store) -> str:
+    """Return the SQL of how long a job waited for the system: from when it could have started."""
+    return f"(wait_time - {HELD})" if store.has("eligible_time") else "wait_time"
 
 
 def total(store: Store) -> Sample:
@@ -130,13 +137,8 @@ def by_month_and_class(store: Store, top: int) -> MonthlyWaits | None:
         if len(largest) > 1:
             heading, field, names = title, other, largest
     place, jobs = (f"nullif({SIZE_CLASS}, -1)", "jobs") if not field else ("rank - 1", _ranked(field, top))
-    query = VALUES.format(
-        place=f"({month}) * {len(names)} + {place}",
-        rounded=ROUNDED,
-        queued=QUEUED,
-        where="submit_time is not null",
-    ).replace("from jobs where", f"from {jobs} where")
-    samples = {divmod(key, len(names)): sample for key, sample in _by_place(store.arrays(query)).items()}
+    by_place = _samples(store, f"({month}) * {len(names)} + {place}", "submit_time is not null", jobs)
+    samples = {divmod(key, len(names)): sample for key, sample in by_place.items()}
     return MonthlyWaits(heading, months, names, samples)
 
 
@@ -183,10 +185,8 @@ def by_limit(store: Store) -> list[Waits]:
 
 def by_largest(store: Store, field: str, top: int) -> list[Waits]:
     """Return the waits of the *top* values of *field* with most jobs."""
-    query = VALUES.format(place="rank - 1", rounded=ROUNDED, queued=QUEUED, where="true").replace(
-        "from jobs where", f"from {_ranked(field, top)} where"
-    )
-    waits = _named(_by_place(store.arrays(query)), dict(enumerate(_largest(store, field, top))))
+    samples = _samples(store, "rank - 1", jobs=_ranked(field, top))
+    waits = _named(samples, dict(enumerate(_largest(store, field, top))))
     return sorted(waits, key=lambda one: (-one.sample.n, one.name))
 
 
@@ -206,11 +206,11 @@ def _ranked(field: str, top: int) -> str:
     )
 
 
-def _samples(store: Store, place: str, where: str) -> Mapping[int, Sample]:
-    return _by_place(store.arrays(VALUES.format(place=place, rounded=ROUNDED, queued=QUEUED, where=where)))
-
-
-def _by_place(columns: Mapping[str, Any]) -> Mapping[int, Sample]:
+def _samples(store: Store, place: str, where: str = "true", jobs: str = "jobs") -> Mapping[int, Sample]:
+    """Return the waits of the *jobs* at each *place*, from 0, of those for which *where* is true."""
+    columns = store.arrays(
+        VALUES.format(place=place, rounded=ROUNDED, queued=queued(store), jobs=jobs, where=where)
+    )
     places, values, counts = (np.asarray(columns[name]) for name in ("place", "value", "n"))
     return {
         int(place): Sample.weighted(values[places == place], counts[places == place])

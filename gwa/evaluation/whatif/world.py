@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import TraceError
-from gwa.metrics.waits import HELD
+from gwa.metrics.waits import eligible, queued
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
 from gwa.statistics.sample import Floats, Ints
@@ -20,7 +20,7 @@ PROCESSORS, GPUS = "processors", "GPUs"
 """What a machine has of which jobs hold some: the pool that is replayed."""
 
 ROWS: Final = """
-select submit_time + {held} as submit, wait_time - {held} as wait, run_time as run, {size} as size,
+select {eligible} as submit, {queued} as wait, run_time as run, {size} as size,
     req_time as requested, cast({queue} as varchar) as queue, cast({user} as varchar) as user_name
 from ran where submit_time is not null and run_time is not null and {size} > 0 order by submit, job_id
 """
@@ -108,7 +108,9 @@ def recorded(store: Store, policy: str, unit: str = PROCESSORS) -> World:
     if has_gpus and not store.has("n_gpus"):
         raise TraceError("no job records GPUs, expected a log that does for --gpus")
     queue = "queue_id" if store.has("queue_id") else "partition_id"
-    columns = store.arrays(ROWS.format(held=HELD, size=size, queue=queue, user="user_id"))
+    columns = store.arrays(
+        ROWS.format(eligible=eligible(store), queued=queued(store), size=size, queue=queue, user="user_id")
+    )
     sizes = np.asarray(columns["size"], np.int64)
     if not sizes.size:
         raise TraceError("no job has a known submission and run time, nothing can be replayed")
