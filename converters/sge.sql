@@ -129,13 +129,14 @@ attempt as (
 ),
 
 -- What becomes of the last attempt becomes of the job; slave tasks that ran meanwhile add to what it used.
+-- Sums of fractions depend on their order, which is not to be that in which threads have done their part.
 folded as (
     select
         any_value(attempt) filter (where place = 1) as last,
         count(*) as rows,
         any_value(job_started) as started,
-        sum(cpu) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as cpu,
-        sum(io) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as io,
+        sum(cpu order by place) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as cpu,
+        sum(io order by place) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as io,
         sum(maxrss) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxrss,
         sum(ru_maxrss) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as ru_maxrss,
         sum(maxvmem) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxvmem

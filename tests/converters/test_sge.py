@@ -4,7 +4,10 @@
 import calendar
 import re
 import time
+from functools import reduce
+from operator import add
 
+import numpy as np
 import pytest
 
 from gwa.errors import StrictError
@@ -297,6 +300,14 @@ def test_slave_tasks_are_folded_into_their_master(jobs):
     for order in (rows, rows[::-1]):
         assert jobs(*order, fields=fields) == [(SUBMITTED, 10, 60, 16, 80, 2000, 1)]
         assert jobs.account() == (3, 1, 2, 0, 0)
+
+
+def test_cpu_times_of_slave_tasks_are_added_in_one_order_by_any_number_of_threads(jobs):
+    used = np.random.default_rng(0).uniform(0, 1000, 3000).round(6).tolist()
+    rows = [row(**at(None, 12, 60), pe_taskid=f"{n}.node02", cpu=cpu) for n, cpu in enumerate(used)]
+    expected = reduce(add, [0.3, *reversed(used)])
+    for _ in range(3):
+        assert jobs(row(cpu=0.3), *rows, fields="average_cpu_time") == [(expected,)]
 
 
 def test_slave_tasks_without_their_master_are_a_job(jobs):
