@@ -74,9 +74,9 @@ def by_month(store: Store) -> list[Ended]:
 def by_user(store: Store, top: int) -> list[Ended]:
     """Return how the jobs of the *top* users ended whose jobs failed or were cancelled most often."""
     rows = store.rows(
-        f"select user_id as name, {COUNTS} from {_ended(store, 'jobs')} where {KNOWN} and user_id is not null"
-        f" group by user_id having count(*) filter (where status <> 1) > 0"
-        f" order by count(*) filter (where status <> 1) desc, user_id limit {top}"
+        f"select * from (select user_id as name, {COUNTS} from {_ended(store, 'jobs')}"
+        f" where {KNOWN} and user_id is not null group by user_id) as ended"
+        f" where failed + cancelled > 0 order by failed + cancelled desc, name limit {top}"
     )
     return [Ended(*row) for row in rows]
 
