@@ -44,6 +44,16 @@ class Ratio:
     unit: float = float(HOUR)
 
     @property
+    def quotient(self) -> str:
+        """The SQL of the ratio of a job."""
+        return f"{self.used} / {self.given}"
+
+    @property
+    def jobs(self) -> str:
+        """The jobs of which it is known."""
+        return f"(select * from jobs where {self.where})"
+
+    @property
     def wasted(self) -> str:
         """The SQL of what a job wasted, null where that is not known."""
         return f"case when {self.where} then greatest({self.given} - {self.used}, 0.0) * {self.weight} end"
