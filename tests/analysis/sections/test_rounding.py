@@ -23,7 +23,8 @@ def test_quantiles_are_of_the_exact_values_behind_the_rounded_ones(make_store, s
 
 
 def test_a_ratio_that_two_sections_state_is_counted_once(make_store, monkeypatch):
-    store, asked = make_store(run_time=[1.0, 2.0], req_time=[4.0, 4.0]), []
+    store = make_store(run_time=[1.0, 2.0], req_time=[4.0, 4.0])
+    asked: list[str] = []
     rounded, exact = counted_ratios(store, "run_time / req_time", "jobs")
     assert (rounded.n, exact.median) == (2, 0.375)
 
