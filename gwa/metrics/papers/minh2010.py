@@ -177,14 +177,16 @@ def repetitions(store: Store, expression: str = "run_time", jobs: str = YEAR_200
 def mean_repetitions(
     store: Store, expressions: Sequence[str], selection: JobSelection = YEAR_2009
 ) -> list[float]:
-    """Return the mean of `repetitions` of each of *expressions*, which takes one pass; nan without jobs."""
-    before = "lag(job_id) over w is not null and"
+    """
+    Return the mean of `repetitions` of each of *expressions*, which takes one pass; nan without jobs.
+
+    They are known of each of the jobs: the first one differs from the one before it, which is unknown.
+    """
     begins = ", ".join(
-        f"case when {before} v{place} is not distinct from lag(v{place}) over w then 0 else 1 end as b{place}"
-        for place in range(len(expressions))
+        f"v{place} is distinct from lag(v{place}) over w as b{place}" for place in range(len(expressions))
     )
     values = ", ".join(f"{expression} as v{place}" for place, expression in enumerate(expressions))
-    runs = ", ".join(f"sum(b{place}) as runs{place}" for place in range(len(expressions)))
+    runs = ", ".join(f"count(*) filter (where b{place}) as runs{place}" for place in range(len(expressions)))
     jobs, *run_counts = store.row(
         f"select count(*) as jobs, {runs} from (select {begins} from"
         f" (select submit_time, job_id, {values} from {selection.jobs}) as valued"
