@@ -72,13 +72,6 @@ def in_bags(store: Store, definition: Definition = MINH) -> float:
     return int(inside) / int(total) if total else math.nan
 
 
-def durations(store: Store, definition: Definition = MINH) -> Sample:
-    """Return the seconds from the first to the last submission of bags of two or more (2010, figure 3)."""
-    return store.sample(
-        "last - start", f"(select * from {bags(store, definition)} where size >= 2) as several"
-    )
-
-
 def variability(store: Store, definition: Definition = MINH) -> list[tuple[float, int]]:
     """
     Return the mean standard deviation of run times in a bag, and the number of bags, for each of `RANGES`.
