@@ -6,7 +6,7 @@ from typing import Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._rounding import counted_ratios
 from gwa.metrics.efficiency import RATIOS as EFFICIENCY
-from gwa.metrics.timeline import exact_sum
+from gwa.metrics.efficiency import overall
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
@@ -42,6 +42,11 @@ RATIOS: Final = {
     ),
 }
 """By name: label of a ratio, its SQL, the jobs that have it, and the fields that it needs."""
+
+OVERALL: Final = {
+    "time": message("CPU time used of requested, all jobs together"),
+    "cpu": message("CPU efficiency of all jobs together"),
+}
 
 KINDS: Final = {
     "limit": (
@@ -175,22 +180,12 @@ def _overall_facts(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
             Fact(f"estimates.time.{name}", count / counts[-1], label, "fraction")
             for count, (name, (_, label)) in zip(counts[:-1], KINDS.items(), strict=True)
         ]
-    totals = {
-        "time": (
-            "run_time * n_procs",
-            "req_time * n_procs",
-            message("CPU time used of requested, all jobs together"),
-        ),
-        "cpu": (
-            "average_cpu_time * n_procs",
-            "run_time * n_procs",
-            message("CPU efficiency of all jobs together"),
-        ),
-    }
-    for name in shares.keys() & totals.keys():
-        upper, lower, label = totals[name]
-        value = _quotient(store, upper, lower, RATIOS[name][2])
-        facts.append(Fact(f"estimates.{name}.overall", value, label, "fraction"))
+    everything = overall(store)
+    facts += [
+        Fact(f"estimates.{name}.overall", everything.parts[name].mean, label, "fraction")
+        for name, label in OVERALL.items()
+        if name in shares
+    ]
     return tuple(sorted(facts, key=lambda fact: not fact.id.startswith("estimates.time")))
 
 
@@ -201,12 +196,6 @@ def _limit_facts(store: Store) -> tuple[Fact, ...]:
         Fact(f"estimates.time.{name}", count / jobs, label, "fraction")
         for (name, label), count in zip(LIMIT_LABELS.items(), counts, strict=True)
     )
-
-
-def _quotient(store: Store, upper: str, lower: str, jobs: str) -> float | None:
-    query = f"select {exact_sum(upper)} as used, {exact_sum(lower)} as given from {jobs} as t"  # noqa: S608 - fields of the schema
-    used, given = store.row(query)
-    return number(used / given) if given else None
 
 
 def _over_capacity(store: Store) -> Iterator[Block]:
