@@ -18,6 +18,7 @@ from gwa.metrics.bags import (
     nearness,
     neighbours_table,
 )
+from gwa.metrics.user_days import user_days
 from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
@@ -43,12 +44,6 @@ MAXIMUM_GAP = DAY
 """The longest gap of the figure: a day."""
 
 CURVE_POINTS = 80
-
-DAYS_OF_USERS = """(
-    select count(*) as jobs from jobs where user_id is not null and submit_time is not null
-    group by user_id, floor(submit_time / 86400.0)
-)"""
-"""The number of jobs of each user and day."""
 
 NEAR = 1 / 120
 """The probability that a job is within 120 s of another one in eight hours: 240/28800."""
@@ -105,7 +100,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
 
 def _single_if_even(store: Store) -> Fact:
     """Return the share of jobs that would be in no bag if users spread each day's jobs evenly."""
-    days = store.sample("jobs", DAYS_OF_USERS)
+    days = store.sample("jobs", user_days(store))
     alone = float(days.counts @ (days.values * (1 - NEAR) ** (days.values - 1)))
     value = alone / days.total() if days.n else None
     label = message(
