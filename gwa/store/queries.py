@@ -96,11 +96,13 @@ class Queries:
         for values in rounded if self._surely_too_many(expression, table) else [exact, *rounded]:
             counted = self.arrays(
                 f"select value, count(*) as n from {values}"
-                f" where value is not null group by value order by value limit {MAXIMUM_DISTINCT + 1}"
+                f" where value is not null group by value limit {MAXIMUM_DISTINCT + 1}"
             )
             if len(counted["value"]) <= MAXIMUM_DISTINCT:
                 break
-        return Sample(np.asarray(counted["value"], np.float64), np.asarray(counted["n"], np.int64))
+        distinct, counts = np.asarray(counted["value"], np.float64), np.asarray(counted["n"], np.int64)
+        order = distinct.argsort()  # the engine would sort those beyond the limit, too
+        return Sample(distinct[order], counts[order])
 
     def _surely_too_many(self, expression: str, table: str) -> bool:
         """Whether a field has too many values even if an estimate, which takes no time, is far too high."""
