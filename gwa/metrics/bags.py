@@ -128,6 +128,13 @@ def gaps(store: Store, definition: Definition) -> Sample:
     return store.sample("before", neighbours_table(store, definition))
 
 
+def bag_spans(store: Store, definition: Definition) -> Sample:
+    """Return the seconds from the first to the last submission of bags of two or more (2010, figure 3)."""
+    return store.sample(
+        "last - start", f"(select * from {bags(store, definition)} where size >= 2) as several"
+    )
+
+
 def neighbours_table(store: Store, definition: Definition) -> str:
     """
     Return the name of a table of jobs with the seconds to the ones *before* and *after* that are alike.

@@ -44,6 +44,16 @@ class Ratio:
     unit: float = float(HOUR)
 
     @property
+    def quotient(self) -> str:
+        """The SQL of the ratio of a job."""
+        return f"{self.used} / {self.given}"
+
+    @property
+    def jobs(self) -> str:
+        """The jobs of which it is known."""
+        return f"(select * from jobs where {self.where})"
+
+    @property
     def wasted(self) -> str:
         """The SQL of what a job wasted, null where that is not known."""
         return f"case when {self.where} then greatest({self.given} - {self.used}, 0.0) * {self.weight} end"
@@ -139,12 +149,23 @@ def overall(store: Store, where: str = "true") -> Share:
 def by(store: Store, field: str, order: Ratio, top: int, where: str = "true") -> list[Share]:
     """Return the efficiency of the *top* values of *field* that wasted most by *order*, if any did."""
     fields = OWNERS if field in OWNERS else (field,)
+    if field not in OWNERS:
+        where = f"{where} and {field} in ({_most_wasteful(field, order, top, where)})"
     query = (
         f"select * from (select {field} as name, {_totals(store)} from {_sums(store, fields, where)}"
         f" where {field} is not null group by {field}) as total where {order.name}_wasted > 0"
         f" order by {order.name}_wasted desc, name limit {top}"
     )
     return list(_shares(store, query))
+
+
+def _most_wasteful(field: str, order: Ratio, top: int, where: str) -> str:
+    """Return the SQL of the *top* values of *field*: one sum of each of many, where all would take longer."""
+    return (
+        f"select name from (select {field} as name, {exact_sum(order.wasted)} as wasted from jobs"
+        f" where {where} and {field} is not null group by {field}) as total where wasted > 0"
+        f" order by wasted desc, name limit {top}"
+    )
 
 
 OWNERS: Final = ("user_id", "queue_id")

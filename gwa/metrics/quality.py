@@ -167,32 +167,43 @@ REPAIR_EFFECTS: Final = {
     message("unknown status"): "outcomes",
 }
 
-BACKWARDS: Final = """
-select job_id, earlier - submit_time as back from (
-    select job_id, submit_time, lag(submit_time) over (order by job_id) as earlier
-    from jobs where submit_time is not null
-) as ordered where earlier > submit_time
+NUMBERS: Final = """
+select count(*) filter (where back > 0) as steps, count(*) filter (where back > 1800) as jumps,
+    min(case when back > 1800 then job_id end) as first, count(*) filter (where repeated) as repeated
+from (
+    select job_id, lag(submit_time ignore nulls) over w - submit_time as back,
+        lag(job_id) over w = job_id as repeated
+    from jobs window w as (order by job_id)
+) as ordered
 """
+"""
+Steps back in time, and repeated numbers, of the jobs in the order of their numbers.
 
-CLOCK_JUMPS: Final = f"""
-select count(*) as steps, count(*) filter (where back > 1800) as jumps,
-    min(case when back > 1800 then job_id end) as first
-from ({BACKWARDS}) as steps
+Where job numbers follow submissions, a clock that is set back shows as a step of half an hour or more.
 """
-"""Where job numbers follow submissions, a clock that is set back shows as a step of half an hour or more."""
 
 MAXIMUM_STEPS: Final = 0.001
 """Where a larger share of jobs lies before the previous one, job numbers do not follow submissions."""
 
-ALIKE: Final = """
+LONG: Final = "run_time >= 600 and wait_time >= 60 and submit_time is not null"
+"""Tasks of a bag may be alike to the second, but seldom after ten minutes of running."""
+
+AT_ONCE: Final = f"""
+select count(*) filter (where at_once) as jobs from (
+    select submit_time = lag(submit_time) over w and wait_time = lag(wait_time) over w
+        and run_time = lag(run_time) over w as at_once
+    from jobs where {LONG} window w as (order by submit_time, wait_time, run_time)
+) as ordered
+"""
+"""Jobs whose times are those of another one: no fewer than are alike in all, in a third of the time."""
+
+ALIKE: Final = f"""
 select cast(sum(n - 1) as bigint) as jobs, min(case when n > 1 then job end) as first from (
-    select count(*) as n, min(job_id) as job from jobs
-    where run_time >= 600 and wait_time >= 60 and submit_time is not null
+    select count(*) as n, min(job_id) as job from jobs where {LONG}
     group by submit_time, wait_time, run_time, n_procs, average_cpu_time, used_memory, req_time, user_id,
         executable_id, queue_id, status
 ) as groups having sum(n - 1) > 0
 """
-"""Tasks of a bag may be alike to the second, but seldom after ten minutes of running."""
 
 MINIMUM_ALIKE: Final = 0.01
 
@@ -304,8 +315,13 @@ def _rejected(store: Store) -> Iterator[Problem]:
         )
 
 
+def _numbers(store: Store) -> tuple[Any, ...]:
+    """Return what `NUMBERS` tells, which two kinds of problems ask for."""
+    return store.once("job numbers", lambda: store.row(NUMBERS))
+
+
 def _repeated_numbers(store: Store) -> Iterator[Problem]:
-    repeated = int(store.row("select count(job_id) - count(distinct job_id) as repeated from jobs")[0])
+    *_, repeated = _numbers(store)
     if repeated:
         query = "select job_id from jobs group by job_id having count(*) > 1 order by job_id limit"
         examples = tuple(message("job {job}", job=job) for (job,) in store.rows(f"{query} {EXAMPLES}"))
@@ -369,7 +385,7 @@ def _examples(store: Store, where: str) -> tuple[str, ...]:
 
 def _clock_jumps(store: Store) -> Iterator[Problem]:
     """Yield where the clock of the log seems to have been set back."""
-    steps, jumps, first = store.row(CLOCK_JUMPS)
+    steps, jumps, first, _ = _numbers(store)
     if jumps and steps <= MAXIMUM_STEPS * store.known["submit_time"]:
         meaning = message("were submitted over half an hour before the job of the previous number")
         affects = message("arrivals, waits and the order of jobs: the clock may have been set back")
@@ -380,8 +396,11 @@ def _clock_jumps(store: Store) -> Iterator[Problem]:
 
 def _alike(store: Store) -> Iterator[Problem]:
     """Yield rows that may stand in the log twice."""
+    minimum = MINIMUM_ALIKE * store.known["job_id"]
+    if store.row(AT_ONCE)[0] < minimum:
+        return
     for jobs, first in store.rows(ALIKE):
-        if jobs >= MINIMUM_ALIKE * store.known["job_id"]:
+        if jobs >= minimum:
             meaning = message("agree with another job in all that is recorded, to the second")
             affects = message("counts and CPU time, if they are the same job twice and not tasks of a bag")
             yield Problem(

@@ -29,6 +29,12 @@ MAXIMUM_DISTINCT: Final = 500_000
 MAXIMUM_KEPT: Final = 1_000_000
 """Distinct values of samples that are kept, at 16 bytes each, for when another section asks for them."""
 
+WHOLE: Final = frozenset({"jobs", "ran"})
+"""The views whose samples several sections ask for."""
+
+SURELY: Final = 4
+"""Engines estimate a number of distinct values to some 10 %; so many times too many are no error."""
+
 SIGNIFICANT_BITS: Final = (16, 11, 6)
 """To how many bits values are rounded where they are too many; of 6 bits, doubles have fewer."""
 
@@ -80,20 +86,30 @@ class Queries:
         """
         sample = self._samples.get((expression, table)) or self._counted(expression, table)
         kept = sum(one.values.size for one in self._samples.values())
-        if table in {"jobs", "ran"} and kept + sample.values.size <= MAXIMUM_KEPT:  # several sections ask
+        if table in WHOLE and kept + sample.values.size <= MAXIMUM_KEPT:  # several sections ask
             self._samples[expression, table] = sample
         return sample
 
     def _counted(self, expression: str, table: str) -> Sample:
-        value = f"cast({expression} as double)"
-        for rounded in (value, *(_to_bits(value, bits) for bits in SIGNIFICANT_BITS)):
+        exact = f"(select cast({expression} as double) as value from {table}) as v"
+        rounded = [_to_bits(exact, bits) for bits in SIGNIFICANT_BITS]
+        for values in rounded if self._surely_too_many(expression, table) else [exact, *rounded]:
             counted = self.arrays(
-                f"select value, count(*) as n from (select {rounded} as value from {table}) as v"
-                f" where value is not null group by value order by value limit {MAXIMUM_DISTINCT + 1}"
+                f"select value, count(*) as n from {values}"
+                f" where value is not null group by value limit {MAXIMUM_DISTINCT + 1}"
             )
             if len(counted["value"]) <= MAXIMUM_DISTINCT:
                 break
-        return Sample(np.asarray(counted["value"], np.float64), np.asarray(counted["n"], np.int64))
+        distinct, counts = np.asarray(counted["value"], np.float64), np.asarray(counted["n"], np.int64)
+        order = distinct.argsort()  # the engine would sort those beyond the limit, too
+        return Sample(distinct[order], counts[order])
+
+    def _surely_too_many(self, expression: str, table: str) -> bool:
+        """Whether a field has too many values even if an estimate, which takes no time, is far too high."""
+        many = SURELY * MAXIMUM_DISTINCT
+        if table not in WHOLE or self.known.get(expression, 0) < many:
+            return False
+        return bool(self.row(f"select approx_count_distinct({expression}) as n from {table}")[0] >= many)
 
     def keep(self, name: str, select: str) -> str:
         """Run *select* the first time, keep what it yields as table *name* until closing; return the name."""
@@ -136,7 +152,14 @@ class Queries:
         self.database.view("all_ran", ran("all_jobs"))
 
 
-def _to_bits(value: str, bits: int) -> str:
-    """Return SQL that rounds *value* to so many significant *bits*: exact where it has no more of them."""
-    scale = f"pow(2.0, greatest(floor(log2(abs({value}))), -1000) - {bits - 1})"
-    return f"case when {value} = 0 then 0.0 else round({value} / {scale}) * {scale} end"
+def _to_bits(values: str, bits: int) -> str:
+    """
+    Return the source of *values*, each rounded to so many significant *bits*: exact if it has no more.
+
+    Their scales are made in a query of their own: within a case they would be computed twice.
+    """
+    scale = f"pow(2.0, greatest(floor(log2(abs(value))), -1000) - {bits - 1})"
+    return (
+        "(select case when value = 0 then 0.0 else round(value / scale) * scale end as value"
+        f" from (select value, {scale} as scale from {values}) as scaled) as rounded"
+    )

@@ -7,7 +7,7 @@ import pytest
 
 import gwa
 from gwa.analysis.sections.burstiness import coarsen
-from gwa.metrics.bags import MINH, gaps
+from gwa.metrics.bags import MINH, bag_spans, gaps
 from gwa.metrics.papers import minh2010
 from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010
 from gwa.metrics.papers.published import cells, printed
@@ -115,7 +115,7 @@ def test_bags_of_minh_and_wolters_are_reproduced(name, open_log):
     assert minh2010.in_bags(store) == pytest.approx(said["in_bags"], abs=5e-4)
     ours = [mean for mean, bags in minh2010.variability(store) if bags]
     assert ours == pytest.approx(said["variability"], rel=5e-4)
-    between, durations = gaps(store, MINH), minh2010.durations(store)
+    between, durations = gaps(store, MINH), bag_spans(store, MINH)
     assert between.restrict(below=100).n / between.n == pytest.approx(said["gaps"][0], abs=5e-4)
     assert between.quantile(0.9) == said["gaps"][1]
     assert durations.restrict(below=1000).n / durations.n == pytest.approx(said["durations"][0], abs=5e-4)

@@ -83,6 +83,21 @@ def test_a_clock_that_is_set_back_is_found(found, jobs):
     assert found()["clock jump"].count == 1
 
 
+def test_a_step_back_is_found_over_a_job_without_a_submit_time(found, jobs):
+    jobs["submit_time"] = [
+        moment + (3600.0 if number < 500 else -7200.0) for number, moment in enumerate(jobs["submit_time"])
+    ]
+
+    assert found([499], submit_time=None)["clock jump"].examples == ("job 501",)
+
+
+def test_numbers_that_occur_more_than_once_are_counted_also_of_jobs_without_a_submit_time(found, jobs):
+    jobs["job_id"] = [min(number, 2390) for number in range(2400)]
+
+    problem = found(range(2395, 2400), submit_time=None)["job numbers"]
+    assert (problem.level, problem.count, problem.examples) == ("error", 9, ("job 2390",))
+
+
 def test_numbers_that_do_not_follow_submissions_are_no_clock_jump(found, jobs):
     jobs["submit_time"] = np.random.default_rng(3).permutation(jobs["submit_time"]).tolist()
 
@@ -114,6 +129,13 @@ def test_jobs_that_stand_in_the_log_twice_are_found(make_store, jobs):
 
     assert found["duplicates"].count == 200
     assert found["duplicates"].level == "warning"
+
+
+def test_jobs_with_the_times_of_another_one_that_differ_otherwise_are_no_duplicates(make_store, jobs):
+    twice = {name: [*column, *column[:200]] for name, column in jobs.items()}
+    twice["user_id"][-200:] = ["another"] * 200
+
+    assert "duplicates" not in {problem.name for problem in problems(make_store(**twice))}
 
 
 def test_tasks_of_bags_that_differ_in_their_end_are_no_duplicates(found, jobs):

@@ -81,6 +81,24 @@ def test_samples_of_too_many_values_are_rounded(make_store, monkeypatch, most, e
     assert set(sample.values[:3]) == {0, 1, 7}
 
 
+@pytest.mark.parametrize(("most", "different", "exact"), [(300, 5000, 0), (3000, 5000, 1), (300, 250, 1)])
+def test_values_that_are_far_too_many_are_not_counted_before_they_are_rounded(
+    make_store, monkeypatch, most, different, exact
+):
+    monkeypatch.setattr("gwa.store.queries.MAXIMUM_DISTINCT", most)
+    store = make_store(used_memory=[float(number % different) for number in range(20_000)])
+    arrays, asked = store.arrays, []
+
+    def noting(sql):
+        asked.append(sql)
+        return arrays(sql)
+
+    monkeypatch.setattr(store, "arrays", noting)
+
+    assert store.sample("used_memory").values.size <= most
+    assert sum("scale" not in query for query in asked) == exact
+
+
 def test_what_was_asked_once_is_asked_again_of_other_jobs(make_store):
     store, asked = make_store(run_time=[float(number % 3) for number in range(9)]), []
 

@@ -21,7 +21,8 @@ ROUNDED: Final = "(select {rounded} as value from (select {expression} as value 
 
 EXACT: Final = "(select cast({expression} as double) as value from {table}) as exact"
 EXTREMES: Final = "select min(value), {mean}, max(value) from {values}"
-CELL: Final = "(select value from {values} where {within}) as cell"
+CELL: Final = "(select value from {values} where value between {above} and {below} and {within}) as cell"
+"""The values of a cell: those between its neighbours are few, so that hardly any are rounded again."""
 
 SCALE: Final = 1e9
 """Sums of ratios are made of billionths: an exact sum keeps six decimals."""
@@ -30,6 +31,12 @@ NEAR: Final = 1e-9
 """Rounded values that differ by less, relatively, are the same one."""
 
 QUANTILES: Final = (0.5, 0.95)
+
+FINEST_RATIO: Final = 0.00001
+"""The resolution of the ratios that are counted, below 0.01."""
+
+MAXIMUM_RATIO: Final = 1e6
+"""Greater ratios are errors of a log and count as this."""
 
 
 class ExactSummary(NamedTuple):
@@ -40,6 +47,24 @@ class ExactSummary(NamedTuple):
     median: float
     p95: float
     max: float
+
+
+class Ratios(NamedTuple):
+    """The ratios of jobs as they are drawn, *rounded*, and what is stated of them, *exact*."""
+
+    rounded: Sample
+    exact: ExactSummary
+
+
+def counted_ratios(store: Store, quotient: str, jobs: str) -> Ratios:
+    """Return the *quotient* of each of *jobs*, at most `MAXIMUM_RATIO`; several sections ask for the same."""
+
+    def counted() -> Ratios:
+        value = f"least({quotient}, {MAXIMUM_RATIO!r})"
+        rounded = rounded_sample(store, value, jobs, FINEST_RATIO)
+        return Ratios(rounded, exact_summary(store, value, jobs, rounded, FINEST_RATIO))
+
+    return store.once(("ratios", quotient, jobs), counted)
 
 
 def three_digits(value: str, finest: float) -> str:
@@ -80,19 +105,28 @@ def exact_summary(store: Store, expression: str, table: str, rounded: Sample, fi
     values = EXACT.format(expression=expression, table=table)
     mean_of = f"{exact_sum(f'value * {SCALE!r}')} / {SCALE!r} / count(value)"
     low, mean, high = store.row(EXTREMES.format(mean=mean_of, values=values))
-    median, p95 = (_exact_quantile(store, values, rounded, finest, share) for share in QUANTILES)
+    ends = np.concatenate(([low], rounded.values, [high]))
+    median, p95 = (_exact_quantile(store, values, rounded, ends, finest, share) for share in QUANTILES)
     return ExactSummary(low, mean, median, p95, high)
 
 
-def _exact_quantile(store: Store, values: str, rounded: Sample, finest: float, share: float) -> float:
-    """Return the quantile by linear interpolation (type 7) of the unrounded *values*."""
+def _exact_quantile(
+    store: Store, values: str, rounded: Sample, ends: Floats, finest: float, share: float
+) -> float:
+    """
+    Return the quantile by linear interpolation (type 7) of the unrounded *values*.
+
+    Those behind ``rounded.values[n]`` lie between ``ends[n]`` and ``ends[n + 2]``.
+    """
     place = (rounded.n - 1) * share
     ranks = np.array([math.floor(place), math.ceil(place)])
     held = np.searchsorted(rounded.cumulative, ranks, side="right")
     cells = rounded.values[held].tolist()
     lowest, highest = cells[0] * (1 - NEAR), cells[1] * (1 + NEAR)
     within = f"{three_digits('value', finest)} between {lowest!r} and {highest!r}"
-    exact = store.sample("value", CELL.format(values=values, within=within))
+    above, below = ends[[held[0], held[1] + 2]].tolist()
+    cell = CELL.format(values=values, above=repr(above), below=repr(below), within=within)
+    exact = store.sample("value", cell)
     before = int(rounded.cumulative[held[0]] - rounded.counts[held[0]])
     low, high = exact.values[np.searchsorted(exact.cumulative, ranks - before, side="right")]
     return float(low + (high - low) * (place - ranks[0]))

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gwa.metrics.totals import Totals, totals
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
 from gwa.report.formatting import number as number_text
@@ -64,10 +65,6 @@ def totals_table(store: Store, field: str) -> str:
 
 def top_lists(store: Store, field: str, family: str, singular: str) -> Iterator[Block]:
     """Yield the top of *field* by jobs and by CPU time, with facts ``<family>.by_jobs`` and ``.by_cpu``."""
-    totals = store.row(
-        "select (select count(*) from jobs), (select cast(sum(cpu_seconds) as double) from ran),"
-        " (select min(submit_time) from jobs), (select max(end_time) from ran)"
-    )
     table = totals_table(store, field)
     medians = _medians(store, MEDIANS.format(totals=table, field=field, top=store.top))
     for name, order, title in (
@@ -75,7 +72,7 @@ def top_lists(store: Store, field: str, family: str, singular: str) -> Iterator[
         ("by_jobs", "jobs", message("number of jobs")),
     ):
         top = store.rows(RANKED.format(totals=table, order=order, top=store.top))
-        rows = [_top_row(row, medians, totals, store.system.cpus) for row in top]
+        rows = [_top_row(row, medians, totals(store), store.system.cpus) for row in top]
         columns = [
             column for column in COLUMNS if any(row[column.key] is not None for row in rows) or not rows
         ]
@@ -107,18 +104,17 @@ def _medians(store: Store, query: str) -> Mapping[str, float]:
 
 
 def _top_row(
-    row: tuple[Any, ...], medians: Mapping[str, float], totals: tuple[Any, ...], cpus: int | None
+    row: tuple[Any, ...], medians: Mapping[str, float], whole: Totals, cpus: int | None
 ) -> dict[str, Any]:
     name, jobs, cpu_seconds, procs, run_time, first, last = row
-    all_jobs, all_cpu_seconds, start, end = totals
-    span = end - start if start is not None and end is not None else 0
+    span = whole.last - whole.first if whole.first is not None and whole.last is not None else 0
     active = last - first if first is not None else 0
     return {
         "id": name,
         "jobs": jobs,
-        "jobs_share": jobs / all_jobs,
+        "jobs_share": jobs / whole.jobs,
         "cpu_seconds": number(cpu_seconds),
-        "cpu_share": cpu_seconds / all_cpu_seconds if all_cpu_seconds else None,
+        "cpu_share": cpu_seconds / whole.cpu_seconds if whole.cpu_seconds else None,
         "utilization": cpu_seconds / (cpus * span) if cpus and span > 0 else None,
         "procs_mean": procs,
         "runtime_mean": run_time,

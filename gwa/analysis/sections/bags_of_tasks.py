@@ -6,7 +6,19 @@ from dataclasses import replace
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.bags import ARRAYS, DEFINITIONS, TEXT, Definition, bags, forget, jobs_of, nearness
+from gwa.metrics.bags import (
+    ARRAYS,
+    DEFINITIONS,
+    TEXT,
+    Definition,
+    bag_spans,
+    bags,
+    forget,
+    jobs_of,
+    nearness,
+    neighbours_table,
+)
+from gwa.metrics.user_days import user_days
 from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
@@ -33,12 +45,6 @@ MAXIMUM_GAP = DAY
 
 CURVE_POINTS = 80
 
-DAYS_OF_USERS = """(
-    select count(*) as jobs from jobs where user_id is not null and submit_time is not null
-    group by user_id, floor(submit_time / 86400.0)
-)"""
-"""The number of jobs of each user and day."""
-
 NEAR = 1 / 120
 """The probability that a job is within 120 s of another one in eight hours: 240/28800."""
 
@@ -54,6 +60,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
     The figure shows how much the share depends on the longest gap between two jobs of a bag.
     """
     rows, curves = {}, {}
+    nearest: dict[str, Sample] = {}
     for definition in DEFINITIONS.values():
         if not jobs_of(store, definition):
             if definition is not ARRAYS:
@@ -63,7 +70,9 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
             continue
         rows[capitalized(definition.title)] = _facts(store, definition)
         if definition.gap is not None:
-            curves[_short_title(definition)] = (nearness(store, definition), jobs_of(store, definition))
+            near = neighbours_table(store, definition)  # two definitions may share it
+            nearest[near] = nearest.get(near) or nearness(store, definition)
+            curves[_short_title(definition)] = (nearest[near], jobs_of(store, definition))
         if definition in (TEXT, ARRAYS):
             # No other section needs the tables of these definitions.
             forget(store, definition)
@@ -91,7 +100,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
 
 def _single_if_even(store: Store) -> Fact:
     """Return the share of jobs that would be in no bag if users spread each day's jobs evenly."""
-    days = store.sample("jobs", DAYS_OF_USERS)
+    days = store.sample("jobs", user_days(store))
     alone = float(days.counts @ (days.values * (1 - NEAR) ** (days.values - 1)))
     value = alone / days.total() if days.n else None
     label = message(
@@ -110,9 +119,6 @@ def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:
     table, prefix = bags(store, definition), f"bags.{definition.name}"
     sizes = store.sample("size", table)
     multiple = sizes.restrict(low=2)
-    spans = store.sample("last - start", table).restrict(above=-1.0)
-    # Bags of one job last 0 s, the first value of the sample.
-    durations = _without_singletons(spans, sizes.n - multiple.n)
     share = multiple.total() / jobs_of(store, TEXT if definition is ARRAYS else definition)
     label = message("jobs of a bag")
     return (
@@ -133,17 +139,14 @@ def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:
             "count",
         ),
         Fact(f"{prefix}.size.max", number(multiple.max()), message("Most {label}", label=label), "count"),
-        Fact(f"{prefix}.duration.median", number(durations.median()), "Median submission time", "seconds"),
+        Fact(
+            f"{prefix}.duration.median",
+            number(bag_spans(store, definition).median()),
+            "Median submission time",
+            "seconds",
+        ),
         Fact(f"{prefix}.gini_jobs", number(sizes.gini()), "Gini coefficient of jobs over bags"),
     )
-
-
-def _without_singletons(spans: Sample, singletons: int) -> Sample:
-    """Return *spans* without as many of 0 seconds as there are bags of one job."""
-    counts = spans.counts.copy()
-    if singletons:
-        counts[0] -= singletons
-    return Sample.weighted(spans.values, counts)
 
 
 def _figure(curves: Mapping[str, tuple[Sample, int]]) -> Figure:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._rounding import exact_summary, rounded_sample
+from gwa.analysis.sections._rounding import counted_ratios
 from gwa.metrics.efficiency import (
     ASKED,
     KILLED,
@@ -25,12 +25,6 @@ from gwa.report.figures.bars import bars
 from gwa.report.formatting import fraction
 from gwa.report.message import joined, message, within_sentence
 from gwa.store.store import Store
-
-FINEST: Final = 0.00001
-"""The resolution of the ratios that are counted, below 0.01."""
-
-MAXIMUM_RATIO: Final = 1e6
-"""Greater ratios are errors of a log and count as this."""
 
 OWNERS: Final = {
     "users": ("user_id", message("User")),
@@ -86,7 +80,7 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
     facts = []
     for ratio in ratios:
         part = everything.parts[ratio.name]
-        median = _median(store, ratio)
+        median = number(counted_ratios(store, ratio.quotient, ratio.jobs).exact.median)
         rows.append((ratio.title, part.jobs, part.mean, median))
         facts += [
             Fact(
@@ -140,15 +134,6 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
         message("Used of what was given, all jobs together: {texts}.", texts=texts),
         unit="fraction",
         horizontal=True,
-    )
-
-
-def _median(store: Store, ratio: Ratio) -> float | None:
-    """Return the exact median of the ratio over jobs."""
-    value = f"least(({ratio.used}) / ({ratio.given}), {MAXIMUM_RATIO!r})"
-    table = f"(select * from jobs where {ratio.where})"  # noqa: S608 - fields of the schema
-    return number(
-        exact_summary(store, value, table, rounded_sample(store, value, table, FINEST), FINEST).median
     )
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._rounding import ExactSummary, exact_summary, rounded_sample
-from gwa.metrics.timeline import exact_sum
+from gwa.analysis.sections._rounding import counted_ratios
+from gwa.metrics.efficiency import RATIOS as EFFICIENCY
+from gwa.metrics.efficiency import overall
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
@@ -17,20 +18,14 @@ from gwa.store.store import Store
 
 MODES: Final = 10
 
-MAXIMUM_RATIO: Final = 1e6
-"""Greater ratios are errors of a log and count as this."""
-
-FINEST: Final = 0.00001
-"""The resolution of the ratios that are drawn, below 0.01."""
-
 MAXIMUM_DRAWN: Final = 1.5
 """Greater ratios are drawn as this."""
 
 RATIOS: Final = {
     "time": (
         message("Requested time used"),
-        "run_time / req_time",
-        "(from ran where req_time > 0)",
+        EFFICIENCY["time"].quotient,
+        EFFICIENCY["time"].jobs,
         ("req_time", "run_time"),
     ),
     "memory": (
@@ -41,12 +36,17 @@ RATIOS: Final = {
     ),
     "cpu": (
         message("CPU time used of run time"),
-        "average_cpu_time / run_time",
-        "(from ran where run_time > 0 and average_cpu_time is not null)",
+        EFFICIENCY["cpu"].quotient,
+        EFFICIENCY["cpu"].jobs,
         ("average_cpu_time", "run_time"),
     ),
 }
 """By name: label of a ratio, its SQL, the jobs that have it, and the fields that it needs."""
+
+OVERALL: Final = {
+    "time": message("CPU time used of requested, all jobs together"),
+    "cpu": message("CPU efficiency of all jobs together"),
+}
 
 KINDS: Final = {
     "limit": (
@@ -111,11 +111,12 @@ def estimates(store: Store) -> Iterator[Block]:
     for each processor and above 0. CPU efficiency is the CPU time used by each processor over the run time.
     All numbers are of the exact ratios; the figure has them to three significant digits.
     """
-    shares: dict[str, Sample] = {}
-    for name, (_, ratio, jobs, needs) in RATIOS.items():
-        if all(map(store.has, needs)):
-            shares[name] = rounded_sample(store, f"least({ratio}, {MAXIMUM_RATIO!r})", jobs, FINEST)
-    shares = {name: sample for name, sample in shares.items() if sample.n}
+    counted = {
+        name: counted_ratios(store, quotient, jobs)
+        for name, (_, quotient, jobs, needs) in RATIOS.items()
+        if all(map(store.has, needs))
+    }
+    shares = {name: rounded for name, (rounded, _) in counted.items() if rounded.n}
     missing = [label for name, (label, *_) in RATIOS.items() if name not in shares]
     if missing:
         yield Note(
@@ -126,7 +127,7 @@ def estimates(store: Store) -> Iterator[Block]:
         )
     if not shares:
         return
-    exact = {name: _exact(store, name, sample) for name, sample in shares.items()}
+    exact = {name: counted[name].exact for name in shares}
     rows: dict[str, tuple[Fact, ...]] = {
         RATIOS[name][0]: summary_of(f"estimates.{name}", values, "fraction", within_sentence(RATIOS[name][0]))
         for name, values in exact.items()
@@ -140,12 +141,6 @@ def estimates(store: Store) -> Iterator[Block]:
         yield Facts(_limit_facts(store))
     if store.has("req_time"):
         yield from _modal(store)
-
-
-def _exact(store: Store, name: str, rounded: Sample) -> ExactSummary:
-    """Return what is stated of a ratio, of the exact values behind the *rounded* ones."""
-    _, ratio, jobs, _ = RATIOS[name]
-    return exact_summary(store, f"least({ratio}, {MAXIMUM_RATIO!r})", jobs, rounded, FINEST)
 
 
 def _figure(shares: dict[str, Sample], medians: Mapping[str, float]) -> Block:
@@ -185,22 +180,12 @@ def _overall_facts(store: Store, shares: dict[str, Sample]) -> tuple[Fact, ...]:
             Fact(f"estimates.time.{name}", count / counts[-1], label, "fraction")
             for count, (name, (_, label)) in zip(counts[:-1], KINDS.items(), strict=True)
         ]
-    totals = {
-        "time": (
-            "run_time * n_procs",
-            "req_time * n_procs",
-            message("CPU time used of requested, all jobs together"),
-        ),
-        "cpu": (
-            "average_cpu_time * n_procs",
-            "run_time * n_procs",
-            message("CPU efficiency of all jobs together"),
-        ),
-    }
-    for name in shares.keys() & totals.keys():
-        upper, lower, label = totals[name]
-        value = _quotient(store, upper, lower, RATIOS[name][2])
-        facts.append(Fact(f"estimates.{name}.overall", value, label, "fraction"))
+    everything = overall(store)
+    facts += [
+        Fact(f"estimates.{name}.overall", everything.parts[name].mean, label, "fraction")
+        for name, label in OVERALL.items()
+        if name in shares
+    ]
     return tuple(sorted(facts, key=lambda fact: not fact.id.startswith("estimates.time")))
 
 
@@ -211,12 +196,6 @@ def _limit_facts(store: Store) -> tuple[Fact, ...]:
         Fact(f"estimates.time.{name}", count / jobs, label, "fraction")
         for (name, label), count in zip(LIMIT_LABELS.items(), counts, strict=True)
     )
-
-
-def _quotient(store: Store, upper: str, lower: str, jobs: str) -> float | None:
-    query = f"select {exact_sum(upper)} as used, {exact_sum(lower)} as given from {jobs} as t"  # noqa: S608 - fields of the schema
-    used, given = store.row(query)
-    return number(used / given) if given else None
 
 
 def _over_capacity(store: Store) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import QUARTER, Calendar, counts
+from gwa.metrics.user_days import user_days
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
 from gwa.report.facts import number
 from gwa.report.formatting import decimal
@@ -28,13 +29,9 @@ select count(*) as value from {table} as t where submit_time is not null group b
 """
 
 FLURRIES: Final = """
-with daily as (
-    select user_id, floor(submit_time / {day!r}) as day, count(*) as jobs,
-        min(submit_time) as first, max(submit_time) as last
-    from jobs where submit_time is not null and user_id is not null
-    group by user_id, floor(submit_time / {day!r}) having count(*) >= {burst!r}
-), placed as (
-    select *, day - row_number() over (partition by user_id order by day) as stretch from daily
+with placed as (
+    select *, day - row_number() over (partition by user_id order by day) as stretch
+    from {days} where jobs >= {burst!r}
 )
 select user_id, min(first) as first, max(last) as last, cast(sum(jobs) as bigint) as jobs
 from placed group by user_id, stretch having sum(jobs) >= {least!r}
@@ -97,7 +94,7 @@ def flurries(store: Store) -> Iterator[Block]:
     typical = daily.median()
     total = store.row("select count(*) from jobs")[0]
     minimum = max(MINIMUM_SHARE * total, float(MINIMUM_JOBS))
-    query = FLURRIES.format(day=float(DAY), burst=BURST_FACTOR * typical, least=minimum)
+    query = FLURRIES.format(days=user_days(store), burst=BURST_FACTOR * typical, least=minimum)
     rows = store.rows(FLURRY_LIST.format(flurries=query))
     jobs = sum(row[3] for row in rows)
     days = {day for _, first, last, *_ in rows for day in range(int(first // DAY), int(last // DAY) + 1)}

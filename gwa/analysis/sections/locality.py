@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.bags import MINH, forget, gaps
+from gwa.metrics.bags import MINH, bag_spans, forget, gaps
 from gwa.metrics.papers import minh2010
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Table, Unit
 from gwa.report.facts import number, undefined
@@ -89,7 +89,7 @@ def _facts(store: Store, run_times: Sample, clusters: GaussianMixture | None) ->
 
 def _bags(store: Store) -> Iterator[Block]:
     """Yield the gaps between jobs of bags, and the variability of their run times."""
-    gaps_between, bag_durations = gaps(store, MINH), minh2010.durations(store)
+    gaps_between, bag_durations = gaps(store, MINH), bag_spans(store, MINH)
     ranges = [(name, *numbers) for name, numbers in zip(RANGES, minh2010.variability(store), strict=True)]
     yield Facts(_closeness(gaps_between, bag_durations))
     if gaps_between.n:

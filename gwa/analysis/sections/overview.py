@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.totals import totals
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.formatting import decimal
@@ -18,12 +19,8 @@ def overview(store: Store) -> Iterator[Block]:
     The span runs from the first known submission to the last known end. A job ran when its run time
     is at least 0 and it had a processor; CPU seconds are processors times run time of such jobs.
     """
-    jobs, users, groups, first = store.row(
-        "select count(*), count(distinct user_id), count(distinct group_id), min(submit_time) from jobs"
-    )
-    ran, last, seconds = store.row(
-        "select count(*), max(end_time), cast(sum(cpu_seconds) as double) from ran"
-    )
+    jobs, ran, first, last, seconds = totals(store)
+    users, groups = store.row("select count(distinct user_id), count(distinct group_id) from jobs")
     span = last - first if last is not None and first is not None else None
     system = store.system
     yield Facts(

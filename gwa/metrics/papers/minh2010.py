@@ -72,13 +72,6 @@ def in_bags(store: Store, definition: Definition = MINH) -> float:
     return int(inside) / int(total) if total else math.nan
 
 
-def durations(store: Store, definition: Definition = MINH) -> Sample:
-    """Return the seconds from the first to the last submission of bags of two or more (2010, figure 3)."""
-    return store.sample(
-        "last - start", f"(select * from {bags(store, definition)} where size >= 2) as several"
-    )
-
-
 def variability(store: Store, definition: Definition = MINH) -> list[tuple[float, int]]:
     """
     Return the mean standard deviation of run times in a bag, and the number of bags, for each of `RANGES`.
@@ -177,14 +170,16 @@ def repetitions(store: Store, expression: str = "run_time", jobs: str = YEAR_200
 def mean_repetitions(
     store: Store, expressions: Sequence[str], selection: JobSelection = YEAR_2009
 ) -> list[float]:
-    """Return the mean of `repetitions` of each of *expressions*, which takes one pass; nan without jobs."""
-    before = "lag(job_id) over w is not null and"
+    """
+    Return the mean of `repetitions` of each of *expressions*, which takes one pass; nan without jobs.
+
+    They are known of each of the jobs: the first one differs from the one before it, which is unknown.
+    """
     begins = ", ".join(
-        f"case when {before} v{place} is not distinct from lag(v{place}) over w then 0 else 1 end as b{place}"
-        for place in range(len(expressions))
+        f"v{place} is distinct from lag(v{place}) over w as b{place}" for place in range(len(expressions))
     )
     values = ", ".join(f"{expression} as v{place}" for place, expression in enumerate(expressions))
-    runs = ", ".join(f"sum(b{place}) as runs{place}" for place in range(len(expressions)))
+    runs = ", ".join(f"count(*) filter (where b{place}) as runs{place}" for place in range(len(expressions)))
     jobs, *run_counts = store.row(
         f"select count(*) as jobs, {runs} from (select {begins} from"
         f" (select submit_time, job_id, {values} from {selection.jobs}) as valued"

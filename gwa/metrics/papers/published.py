@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from gwa.metrics.bags import MINH, gaps
+from gwa.metrics.bags import MINH, bag_spans, gaps
 from gwa.metrics.papers import minh2010
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, Characteristic, fitted, shares
 from gwa.metrics.papers.anoep2009_users import ranked_users
@@ -136,7 +136,7 @@ FIGURES: Final[Mapping[str, tuple[str, Callable[[Store, JobSelection], float]]]]
     "gaps_below_100": ("gaps in bags below 100 s", lambda store, _: _below(100)(gaps(store, MINH))),
     "durations_below_1000": (
         "bags submitted within 1000 s",
-        lambda store, _: _below(1000)(minh2010.durations(store)),
+        lambda store, _: _below(1000)(bag_spans(store, MINH)),
     ),
     "groups": ("groups of parallelism", lambda store, selection: max(minh2010.groups(store, selection))),
     "spatial": ("spatial burstiness", minh2010.spatial),
