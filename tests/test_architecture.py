@@ -28,7 +28,15 @@ FLOORS = (
 # Arrays in, arrays out: everything that these rooms may import besides the standard library.
 PURE = {
     "statistics": {"gwa.errors", "gwa.util.plugins", "gwa.util.units", "numpy", "scipy"},
-    "simulation": {"gwa.errors", "gwa.util.plugins", "gwa.util.units", "numba", "numpy", "scipy"},
+    "simulation": {
+        "gwa.errors",
+        "gwa.util.compiled",
+        "gwa.util.plugins",
+        "gwa.util.units",
+        "numba",
+        "numpy",
+        "scipy",
+    },
 }
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}

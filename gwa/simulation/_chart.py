@@ -10,8 +10,8 @@ prediction, and when no task waits in the cluster any more, the rows are those o
 
 from numba import njit
 
-from gwa.simulation._heaps import NONE
 from gwa.simulation._state import State
+from gwa.simulation.jobs import NONE
 
 
 @njit()

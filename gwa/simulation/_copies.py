@@ -6,8 +6,9 @@ import numpy as np
 from numba import njit
 
 from gwa.simulation._chart import learn, plan, show_running
-from gwa.simulation._heaps import NONE, pop, push
+from gwa.simulation._heaps import pop, push
 from gwa.simulation._state import Rules, State
+from gwa.simulation.jobs import NONE
 from gwa.simulation.scheduling import Place
 
 Events = list[tuple[float, int]]

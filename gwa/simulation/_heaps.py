@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-NONE = -1
+from gwa.simulation.jobs import NONE
 
 Table = np.recarray[Any, Any]
 """Records of one kind, of which the place is the number."""

@@ -13,8 +13,9 @@ from numba import njit
 
 from gwa.simulation._chart import expect
 from gwa.simulation._copies import Events, end, send, start, start_sent
-from gwa.simulation._heaps import NONE, pop, push
+from gwa.simulation._heaps import pop, push
 from gwa.simulation._state import Rules, State
+from gwa.simulation.jobs import NONE
 from gwa.simulation.scheduling import Place, earliest, fastest, in_turn
 from gwa.simulation.selection import Which, Whose, choose
 

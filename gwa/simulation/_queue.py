@@ -1,20 +1,25 @@
 """The event loop of policies that keep a queue and look at its head: FCFS, SJF, EASY."""
 
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 
-from gwa.simulation._heaps import NONE
-from gwa.simulation.jobs import Floats, Integers
+from gwa.simulation.jobs import NONE, Floats, Integers
+from gwa.util.compiled import compiled
 
 FREE, RUNNING, LAST = 0, 1, 2
+
+Columns = TypeVar("Columns", bound=tuple[Any, ...])
+
+FEW: Final = 2_000
+"""Of so many jobs the loop is over before its compiled form, which takes most of a second, is loaded."""
 
 
 class Work(NamedTuple):
     """What the jobs are, and in which order they stand."""
 
+    submit: Floats
     run: Floats
     estimate: Floats
     procs: Integers
@@ -37,7 +42,6 @@ class QueueState(NamedTuple):
     running_jobs: Integers
 
 
-@njit(cache=True)
 def from_queue(
     submit: Floats,
     run: Floats,
@@ -45,12 +49,12 @@ def from_queue(
     procs: Integers,
     cpus: int,
     rank: Floats,
-    backfills: bool,  # noqa: FBT001 - numba knows no keywords
+    backfills: bool,  # noqa: FBT001
 ) -> Floats:
     """Return when each job starts; the job of lowest *rank* is at the head of the queue."""
     n = len(submit)
     capacity = min(n, cpus) + 1
-    work = Work(run, estimate, procs, rank)
+    work = Work(submit, run, estimate, procs, rank)
     queue = QueueState(
         np.full(n, np.nan),
         np.array([cpus, 0, n]),
@@ -58,6 +62,22 @@ def from_queue(
         np.empty(capacity),
         np.empty(capacity, np.int64),
     )
+    if n > FEW:
+        compiled(_run_events)(work, queue, backfills)
+        return queue.start
+    queue = _as_lists(queue)
+    _run_events(_as_lists(work), queue, backfills)
+    return np.array(queue.start, np.float64)
+
+
+def _as_lists(columns: Columns) -> Columns:
+    """Return *columns* as lists, of which Python reads single numbers sooner than of arrays."""
+    return type(columns)(*(column.tolist() for column in columns))
+
+
+def _run_events(work: Work, queue: QueueState, backfills: bool) -> None:  # noqa: FBT001
+    """Process all events: jobs end, are submitted, and start."""
+    n, submit, procs = len(work.submit), work.submit, work.procs
     running = [(np.inf, NONE)]
     arrived = 0
     while arrived < n or len(running) > 1:
@@ -65,15 +85,13 @@ def from_queue(
         while running[0][0] <= now:
             job = heappop(running)[1]
             queue.counters[FREE] += procs[job]
-            _remove_running(queue, job, queue.start[job] + estimate[job])
+            _remove_running(queue, job)
         while arrived < n and submit[arrived] <= now:
-            _insert(queue, rank, arrived)
+            _insert(queue, work.rank, arrived)
             arrived += 1
         _schedule(work, queue, running, now, backfills)
-    return queue.start
 
 
-@njit(cache=True)
 def _schedule(
     work: Work,
     queue: QueueState,
@@ -105,7 +123,6 @@ def _schedule(
         job = queue.behind[before]
 
 
-@njit(cache=True)
 def _insert(queue: QueueState, rank: Floats, job: int) -> None:
     """Put *job* behind all that have no higher rank."""
     behind, front, last = queue.behind, len(rank), queue.counters[LAST]
@@ -118,7 +135,6 @@ def _insert(queue: QueueState, rank: Floats, job: int) -> None:
         queue.counters[LAST] = job
 
 
-@njit(cache=True)
 def _add_running(queue: QueueState, job: int, end: float) -> None:
     """Add *job*, which is expected to end at *end*, to the running jobs."""
     expected, running_jobs = queue.expected, queue.running_jobs
@@ -132,11 +148,10 @@ def _add_running(queue: QueueState, job: int, end: float) -> None:
     queue.counters[RUNNING] += 1
 
 
-@njit(cache=True)
-def _remove_running(queue: QueueState, job: int, end: float) -> None:
-    """Remove a running *job* that was expected to end at *end*."""
+def _remove_running(queue: QueueState, job: int) -> None:
+    """Remove a running *job*."""
     expected, running_jobs, count = queue.expected, queue.running_jobs, queue.counters[RUNNING]
-    place = np.searchsorted(expected[:count], end)
+    place = 0
     while running_jobs[place] != job:
         place += 1
     for later in range(place, count - 1):
@@ -145,7 +160,6 @@ def _remove_running(queue: QueueState, job: int, end: float) -> None:
     queue.counters[RUNNING] -= 1
 
 
-@njit(cache=True)
 def _shadow_time(queue: QueueState, procs: Integers, need: int) -> tuple[float, int]:
     """Return when *need* processors will be free, by the estimates, and how many are left over then."""
     expected, free, count = queue.expected, queue.counters[FREE], queue.counters[RUNNING]

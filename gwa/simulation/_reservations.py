@@ -3,13 +3,10 @@
 from heapq import heappop, heappush
 
 import numpy as np
-from numba import njit
 
-from gwa.simulation._heaps import NONE
-from gwa.simulation.jobs import Floats, Integers
+from gwa.simulation.jobs import NONE, Floats, Integers
 
 
-@njit(cache=True)
 def from_reservations(submit: Floats, run: Floats, estimate: Floats, procs: Integers, cpus: int) -> Floats:
     """
     Return when each job starts.
@@ -48,7 +45,6 @@ def from_reservations(submit: Floats, run: Floats, estimate: Floats, procs: Inte
     return start
 
 
-@njit(cache=True)
 def _start_due(
     waiting: list[int], running: list[tuple[float, int]], start: Floats, run: Floats, now: float
 ) -> float:
@@ -66,7 +62,6 @@ def _start_due(
     return due
 
 
-@njit(cache=True)
 def _forget(times: list[float], free: list[int], now: float) -> None:
     """Drop the steps of the plan that are past."""
     while len(times) > 1 and times[1] <= now:
@@ -74,7 +69,6 @@ def _forget(times: list[float], free: list[int], now: float) -> None:
         free.pop(0)
 
 
-@njit(cache=True)
 def _move_up(
     times: list[float],
     free: list[int],
@@ -99,7 +93,6 @@ def _move_up(
             first = _first_free(times, free, now)
 
 
-@njit(cache=True)
 def _first_free(times: list[float], free: list[int], now: float) -> Floats:
     """Return from when on 0, 1, 2, … processors are free for some time."""
     first = np.full(max(free) + 1, now)
@@ -111,7 +104,6 @@ def _first_free(times: list[float], free: list[int], now: float) -> Floats:
     return first
 
 
-@njit(cache=True)
 def _earlier(
     times: list[float], free: list[int], begin: float, booked: float, length: float, need: int
 ) -> float:
@@ -125,7 +117,6 @@ def _earlier(
     return min(begin, booked)
 
 
-@njit(cache=True)
 def _step_at(times: list[float], time: float) -> int:
     """Return the step in which *time* lies."""
     low, high = 0, len(times)
@@ -138,7 +129,6 @@ def _step_at(times: list[float], time: float) -> int:
     return low
 
 
-@njit(cache=True)
 def _earliest(times: list[float], free: list[int], now: float, length: float, need: int) -> float:
     """Return from when on *need* processors are free for *length* seconds."""
     begin = now
@@ -153,7 +143,6 @@ def _earliest(times: list[float], free: list[int], now: float, length: float, ne
     return begin
 
 
-@njit(cache=True)
 def _add(times: list[float], free: list[int], begin: float, end: float, procs: int) -> None:
     """Let *procs* more processors be free from *begin* to *end*."""
     if end > begin:
@@ -165,7 +154,6 @@ def _add(times: list[float], free: list[int], begin: float, end: float, procs: i
         _join(times, free, first)
 
 
-@njit(cache=True)
 def _split(times: list[float], free: list[int], time: float) -> int:
     """Return the step that begins at *time*, made if need be."""
     step = _step_at(times, time)
@@ -176,7 +164,6 @@ def _split(times: list[float], free: list[int], time: float) -> int:
     return step + 1
 
 
-@njit(cache=True)
 def _join(times: list[float], free: list[int], step: int) -> None:
     """Drop a step that changes nothing."""
     if step > 0 and free[step] == free[step - 1]:

@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
-from gwa.simulation._heaps import NONE, Table
+from gwa.simulation._heaps import Table
 from gwa.simulation.grid import Grid
-from gwa.simulation.jobs import Floats, Integers
+from gwa.simulation.jobs import NONE, Floats, Integers
 
 _LINKS: Final = [("key", "f8"), ("child", "i8"), ("sibling", "i8")]
 

@@ -11,6 +11,7 @@ from gwa.errors import SimulationError
 from gwa.simulation._queue import from_queue
 from gwa.simulation._reservations import from_reservations
 from gwa.simulation.jobs import Floats, Jobs
+from gwa.util.compiled import compiled
 
 POLICIES: Final = {
     "fcfs": "first come, first served: no job starts before one that came earlier",
@@ -39,13 +40,13 @@ def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
     starts: Floats
     match policy:
         case "fcfs":
-            starts = from_queue(*columns, jobs.submit, False)  # noqa: FBT003 - numba knows no keywords
+            starts = from_queue(*columns, jobs.submit, False)  # noqa: FBT003
         case "sjf":
             starts = from_queue(*columns, jobs.estimate, False)  # noqa: FBT003
         case "easy":
             starts = from_queue(*columns, jobs.submit, True)  # noqa: FBT003
         case "conservative":
-            starts = from_reservations(*columns)
+            starts = compiled(from_reservations)(*columns)
         case _:
             message = f"'{policy}' is not a policy, expected one of {', '.join(POLICIES)}"
             raise SimulationError(message)

@@ -11,6 +11,9 @@ from gwa.errors import SimulationError
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+NONE = -1
+"""The number of no job, task or place."""
+
 
 @dataclass(frozen=True)
 class Jobs:

@@ -151,7 +151,7 @@ def accelerate(
         move = once - theta
         idle = idle + 1 if likelihood - previous < gain else 0
         if idle == _MAX_IDLE_ROUNDS or not np.abs(move).max() > tolerance:
-            break
+            return theta, likelihood
         previous = likelihood
         twice, reached = step(once)
         bend = twice - once - move

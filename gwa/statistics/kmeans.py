@@ -7,6 +7,7 @@ Everything is deterministic: the starts are drawn with a fixed seed.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,19 +58,29 @@ def silhouette(points: ArrayLike, labels: ArrayLike, weights: ArrayLike = 1) -> 
     (b - a) / max(a, b) with a the mean distance within the point's cluster and b that to the nearest other.
     On at most 2000 distinct points, else on 2000 drawn by weight. nan for a single cluster.
     """
+    return silhouettes(points, [labels], weights)[0]
+
+
+def silhouettes(points: ArrayLike, partitions: Iterable[ArrayLike], weights: ArrayLike = 1) -> list[float]:
+    """Return the `silhouette` of each of several *partitions*, which are labels, of the same points."""
     x, weight = _table(points, weights)
-    label = np.asarray(labels)
+    drawn: slice | NDArray[np.int64] = slice(None)
     if x.shape[0] > _MAX_POINTS:
-        rng = np.random.default_rng(0)
-        drawn = rng.choice(x.shape[0], _MAX_POINTS, p=weight / weight.sum())
-        x, label, weight = x[drawn], label[drawn], np.ones(_MAX_POINTS)
-    names, place = np.unique(label, return_inverse=True)
+        drawn = np.random.default_rng(0).choice(x.shape[0], _MAX_POINTS, p=weight / weight.sum())
+        x, weight = x[drawn], np.ones(_MAX_POINTS)
+    distances = np.sqrt(_squares(x, x))
+    return [_silhouette(distances, np.asarray(labels)[drawn], weight) for labels in partitions]
+
+
+def _silhouette(distances: Floats, labels: NDArray[np.intp], weight: Floats) -> float:
+    """Return the mean silhouette of points of which all *distances* are known."""
+    names, place = np.unique(labels, return_inverse=True)
     if names.size == 1:
         return math.nan
     member = weight[:, np.newaxis] * (place[:, np.newaxis] == np.arange(names.size))
-    totals = np.sqrt(_squares(x, x)) @ member
+    totals = distances @ member
     size = member.sum(axis=0)
-    own = np.arange(x.shape[0]), place
+    own = np.arange(weight.size), place
     within = totals[own] / np.maximum(size[place] - 1, 1e-300)
     means = totals / size
     means[own] = np.inf

@@ -112,14 +112,25 @@ class Rounded:
 
     def derivatives(self, x: Floats, shares: Floats) -> Derivatives | None:
         """Return the derivatives of `mean_log`, as `Slopes` says; None where there is no formula."""
-        lowest = np.array([[self.grid.lowest(self.supports)]])
-        cells = self.distribution.between_slopes(*self.grid.cells(x))
-        counted = self.distribution.between_slopes(lowest, np.array([[math.inf]]))
-        if cells is None or counted is None:
+        low, high = self.grid.cells(x)
+        # The values that count are one more interval: they stand in a last column.
+        lowest = np.full((len(x), 1), self.grid.lowest(self.supports))
+        found = self.distribution.between_slopes(
+            np.hstack((low, lowest)), np.hstack((high, np.full_like(lowest, math.inf)))
+        )
+        if found is None:
             return None
-        slope, bend = _of_log(*cells, shares)
-        mass_slope, mass_bend = _of_log(*counted, np.ones((1, 1)))
+        value, derivatives = found
+        cells, counted = slice(None, -1), slice(-1, None)
+        slope, bend = _of_log(value[:, cells], _columns(derivatives, cells), shares)
+        mass_slope, mass_bend = _of_log(value[:, counted], _columns(derivatives, counted), np.ones((1, 1)))
         return slope - mass_slope, bend - mass_bend
+
+
+def _columns(derivatives: Slopes, chosen: slice) -> Slopes:
+    """Return the *chosen* columns of all derivatives."""
+    first, second = ([each[:, chosen] for each in order] for order in derivatives)
+    return first, second
 
 
 def _of_log(value: Floats, derivatives: Slopes, shares: Floats) -> Derivatives:

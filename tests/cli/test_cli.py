@@ -50,7 +50,7 @@ def test_help_imports_nothing_heavy(tmp_path):
 
 NEEDLESS = {
     "facts": {"scipy.optimize", "matplotlib", "numba", "pandas", "jinja2", "pyarrow.compute"},
-    "report": {"pandas", "pyarrow.compute"},
+    "report": {"numba", "pandas", "pyarrow.compute"},
 }
 """Libraries that these commands do without, of those that take a tenth of a second to import."""
 

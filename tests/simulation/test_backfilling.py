@@ -1,11 +1,16 @@
 """Parallel jobs on one cluster: the fast schedulers against a slow one, and what each policy promises."""
 
+import subprocess
+import sys
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gwa.errors import SimulationError
+from gwa.simulation import _queue
 from gwa.simulation.backfilling import POLICIES, schedule
 from gwa.simulation.jobs import Jobs
 from gwa.simulation.metrics import bounded_slowdown, response, utilization, wait
@@ -23,8 +28,9 @@ MANY = st.lists(
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
     """Compile each policy, which takes seconds, before any test is timed."""
-    for policy in POLICIES:
-        schedule(Jobs.of([0], [1], [1]), CPUS, policy)
+    with patch.object(_queue, "FEW", 0):
+        for policy in POLICIES:
+            schedule(Jobs.of([0], [1], [1]), CPUS, policy)
 
 
 def jobs_of(rows):
@@ -44,6 +50,27 @@ def slow(jobs, cpus, policy):
 def test_agrees_with_the_slow_scheduler_event_for_event(policy, rows):
     jobs = jobs_of(rows)
     assert schedule(jobs, CPUS, policy).tolist() == slow(jobs, CPUS, policy)
+
+
+@EVERY
+@settings(max_examples=300)
+@given(rows=MANY)
+def test_the_compiled_loop_starts_each_job_when_the_plain_one_does(policy, rows):
+    jobs = jobs_of(rows)
+    plain = schedule(jobs, CPUS, policy)
+    with patch.object(_queue, "FEW", 0):
+        assert schedule(jobs, CPUS, policy).tolist() == plain.tolist()
+
+
+def test_few_jobs_are_scheduled_without_numba():
+    code = (
+        "import sys\n"
+        "from gwa.simulation.backfilling import schedule\n"
+        "from gwa.simulation.jobs import Jobs\n"
+        "schedule(Jobs.of([0, 1], [2, 2], [1, 1]), 1, 'easy')\n"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.slow

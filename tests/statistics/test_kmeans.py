@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gwa.statistics.kmeans import elbow, kmeans, silhouette, standardised
+from gwa.statistics.kmeans import elbow, kmeans, silhouette, silhouettes, standardised
 
 
 def blobs(seed=0, n=150):
@@ -91,6 +91,13 @@ def test_one_dimension_and_many_points():
     found = kmeans(x, 2)
     assert found.sizes.tolist() == [3000, 1000]
     assert silhouette(x, found.labels) == pytest.approx(0.95, abs=0.02)
+
+
+def test_silhouettes_of_several_partitions_are_those_of_each():
+    rng = np.random.default_rng(5)
+    x, weight = rng.normal(0, 1, (2500, 2)), rng.integers(1, 9, 2500)
+    partitions = [kmeans(x, k, weight).labels for k in (2, 3, 4)]
+    assert silhouettes(x, partitions, weight) == [silhouette(x, labels, weight) for labels in partitions]
 
 
 def test_degenerate_points():

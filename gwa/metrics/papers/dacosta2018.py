@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.statistics.kmeans import elbow, kmeans, silhouette, standardised
+from gwa.statistics.kmeans import elbow, kmeans, silhouettes, standardised
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
 
@@ -120,7 +120,7 @@ def clustering(store: Store, tasks: str, columns: Sequence[str], endings: Sequen
     return Clustering(
         names,
         tuple(run.inertia / float(weights.sum()) for run in runs),
-        tuple(silhouette(scaled, run.labels, weights) for run in runs),
+        tuple(silhouettes(scaled, [run.labels for run in runs], weights)),
         tuple(_clusters(points, weights, run.labels) for run in runs),
     )
 

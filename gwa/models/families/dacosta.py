@@ -18,7 +18,7 @@ from gwa.models.parameters import Parameters, Quantity, positive, share
 from gwa.models.streams import Block
 from gwa.statistics.distribution import FitError
 from gwa.statistics.distributions import Lognormal
-from gwa.statistics.kmeans import kmeans, silhouette
+from gwa.statistics.kmeans import kmeans, silhouettes
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
@@ -194,7 +194,8 @@ def _split_by_cluster(run_times: Sample) -> list[tuple[Sample, int | None]]:
         raise FitError(f"run_time: {values.size} different ones from 1 s on are not classes")
     points = np.log(values)
     labellings = [kmeans(points, k, counts).labels for k in range(2, MAXIMUM_CLASSES + 1)]
-    labels = max(labellings, key=lambda labels: silhouette(points, labels, counts))
+    widths = silhouettes(points, labellings, counts)
+    labels = labellings[widths.index(max(widths))]
     clusters = [Sample(values[labels == label], counts[labels == label]) for label in np.unique(labels)]
     varied = [cluster for cluster in clusters if cluster.values.size > 1]
     return [(cluster, None) for cluster in varied] if varied else [(run_times, None)]

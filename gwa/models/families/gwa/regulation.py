@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from gwa.statistics.sample import Floats, Ints
+from gwa.util.compiled import compiled
 from gwa.util.units import WEEK
 
 WAITING_SESSIONS: Final = 512
@@ -39,7 +39,6 @@ def initial_state(gap: float) -> Floats:
     return np.array([0.0, 0.0, 1 / gap])
 
 
-@njit(cache=True)
 def choose_sessions(times: Floats, work: Floats, mean: float, state: Floats, regulated: Ints) -> Ints:
     """
     Choose the session that starts at each of *times* among the first `WAITING_SESSIONS` of a queue.
@@ -50,6 +49,12 @@ def choose_sessions(times: Floats, work: Floats, mean: float, state: Floats, reg
     `MAXIMUM_LAG` sessions behind the queue's last, it is the session that has waited longest. The *state* is
     updated for the next call.
     """
+    chosen: Ints = compiled(_choose)(times, work, mean, state, regulated)
+    return chosen
+
+
+def _choose(times: Floats, work: Floats, mean: float, state: Floats, regulated: Ints) -> Ints:
+    """Choose as `choose_sessions` does, number by number."""
     waiting = np.arange(min(WAITING_SESSIONS, len(work)))
     following = len(waiting)
     chosen = np.empty(len(times), np.int64)
