@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.metrics.timeline import Calendar, Counts, counts, level
+from gwa.metrics.timeline import Calendar, Counts, counts, level, levels
 from gwa.store.store import Store
 
 JOBS = st.lists(
@@ -46,6 +46,19 @@ def test_a_level_is_the_average_of_every_second(jobs, width):
     assert found == pytest.approx(expected)
     assert busy.lengths.sum() == len(expected)
     assert busy.mean() == pytest.approx(seconds.mean())
+
+
+@settings(max_examples=20, deadline=None)
+@given(JOBS)
+def test_levels_of_one_scan_are_those_of_a_scan_for_each(jobs):
+    weights, span, period = ("1", "n_procs"), ("start_time", "end_time"), (3.0, 250.0)
+    with store_of(jobs) as store:
+        together = levels(store, weights, span, "ran", width=7.0, period=period)
+        apart = [level(store, weight, span, "ran", width=7.0, period=period) for weight in weights]
+
+    for one, other in zip(together, apart, strict=True):
+        assert one.begins.tolist() == other.begins.tolist()
+        assert one.values.tolist() == other.values.tolist()
 
 
 @settings(max_examples=40, deadline=None)
