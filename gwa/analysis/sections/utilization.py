@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.extremes import extremes
 from gwa.metrics.timeline import Level, level
-from gwa.metrics.window import LACKING, RUNNING, Cut, Window, extremes, present, recorded, unfinished, window
+from gwa.metrics.window import LACKING, RUNNING, Cut, Window, present, recorded, unfinished, window
 from gwa.report.document import Block, Fact, Facts, Note, Unit
 from gwa.report.figures.series import series
 from gwa.report.formatting import decimal, fraction
@@ -100,7 +101,7 @@ def _span_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
 
 def _levels(store: Store, cpus: int, period: Period) -> dict[str, float]:
     busy = _busy(store, period)
-    peak, seconds = extremes(store, cpus, period)
+    peak, seconds = extremes(store, cpus, period, width=BIN)
     return {
         "mean": busy.mean() / cpus,
         "min": float(busy.values.min()) / cpus,
