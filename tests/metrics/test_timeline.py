@@ -100,6 +100,24 @@ def test_counts_include_the_empty_intervals_between(moments):
     assert found.sample().expand().tolist() == sorted(expected.tolist())
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(-9000, 300_000), min_size=1, max_size=40))
+def test_hours_and_days_are_counted_by_the_quarters_of_an_hour(moments):
+    with store_of([(moment, 1, 1) for moment in moments]) as store:
+        found = {width: counts(store, "submit_time", width) for width in (3600.0, 86400.0)}
+
+    for width, counted in found.items():
+        bins, jobs = np.unique(np.array(moments) // int(width), return_counts=True)
+        assert counted.bins.tolist() == bins.tolist()
+        assert counted.counts.tolist() == jobs.tolist()
+        assert counted.times.tolist() == (bins * width).tolist()
+
+
+def test_the_same_counts_are_asked_of_the_engine_once():
+    with store_of([(0, 1, 1), (5000, 1, 1)]) as store:
+        assert counts(store, "submit_time", 900.0) is counts(store, "submit_time", 900.0)
+
+
 def test_days_follow_the_clock_of_the_zone_through_daylight_saving():
     zone = ZoneInfo("Europe/Amsterdam")
     first = datetime(2025, 3, 29, 12, tzinfo=zone).timestamp()
