@@ -44,7 +44,14 @@ class Made(Enum):
     ON_REQUEST = "only where it is named: it takes long"
 
 
-BlockGenerator = Callable[[Store], Iterator[Block]]
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that takes queries of its own: it is made only where blocks are shown, not for facts alone."""
+
+    make: Callable[[], Block]
+
+
+BlockGenerator = Callable[[Store], Iterator[Block | Drawing]]
 
 
 @dataclass(frozen=True)
@@ -73,8 +80,12 @@ class Analysis:
         """Whether a report that has all sections has this one."""
         return self.made is not Made.ON_REQUEST and (self.when is None or self.when(store))
 
-    def section(self, store: Store) -> Section:
-        """Make the section; where the trace lacks a needed field, its only block is a note."""
+    def section(self, store: Store, *, is_drawn: bool = True) -> Section:
+        """
+        Make the section, without drawings unless it *is_drawn*.
+
+        Where the trace lacks a needed field, its only block is a note.
+        """
         missing = [BY_NAME[name] for name in self.needs if not store.has(name)]
         if missing:
             names = joined(
@@ -86,7 +97,11 @@ class Analysis:
             )
             blocks: tuple[Block, ...] = (Note(message("This trace does not record {names}.", names=names)),)
         else:
-            blocks = tuple(self.blocks(store))
+            blocks = tuple(
+                block.make() if isinstance(block, Drawing) else block
+                for block in self.blocks(store)
+                if is_drawn or not isinstance(block, Drawing)
+            )
         return Section(
             self.id,
             self.title,

@@ -41,6 +41,7 @@ def build(
     filters: Sequence[Subset] = (),
     only: Collection[str] | None = None,
     strict: bool = False,
+    is_drawn: bool = True,
     progress: Progress = SILENT,
 ) -> Report:
     """
@@ -49,7 +50,8 @@ def build(
     Without, it has all but those that are made on request. The report names the *filters* that the jobs
     of *store* have passed.
 
-    A section that cannot be made says so in its place, unless *strict*: then the error is raised.
+    A section that cannot be made says so in its place, unless *strict*: then the error is raised. Figures
+    that take queries of their own are left out unless it *is_drawn*.
     """
     wanted = [
         analysis
@@ -59,7 +61,7 @@ def build(
     sections = []
     with progress.step("analysing", len(wanted)) as bar:
         for analysis in wanted:
-            sections.append(_section(analysis, store, strict=strict))
+            sections.append(_section(analysis, store, strict=strict, is_drawn=is_drawn))
             bar.advance()
     zone = None if store.system.relative else store.system.timezone.key
     inputs, part = reproduction(store), "; ".join(map(str, filters))
@@ -75,7 +77,7 @@ def build(
 def facts(store: Store, name: str, prefix: str = "", filters: Sequence[Subset] = ()) -> tuple[Fact, ...]:
     """Return the facts whose ids begin with *prefix*; only the sections that they stand in are computed."""
     only = [analysis.id for analysis in analyses() if analysis.has_facts(prefix)]
-    report = build(store, name, filters=filters, only=only, strict=True)
+    report = build(store, name, filters=filters, only=only, strict=True, is_drawn=False)
     return tuple(fact for fact in report.facts() if fact.id.startswith(prefix))
 
 
@@ -86,9 +88,9 @@ def _partial(part: str, filters: Sequence[Subset]) -> str:
     return PARTIAL.format(part) + of_period + of_some
 
 
-def _section(analysis: Analysis, store: Store, *, strict: bool) -> Section:
+def _section(analysis: Analysis, store: Store, *, strict: bool, is_drawn: bool) -> Section:
     try:
-        return analysis.section(store)
+        return analysis.section(store, is_drawn=is_drawn)
     except Exception as error:  # the rest of the report is worth having
         # Of Ctrl-C in the middle of a query the engine makes an error like any other.
         interrupts.check()

@@ -97,7 +97,7 @@ class FactsOnDemand:
         found: dict[str, Fact] = {}
         for analysis in filter(wanted, analyses()):
             if analysis.id not in self._made:
-                facts = Report("", "", (analysis.section(self.store),)).facts()
+                facts = Report("", "", (analysis.section(self.store, is_drawn=False),)).facts()
                 self._made[analysis.id] = {fact.id: fact for fact in facts}
             found |= self._made[analysis.id]
         return found

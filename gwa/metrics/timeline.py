@@ -66,6 +66,13 @@ class Counts:
         empty = int(self.bins[-1] - self.bins[0]) + 1 - len(self.bins)
         return Sample.weighted(np.append(self.counts, 0), np.append(np.ones(len(self.bins), np.int64), empty))
 
+    def coarser(self, factor: int) -> "Counts":
+        """Return the counts in intervals of *factor* of these."""
+        bins, index = np.unique(self.bins // factor, return_inverse=True)
+        total = np.zeros(len(bins), np.int64)
+        np.add.at(total, index, self.counts)
+        return Counts(self.width * factor, bins, total)
+
     def per(self, edges: Floats) -> Ints:
         """Return the counts between consecutive *edges*."""
         index = np.searchsorted(edges, self.times, side="right") - 1
@@ -134,7 +141,18 @@ class Level:
 
 
 def counts(store: Store, moment: str, width: float, table: str = "jobs") -> Counts:
-    """Return how many rows of *table* have their *moment* in each interval of *width* seconds."""
+    """
+    Return how many rows of *table* have their *moment* in each interval of *width* seconds.
+
+    Several sections ask for the same ones: rows are counted once, for hours and days by quarters of an hour.
+    """
+    factor, rest = divmod(width, QUARTER)
+    if factor > 1 and not rest:
+        return counts(store, moment, QUARTER, table).coarser(int(factor))
+    return store.once(("counts", moment, width, table), lambda: _counted(store, moment, width, table))
+
+
+def _counted(store: Store, moment: str, width: float, table: str) -> Counts:
     columns = store.arrays(
         f"select cast(floor({moment} / {float(width)!r}) as bigint) as bin, count(*) as n from {table} as t"
         f" where {moment} is not null group by bin order by bin"
@@ -152,25 +170,67 @@ def level(
     before the *period*, the first and the last second, counts from its first on. A level that several
     sections need is summed once.
     """
+    (found,) = levels(store, (weight,), span, table, width=width, period=period)
+    return found
+
+
+def levels(
+    store: Store,
+    weights: Sequence[str],
+    span: tuple[str, str],
+    table: str,
+    *,
+    width: float,
+    period: tuple[float, float],
+) -> tuple[Level, ...]:
+    """Return the `level` of each of *weights*, all from one scan of *table*."""
+    origin, end = period
+    columns = store.arrays(
+        f"select * from {changes(store, weights, span, table, width=width, period=period)} order by bin"
+    )
+    found = {name: np.asarray(column) for name, column in columns.items()}
+    return tuple(
+        _runs(found["bin"], found[f"net{place}"], found[f"area{place}"], width=width, origin=origin, end=end)
+        for place in range(len(weights))
+    )
+
+
+def changes(
+    store: Store,
+    weights: Sequence[str],
+    span: tuple[str, str],
+    table: str,
+    *,
+    width: float,
+    period: tuple[float, float],
+) -> str:
+    """
+    Return the table of the changes in each interval (``bin``) in which there are any, for each of *weights*.
+
+    Of the first weight, ``net0`` is the change, and ``area0`` what it adds to the area under the level until
+    the end of the interval, in weight times seconds; the others likewise.
+    """
     origin, end = period
     begin, finish = span
     inside = f"where {begin} < {end!r} and {finish} > {origin!r}"
+    # Doubles are exact up to 2⁵³; whole numbers times a constant with a point would be decimals, and slow.
+    begun = ", ".join(f"cast({weight} as double) as d{place}" for place, weight in enumerate(weights))
+    ended = ", ".join(f"-cast({weight} as double) as d{place}" for place, weight in enumerate(weights))
+    sums = ", ".join(
+        f"sum(d{place}) as net{place}, {exact_sum(f'd{place} * ((bin + 1) * {width!r} - t)')} as area{place}"
+        for place in range(len(weights))
+    )
     query = f"""
         with edge as (
-            select greatest({begin} - {origin!r}, 0.0) as t, {weight} as d from {table} as begun {inside}
+            select greatest({begin} - {origin!r}, 0.0) as t, {begun} from {table} as begun {inside}
             union all
-            select least({finish}, {end!r}) - {origin!r} as t, -({weight}) as d from {table} as ended {inside}
+            select least({finish}, {end!r}) - {origin!r} as t, {ended} from {table} as ended {inside}
         ), placed as (
-            select cast(floor(t / {width!r}) as bigint) as bin, t, d from edge where t is not null
+            select floor(t / {width!r}) as bin, * from edge where t is not null
         )
-        select bin, cast(sum(d) as double) as net, {exact_sum(f"d * ((bin + 1) * {width!r} - t)")} as area
-        from placed group by bin
+        select cast(bin as bigint) as bin, {sums} from placed group by bin
         """
-    name = f"level_{hashlib.sha256(query.encode()).hexdigest()[:16]}"
-    columns = store.arrays(f"select * from {store.keep(name, query)} order by bin")
-    return _runs(
-        *(np.asarray(columns[name]) for name in ("bin", "net", "area")), width=width, origin=origin, end=end
-    )
+    return store.keep(f"changes_{hashlib.sha256(query.encode()).hexdigest()[:16]}", query)
 
 
 def _runs(bins: Ints, changes: Floats, area: Floats, *, width: float, origin: float, end: float) -> Level:

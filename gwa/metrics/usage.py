@@ -5,6 +5,7 @@ from typing import Final
 
 from gwa.metrics.timeline import Level, exact_sum, level
 from gwa.metrics.window import RUNNING, window
+from gwa.store.peaks import peak_query
 from gwa.store.resources import Resource
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -19,16 +20,11 @@ from {jobs} where run_time >= 0 and {held} > 0)
 """
 """Jobs that held a resource, whether or not it is known how many processors they had."""
 
-PEAK: Final = """
-with edge as (
-    select start_time as t, held as d from {holding} as begun where submit_time is not null
-    union all
-    select end_time as t, -held as d from {holding} as ended where submit_time is not null
-), net as (select t, sum(d) as d from edge group by t),
-busy as (select sum(d) over (order by t) as held from net)
-select cast(max(held) as double) as peak from busy
+EDGES: Final = """
+select start_time as t, cast(held as double) as d from {holding} as begun where submit_time is not null
+union all
+select end_time as t, -cast(held as double) as d from {holding} as ended where submit_time is not null
 """
-"""The most units held at once, at any time of the log."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +54,15 @@ def usage(store: Store, resource: Resource) -> Usage:
     amount = exact_sum(f"{seconds(store)} * held")
     jobs, total = store.row(f"select count(*) as jobs, {amount} as seconds from {holding(store, resource)}")
     stated = getattr(store.system, resource.units)
-    units = stated or store.row(PEAK.format(holding=HOLDING.format(held=resource.held, jobs="all_jobs")))[0]
+    units = stated or _peak(store, resource)
     return Usage(jobs, (total or 0.0) / HOUR, units, not stated, _levels(store, resource))
+
+
+def _peak(store: Store, resource: Resource) -> float | None:
+    """Return the most units held at once, at any time of the log."""
+    edges = EDGES.format(holding=HOLDING.format(held=resource.held, jobs="all_jobs"))
+    peak: float | None = store.row(peak_query(edges))[0]
+    return peak
 
 
 def holding(store: Store, resource: Resource) -> str:

@@ -15,7 +15,6 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.metrics.timeline import exact_sum
 from gwa.report.message import message
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Period, Store, overlap
@@ -263,26 +262,3 @@ def _oldest_age(store: Store, jobs: str) -> float:
 def _where_known(seconds: Floats, work: Floats) -> float:
     """Return where the rising *work* reaches the share that must be known."""
     return float(np.interp(KNOWN * work[-1], np.append(0.0, work), np.append(0.0, seconds)))
-
-
-class Extremes(NamedTuple):
-    """The most processors *busy* at one moment, and the seconds in which more than all were."""
-
-    busy: int
-    above: float
-
-
-def extremes(store: Store, cpus: int, period: Period) -> Extremes:
-    """Return how far the busy processors of *period* went, exactly, and for how long beyond *cpus*."""
-    first, last = period
-    table = f"{present(store)} as present where start_time < {last!r} and end_time > {first!r}"
-    above = exact_sum(f"case when busy > {cpus} then seconds end")
-    busy, seconds = store.row(
-        f"with edge as (select greatest(start_time, {first!r}) as t, n_procs as d from {table}"
-        f" union all select least(end_time, {last!r}) as t, -n_procs as d from {table}),"
-        # Edges at the same moment have the same sum, and all but the last of them no seconds.
-        " level as (select cast(sum(d) over (order by t) as double) as busy,"
-        " lead(t) over (order by t) - t as seconds from edge)"
-        f" select max(busy) as busy, {above} as seconds from level"
-    )
-    return Extremes(int(busy or 0), float(seconds or 0.0))

@@ -12,6 +12,8 @@ hold what resource managers have recorded since: GPUs, energy, nodes, and how a 
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.store.peaks import peak_query
+
 
 @dataclass(frozen=True)
 class Field:
@@ -159,15 +161,12 @@ def ran(jobs: str) -> str:
 UNFINISHED: Final = "run_time is null and status is null and wait_time >= 0 and n_procs >= 1"
 """The condition on jobs that had started, and not ended, when the log did, if it records statuses at all."""
 
-PEAK: Final = f"""
-with edge as (
-    select submit_time + wait_time as t, n_procs as d from jobs
+PEAK: Final = peak_query(f"""
+    select submit_time + wait_time as t, cast(n_procs as double) as d from jobs
     where {UNFINISHED} and exists (select 1 from jobs as other where status is not null)
     union all
-    select start_time as t, n_procs as d from ran where submit_time is not null
+    select start_time as t, cast(n_procs as double) as d from ran where submit_time is not null
     union all
-    select end_time as t, -n_procs as d from ran where submit_time is not null
-), busy as (select sum(d) over (order by t) as busy_procs from edge)
-select max(busy_procs) as peak from busy
-"""
+    select end_time as t, -cast(n_procs as double) as d from ran where submit_time is not null
+""")
 """The maximum number of processors busy at once (thesis, section 4.2: how the size of NGS was determined)."""

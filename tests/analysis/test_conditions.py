@@ -106,9 +106,9 @@ def test_only_the_sections_that_are_needed_are_computed(store, monkeypatch):
     made = []
     section = Analysis.section
 
-    def counted(analysis, store):
+    def counted(analysis, store, **options):
         made.append(analysis.id)
-        return section(analysis, store)
+        return section(analysis, store, **options)
 
     monkeypatch.setattr(Analysis, "section", counted)
     facts = FactsOnDemand(store)

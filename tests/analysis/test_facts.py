@@ -9,7 +9,9 @@ from typing import get_args
 import pytest
 
 import gwa
-from gwa.report.document import Fact, Unit
+from gwa.analysis.base import Chapter, Drawing, analysis
+from gwa.analysis.build import facts
+from gwa.report.document import Fact, Note, Unit
 from gwa.report.formatting import FORMATS
 
 HOME = Path(__file__).parents[2] / "sample_traces"
@@ -126,3 +128,32 @@ def test_what_means_the_same_is_the_same(found):
     for family in ("users", "groups"):
         if f"{family}.half_jobs" in found:
             assert found[f"{family}.half_jobs"].value <= found[f"trace.{family}"].value
+
+
+def test_drawings_are_made_only_where_they_are_shown(make_store):
+    made = []
+
+    def draw():
+        made.append(Note("drawn"))
+        return made[0]
+
+    @analysis("Drawn", Chapter.TRACE, facts=("drawn",))
+    def drawn(_):
+        """Nothing but a drawing."""
+        yield Drawing(draw)
+
+    store = make_store(submit_time=[0.0])
+
+    assert drawn.section(store, is_drawn=False).blocks == ()
+    assert not made
+    assert drawn.section(store).blocks == tuple(made)
+    assert made
+
+
+def test_facts_take_no_queries_for_figures_alone(make_store, monkeypatch):
+    for section in ("utilization", "run_times"):
+        monkeypatch.setattr(f"gwa.analysis.sections.{section}._figure", lambda *_: pytest.fail("a figure"))
+    store = make_store(submit_time=[0.0, 5.0], wait_time=[0.0, 0.0], run_time=[9.0, 9.0], n_procs=[1, 1])
+
+    assert {fact.id for fact in facts(store, "log", "jobs.runtime")} >= {"jobs.runtime.mean"}
+    assert {fact.id for fact in facts(store, "log", "utilization")} >= {"utilization.span_mean"}

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 import gwa
-from gwa.analysis.sections.burstiness import coarsen
 from gwa.metrics.bags import MINH, bag_spans, gaps
 from gwa.metrics.papers import minh2010
 from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010
@@ -74,8 +73,9 @@ def temporal(store, scale, selection):
     """Return the temporal burstiness of the selected jobs, and that of a Poisson process."""
     first = store.row(f"select min(submit_time) from {selection.jobs}")[0]
     table = selection.jobs.removesuffix(" as selected")
-    bins, jobs = coarsen(counts(store, f"(submit_time - {first!r})", 900.0, table), scale // 900)
-    return entropy(jobs, int(bins[-1]) + 1), poisson_entropy(int(jobs.sum()), int(bins[-1]) + 1)
+    arrived = counts(store, f"(submit_time - {first!r})", 900.0, table).coarser(scale // 900)
+    jobs, intervals = arrived.counts, int(arrived.bins[-1]) + 1
+    return entropy(jobs, intervals), poisson_entropy(int(jobs.sum()), intervals)
 
 
 def test_lcg_has_the_rows_of_the_thesis(open_log):

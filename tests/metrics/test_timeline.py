@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.metrics.timeline import Calendar, Counts, counts, level
+from gwa.metrics.timeline import Calendar, Counts, counts, level, levels
 from gwa.store.store import Store
 
 JOBS = st.lists(
@@ -48,6 +48,19 @@ def test_a_level_is_the_average_of_every_second(jobs, width):
     assert busy.mean() == pytest.approx(seconds.mean())
 
 
+@settings(max_examples=20, deadline=None)
+@given(JOBS)
+def test_levels_of_one_scan_are_those_of_a_scan_for_each(jobs):
+    weights, span, period = ("1", "n_procs"), ("start_time", "end_time"), (3.0, 250.0)
+    with store_of(jobs) as store:
+        together = levels(store, weights, span, "ran", width=7.0, period=period)
+        apart = [level(store, weight, span, "ran", width=7.0, period=period) for weight in weights]
+
+    for one, other in zip(together, apart, strict=True):
+        assert one.begins.tolist() == other.begins.tolist()
+        assert one.values.tolist() == other.values.tolist()
+
+
 @settings(max_examples=40, deadline=None)
 @given(JOBS, st.lists(st.integers(-20, 320), min_size=2, max_size=6, unique=True))
 def test_averages_between_edges_are_those_of_the_seconds_observed(jobs, edges):
@@ -85,6 +98,24 @@ def test_counts_include_the_empty_intervals_between(moments):
     expected = np.bincount(np.array(moments) // 60, minlength=last + 1)[first:]
 
     assert found.sample().expand().tolist() == sorted(expected.tolist())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(-9000, 300_000), min_size=1, max_size=40))
+def test_hours_and_days_are_counted_by_the_quarters_of_an_hour(moments):
+    with store_of([(moment, 1, 1) for moment in moments]) as store:
+        found = {width: counts(store, "submit_time", width) for width in (3600.0, 86400.0)}
+
+    for width, counted in found.items():
+        bins, jobs = np.unique(np.array(moments) // int(width), return_counts=True)
+        assert counted.bins.tolist() == bins.tolist()
+        assert counted.counts.tolist() == jobs.tolist()
+        assert counted.times.tolist() == (bins * width).tolist()
+
+
+def test_the_same_counts_are_asked_of_the_engine_once():
+    with store_of([(0, 1, 1), (5000, 1, 1)]) as store:
+        assert counts(store, "submit_time", 900.0) is counts(store, "submit_time", 900.0)
 
 
 def test_days_follow_the_clock_of_the_zone_through_daylight_saving():

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from gwa.analysis.sections.outcomes import outcomes
 from gwa.analysis.sections.performance import performance
 from gwa.analysis.sections.utilization import utilization
+from gwa.metrics.extremes import extremes
 from gwa.metrics.timeline import level
-from gwa.metrics.window import extremes, window
+from gwa.metrics.window import window
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select
 from gwa.util.units import DAY, HOUR
@@ -95,7 +96,7 @@ def test_a_level_of_a_period_is_what_runs_in_it(rows, first, length):
     period = (float(first), float(first + length))
     with to_store(jobs) as store:
         found = level(store, "n_procs", ("start_time", "end_time"), "all_ran", width=600.0, period=period)
-        peak, above = extremes(store, 10, period)
+        peak, above = extremes(store, 10, period, width=600.0)
 
     edges = np.append(np.arange(period[0], period[1], 600.0), period[1])
     slow = [busy(jobs, pair) for pair in itertools.pairwise(edges)]

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import Counts, Floats, Ints, counts, exact_sum
+from gwa.metrics.timeline import Counts, Floats, counts, exact_sum
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number, undefined
 from gwa.report.figures.lines import lines
@@ -77,18 +77,11 @@ def burstiness(store: Store) -> Iterator[Block]:
     yield from _size_blocks(store)
 
 
-def coarsen(arrived: Counts, factor: int) -> tuple[Ints, Ints]:
-    """Return the intervals of *factor* bins that have arrivals, and their arrivals."""
-    bins, index = np.unique(arrived.bins // factor, return_inverse=True)
-    total = np.zeros(len(bins), np.int64)
-    np.add.at(total, index, arrived.counts)
-    return bins, total
-
-
 def _row(arrived: Counts, scale: int) -> tuple[Fact, ...] | None:
     """Return the facts of a *scale* in seconds, None where all arrivals lie in one interval."""
     factor = scale // BIN_SECONDS
-    bins, total = coarsen(arrived, factor)
+    coarse = arrived.coarser(factor)
+    bins, total = coarse.bins, coarse.counts
     intervals = int(bins[-1]) + 1
     if intervals < 2:  # noqa: PLR2004 - one interval has no spread
         return None

@@ -1,8 +1,9 @@
 """How long jobs run."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.base import Chapter, Drawing, analysis
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
@@ -20,7 +21,7 @@ MINIMUM_WHOLE = 0.99
 
 
 @analysis("Run times", Chapter.SIZES, facts=("jobs.runtime",), needs=("run_time",), order=1)
-def run_times(store: Store) -> Iterator[Block]:
+def run_times(store: Store) -> Iterator[Block | Drawing]:
     """Wall-clock time from start to end of the jobs that ran."""
     times = store.sample("run_time", "ran")
     if not times.n:
@@ -29,10 +30,14 @@ def run_times(store: Store) -> Iterator[Block]:
     yield Facts(summary("jobs.runtime", times, "seconds", message("run time")))
     yield Facts(_short_facts(times))
     yield from _limit_note(times)
+    yield Drawing(partial(_figure, store, times))
+
+
+def _figure(store: Store, times: Sample) -> Block:
     kinds = {"sequential": "= 1", "parallel": "> 1"}
     parts = {k: store.sample("run_time", f"(from ran where n_procs {size})") for k, size in kinds.items()}
     curves = {"all": times, **parts} if all(part.n for part in parts.values()) else {"jobs": times}
-    yield cdf(
+    return cdf(
         "run-times",
         "Run time of a job",
         {name: sample.ecdf() for name, sample in curves.items()},

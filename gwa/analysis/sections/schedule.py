@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import QUARTER, Calendar, counts, level
+from gwa.metrics.timeline import QUARTER, Calendar, counts, levels
 from gwa.metrics.window import RUNNING
 from gwa.report.document import Block, Note
 from gwa.report.figures.gantt import Job, gantt, placed
@@ -100,8 +100,8 @@ def _busiest(store: Store) -> tuple[float, float] | None:
     if len(edges) > MAXIMUM_INTERVALS:
         return None
     starting = started.per(edges)
-    running = level(store, "1", RUNNING, "all_ran", width=QUARTER, period=(first, float(edges[-1])))
-    busy = level(store, "n_procs", RUNNING, "all_ran", width=QUARTER, period=(first, float(edges[-1])))
+    period = (first, float(edges[-1]))
+    running, busy = levels(store, ("1", "n_procs"), RUNNING, "all_ran", width=QUARTER, period=period)
     before = running.values[
         np.searchsorted(running.begins, (edges[:-1] - first) // QUARTER, side="right") - 1
     ]

@@ -39,6 +39,8 @@ select {field} as name, row_number() over (order by count(*) desc, {field}) as p
 from jobs where wait_time >= 0 and {field} is not null group by {field} order by place limit {top}
 """
 
+RANKS: Final = "select name, place from {table} order by place"
+
 SIZE_PLACED: Final = f"(select *, {SIZE_CLASS} as place from ran)"  # noqa: S608 - a constant
 """The jobs that ran with the number of their class of size."""
 
@@ -100,10 +102,7 @@ def slowdown(store: Store) -> Iterator[Block]:
     them; slowdowns are of those that ran. The numbers of all jobs are exact; by processors, queue and user,
     values are counted to three significant digits, so that means and quantiles are within half a percent.
     """
-    largest = {
-        name: LARGEST_GROUPS.format(field=field, top=MAXIMUM_ROWS)
-        for name, field in (("queues", "queue_id"), ("users", "user_id"))
-    }
+    largest = {name: _largest(store, field) for name, field in (("queues", "queue_id"), ("users", "user_id"))}
     counted = {name: _value_counts(store, *value, largest) for name, value in VALUES.items()}
     overall = {name: _sample(columns, None, 0) for name, columns in counted.items()}
     if not overall["slowdown"].n:
@@ -130,6 +129,12 @@ def slowdown(store: Store) -> Iterator[Block]:
         if groups:
             yield _table(f"slowdown-{name}", title, groups)
     yield _figure(overall, sizes, exact["slowdown"])
+
+
+def _largest(store: Store, field: str) -> str:
+    """Return the query for the values of *field* with most jobs, which are sought once."""
+    table = store.keep(f"largest_by_{field}", LARGEST_GROUPS.format(field=field, top=MAXIMUM_ROWS))
+    return RANKS.format(table=table)
 
 
 def _class_facts(

@@ -1,10 +1,12 @@
 """How busy the system was."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
-from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.base import Chapter, Drawing, analysis
+from gwa.metrics.extremes import extremes
 from gwa.metrics.timeline import Level, level
-from gwa.metrics.window import LACKING, RUNNING, Cut, Window, extremes, present, recorded, unfinished, window
+from gwa.metrics.window import LACKING, RUNNING, Cut, Window, present, recorded, unfinished, window
 from gwa.report.document import Block, Fact, Facts, Note, Unit
 from gwa.report.figures.series import series
 from gwa.report.formatting import decimal, fraction
@@ -21,7 +23,7 @@ BIN = 600.0
     facts=("utilization", "window"),
     needs=("run_time", "n_procs", "submit_time"),
 )
-def utilization(store: Store) -> Iterator[Block]:
+def utilization(store: Store) -> Iterator[Block | Drawing]:
     """
     Busy processors as a fraction of all, over the time in which the log knows the load.
 
@@ -47,7 +49,7 @@ def utilization(store: Store) -> Iterator[Block]:
     yield Facts(tuple(_span_facts(store, observed, cpus)))
     yield from _remarks(observed, span)
     known = observed.period or (span[0], span[0])
-    yield _figure(store, _busy(store, span), cpus, known)
+    yield Drawing(partial(_figure, store, span, cpus, known))
 
 
 CUT: Mapping[Cut, str] = {
@@ -100,7 +102,7 @@ def _span_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
 
 def _levels(store: Store, cpus: int, period: Period) -> dict[str, float]:
     busy = _busy(store, period)
-    peak, seconds = extremes(store, cpus, period)
+    peak, seconds = extremes(store, cpus, period, width=BIN)
     return {
         "mean": busy.mean() / cpus,
         "min": float(busy.values.min()) / cpus,
@@ -155,7 +157,8 @@ def _remarks(observed: Window, span: Period) -> Iterator[Note]:
         )
 
 
-def _figure(store: Store, busy: Level, cpus: int, known: Period) -> Block:
+def _figure(store: Store, span: Period, cpus: int, known: Period) -> Block:
+    busy = _busy(store, span)
     times, mean, low, high = busy.points()
     return series(
         "utilization",
