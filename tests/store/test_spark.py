@@ -258,7 +258,7 @@ def test_says_in_one_line_what_is_wrong(tmp_path):
 
     for words in (("--where", "no_such > 1"), ("--where", "1; drop table jobs")):
         done = gwa_says("facts", tmp_path / "tiny.parquet", "--engine", "spark", *words)
-        assert (done.returncode, done.stdout) == (1, "")
+        assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1
     done = gwa_says("facts", tmp_path / "tiny.parquet", "--engine", "spark", "--only", "trace")
     assert (done.returncode, done.stderr) == (0, "")
