@@ -12,6 +12,7 @@ from gwa.analysis.profile import COLUMNS, counted_queries, section_costs
 
 def test_rows_and_queries_are_those_of_the_engine(make_store):
     store = make_store(run_time=[float(number) for number in range(1000)])
+    assert store.known["run_time"] == 1000  # a query that is made once for all samples
     with counted_queries(store) as cost:
         store.row("select count(*) from jobs where run_time >= 0")
         store.sample("run_time")

@@ -153,9 +153,13 @@ def _settings(engine: Engine) -> dict[str, str]:
 
 def _stop_session(session: "SparkSession") -> None:
     """Stop the session, and wait until Java has cleaned up."""
-    process = getattr(session.sparkContext._gateway, "proc", None)  # noqa: SLF001 - nothing else knows it
+    gateway = session.sparkContext._gateway  # noqa: SLF001 - nothing else knows it
     session.stop()
-    if process:
+    if not gateway:
+        return
+    # Java is told of each of its objects that Python gives up; when it is gone, that would be an error.
+    gateway.shutdown()
+    if process := getattr(gateway, "proc", None):
         process.stdin.close()
         process.wait()
 
