@@ -13,7 +13,7 @@ FREE, RUNNING, LAST = 0, 1, 2
 Columns = TypeVar("Columns", bound=tuple[Any, ...])
 
 FEW: Final = 2_000
-"""Of so many jobs the loop is over before its compiled form, which takes most of a second, is loaded."""
+"""Up to this many jobs, the loop ends before its compiled form, which takes most of a second, is loaded."""
 
 
 class Work(NamedTuple):

@@ -25,7 +25,7 @@ _ENOUGH = 20
 """After so many replicates that are as far, p is known well enough (Besag & Clifford 1991)."""
 
 _STRETCH = 8
-"""At each so many-th value tails are compared before all of their values are."""
+"""Tails are first compared at every eighth value, and only then at all of them."""
 
 _SLACK = 1e-12
 
@@ -85,8 +85,8 @@ def _nearest(sample: Sample, places: Ints, above: Ints, resolution: float) -> tu
     """
     Return from which of *places* on values are nearest to their law, its exponent less 1, and KS.
 
-    The exponents are those of greatest likelihood. Exact, though most tails are looked at in a few places
-    only, where they are farther from their law than another is anywhere.
+    The exponents are those of maximum likelihood. The result is exact although most tails are compared in a
+    few places only: there they are already farther from their law than another tail is anywhere.
     """
     first = int(places[0])
     x, counts, starts = sample.values[first:], sample.counts[first:], places - first

@@ -33,7 +33,7 @@ WHOLE: Final = frozenset({"jobs", "ran"})
 """The views whose samples several sections ask for."""
 
 SURELY: Final = 4
-"""Engines estimate a number of distinct values to some 10 %; so many times too many are no error."""
+"""Engines estimate numbers of distinct values to some 10 %: this many times the limit is surely beyond it."""
 
 SIGNIFICANT_BITS: Final = (16, 11, 6)
 """To how many bits values are rounded where they are too many; of 6 bits, doubles have fewer."""
@@ -154,7 +154,7 @@ class Queries:
 
 def _to_bits(values: str, bits: int) -> str:
     """
-    Return the source of *values*, each rounded to so many significant *bits*: exact if it has no more.
+    Return the source of *values*, each rounded to *bits* significant bits: unchanged if it has no more.
 
     Their scales are made in a query of their own: within a case they would be computed twice.
     """
