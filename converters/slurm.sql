@@ -3,6 +3,7 @@ title = "Slurm accounting: what sacct prints"
 files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
+joined_by = "split_part(jobid, '.', 1)"
 needs = "ask sacct for times, as in sacct -P -o JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
 missing = [""]
@@ -127,11 +128,11 @@ jobname = "varchar"
 # In Unix seconds; NaN is what is no time.
 "time_of(x)" = '''
 case
-    when x is null or x in ('Unknown', 'None', 'N/A') then null
-    when length(x) = 19 and getvariable('zone') = 'UTC' then
+    when strlen(x) = 19 and getvariable('zone') = 'UTC' then
         coalesce(epoch(try_cast(x as timestamp)), double 'nan')
+    when x is null or x in ('Unknown', 'None', 'N/A') then null
     -- Of two possible times the first: an hour earlier there was but one.
-    when length(x) = 19 then coalesce(
+    when strlen(x) = 19 then coalesce(
         least(
             epoch(timezone(getvariable('zone'), try_cast(x as timestamp))),
             epoch(timezone(getvariable('zone'), try_cast(x as timestamp) - interval 1 hour)) + 3600
@@ -146,8 +147,10 @@ end
 '''
 # The stamp of a time, or none where it is one of the first day of 1970.
 "moment(x)" = "case when x not between 0 and 86400 then x end"
+# The number before suffixes.
+"number_of(x)" = "try_cast(regexp_extract(x, '^([\\d.]+)[KMGTPE]?[cn]?$', 1) as double)"
 # In kilobytes; plain numbers are bytes.
-"kilobytes(x)" = "try_cast(rtrim(x, 'KMGTPE') as double) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)"
+"kilobytes(x)" = "number_of(x) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)"
 # In seconds; NaN is what is no duration.
 "duration_of(x)" = '''
 case
@@ -157,27 +160,33 @@ case
     when x is not null then coalesce(try_cast(x as double), double 'nan')
 end
 '''
+# Without the suffix that says that it is a CPU's or a node's.
+"total_of(x)" = "case when right(x, 1) in ('c', 'n') then left(x, -1) else x end"
 # A number with a suffix of 1024s, and one that says of what; NaN is what is none.
 "amount_of(x)" = '''
 coalesce(
     try_cast(x as double),
-    try_cast(rtrim(x, 'KMGTPcn') as double) * pow(1024, strpos('KMGTP', right(rtrim(x, 'cn'), 1))),
-    case when x is not null and rtrim(x, 'cn') <> '?' then double 'nan' end
+    number_of(x) * pow(1024, strpos('KMGTP', right(total_of(x), 1))),
+    case when x is not null and total_of(x) <> '?' then double 'nan' end
 )
 '''
 # The GPUs of each type in a list of resources, as TYPE=NUMBER.
-"gpu_kinds(tres)" = "regexp_extract_all(tres, '(?:^|,)gres/gpu:([^=,]+=\\d+)', 1)"
+"gpu_kinds(tres)" = '''
+case when contains(tres, 'gres/gpu:') then regexp_extract_all(tres, '(?:^|,)gres/gpu:([^=,]+=\d+)', 1) end
+'''
 "gpus_of(tres)" = '''
-greatest(
-    try_cast(regexp_extract(tres, '(?:^|,)gres/gpu=(\d+)', 1) as double),
-    list_sum(list_transform(gpu_kinds(tres), lambda kind: cast(split_part(kind, '=', 2) as double)))
-)
+case
+    when contains(tres, 'gres/gpu') then greatest(
+        try_cast(regexp_extract(tres, '(?:^|,)gres/gpu=(\d+)', 1) as double),
+        list_sum(list_transform(gpu_kinds(tres), lambda kind: cast(split_part(kind, '=', 2) as double)))
+    )
+end
 '''
 # In joules; from 2^63 on, a number says that there is none.
 "joules(x)" = '''
 case
-    when try_cast(rtrim(x, 'KMGTPE') as double) between 1e-9 and 9e18
-        then try_cast(rtrim(x, 'KMGTPE') as double) * pow(1000, strpos('KMGTPE', right(x, 1)))
+    when number_of(x) between 1e-9 and 9e18
+        then number_of(x) * pow(1000, strpos('KMGTPE', right(x, 1)))
 end
 '''
 --- */
@@ -192,10 +201,11 @@ with parsed as materialized (
         time_of(start_) as started,
         time_of(end_) as ended,
         time_of(eligible) as ready,
-        case when is_step then coalesce(started, submitted, ended) else submitted end as begun,
-        kilobytes(maxrss)
-        * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1) as footprint,
         nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)mem=([\d.]+[KMGTPE]?)', 1)), 0) as total,
+        coalesce(
+            total,
+            kilobytes(maxrss) * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1)
+        ) as footprint,
         coalesce(
             total,
             nullif(kilobytes(averss) * try_cast(ntasks as double), 0),
@@ -229,6 +239,7 @@ repeated as (
 dated as (
     select
         parsed.*,
+        case when is_step then coalesce(started, submitted, ended) else submitted end as begun,
         not is_step and begun > 3900 + max(coalesce(ended, started, begun)) filter (where not is_step) over earlier
             as is_other
     from parsed
@@ -259,16 +270,10 @@ folded as (
         job,
         coalesce(nth, 0) as nth,
         count(*) as rows,
-        max(coalesce(total, footprint)) as footprint,
+        max(footprint) as footprint,
         case when not bool_or(peak is null and footprint > 0) then max(peak) end as peak,
         max(gpu_peak) as gpu_peak,
-        max_by(
-            {
-                'file_no': file_no, 'line': line,
-                'submitted': submitted, 'started': started, 'ended': ended, 'ready': ready
-            },
-            coalesce(place, 0)
-        ) filter (where not is_step) as last
+        max_by({'file_no': file_no, 'line': line}, coalesce(place, 0)) filter (where not is_step) as last
     from parsed
     left join placed using (file_no, line)
     where reason is null
@@ -289,17 +294,21 @@ refused as (
 measured as (
     select
         source.*,
-        folded.job,
+        source.jobid as job,
         folded.rows,
         folded.footprint,
         folded.peak,
         folded.gpu_peak,
-        moment(last.submitted) as submitted,
-        moment(last.started) as started,
-        moment(last.ended) as ended,
-        moment(last.ready) as ready,
+        moment(time_of(submit)) as submitted,
+        moment(time_of(start_)) as started,
+        moment(time_of(end_)) as ended,
+        moment(time_of(eligible)) as ready,
         duration_of(coalesce(elapsedraw, elapsed)) as lasted,
-        amount_of(coalesce(alloccpus, ncpus, nullif(regexp_extract(alloctres, '(^|,)cpu=(\d+)', 2), ''))) as cpus,
+        case
+            when coalesce(alloccpus, ncpus) is null
+                then try_cast(regexp_extract(alloctres, '(?:^|,)cpu=(\d+)', 1) as double)
+            else amount_of(coalesce(alloccpus, ncpus))
+        end as cpus,
         amount_of(reqcpus) as wanted,
         amount_of(nnodes) as nodes,
         coalesce(nullif(gpu_kinds(alloctres), []), nullif(gpu_kinds(reqtres), [])) as kinds
@@ -381,7 +390,10 @@ select
     coalesce(
         joules(nullif(consumedenergyraw, '')),
         joules(nullif(consumedenergy, '')),
-        joules(nullif(regexp_extract(alloctres, '(?:^|,)energy=([\d.]+[KMGTPE]?)', 1), ''))
+        case
+            when contains(alloctres, 'energy=')
+                then joules(regexp_extract(alloctres, '(?:^|,)energy=([\d.]+[KMGTPE]?)', 1))
+        end
     ) as energy,
     ready as eligible_time,
     qos,

@@ -59,6 +59,15 @@ def map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, stric
     return refused
 
 
+def grouping_megabytes(rows: int) -> int:
+    """
+    Return the engine's memory in which so many *rows* of a source are grouped as a whole.
+
+    With less, a join writes the rows themselves to disk, which takes longer than all of the rest.
+    """
+    return ceil((BYTES_BESIDE_ROWS + rows * BYTES_OF_ROW) / 1e6)
+
+
 def map_whole_source(
     store: Store, query: JobQuery, heads: Sequence[FileHead], files: Sequence[Path], *, strict: bool
 ) -> RowCounts:

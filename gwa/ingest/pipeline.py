@@ -15,7 +15,7 @@ import duckdb
 from gwa.errors import DefinitionError, TraceError
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.mapping import JobQuery, map_batch, map_whole_source
+from gwa.ingest.mapping import JobQuery, grouping_megabytes, map_batch, map_whole_source
 from gwa.ingest.pieces import TablePieces
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
@@ -47,8 +47,8 @@ Columns that a SELECT may yield besides the fields: for tables beside ``jobs``, 
 ``remarks`` is a list of texts ``name: meaning`` on decisions made for a job; they are counted as repairs.
 """
 
-MEMORY_LIMIT_MB: Final = {"row": 200, "trace": 300}
-"""Memory for the engine while a source is read, by scope: for a batch of rows, or to group all rows."""
+READING_MEGABYTES: Final = {"row": 200, "trace": 300}
+"""Memory for the engine while a source is read, by scope: its rows are mapped meanwhile, or kept."""
 
 
 def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> None:
@@ -71,14 +71,17 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
     starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
     query = _prepare_tables(store, spec, header, options)
     total = RowCounts()
-    limit = MEMORY_LIMIT_MB[spec.scope]
-    with limited_memory(store.connection, options.engine, limit, MEMORY_OF_READING):
+    needed = READING_MEGABYTES[spec.scope]
+    with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
         if checkpoint:
             checkpoint.resume(fresh, stored)
             read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
             total.add(_map_checkpoint(store, checkpoint, spec, query, starts, strict=options.strict))
         else:
             total.add(_map_while_reading(store, fresh, spec, query, starts, options))
+    if spec.scope == "trace":
+        needed = max(needed, grouping_megabytes(total.rows))
+    with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
         if spec.scope == "trace":
             rows = checkpoint.parquet_files("source") if checkpoint else []
             total.add(map_whole_source(store, query, files, rows, strict=options.strict))

@@ -12,7 +12,9 @@ from gwa.ingest.staging import part_condition
 from tests.conftest import HOME
 from tests.mutation import CHANGES, FEW, mutated
 
-JOINED = pytest.mark.parametrize("name", ["condor", "lsf", "lsf-bjobs", "pbs", "pbs-json", "pbs-qstat"])
+JOINED = pytest.mark.parametrize(
+    "name", ["condor", "lsf", "lsf-bjobs", "pbs", "pbs-json", "pbs-qstat", "slurm"]
+)
 """The formats whose rows say which of them are of one job."""
 
 
@@ -35,7 +37,7 @@ def content(path, name):
 def content_in_parts(path, name):
     """Return the same of a log each row of which takes so much memory that there are parts, and how many."""
     with (
-        patch.object(mapping, "BYTES_OF_ROW", 10**8),
+        patch.object(mapping, "BYTES_OF_ROW", 10**9),
         patch.object(mapping, "part_condition", wraps=part_condition) as condition,
     ):
         return content(path, name), condition.call_count

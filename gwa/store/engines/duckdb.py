@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from gwa.store.engines.base import Answer, Parameters
-from gwa.store.engines.config import MEMORY_OUTSIDE_ENGINE, Engine
+from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, MEMORY_OUTSIDE_ENGINE, Engine, parse_size
 from gwa.util import interrupts
 
 if TYPE_CHECKING:
@@ -109,15 +109,16 @@ def limited_memory(
     beside: int = MEMORY_OUTSIDE_ENGINE,
 ) -> Iterator[None]:
     """
-    Set the memory limit of *database* while rows are streamed through it.
+    Set the memory limit of *database* while rows are streamed through it or grouped.
 
     More than *megabytes* would be used for blocks that are not read again. Each thread needs memory
-    for a block of text in addition. Where the user has set a limit for the process, the database gets what
-    is left *beside* so many bytes.
+    for a block of text in addition; the default limit is not exceeded. Where the user has set a limit for
+    the process, the database gets what is left *beside* so many bytes.
     """
     engine = engine or Engine()
-    streaming = f"{megabytes + 64 * _threads(database)}MB"
-    database.execute(f"set memory_limit = '{engine.limit_beside(beside) if engine.memory else streaming}'")
+    streaming = min((megabytes + 64 * _threads(database)) * 10**6, parse_size(DEFAULT_MEMORY_LIMIT))
+    limit = engine.limit_beside(beside) if engine.memory else f"{streaming}B"
+    database.execute(f"set memory_limit = '{limit}'")
     try:
         yield
     finally:
