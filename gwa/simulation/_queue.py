@@ -12,8 +12,8 @@ FREE, RUNNING, LAST = 0, 1, 2
 
 Columns = TypeVar("Columns", bound=tuple[Any, ...])
 
-FEW: Final = 2_000
-"""Up to this many jobs, the loop ends before its compiled form, which takes most of a second, is loaded."""
+FEW: Final = 4_000
+"""Up to this many jobs, the loop ends before its compiled form is loaded, which takes .9 s and 150 MB."""
 
 
 class Work(NamedTuple):
@@ -85,7 +85,7 @@ def _run_events(work: Work, queue: QueueState, backfills: bool) -> None:  # noqa
         while running[0][0] <= now:
             job = heappop(running)[1]
             queue.counters[FREE] += procs[job]
-            _remove_running(queue, job)
+            _remove_running(queue, job, queue.start[job] + work.estimate[job])
         while arrived < n and submit[arrived] <= now:
             _insert(queue, work.rank, arrived)
             arrived += 1
@@ -137,27 +137,36 @@ def _insert(queue: QueueState, rank: Floats, job: int) -> None:
 
 def _add_running(queue: QueueState, job: int, end: float) -> None:
     """Add *job*, which is expected to end at *end*, to the running jobs."""
-    expected, running_jobs = queue.expected, queue.running_jobs
-    place = queue.counters[RUNNING]
-    while place > 0 and expected[place - 1] > end:
-        expected[place] = expected[place - 1]
-        running_jobs[place] = running_jobs[place - 1]
-        place -= 1
+    expected, running_jobs, count = queue.expected, queue.running_jobs, queue.counters[RUNNING]
+    place = _count_until(expected, count, end)
+    expected[place + 1 : count + 1] = expected[place:count]
+    running_jobs[place + 1 : count + 1] = running_jobs[place:count]
     expected[place] = end
     running_jobs[place] = job
     queue.counters[RUNNING] += 1
 
 
-def _remove_running(queue: QueueState, job: int) -> None:
-    """Remove a running *job*."""
+def _remove_running(queue: QueueState, job: int, end: float) -> None:
+    """Remove a running *job*, which was expected to end at *end*."""
     expected, running_jobs, count = queue.expected, queue.running_jobs, queue.counters[RUNNING]
-    place = 0
+    place = _count_until(expected, count, end) - 1
     while running_jobs[place] != job:
-        place += 1
-    for later in range(place, count - 1):
-        expected[later] = expected[later + 1]
-        running_jobs[later] = running_jobs[later + 1]
+        place -= 1
+    expected[place : count - 1] = expected[place + 1 : count]
+    running_jobs[place : count - 1] = running_jobs[place + 1 : count]
     queue.counters[RUNNING] -= 1
+
+
+def _count_until(expected: Floats, count: int, end: float) -> int:
+    """Return how many of the first *count* ends, which are in order, are no later than *end*."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if expected[middle] <= end:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def _shadow_time(queue: QueueState, procs: Integers, need: int) -> tuple[float, int]:
