@@ -167,6 +167,8 @@ def test_the_figures_of_a_trace_are_seen(site):
     site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
     pictures = site.locator(".figures img")
     expect(pictures.first).to_be_visible()
+    # Each is waited for: a page is there before its pictures are.
+    pictures.evaluate_all("all => Promise.all(all.map((one) => one.decode()))")
     assert pictures.evaluate_all("all => all.every((one) => one.naturalWidth > 0 && one.alt)")
 
 
