@@ -147,8 +147,8 @@ end
 '''
 # The stamp of a time, or none where it is one of the first day of 1970.
 "moment(x)" = "case when x not between 0 and 86400 then x end"
-# The number before suffixes.
-"number_of(x)" = "try_cast(regexp_extract(x, '^([\\d.]+)[KMGTPE]?[cn]?$', 1) as double)"
+# The number before a suffix.
+"number_of(x)" = "try_cast(regexp_extract(x, '^([\\d.]+)[KMGTPE]?$', 1) as double)"
 # In kilobytes; plain numbers are bytes.
 "kilobytes(x)" = "number_of(x) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)"
 # In seconds; NaN is what is no duration.
@@ -166,7 +166,8 @@ end
 "amount_of(x)" = '''
 coalesce(
     try_cast(x as double),
-    number_of(x) * pow(1024, strpos('KMGTP', right(total_of(x), 1))),
+    try_cast(regexp_extract(x, '^([\d.]+)[KMGTP]?[cn]?$', 1) as double)
+    * pow(1024, strpos('KMGTP', right(total_of(x), 1))),
     case when x is not null and total_of(x) <> '?' then double 'nan' end
 )
 '''
