@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
 
 import numpy as np
-import scipy  # imports scipy.optimize, which is slow, at its first use
 from numpy.typing import ArrayLike
 
 from gwa.errors import ModelError
@@ -15,6 +14,7 @@ from gwa.statistics.distribution import Distribution
 from gwa.statistics.distributions import Normal
 from gwa.statistics.gamma import Gamma
 from gwa.statistics.sample import Floats
+from gwa.statistics.search import minimize_simplex
 from gwa.statistics.weibull import Weibull
 
 D = TypeVar("D", bound=Distribution)
@@ -125,7 +125,4 @@ def minimize_loss(distribution: D, loss: Callable[[D], float]) -> D:
 
     values = np.array(list(distribution.values().values()))
     start: Floats = np.where(positive, np.log(np.where(positive, values, 1.0)), values)
-    result = scipy.optimize.minimize(
-        loss_at, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-6}
-    )
-    return with_parameters(np.asarray(result.x))
+    return with_parameters(minimize_simplex(loss_at, start.tolist(), tolerance=1e-6))

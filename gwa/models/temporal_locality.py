@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Annotated, Self
 
 import numpy as np
-import scipy  # imports scipy.optimize, which is slow, at its first use
 
 from gwa.models.parameters import Parameters, Quantity
 from gwa.statistics.sample import Floats, Ints, Sample
+from gwa.statistics.search import root
 from gwa.statistics.zipf import Zipf
 
 MAXIMUM_EXPONENT = 50.0
@@ -36,14 +36,8 @@ class LabelRuns(Parameters):
         low, high = (Zipf(exponent, longest).mean() for exponent in (MAXIMUM_EXPONENT, 0.0))
         if not low < mean < high:
             return cls(MAXIMUM_EXPONENT if mean <= low else 0.0, longest)
-        return cls(
-            float(
-                scipy.optimize.brentq(
-                    lambda exponent: Zipf(exponent, longest).mean() - mean, 0.0, MAXIMUM_EXPONENT
-                )
-            ),
-            longest,
-        )
+        exponent = root(lambda exponent: Zipf(exponent, longest).mean() - mean, 0.0, MAXIMUM_EXPONENT)
+        return cls(float(exponent), longest)
 
     @cached_property
     def cdf(self) -> Floats:

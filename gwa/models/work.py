@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-import scipy  # imports scipy.optimize, which is slow, at its first use
 
 from gwa.errors import ModelError
 from gwa.statistics.sample import Floats, Ints
+from gwa.statistics.search import root
 from gwa.store.store import Store
 
 CALIBRATION_JOBS: Final = 1 << 18
@@ -65,7 +65,7 @@ def stretch(procs: Ints, run_time: Floats, mean_work: float, final: Callable[[Fl
     bound = float(np.log(MAXIMUM_STRETCH))
     if not mean_work > 0 or excess(-bound) > 0 or excess(bound) < 0:
         return 1.0
-    return float(np.exp(scipy.optimize.brentq(excess, -bound, bound, xtol=1e-5)))
+    return float(np.exp(root(excess, -bound, bound, 1e-5)))
 
 
 def known_gap(gap: float | None) -> float:

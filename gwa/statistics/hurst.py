@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaincc, zeta
 
-from gwa.statistics.numeric import floats, minimize
+from gwa.statistics.numeric import floats
 from gwa.statistics.sample import Floats
+from gwa.statistics.search import minimize
 
 _MIN_BINS = 128
 _MIN_BLOCKS = 10

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gwa.statistics.distribution import NONNEGATIVE, Batched, Distribution, FitError, require, unshifted
-from gwa.statistics.numeric import at_least_zero, average, coarse, dot, floats, log, minimize
+from gwa.statistics.numeric import at_least_zero, average, coarse, dot, floats, log
 from gwa.statistics.sample import Floats, Sample
+from gwa.statistics.search import minimize
 
 _NEARLY_EXPONENTIAL = 1e-9
 _MIN_SHAPE = -0.5

@@ -11,8 +11,9 @@ from scipy.special import zeta
 
 from gwa.statistics.distribution import COUNTING, Distribution, FitError, require
 from gwa.statistics.goodness import ks
-from gwa.statistics.numeric import dot, floats, log, minimize
+from gwa.statistics.numeric import dot, floats, log
 from gwa.statistics.sample import Floats, Sample
+from gwa.statistics.search import minimize
 
 _MAX_EXPONENT = 50.0
 _TOLERANCE = 1e-6

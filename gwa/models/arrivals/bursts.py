@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 import numpy as np
-import scipy  # imports scipy.optimize, which is slow, at its first use
 
 from gwa.models.arrival_process import Arrivals, sample_gaps
 from gwa.models.draws import MIDPOINTS, Scaled, block_sizes
@@ -14,6 +13,7 @@ from gwa.models.parameters import Quantity, positive
 from gwa.models.rounding import fit_rounded, truncate_above
 from gwa.statistics.pareto import GeneralizedPareto
 from gwa.statistics.sample import Floats, Ints
+from gwa.statistics.search import root
 from gwa.store.store import Store
 
 MINIMUM_TAIL, MAXIMUM_TAIL = 1.1, 100.0
@@ -69,7 +69,7 @@ class Bursts(Arrivals):
         def excess(logarithm: float) -> float:
             return replace(self, gap=math.exp(logarithm), longest=longest).mean_between() - mean
 
-        logarithm = scipy.optimize.brentq(excess, math.log(mean / 1e3), math.log(mean * 1e9))
+        logarithm = root(excess, math.log(mean / 1e3), math.log(mean * 1e9))
         return replace(self, gap=math.exp(logarithm), longest=longest)
 
     def mean_between(self) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Self, TypeAlias
 
 import numpy as np
-import scipy  # imports scipy.optimize, which is slow, at its first use
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
@@ -20,6 +19,7 @@ from gwa.statistics.distribution import FitError
 from gwa.statistics.distributions import Lognormal
 from gwa.statistics.kmeans import kmeans, silhouettes
 from gwa.statistics.sample import Floats, Sample
+from gwa.statistics.search import root
 from gwa.store.schema import LONGEST
 from gwa.store.store import Store
 
@@ -183,7 +183,7 @@ def _fit_rate(store: Store) -> float | None:
     # The ratio of each quarter to the quarter before is the same, and less than 1.
     if not float(excess.sum()) > 0:
         return None
-    ratio = scipy.optimize.brentq(lambda ratio: float((excess * ratio**quarter).sum()), 0.0, 1.0)
+    ratio = root(lambda ratio: float((excess * ratio**quarter).sum()), 0.0, 1.0)
     return -SCHEDULING_CLASSES * math.log(ratio)
 
 
