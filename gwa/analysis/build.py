@@ -58,6 +58,7 @@ def build(
         for analysis in analyses()
         if (analysis.is_wanted(store) if only is None else analysis.id in only)
     ]
+    store.settle()
     sections = []
     with progress.step("analysing", len(wanted)) as bar:
         for analysis in wanted:

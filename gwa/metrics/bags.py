@@ -145,14 +145,17 @@ def neighbours_table(store: Store, definition: Definition) -> str:
     keys, user_known = ", ".join(key), f"{key[0]} is not null"
     same = " and ".join(f"counted.{name} is not distinct from kind.{name}" for name in key)
     before, after = "submit_time - lag(submit_time) over w", "lead(submit_time) over w - submit_time"
-    condition, partition = f"submit_time is not null and {definition.where}", "partition by alike "
+    condition = f"submit_time is not null and {definition.where}"
     if definition.contiguous:
         before = f"case when alike = lag(alike) over w then {before} end"
         after = f"case when alike = lead(alike) over w then {after} end"
-        partition = ""
     else:
         condition += f" and {user_known}"
     counted = f"(select job_id, submit_time, run_time, {keys} from jobs where {condition}) as counted"
+    rows = f"select job_id, submit_time, run_time, alike from {counted} inner join kind on {same}"
+    source, window = f"({rows}) as joined", "partition by alike order by submit_time, job_id"
+    if definition.contiguous:
+        source, window = store.sorted_rows(rows, "submit_time, job_id")
     # The number is negative where the user is unknown: such jobs separate others, and are then removed.
     number = f"row_number() over (order by {keys})"
     return store.keep(
@@ -163,7 +166,7 @@ def neighbours_table(store: Store, definition: Definition) -> str:
             from (select distinct {keys} from {counted}) as different
         ), timed as (
             select job_id, submit_time, run_time, alike, {before} as before, {after} as after
-            from {counted} inner join kind on {same} window w as ({partition}order by submit_time, job_id)
+            from {source} window w as ({window})
         )
         select * from timed where alike > 0
         """,

@@ -111,6 +111,16 @@ class Queries:
             return False
         return bool(self.row(f"select approx_count_distinct({expression}) as n from {table}")[0] >= many)
 
+    def sorted_rows(self, rows: str, order: str) -> tuple[str, str]:
+        """
+        Return the source of the query *rows* in an *order*, and what windows over it say of their own.
+
+        Where the engine keeps the order, that is nothing: a window would sort all again, and slower.
+        """
+        if self.database.keeps_order:
+            return f"({rows} order by {order}) as ordered", ""
+        return f"({rows}) as ordered", f"order by {order}"
+
     def keep(self, name: str, select: str) -> str:
         """Run *select* the first time, keep what it yields as table *name* until closing; return the name."""
         if name not in self._temporary:

@@ -48,6 +48,9 @@ Period = tuple[float, float]
 COUNT: Final = re.compile(r"[0-9]{1,18}")
 """A number of rows in the account."""
 
+SMALL: Final = 10_000
+"""A trace of no more jobs is kept in tables while it is analysed, in a few megabytes."""
+
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
 
@@ -83,6 +86,7 @@ class Store(Queries):
         self.period: Period | None = None
         """The first second of the period that the trace is filtered by, and the first one after it."""
         self._parquet: tuple[Sequence[str], Engine] | None = None
+        self._is_settled = False
 
     @classmethod
     def create(cls, path: Path | None = None, engine: Engine | None = None) -> Self:
@@ -172,6 +176,20 @@ class Store(Queries):
             f"select * from ({self._all_jobs}) as whole where ({condition}\n)",
         )
         return part
+
+    def settle(self) -> None:
+        """
+        Keep the jobs of a small trace as tables until the store is closed.
+
+        A query of few jobs takes a third of the time then: views of 41 columns take longer to expand.
+        """
+        if self._is_settled or self._parquet or self.row("select count(*) as n from all_jobs")[0] > SMALL:
+            return
+        self._is_settled = True
+        for name in ("all_jobs", "jobs", "all_ran", "ran"):
+            self.connection.execute(f"create temp table settled as from {name}")
+            self.connection.execute(f"drop view if exists temp.{name}")
+            self.connection.execute(f"alter table settled rename to {name}")
 
     @property
     def is_closed(self) -> bool:

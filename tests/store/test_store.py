@@ -115,6 +115,33 @@ def test_what_was_asked_once_is_asked_again_of_other_jobs(make_store):
     assert store.sample("run_time").values.tolist() == [2]
 
 
+VIEWS = ("jobs", "all_jobs", "ran", "all_ran")
+
+
+@pytest.mark.parametrize("where", ["made", "opened", "part"])
+def test_settled_jobs_are_those_that_were_shown(where, make_store, written):
+    store = make_store(**JOBS) if where == "made" else Store.open(written)
+    part = store.filtered("n_procs > 1", (1e9, 1e9 + 30)) if where == "part" else store
+    shown = [part.rows(f"select * from {name} order by job_id") for name in VIEWS]
+
+    part.settle()
+
+    assert [part.rows(f"select * from {name} order by job_id") for name in VIEWS] == shown
+    assert {name for (name,) in part.rows("select view_name from duckdb_views() where temporary")} & {
+        *VIEWS
+    } == set()
+    assert part.filtered("n_procs > 2").rows("select n_procs from jobs") == ([] if part.period else [(4,)])
+
+
+def test_many_jobs_are_not_settled(make_store, monkeypatch):
+    monkeypatch.setattr("gwa.store.store.SMALL", 2)
+    store = make_store(**JOBS)
+
+    store.settle()
+
+    assert ("ran",) in store.rows("select view_name from duckdb_views() where temporary")
+
+
 def test_gives_frames_arrays_and_arrow(make_store):
     store = make_store(**JOBS)
     assert store.frame("select user_id from jobs").user_id.tolist()[:2] == ["a", "b"]

@@ -180,11 +180,11 @@ def mean_repetitions(
     )
     values = ", ".join(f"{expression} as v{place}" for place, expression in enumerate(expressions))
     runs = ", ".join(f"count(*) filter (where b{place}) as runs{place}" for place in range(len(expressions)))
-    jobs, *run_counts = store.row(
-        f"select count(*) as jobs, {runs} from (select {begins} from"
-        f" (select submit_time, job_id, {values} from {selection.jobs}) as valued"
-        " window w as (order by submit_time, job_id)) as marked"
+    ordered, window = store.sorted_rows(
+        f"select submit_time, job_id, {values} from {selection.jobs}", "submit_time, job_id"
     )
+    marked = f"(select {begins} from {ordered} window w as ({window})) as marked"
+    jobs, *run_counts = store.row(f"select count(*) as jobs, {runs} from {marked}")
     return [jobs / int(count) if jobs else math.nan for count in run_counts]
 
 

@@ -32,6 +32,8 @@ class Database(Protocol):
     """An engine with the jobs of one trace; analyses query the store, which queries the engine."""
 
     name: str
+    keeps_order: bool
+    """Whether rows stay in the order in which a subquery sorts them, also for windows that state none."""
 
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
         """Return the result of a query in DuckDB's dialect."""

@@ -22,6 +22,7 @@ class Duck:
     """The database behind a connection of DuckDB."""
 
     name = "duckdb"
+    keeps_order = True
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Wrap an open *connection*, which its owner closes, and which Ctrl-C interrupts."""

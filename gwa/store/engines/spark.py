@@ -54,6 +54,7 @@ class Spark:
     """The jobs of one trace in Spark; its views are invisible to other traces in the same process."""
 
     name = "spark"
+    keeps_order = False
 
     def __init__(
         self, session: "SparkSession", connection: duckdb.DuckDBPyConnection, local_tables: Collection[str]
