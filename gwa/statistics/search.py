@@ -64,14 +64,15 @@ def root(function: Callable[[float], float], low: float, high: float, tolerance:
 
 
 def _root_step(before: _Point, best: _Point, opposite: _Point) -> float | None:
-    """Return the step from *best* to the zero of the line, or of the hyperbola, through the points."""
+    """Return the step from *best* to the zero of the line or hyperbola through the points; or None."""
     if abs(best[1]) >= abs(before[1]):
         return None
     if before[0] == opposite[0]:
         return -best[1] * (best[0] - before[0]) / (best[1] - before[1])
     slope = (before[1] - best[1]) / (before[0] - best[0])
     far = (opposite[1] - best[1]) / (opposite[0] - best[0])
-    return -best[1] * (opposite[1] * far - before[1] * slope) / (far * slope * (opposite[1] - before[1]))
+    over = far * slope * (opposite[1] - before[1])
+    return -best[1] * (opposite[1] * far - before[1] * slope) / over if over else None
 
 
 def minimize(loss: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
@@ -148,7 +149,7 @@ class _Vertex:
 
     def order(self) -> tuple[bool, float]:
         """Return what vertices are sorted by: those without a loss come last."""
-        return self.loss != self.loss, self.loss
+        return math.isnan(self.loss), self.loss
 
 
 def minimize_simplex(loss: Callable[[Floats], float], start: Sequence[float], tolerance: float) -> Floats:

@@ -54,6 +54,7 @@ RISING = {
     "falling": lambda a: lambda x: math.cos(x / 4) - math.cos(a / 4) if x > 0 else 1.0,
     "step": lambda a: lambda x: -1.0 if x < a else 2.0,
     "flat": lambda a: lambda x: max(min(x - a, 0.5), 0.0) - 0.25,
+    "tiny": lambda a: lambda x: (x - a) ** 3 * 1e-200,
 }
 
 
@@ -107,7 +108,7 @@ def test_a_simplex_goes_where_that_of_scipy_goes(kind, start, tolerance):
         return lambda x: (places.append(x.tolist()), loss(x))[1]
 
     found = minimize_simplex(seen(ours), start, tolerance)
-    options = {"xatol": tolerance, "fatol": tolerance}
+    options: Any = {"xatol": tolerance, "fatol": tolerance}
     # Which of equal losses comes first depends on the processor in scipy.
     with patch("numpy.argsort", partial(np.argsort, kind="stable")), np.errstate(invalid="ignore"):
         expected: Any = scipy_minimize(seen(theirs), start, method="Nelder-Mead", options=options)
