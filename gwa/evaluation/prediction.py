@@ -416,7 +416,7 @@ MINIMUM_QUEUE: Final = 0.01
 """A queue with a smaller share of the jobs is one of the others."""
 
 SHORT_RANGE: Final = 8
-"""Numbers within so many times their count are renumbered by a table of their range."""
+"""The maximum range of numbers, as a multiple of their count, for renumbering by a table."""
 
 
 def sizes(jobs: WaitingJobs) -> Ints:

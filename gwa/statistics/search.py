@@ -21,7 +21,7 @@ _Point = tuple[float, float]
 """Where a function was looked at, and its value there."""
 
 LOOKS: Final = 200
-"""The function is looked at so many times for each of its numbers, or a few more."""
+"""The maximum evaluations per dimension; the last step may take a few more."""
 
 FIRST_STEP: Final = 0.05
 """The first simplex reaches so far in each number, as a share of it."""
