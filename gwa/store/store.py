@@ -185,11 +185,17 @@ class Store(Queries):
         """
         if self._is_settled or self._parquet or self.row("select count(*) as n from all_jobs")[0] > SMALL:
             return
+        self.connection.begin()
+        try:
+            for name in ("all_jobs", "jobs", "all_ran", "ran"):
+                self.connection.execute(f"create temp table settled as from {name}")
+                self.connection.execute(f"drop view if exists temp.{name}")
+                self.connection.execute(f"alter table settled rename to {name}")
+        except BaseException:  # the views are there again, also after Ctrl-C
+            self.connection.rollback()
+            raise
+        self.connection.commit()
         self._is_settled = True
-        for name in ("all_jobs", "jobs", "all_ran", "ran"):
-            self.connection.execute(f"create temp table settled as from {name}")
-            self.connection.execute(f"drop view if exists temp.{name}")
-            self.connection.execute(f"alter table settled rename to {name}")
 
     @property
     def is_closed(self) -> bool:

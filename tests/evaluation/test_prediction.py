@@ -138,7 +138,7 @@ def test_predictors_walk_the_same_classes_of_the_same_jobs_once(monkeypatch):
             assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)
 
 
-@given(st.lists(st.tuples(*[st.integers(-3, 3)] * 3), max_size=60))
+@given(st.lists(st.tuples(*[st.integers(-3, 3) | st.integers(-(10**9), 10**9)] * 3), max_size=60))
 def test_combinations_of_classes_are_numbered_in_their_order(rows):
     classes = np.array(rows, np.int64).reshape(-1, 3)
     numbers = {row: number for number, row in enumerate(sorted(set(rows)))}

@@ -47,7 +47,7 @@ def test_a_minimum_is_searched_where_scipy_searches_it(kind, a, b, low, width, t
     assert found == expected.x
 
 
-RISING = {
+CROSSING = {
     "line": lambda a: lambda x: x - a,
     "cubic": lambda a: lambda x: (x - a) ** 3,
     "exponential": lambda a: lambda x: math.exp(x) - math.exp(a),
@@ -58,7 +58,7 @@ RISING = {
 }
 
 
-@pytest.mark.parametrize("kind", RISING)
+@pytest.mark.parametrize("kind", CROSSING)
 @given(
     a=st.floats(0.5, 3),
     low=st.floats(-3, 0),
@@ -66,7 +66,7 @@ RISING = {
     tolerance=TOLERANCE,
 )
 def test_a_root_is_sought_where_scipy_seeks_it(kind, a, low, high, tolerance):
-    function = RISING[kind](a)
+    function = CROSSING[kind](a)
     ours: list[float] = []
     theirs: list[float] = []
 
