@@ -1,6 +1,5 @@
 """``gwa``, and ``python -m gwa``, which is the same: Ctrl-C ends it at once, also before it has begun."""
 
-import gc
 import os
 import sys
 
@@ -13,9 +12,6 @@ from gwa.errors import INTERRUPTED
 
 STDERR = 2
 
-OBJECTS_PER_COLLECTION = 50_000
-"""New objects after which Python looks for cycles; with its 700, a sixth of the time of a PDF goes there."""
-
 
 def main() -> None:
     """Run the command line; while that is imported, there is nothing to tidy up."""
@@ -24,7 +20,9 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
 
-    gc.set_threshold(OBJECTS_PER_COLLECTION, *gc.get_threshold()[1:])
+    from gwa.util.garbage import search_rarely
+
+    search_rarely()
     from gwa.cli import main as run
 
     run()

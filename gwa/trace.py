@@ -7,7 +7,7 @@ What users hold: `open` gives a `Trace`, the same that the command line uses.
 (1200, 48)
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
@@ -23,7 +23,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
 from gwa.metrics.periods import dated
-from gwa.report.document import Report, Value
+from gwa.report.document import Report, Section, Value
 from gwa.statistics.sample import Sample
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
@@ -162,7 +162,7 @@ class Trace:
         {'trace.jobs': 1200}
 
         """
-        return {fact.id: fact.value for fact in facts(self.store, self.name, prefix, self.filters)}
+        return {fact.id: fact.value for fact in facts(self.store, prefix)}
 
     def report(
         self,
@@ -170,6 +170,7 @@ class Trace:
         progress: Progress = SILENT,
         *,
         against: "Trace | None" = None,
+        ready: Callable[[Section], object] | None = None,
     ) -> Report:
         """
         Compute the report.
@@ -184,6 +185,8 @@ class Trace:
         against
             Another part of the same trace, such as the month before: the report begins with what is different
             from it, and whether that is more than chance.
+        ready
+            What is called with each section as soon as it is computed.
 
         Returns
         -------
@@ -206,7 +209,7 @@ class Trace:
         known = [analysis.id for analysis in analyses()]
         if unknown := set(only or ()) - set(known):
             raise TraceError(f"there is no section '{min(unknown)}', expected one of {', '.join(known)}")
-        report = build(self.store, self.name, filters=self.filters, only=only, progress=progress)
+        report = build(self.store, self.name, filters=self.filters, only=only, progress=progress, ready=ready)
         if against is None:
             return report
         parts = [Part(trace.period or trace._title(), trace.store) for trace in (self, against)]  # noqa: SLF001

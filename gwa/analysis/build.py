@@ -1,7 +1,7 @@
 """Build a report: run the analyses, keep going when one fails."""
 
 import platform
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -41,8 +41,8 @@ def build(
     filters: Sequence[Subset] = (),
     only: Collection[str] | None = None,
     strict: bool = False,
-    is_drawn: bool = True,
     progress: Progress = SILENT,
+    ready: Callable[[Section], object] | None = None,
 ) -> Report:
     """
     Return the report on the trace called *name*; *only* names the sections wanted.
@@ -50,8 +50,8 @@ def build(
     Without, it has all but those that are made on request. The report names the *filters* that the jobs
     of *store* have passed.
 
-    A section that cannot be made says so in its place, unless *strict*: then the error is raised. Figures
-    that take queries of their own are left out unless it *is_drawn*.
+    A section that cannot be made says so in its place, unless *strict*: then the error is raised. Each
+    section is passed to *ready* as soon as it is made.
     """
     wanted = [
         analysis
@@ -62,7 +62,9 @@ def build(
     sections = []
     with progress.step("analysing", len(wanted)) as bar:
         for analysis in wanted:
-            sections.append(_section(analysis, store, strict=strict, is_drawn=is_drawn))
+            sections.append(_section(analysis, store, strict=strict))
+            if ready:
+                ready(sections[-1])
             bar.advance()
     zone = None if store.system.relative else store.system.timezone.key
     inputs, part = reproduction(store), "; ".join(map(str, filters))
@@ -75,11 +77,12 @@ def build(
     return replace(report, findings=remarkable, overline=message("Workload report"), answers=answers(report))
 
 
-def facts(store: Store, name: str, prefix: str = "", filters: Sequence[Subset] = ()) -> tuple[Fact, ...]:
+def facts(store: Store, prefix: str = "") -> tuple[Fact, ...]:
     """Return the facts whose ids begin with *prefix*; only the sections that they stand in are computed."""
-    only = [analysis.id for analysis in analyses() if analysis.has_facts(prefix)]
-    report = build(store, name, filters=filters, only=only, strict=True, is_drawn=False)
-    return tuple(fact for fact in report.facts() if fact.id.startswith(prefix))
+    store.settle()
+    wanted = [analysis for analysis in analyses() if analysis.has_facts(prefix)]
+    sections = tuple(analysis.section(store, is_drawn=False) for analysis in wanted)
+    return tuple(fact for fact in Report("", "", sections).facts() if fact.id.startswith(prefix))
 
 
 def _partial(part: str, filters: Sequence[Subset]) -> str:
@@ -89,9 +92,9 @@ def _partial(part: str, filters: Sequence[Subset]) -> str:
     return PARTIAL.format(part) + of_period + of_some
 
 
-def _section(analysis: Analysis, store: Store, *, strict: bool, is_drawn: bool) -> Section:
+def _section(analysis: Analysis, store: Store, *, strict: bool) -> Section:
     try:
-        return analysis.section(store, is_drawn=is_drawn)
+        return analysis.section(store)
     except Exception as error:  # the rest of the report is worth having
         # Of Ctrl-C in the middle of a query the engine makes an error like any other.
         interrupts.check()

@@ -202,7 +202,16 @@ def looking(params: dict[str, Any]) -> dict[str, Any]:
     from gwa.report.language import read_language
 
     language = read_language(params["lang"], params["theme"])
-    return {"theme": params["theme"], "language": language, "strings": params["strings"]}
+    return {"theme": params["theme"], "language": language}
+
+
+def write_texts(params: dict[str, Any]) -> None:
+    """Write the texts for a translator where ``--strings`` asks for them, and print the path."""
+    from gwa.report.output import write_strings
+
+    if params["strings"]:
+        write_strings(params["strings"])
+        echo(params["strings"])
 
 
 def parts(command: F) -> F:

@@ -20,6 +20,7 @@ from gwa.cli._common import (
     part_of,
     parts,
     reading,
+    write_texts,
 )
 from gwa.cli._terminal import echo
 
@@ -101,6 +102,7 @@ def command(
         report = compare(stores, references, remarks, reading(params).progress)
         for path in write(report, folder, "comparison", kinds, **look):
             echo(path)
+    write_texts(params)
 
 
 def _named(stores: "Stores", names: str) -> "Stores":

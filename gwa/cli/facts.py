@@ -107,7 +107,7 @@ def command(trace: Path, only: str, explain: bool, formats: tuple[str, ...], **p
             return
         from gwa.analysis.build import facts
 
-        found = facts(opened_trace.store, opened_trace.name, only, opened_trace.filters)
+        found = facts(opened_trace.store, only)
         if only and not found:
             _require_fact(only)
         PRINTERS[printed[0] if printed else "json"](found, opened_trace)

@@ -23,6 +23,7 @@ from gwa.cli._common import (
     reading,
     require_known,
     statements,
+    write_texts,
 )
 from gwa.cli._terminal import echo, echo_json
 
@@ -120,6 +121,7 @@ def command(
       gwa report sample_traces/swf/tiny.swf --lang de
     """
     from gwa.analysis.base import analyses
+    from gwa.report.early_drawings import EarlyDrawings
     from gwa.report.output import outputs, write
 
     kinds = [name for name in outputs() if params[name]] or ["html"]
@@ -135,10 +137,14 @@ def command(
             earlier = _earlier(whole, part, against, params) if against else None
             part.store.top = top
             wanted = only or _wanted(part.store, view, is_chosen=is_chosen)
-            report = part.report(wanted, reading(params).progress, against=earlier)
-            for path in write(report, folder, part.name, kinds, **look):
-                echo(path)
+            is_shared = kinds != ["json"] and part.store.engine.is_roomy
+            with EarlyDrawings(look["language"], is_shared=is_shared) as early:
+                progress = reading(params).progress
+                report = part.report(wanted, progress, against=earlier, ready=early.begin)
+                for path in write(report, folder, part.name, kinds, early=early, **look):
+                    echo(path)
         failed = failed or report.failed
+    write_texts(params)
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)

@@ -230,8 +230,14 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
     return replace(texts, sections=sections, findings=findings, answers=answers)
 
 
+def translated_figure(figure: Figure, translate: Callable[[str], str]) -> Figure:
+    """Return *figure* with its words translated, those that are drawn as well."""
+    data = {name: _figure_data(value, translate, name) for name, value in figure.data.items()}
+    return replace(_texts(figure, translate, "title", "alt", "note"), data=data)
+
+
 def _answer(answer: Answer, translate: Callable[[str], str]) -> Answer:
-    picture = answer.picture and _figure(answer.picture, translate)
+    picture = answer.picture and translated_figure(answer.picture, translate)
     return replace(_texts(answer, translate, "question", "text", "number"), picture=picture)
 
 
@@ -261,7 +267,7 @@ def _block(block: Block, translate: Callable[[str], str]) -> Block:
         case Attachment():
             return _texts(block, translate, "title")
         case Figure():
-            return _figure(block, translate)
+            return translated_figure(block, translate)
 
 
 def _table(block: Table, translate: Callable[[str], str]) -> Table:
@@ -271,11 +277,6 @@ def _table(block: Table, translate: Callable[[str], str]) -> Table:
         tuple(translate(cell) if isinstance(cell, Message) else cell for cell in row) for row in block.rows
     )
     return replace(_texts(block, translate, "title", "note"), columns=heads, rows=rows)
-
-
-def _figure(block: Figure, translate: Callable[[str], str]) -> Figure:
-    data = {name: _figure_data(value, translate, name) for name, value in block.data.items()}
-    return replace(_texts(block, translate, "title", "alt", "note"), data=data)
 
 
 def _facts(facts: tuple[Fact, ...], translate: Callable[[str], str]) -> tuple[Fact, ...]:

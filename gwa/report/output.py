@@ -10,6 +10,7 @@ from gwa.util import plugins
 
 if TYPE_CHECKING:  # the command line lists the outputs in its help
     from gwa.report.document import Report
+    from gwa.report.early_drawings import EarlyDrawings
     from gwa.report.edition import Edition
     from gwa.report.language import Language
 
@@ -45,23 +46,23 @@ def write(
     *,
     theme: Path | None = None,
     language: "Language | None" = None,
-    strings: Path | None = None,
+    early: "EarlyDrawings | None" = None,
 ) -> list[Path]:
     """
     Write *report* into *folder* as each of *kinds* and return the paths.
 
     Templates and style sheets in the folder *theme* take the place of ours. Without a *language* the report
-    is English. The template of all texts, for a translator, goes into the file *strings*.
+    is English. Figures may be *early*, in the same language.
     """
     from gwa.report.edition import Edition
-    from gwa.report.language import Language, template, translated
+    from gwa.report.language import Language, translated
     from gwa.util.atomic import make_folder, write_folder, write_whole
 
     if unknown := set(kinds) - outputs().keys():
         raise OutputError(f"there is no output '{min(unknown)}', expected one of {', '.join(outputs())}")
     make_folder(folder)
     chosen = language or Language()
-    edition, written = Edition(translated(report, chosen), theme, chosen), []
+    edition, written = Edition(translated(report, chosen), theme, chosen, early), []
     for kind in kinds:
         content = outputs()[kind].render(edition)
         if isinstance(content, Mapping):
@@ -70,7 +71,12 @@ def write(
         else:
             written.append(folder / f"{name}.{kind}")
             write_whole(written[-1], content)
-    if strings:
-        write_folder(strings.parent, {strings.name: template()})
-        written.append(strings)
     return written
+
+
+def write_strings(path: Path) -> None:
+    """Write the template of all texts of a report to *path*, for a translator."""
+    from gwa.report.language import template
+    from gwa.util.atomic import write_folder
+
+    write_folder(path.parent, {path.name: template()})

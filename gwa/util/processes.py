@@ -21,6 +21,7 @@ from threading import Lock, Thread
 from typing import IO, Any, Concatenate, Final, Generic, Self, TypeVar, cast
 
 from gwa.util import scratch
+from gwa.util.garbage import search_rarely
 
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
@@ -151,6 +152,7 @@ class Pool(Generic[Request, Answer]):
 def serve() -> None:
     """Answer on standard output what comes on standard input, until it ends: a function, then requests."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    search_rarely()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # What libraries print is no answer.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -155,5 +155,5 @@ def test_facts_take_no_queries_for_figures_alone(make_store, monkeypatch):
         monkeypatch.setattr(f"gwa.analysis.sections.{section}._figure", lambda *_: pytest.fail("a figure"))
     store = make_store(submit_time=[0.0, 5.0], wait_time=[0.0, 0.0], run_time=[9.0, 9.0], n_procs=[1, 1])
 
-    assert {fact.id for fact in facts(store, "log", "jobs.runtime")} >= {"jobs.runtime.mean"}
-    assert {fact.id for fact in facts(store, "log", "utilization")} >= {"utilization.span_mean"}
+    assert {fact.id for fact in facts(store, "jobs.runtime")} >= {"jobs.runtime.mean"}
+    assert {fact.id for fact in facts(store, "utilization")} >= {"utilization.span_mean"}

@@ -3,14 +3,14 @@ How every figure looks: its colours, its lines and its axes.
 
 Colours are written as fixed values here; `_svg` turns each into a CSS variable with that value as
 fallback, so that a page can choose others for dark mode.
+
+matplotlib is imported only to draw: a page needs widths and colours of figures that another process drew.
 """
 
 from collections.abc import Iterable, Sequence
 from math import log10
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
-
-from matplotlib import dates, ticker
 
 from gwa.report import ticks
 from gwa.report.message import message
@@ -101,6 +101,8 @@ def words(axes: "Axes", below: str, above: str, lift: float = 8) -> None:
 
 def set_ticks(axis: "Axis", places: Iterable[tuple[float, str]]) -> None:
     """Let exactly these ticks stand on *axis*."""
+    from matplotlib import ticker
+
     ticks = list(places)
     axis.set_major_locator(ticker.FixedLocator([place for place, _ in ticks]))
     axis.set_major_formatter(ticker.FixedFormatter([label for _, label in ticks]))
@@ -142,6 +144,8 @@ def _beyond(low: float, high: float) -> float:
 
 def time_axis(axes: "Axes", zone: str | None) -> str:
     """Put dates in *zone*, or days since the start, on the x axis of days; return its words."""
+    from matplotlib import dates
+
     low, high = axes.dataLim.intervalx
     if not high >= low:  # nothing was drawn
         low = high = 0.0
