@@ -1,7 +1,7 @@
 """Read the rows of source files: batch by batch into the engine, or into a checkpoint if needed again."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -40,8 +40,14 @@ T = TypeVar("T")
 
 def open_checkpoint(store: Store, spec: ConverterSpec, options: ReadOptions) -> Checkpoint | None:
     """Open the checkpoint for the rows; None if each can be mapped at once and is not needed again."""
-    if not options.rows_folder and spec.scope == "row":
-        return None
+    if options.rows_folder:
+        return Checkpoint(options.rows_folder, _key(spec, options), options.stored_hashes)
+    # No other program reads what is in scratch space.
+    return Checkpoint(store.scratch / "rows", {}) if spec.scope != "row" else None
+
+
+def _key(spec: ConverterSpec, options: ReadOptions) -> Mapping[str, object]:
+    """Return all that the rows of a file depend on, but for the file."""
     tables = spec.tables
     # Columns that only some files have are not part of the definition.
     columns = {
@@ -50,13 +56,12 @@ def open_checkpoint(store: Store, spec: ConverterSpec, options: ReadOptions) -> 
     }
     layouts = ((table_spec.delimiter, table_spec.options) for table_spec in tables.values())
     definition = repr((spec.reader, spec.select, spec.functions, columns, spec.preparation, *layouts))
-    key = {
+    return {
         "program": fingerprint.program(),
         "format": spec.title,
         "options": {name: str(value) for name, value in sorted(options.format_options.items())},
         "definition": sha256(definition.encode()).hexdigest()[:16],
     }
-    return Checkpoint(options.rows_folder or store.scratch / "rows", key, options.stored_hashes)
 
 
 def define_view(store: Store, table: str, files: Sequence[Path] = (), condition: str = "true") -> None:

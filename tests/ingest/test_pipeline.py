@@ -13,6 +13,7 @@ from gwa.formats.registry import writer
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
+from gwa.util import fingerprint
 from gwa.util.progress import Progress
 
 GOOD = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1"
@@ -240,3 +241,17 @@ def test_neither_order_nor_number_of_files_changes_what_is_written(suffix, made_
                 )
             )
     assert jobs[0] == jobs[1] == jobs[2]
+
+
+def test_the_program_is_not_hashed_where_no_later_run_reads_the_rows(tmp_path, sample, monkeypatch):
+    hashed = []
+    monkeypatch.setattr(fingerprint, "program", lambda: hashed.append(1) or "")
+    lines = (sample / "sge" / "accounting").read_text().splitlines(keepends=True)
+    logs = [tmp_path / "accounting.1", tmp_path / "accounting.2"]
+    for log, part in zip(logs, (lines[:-1], lines[-1:]), strict=True):
+        log.write_text("".join(part))
+
+    convert(logs[:1], tmp_path / "one.duckdb")
+    assert not hashed
+    convert(logs, tmp_path / "two.duckdb")
+    assert hashed
