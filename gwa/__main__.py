@@ -20,6 +20,9 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
 
+    # A thread for each core would turn for a tenth of a second when numpy and scipy are imported, and the
+    # last digits of sums of products would depend on the number of cores.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from gwa.util.garbage import search_rarely
 
     search_rarely()

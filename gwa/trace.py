@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gwa.analysis.base import analyses
 from gwa.analysis.build import build, facts
-from gwa.analysis.comparison.since import Part, with_differences
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
@@ -212,6 +211,8 @@ class Trace:
         report = build(self.store, self.name, filters=self.filters, only=only, progress=progress, ready=ready)
         if against is None:
             return report
+        from gwa.analysis.comparison.since import Part, with_differences
+
         parts = [Part(trace.period or trace._title(), trace.store) for trace in (self, against)]  # noqa: SLF001
         return with_differences(report, *parts)
 
