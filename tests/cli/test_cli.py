@@ -51,13 +51,14 @@ def test_help_imports_nothing_heavy(tmp_path):
 NEEDLESS = {
     "facts": {"scipy.optimize", "matplotlib", "numba", "pandas", "jinja2", "pyarrow.compute"},
     "report": {"numba", "pandas", "pyarrow.compute"},
+    "sql": {"scipy", "matplotlib", "numba", "pandas", "jinja2", "pyarrow", "gwa.report.html"},
 }
 """Libraries that these commands do without, of those that take a tenth of a second to import."""
 
 
 @pytest.mark.parametrize("name", NEEDLESS)
 def test_commands_import_what_they_need(name, tmp_path):
-    words = [name, str(SAMPLE), *(("-o", "out") if name == "report" else ())]
+    words = [name, str(SAMPLE), *{"report": ("-o", "out"), "sql": ("select 1",)}.get(name, ())]
     code = (
         f"import sys; from gwa.cli import gwa; gwa.main({words}, standalone_mode=False);"
         " print(*sys.modules, file=sys.stderr)"
@@ -69,6 +70,22 @@ def test_commands_import_what_they_need(name, tmp_path):
 
     assert "duckdb" in imported
     assert not imported & NEEDLESS[name]
+
+
+@pytest.mark.parametrize(("stated", "used"), [(None, "1"), ("3", "3")])
+def test_facts_do_not_depend_on_the_number_of_cores(stated, used, monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if stated:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", stated)
+    code = (
+        "import os, sys; from gwa.__main__ import main; sys.argv = ['gwa', '--version']\n"
+        "try: main()\n"
+        "except SystemExit: print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    # It is set before numpy is imported, which reads it.
+    assert done.stdout.splitlines()[-1] == f"{used} False"
 
 
 def test_converts_and_reports(tmp_path):

@@ -245,7 +245,12 @@ def test_neither_order_nor_number_of_files_changes_what_is_written(suffix, made_
 
 def test_the_program_is_not_hashed_where_no_later_run_reads_the_rows(tmp_path, sample, monkeypatch):
     hashed = []
-    monkeypatch.setattr(fingerprint, "program", lambda: hashed.append(1) or "")
+
+    def program():
+        hashed.append(True)
+        return ""
+
+    monkeypatch.setattr(fingerprint, "program", program)
     lines = (sample / "sge" / "accounting").read_text().splitlines(keepends=True)
     logs = [tmp_path / "accounting.1", tmp_path / "accounting.2"]
     for log, part in zip(logs, (lines[:-1], lines[-1:]), strict=True):
