@@ -102,7 +102,7 @@ def command(
         report = compare(stores, references, remarks, reading(params).progress)
         for path in write(report, folder, "comparison", kinds, **look):
             echo(path)
-    write_texts(params)
+        write_texts(params)
 
 
 def _named(stores: "Stores", names: str) -> "Stores":

@@ -143,8 +143,8 @@ def command(
                 report = part.report(wanted, progress, against=earlier, ready=early.begin)
                 for path in write(report, folder, part.name, kinds, early=early, **look):
                     echo(path)
+            write_texts(params)
         failed = failed or report.failed
-    write_texts(params)
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)
