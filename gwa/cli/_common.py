@@ -209,7 +209,7 @@ def write_texts(params: dict[str, Any]) -> None:
     """
     Write the texts for a translator where ``--strings`` asks for them, and print the path.
 
-    The traces must still be open, so that none of them is written over.
+    The traces must be open, so that none of them is written over.
     """
     from gwa.report.output import write_strings
 

@@ -88,6 +88,7 @@ def command(
     kinds = [name for name in outputs() if params[name]] or ["html"]
     with ExitStack() as stack:
         wholes = [stack.enter_context(opened_whole(path, params)) for path in traces]
+        write_texts(params)
         stores = (
             _periods(wholes, against_period, params)
             if against_period
@@ -102,7 +103,6 @@ def command(
         report = compare(stores, references, remarks, reading(params).progress)
         for path in write(report, folder, "comparison", kinds, **look):
             echo(path)
-        write_texts(params)
 
 
 def _named(stores: "Stores", names: str) -> "Stores":

@@ -133,6 +133,7 @@ def command(
     failed = False
     for trace in traces:
         with opened_whole(trace, params) as whole:
+            write_texts(params)
             part = part_of(whole, params)
             earlier = _earlier(whole, part, against, params) if against else None
             part.store.top = top
@@ -143,7 +144,6 @@ def command(
                 report = part.report(wanted, progress, against=earlier, ready=early.begin)
                 for path in write(report, folder, part.name, kinds, early=early, **look):
                     echo(path)
-            write_texts(params)
         failed = failed or report.failed
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
