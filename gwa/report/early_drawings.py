@@ -11,7 +11,7 @@ from gwa.report.language import Language, translated_figure
 from gwa.util.processes import Pool, WorkerError
 
 ALONE: Final = 6
-"""Up to so many figures are drawn sooner here than a second process starts."""
+"""This many figures are drawn here faster than a second process could start."""
 
 
 class EarlyDrawings:
