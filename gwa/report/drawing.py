@@ -95,6 +95,6 @@ def draw_all(figures: Iterable[Figure], language: Language | None = None) -> dic
     """
     Return the SVG text of each of *figures* by its id, with ticks in *language*, else English.
 
-    A second process would now take as long to start as it saves; see `gwa.report.early_drawings`.
+    A second process saves time only if it begins while sections are computed: `gwa.report.early_drawings`.
     """
     return {figure.id: draw(figure, language or Language()) for figure in figures}

@@ -36,7 +36,7 @@ class EarlyDrawings:
         self._pool.__exit__(*error)
 
     def begin(self, section: Section) -> None:
-        """Begin with the figures of a *section* that is computed, in English yet."""
+        """Begin to draw the figures of a *section*, whose texts are still English."""
         figures = (block for block in section.blocks if isinstance(block, Figure))
         self._add(translated_figure(figure, self._language) for figure in figures)
 
