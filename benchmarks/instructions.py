@@ -18,22 +18,24 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from benchmarks.data import made
 
 KEPT: Final = Path(__file__).with_suffix(".json")
-FOLDER: Final = Path(__file__).parent.parent / "build" / "instructions"
+ROOT: Final = Path(__file__).parent.parent
+FORKED: Final = ROOT / "benchmarks" / "programs" / "forked_gwa.py"
+FOLDER: Final = ROOT / "build" / "instructions"
 ROWS: Final = 10_000
 MOST: Final = 1.3
 
 PYTHON: Final = "python {}.{}".format(*sys.version_info)
 """Another Python takes other instructions."""
 
-START: Final = "start"
+START: Final = "convert {few} -o few.duckdb"
+"""What is run before all others."""
 
 QUICK: Final = {
     "convert SWF": "convert {swf} -o swf.duckdb",
@@ -63,41 +65,46 @@ KINDS: Final = {
 }
 """The logs that paths read: their kind and their jobs."""
 
-COUNT: Final = re.compile(r"I\s+refs:\s+([\d,]+)")
+COUNT: Final = re.compile(r"==(\d+)== I\s+refs:\s+([\d,]+)")
+
+NOTHING: Final = ""
+"""The words of a fork that only ends: what it has counted is what all have in common."""
 
 
-def counted(words: list[str], folder: Path) -> int:
-    """Return how many instructions gwa takes for *words*."""
+def counted(runs: Sequence[str], folder: Path) -> list[int]:
+    """Return how many instructions each of *runs* but the first takes, which are forked after that one."""
     command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     environment = {**os.environ, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(
-        [*command, sys.executable, "-m", "gwa", *words, "--quiet", "--threads", "1"],
+        [*command, sys.executable, str(FORKED)],
         cwd=folder,
         env=environment,
+        input="".join(f"{words} --quiet --threads 1\n" if words else "\n" for words in runs),
         capture_output=True,
         text=True,
         check=False,
     )
-    found = COUNT.search(done.stderr)
-    if done.returncode or not found:
-        sys.exit(f"gwa {' '.join(words)}: {done.stderr.strip().splitlines()[-1]}")
-    return int(found[1].replace(",", ""))
+    counts = {process: int(count.replace(",", "")) for process, count in COUNT.findall(done.stderr)}
+    forks = [line.split() for line in done.stdout.splitlines()]
+    failed = [words for words, (_, status) in zip(runs[1:], forks, strict=False) if status != "0"]
+    if done.returncode or failed or len(forks) != len(runs) - 1:
+        sys.exit(f"gwa {' '.join(failed[:1])}: {(done.stderr.strip().splitlines() or [''])[-1]}")
+    return [counts[process] for process, _ in forks]
 
 
 def count_all(paths: Mapping[str, str]) -> dict[str, int]:
     """
-    Return how many instructions each of *paths* takes beyond those of the start; two are counted at a time.
+    Return how many instructions each of *paths* takes beyond those of the start.
 
-    The start, a log of ten rows, is what all have in common.
+    The start, a log of ten rows, is what all have in common: it is run once, and they are forks of it.
     """
     logs = {name: str(made(FOLDER, kind, rows)) for name, (kind, rows) in KINDS.items()}
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as two:
-        said = {START: "convert {few} -o few.duckdb", **paths}
-        words = [line.format(**logs).split() for line in said.values()]
-        found = dict(zip(said, two.map(lambda path: counted(path, Path(folder)), words), strict=True))
-    start = found.pop(START)
-    return {name: count - start for name, count in found.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        words = [line.format(**logs) for line in (START, NOTHING, *paths.values())]
+        start, *found = counted(words, Path(folder))
+    return {name: count - start for name, count in zip(paths, found, strict=True)}
 
 
 def kept() -> dict[str, int] | None:

@@ -233,8 +233,7 @@ def _fold_repeated_jobs(store: Store) -> int:
     """
     (submitted, ran, user) = (_is_recorded(store, name) for name in ("submit_time", "run_time", "user_id"))
     repeated = "(select job_id from recorded where job_id is not null group by job_id having count(*) > 1)"
-    names = [name for (name,) in store.rows("select column_name from (describe recorded)")]
-    places = f"row_number() over (partition by {', '.join(names)}) > 1"
+    places = f"row_number() over (partition by {', '.join(_recorded(store))}) > 1"
     if submitted and ran:
         by = "partition by job_id, submit_time" + (", user_id" if user else "")
         places += f" or (run_time is null and submit_time is not null and count(run_time) over ({by}) > 0)"
@@ -253,9 +252,12 @@ def _fold_repeated_jobs(store: Store) -> int:
     return int(folded)
 
 
+def _recorded(store: Store) -> list[str]:
+    return [name for (name,) in store.rows("select column_name from (describe recorded)")]
+
+
 def _is_recorded(store: Store, field: str) -> bool:
-    names = store.rows("select column_name from duckdb_columns() where table_name = 'recorded'")
-    return (field,) in names
+    return field in _recorded(store)
 
 
 def _merge_repairs(store: Store) -> None:

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Level
+from gwa.metrics.calendar import MAXIMUM_DAYS
+from gwa.metrics.timeline import Floats, Level
 from gwa.metrics.window import recorded, window
 from gwa.report.message import message
 from gwa.store.store import Period, Store, overlap

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.steps import step
-from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar, exact_sum
+from gwa.metrics.timeline import exact_sum
 from gwa.store.store import Store
 from gwa.util.units import DAY
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from gwa.metrics.timeline import MAXIMUM_DAYS, counts
+from gwa.metrics.calendar import MAXIMUM_DAYS
+from gwa.metrics.timeline import counts
 from gwa.metrics.window import LACKING
 from gwa.report.document import Level
 from gwa.report.formatting import fraction, number, seconds

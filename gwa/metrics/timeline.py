@@ -8,29 +8,20 @@ cost per event is the same for a trace of days and one of years.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.util.units import DAY, HOUR, MINUTE
+from gwa.util.units import MINUTE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 QUARTER: Final = 15.0 * MINUTE
 """Every time zone of today is a multiple of 15 minutes from UTC."""
-
-MINIMUM_POINTS: Final = 4
-"""A figure with fewer points is drawn by shorter intervals."""
-
-MAXIMUM_DAYS: Final = 40_000
-"""For longer traces, over a century, daylight saving is ignored."""
 
 DECIMAL_SUM: Final = "sum(cast({expression} as decimal(38, 6)))"
 """A sum that does not depend on the order of the rows: exact to a microsecond."""
@@ -265,79 +256,3 @@ def _with_short_end(runs: Level, total: int) -> Level:
     elif short > 0:
         values[-1] *= runs.width / short
     return Level(runs.origin, runs.width, runs.end, begins, lengths, values)
-
-
-@dataclass(frozen=True)
-class Calendar:
-    """The days of a trace in its own time zone; *edges* are the midnights, one more than days."""
-
-    edges: Floats
-    labels: tuple[str, ...]
-    weekdays: Ints
-
-    @classmethod
-    def of(cls, first: float, last: float, zone: ZoneInfo, *, relative: bool) -> "Calendar":
-        """Return the days from the moment *first* to the moment *last*."""
-        if relative or (last - first) / DAY > MAXIMUM_DAYS:
-            days = np.arange(np.floor(first / DAY), np.floor(last / DAY) + 2)
-            names = tuple(message("day {number}", number=int(day) + 1) for day in days[:-1])
-            return cls(days * DAY, names, (days[:-1].astype(np.int64) + 3) % 7)
-        start = datetime.fromtimestamp(first, zone).replace(
-            hour=0, minute=0, second=0, microsecond=0, tzinfo=None
-        )
-        end = datetime.fromtimestamp(last, zone).replace(tzinfo=None)
-        dates = [start + timedelta(days=day) for day in range((end - start).days + 2)]
-        edges = np.array([_midnight(day, zone) for day in dates])
-        labels = tuple(day.date().isoformat() for day in dates[:-1])
-        return cls(edges, labels, np.array([day.weekday() for day in dates[:-1]], np.int64))
-
-    def shown(self, first: float, last: float) -> tuple[str, Floats]:
-        """
-        Return the name and the edges of the intervals of a figure: days, or less where those are few.
-
-        >>> Calendar.of(0.0, 7000.0, ZoneInfo("UTC"), relative=False).shown(0.0, 7000.0)[0]
-        'quarter of an hour'
-        """
-        if len(self.labels) >= MINIMUM_POINTS:
-            return "day", self.edges
-        hours = int(last // HOUR) - int(first // HOUR) + 1
-        name, width = ("hour", HOUR) if hours >= MINIMUM_POINTS else ("quarter of an hour", QUARTER)
-        return name, np.arange(first // width, last // width + 2) * width
-
-    def weeks(self) -> tuple[Floats, tuple[str, ...]]:
-        """Return the edges of the weeks and the Mondays they are called by; the first may begin later."""
-        starts = [index for index, day in enumerate(self.weekdays) if index == 0 or day == 0]
-        edges, names = self._grouped(starts, "week of ")
-        if self.labels[0].startswith("day"):
-            return edges, names
-        monday = date.fromisoformat(self.labels[0]) - timedelta(days=int(self.weekdays[0]))
-        return edges, (message("week of {day}", day=monday.isoformat()), *names[1:])
-
-    def months(self) -> tuple[Floats, tuple[str, ...]]:
-        """Return the edges and names of the months; stretches of 30 days where dates are unknown."""
-        dated = not self.labels[0].startswith("day")
-        starts = [
-            index
-            for index, name in enumerate(self.labels)
-            if index == 0 or (name.endswith("-01") if dated else index % 30 == 0)
-        ]
-        edges, names = self._grouped(starts, "")
-        return edges, tuple(name[:7] if dated else message("30 days from {day}", day=name) for name in names)
-
-    def _grouped(self, starts: Sequence[int], prefix: str) -> tuple[Floats, tuple[str, ...]]:
-        edges = np.append(self.edges[list(starts)], self.edges[-1])
-        return edges, tuple(f"{prefix}{self.labels[index]}" for index in starts)
-
-
-def article(name: str) -> str:
-    """
-    Return the *name* of an interval after its article.
-
-    >>> article("hour"), article("day")
-    ('an hour', 'a day')
-    """
-    return f"an {name}" if name == "hour" else f"a {name}"
-
-
-def _midnight(day: datetime, zone: tzinfo) -> float:
-    return day.replace(tzinfo=zone).timestamp()

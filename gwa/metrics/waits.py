@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.steps import step
-from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar, exact_sum
+from gwa.metrics.timeline import exact_sum
 from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -105,7 +106,7 @@ def _months(store: Store) -> tuple[str, tuple[str, ...]]:
     if store.system.relative or span[0] is None or span[1] - span[0] > MAXIMUM_DAYS * DAY:
         return "0", ()
     edges, names = Calendar.of(span[0], span[1], store.system.timezone, relative=False).months()
-    return step("submit_time", edges[1:-1].tolist(), range(len(names))), names
+    return step("submit_time", edges[1:-1].tolist(), range(len(names))), tuple(names)
 
 
 @dataclass(frozen=True)

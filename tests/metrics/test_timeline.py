@@ -1,14 +1,11 @@
 """Levels and counts over time, against the obvious second-by-second computation."""
 
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.metrics.timeline import Calendar, Counts, counts, level, levels
+from gwa.metrics.timeline import counts, level, levels
 from gwa.store.store import Store
 
 JOBS = st.lists(
@@ -116,31 +113,3 @@ def test_hours_and_days_are_counted_by_the_quarters_of_an_hour(moments):
 def test_the_same_counts_are_asked_of_the_engine_once():
     with store_of([(0, 1, 1), (5000, 1, 1)]) as store:
         assert counts(store, "submit_time", 900.0) is counts(store, "submit_time", 900.0)
-
-
-def test_days_follow_the_clock_of_the_zone_through_daylight_saving():
-    zone = ZoneInfo("Europe/Amsterdam")
-    first = datetime(2025, 3, 29, 12, tzinfo=zone).timestamp()
-    last = datetime(2025, 4, 1, 1, tzinfo=zone).timestamp()
-    days = Calendar.of(first, last, zone, relative=False)
-
-    assert days.labels == ("2025-03-29", "2025-03-30", "2025-03-31", "2025-04-01")
-    assert np.diff(days.edges).tolist() == [86400, 82800, 86400, 86400]
-    assert days.weekdays.tolist() == [5, 6, 0, 1]
-    assert days.weeks()[1] == ("week of 2025-03-24", "week of 2025-03-31")
-    assert days.months()[1] == ("2025-03", "2025-04")
-
-
-def test_days_of_a_relative_trace_are_numbered():
-    days = Calendar.of(0.0, 2.5 * 86400, ZoneInfo("UTC"), relative=True)
-
-    assert days.labels == ("day 1", "day 2", "day 3")
-
-
-def test_a_hostile_span_of_eight_thousand_years_is_no_trouble():
-    first, last = 0.0, datetime(9999, 12, 31, tzinfo=UTC).timestamp()
-    days = Calendar.of(first, last, ZoneInfo("Europe/Paris"), relative=False)
-    quarters = Counts(900.0, np.array([0, int(last // 900)]), np.array([3, 4]))
-
-    assert len(days.labels) == len(days.edges) - 1
-    assert quarters.per(days.edges)[[0, -1]].tolist() == [3, 4]

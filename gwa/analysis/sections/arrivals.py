@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import QUARTER, Calendar, Counts, Floats, article, counts
+from gwa.metrics.calendar import Calendar, Names, article
+from gwa.metrics.timeline import QUARTER, Counts, Floats, counts
 from gwa.metrics.window import window
 from gwa.report.document import Block, Fact, Facts, Value
 from gwa.report.facts import spread, table
@@ -31,7 +32,7 @@ def arrivals(store: Store) -> Iterator[Block]:
     quarters = counts(store, "submit_time", QUARTER)
     first, last = store.row("select min(submit_time), max(submit_time) from jobs")
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
-    periods = {"day": (days.edges, days.labels), "week": days.weeks(), "month": days.months()}
+    periods = {"day": days.days(), "week": days.weeks(), "month": days.months()}
     yield Facts(tuple(_busiest(name, quarters, *period) for name, period in periods.items()))
     rows: dict[str, tuple[Fact, ...]] = {
         message("in an hour"): spread("arrivals.hour", hours.sample(), "count", message("jobs in an hour"))
@@ -45,7 +46,7 @@ def arrivals(store: Store) -> Iterator[Block]:
     yield _figure(store, quarters, *days.shown(first, last))
 
 
-def _busiest(name: str, quarters: Counts, edges: Floats, labels: tuple[str, ...]) -> Fact:
+def _busiest(name: str, quarters: Counts, edges: Floats, labels: Names) -> Fact:
     """Return the busiest interval of a kind."""
     arrived = quarters.per(edges)
     busiest = int(np.argmax(arrived))

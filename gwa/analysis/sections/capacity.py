@@ -7,8 +7,9 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections.changes import Change, steps
+from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.intervals import BIN, Intervals
-from gwa.metrics.timeline import MAXIMUM_DAYS, Floats, Ints, Level, level
+from gwa.metrics.timeline import Floats, Ints, Level, level
 from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.carbon import Carbon
 from gwa.metrics.energy import (
     Energy,
@@ -16,7 +17,6 @@ from gwa.metrics.energy import (
 from gwa.metrics.energy import (
     energy as used_energy,
 )
-from gwa.metrics.timeline import MAXIMUM_DAYS, Calendar
 from gwa.metrics.window import recorded
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import QUARTER, Calendar, counts
+from gwa.metrics.calendar import Calendar
+from gwa.metrics.timeline import QUARTER, counts
 from gwa.metrics.user_days import user_days
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
 from gwa.report.facts import number

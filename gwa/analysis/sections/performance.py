@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import QUARTER, Calendar, Counts, Floats, Level, article, counts, level
+from gwa.metrics.calendar import Calendar, article
+from gwa.metrics.timeline import QUARTER, Counts, Floats, Level, counts, level
 from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Note
 from gwa.report.facts import spread, table

@@ -6,7 +6,8 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import QUARTER, Calendar, counts, levels
+from gwa.metrics.calendar import Calendar
+from gwa.metrics.timeline import QUARTER, counts, levels
 from gwa.metrics.window import RUNNING
 from gwa.report.document import Block, Note
 from gwa.report.figures.gantt import Job, gantt, placed

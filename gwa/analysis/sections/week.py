@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.cycle import daily_repetitions
-from gwa.metrics.timeline import MAXIMUM_DAYS, QUARTER, Calendar, Counts, Floats, Ints, counts
+from gwa.metrics.timeline import QUARTER, Counts, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
 from gwa.report.formatting import decimal

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -88,11 +89,18 @@ class FileHead:
         """Return the comments, which begin with *comment_mark*, without it."""
         return [line[len(comment_mark) :] for line in self._whole_lines if line.startswith(comment_mark)]
 
-    def rows(self, comment_mark: str = "") -> list[str]:
-        """Return the first lines that are neither blank nor comments."""
-        lines = (line for line in self._whole_lines if line.strip())
-        rows = (line for line in lines if not (comment_mark and line.lstrip().startswith(comment_mark)))
-        return list(islice(rows, MAXIMUM_HEAD_ROWS))
+    def rows(self, comment_mark: str = "") -> Sequence[str]:
+        """Return the first lines that are neither blank nor comments, found once for each mark."""
+        if comment_mark not in self._rows:
+            lines = (line for line in self._whole_lines if line.strip())
+            rows = (line for line in lines if not (comment_mark and line.lstrip().startswith(comment_mark)))
+            self._rows[comment_mark] = tuple(islice(rows, MAXIMUM_HEAD_ROWS))
+        return self._rows[comment_mark]
+
+    @cached_property
+    def _rows(self) -> dict[str, Sequence[str]]:
+        """The first lines by the mark of the comments that are not among them."""
+        return {}
 
     def width(self, layout: Layout) -> int:
         """Return the most common number of cells in a line, 0 if there are no lines."""
