@@ -94,7 +94,7 @@ class FileHead:
         if comment_mark not in self._rows:
             lines = (line for line in self._whole_lines if line.strip())
             rows = (line for line in lines if not (comment_mark and line.lstrip().startswith(comment_mark)))
-            self._rows[comment_mark] = tuple(islice(rows, MAXIMUM_HEAD_ROWS))
+            self._rows[comment_mark] = list(islice(rows, MAXIMUM_HEAD_ROWS))
         return self._rows[comment_mark]
 
     @cached_property
