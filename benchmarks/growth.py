@@ -3,8 +3,9 @@ How CPU seconds grow with the rows of a log: the exponent of a power law, for ea
 
     python -m benchmarks.growth [ROWS ...] [--only FORMAT]
 
-Each size is measured once, in a process of its own. What a log of ten rows takes is start and taken off; the
-exponent is that of least squares on the logarithms of what is left. One is proportional growth.
+Each size is measured once, in a process of its own. What a log of ten rows takes, the least of three times,
+is start and taken off; the exponent is that of least squares on the logarithms of what is left. One is
+proportional growth.
 """
 
 import argparse
@@ -22,6 +23,8 @@ from benchmarks.works import FLOORS
 FOLDER: Final = ROOT / "build" / "growth"
 SIZES: Final = (100_000, 1_000_000, 10_000_000)
 FEW: Final = 10
+TIMES: Final = 3
+"""How often such few rows are measured: the first time, code may have to be compiled."""
 
 SHARE: Final = {"lsf": 0.1, "condor": 0.1, "usagerecord": 0.1, "slurm_json": 0.1}
 """Of the rows, for logs with a kilobyte or more for each job."""
@@ -43,6 +46,16 @@ def cpu(words: Sequence[str], folder: Path) -> float:
     return run((sys.executable, "-m", "gwa", *words, "--quiet"), folder).cpu
 
 
+def works(kind: str, log: Path, folder: Path) -> dict[str, float]:
+    """Return the CPU seconds of converting *log* to a store and, of one in SWF, those of its facts."""
+    store = folder / f"{kind}.duckdb"
+    found = {kind: cpu(["convert", str(log), "-o", str(store)], folder)}
+    if kind == "swf":
+        found["facts"] = cpu(["facts", str(store)], folder)
+    store.unlink()
+    return found
+
+
 def measured(kind: str, sizes: Sequence[int], folder: Path) -> dict[str, dict[int, float]]:
     """Return the CPU seconds of converting logs of that *kind*, and of the facts of those in SWF, by rows."""
     found: dict[str, dict[int, float]] = {kind: {}}
@@ -50,13 +63,11 @@ def measured(kind: str, sizes: Sequence[int], folder: Path) -> dict[str, dict[in
     for rows in (FEW, *(round(size * SHARE.get(kind, 1)) for size in sizes)):
         # In a process of its own: what measures must stay small.
         run((sys.executable, "-m", "benchmarks.data", folder, kind, str(rows)), ROOT)
-        store = folder / f"{kind}.duckdb"
-        taken = {kind: cpu(["convert", str(folder / f"{rows}.{kind}"), "-o", str(store)], folder)}
-        if kind == "swf":
-            taken["facts"] = cpu(["facts", str(store)], folder)
-        store.unlink()
-        (folder / f"{rows}.{kind}").unlink()
-        for name, seconds in taken.items():
+        log = folder / f"{rows}.{kind}"
+        runs = [works(kind, log, folder) for _ in range(TIMES if rows == FEW else 1)]
+        log.unlink()
+        for name in runs[0]:
+            seconds = min(one[name] for one in runs)
             if rows == FEW:
                 start[name] = seconds
             else:
