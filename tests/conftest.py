@@ -4,6 +4,7 @@ import os
 import random
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # Threads of libraries that wait for each other by spinning take the time of the tests beside them.
@@ -53,9 +54,9 @@ def _interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture
-def make_store() -> Iterator[Callable[..., Store]]:
-    """Return a function that makes a store from lists of fields; what is not given is missing."""
+@contextmanager
+def _stores() -> Iterator[Callable[..., Store]]:
+    """Give a function that makes a store from lists of fields; they are closed in the end."""
     stores = []
 
     def make(header: tuple[tuple[str, str], ...] = (), **columns: list[object]) -> Store:
@@ -73,6 +74,20 @@ def make_store() -> Iterator[Callable[..., Store]]:
     yield make
     for store in stores:
         store.close()
+
+
+@pytest.fixture
+def make_store() -> Iterator[Callable[..., Store]]:
+    """Return a function that makes a store from lists of fields; what is not given is missing."""
+    with _stores() as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def make_shared_store() -> Iterator[Callable[..., Store]]:
+    """Return a function that makes stores which tests of a file share, as they change nothing."""
+    with _stores() as make:
+        yield make
 
 
 @pytest.fixture

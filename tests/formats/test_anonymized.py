@@ -52,14 +52,14 @@ def test_no_planted_name_is_left_in_any_output_of_a_sample(kind, suffix, tmp_pat
         assert public.row("select count(*) from jobs")[0] == jobs
 
 
-def test_every_sample_together_holds_names_of_all_kinds(tmp_path):
-    found = set()
-    for kind, paths in SAMPLES.items():
-        logs, _ = plant(paths, tmp_path / kind, kind)
+def test_the_samples_together_hold_names_of_all_kinds(tmp_path):
+    found, kinds = set(), iter(SAMPLES)
+    while len(found) < PLANTED - 1:  # all but the folder's
+        kind = next(kinds, None)
+        assert kind, f"{len(found)} of {PLANTED} names are in the samples"
+        logs, _ = plant(SAMPLES[kind], tmp_path / kind, kind)
         convert(logs, tmp_path / f"{kind}.duckdb", name=kind)
         found |= found_in(tmp_path / f"{kind}.duckdb")
-
-    assert len(found) >= PLANTED - 1, "all but the folder's"
 
 
 @pytest.mark.parametrize("suffix", [".gwf", ".duckdb", ".parquet", ".sqlite"])
