@@ -53,7 +53,7 @@ def test_no_planted_name_is_left_in_any_output_of_a_sample(kind, suffix, tmp_pat
 
 
 def test_the_samples_together_hold_names_of_all_kinds(tmp_path):
-    found, kinds = set(), iter(SAMPLES)
+    found, kinds = set[str](), iter(SAMPLES)
     while len(found) < PLANTED - 1:  # all but the folder's
         kind = next(kinds, None)
         assert kind, f"{len(found)} of {PLANTED} names are in the samples"
