@@ -41,6 +41,22 @@ def test_weeks_begin_on_mondays_and_are_called_by_them_in_every_language():
     assert {vars(name)["template"] for name in names} == {"week of {day}"}
 
 
+def test_days_are_named_only_when_they_are_asked_for(monkeypatch):
+    made: list[str] = []
+
+    def noted(template, **_):
+        made.append(template)
+        return "a name"
+
+    monkeypatch.setattr("gwa.metrics.calendar.message", noted)
+    days = Calendar.of(0.0, 1e9, ZoneInfo("UTC"), relative=True)
+    named = [days.days(), days.weeks(), days.months()]
+
+    assert not made
+    assert named[0][1][-1] == "a name"
+    assert made == ["day {number}"]
+
+
 def test_a_hostile_span_of_eight_thousand_years_is_no_trouble():
     first, last = 0.0, datetime(9999, 12, 31, tzinfo=UTC).timestamp()
     days = Calendar.of(first, last, ZoneInfo("Europe/Paris"), relative=False)
