@@ -16,7 +16,7 @@ from gwa.report.document import Block, Note, Section, View
 from gwa.report.message import joined, message
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.util import plugins
+from gwa.util import interrupts, plugins
 
 
 class Chapter(Enum):
@@ -111,6 +111,18 @@ class Analysis:
             is_recorded=not missing,
             view=self.view,
         )
+
+    def attempt(self, store: Store, *, is_drawn: bool = True) -> Section:
+        """Make the section; one that cannot be made says so in its place, for the rest is worth having."""
+        try:
+            return self.section(store, is_drawn=is_drawn)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the section says it
+            # Of Ctrl-C in the middle of a query the engine makes an error like any other.
+            interrupts.check()
+            note = Note(f"This section could not be made: {type(error).__name__}: {error}", "error")
+            return Section(
+                self.id, self.title, self.help, (note,), self.chapter.value, failed=True, view=self.view
+            )
 
     @property
     def view(self) -> View:

@@ -7,14 +7,13 @@ from typing import Final
 
 import duckdb
 
-from gwa.analysis.answers import answers
-from gwa.analysis.base import Analysis, analyses
+from gwa.analysis.answers import answers, evidence
+from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
 from gwa.report.document import Fact, Note, Report, Section, Value, Verbatim
 from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.store.subset import Subset
-from gwa.util import interrupts
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
 
@@ -62,7 +61,7 @@ def build(
     sections = []
     with progress.step("analysing", len(wanted)) as bar:
         for analysis in wanted:
-            sections.append(_section(analysis, store, strict=strict))
+            sections.append(analysis.section(store) if strict else analysis.attempt(store))
             if ready:
                 ready(sections[-1])
             bar.advance()
@@ -72,9 +71,14 @@ def build(
         sections[0] = replace(sections[0], blocks=(Note(_partial(part, filters)), *sections[0].blocks))
         inputs["part"] = part
     report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
-    whole = not any(subset.is_selective for subset in filters)
-    remarkable = findings({fact.id: fact.value for fact in report.facts()}, whole=whole)
-    return replace(report, findings=remarkable, overline=message("Workload report"), answers=answers(report))
+    known = evidence(store, sections, is_selection=any(subset.is_selective for subset in filters))
+    shown = {section.id for section in sections if not section.failed}
+    return replace(
+        report,
+        findings=findings(known.facts, shown, whole=not known.is_selection),
+        overline=message("Workload report"),
+        answers=answers(known, shown),
+    )
 
 
 def facts(store: Store, prefix: str = "") -> tuple[Fact, ...]:
@@ -90,26 +94,6 @@ def _partial(part: str, filters: Sequence[Subset]) -> str:
     of_period = OF_A_PERIOD if any(subset.period for subset in filters) else ""
     of_some = OF_SOME if any(subset.is_selective for subset in filters) else ""
     return PARTIAL.format(part) + of_period + of_some
-
-
-def _section(analysis: Analysis, store: Store, *, strict: bool) -> Section:
-    try:
-        return analysis.section(store)
-    except Exception as error:  # the rest of the report is worth having
-        # Of Ctrl-C in the middle of a query the engine makes an error like any other.
-        interrupts.check()
-        if strict:
-            raise
-        note = Note(f"This section could not be made: {type(error).__name__}: {error}", "error")
-        return Section(
-            analysis.id,
-            analysis.title,
-            analysis.help,
-            (note,),
-            analysis.chapter.value,
-            failed=True,
-            view=analysis.view,
-        )
 
 
 def _titles(store: Store, name: str, part: str) -> tuple[Verbatim, Verbatim]:

@@ -6,7 +6,7 @@ of a trace. They stand in `gwa.analysis.findings`, and in packages with an entry
 ``gwa.findings``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
@@ -76,15 +76,19 @@ def rules() -> tuple[FindingRule, ...]:
     return tuple(sorted(instances, key=lambda rule: rule.id))
 
 
-def findings(facts: Facts, *, whole: bool = True) -> tuple[Finding, ...]:
+def findings(
+    facts: Facts, sections: Collection[str] | None = None, *, whole: bool = True
+) -> tuple[Finding, ...]:
     """
     Return the findings in *facts*: the first `rank` first, and within it the largest weight.
 
     A trace of less than `MINIMUM_JOBS` has findings on its data only; unless the facts are of the *whole*
-    trace, or of all jobs of a period, there are none on the system.
+    trace, or of all jobs of a period, there are none on the system. Only those of *sections* are returned, if
+    these are named.
     """
     too_few = facts.get("trace.jobs", MINIMUM_JOBS) < MINIMUM_JOBS
-    candidates = [rule(facts) for rule in rules() if rule.section in DATA_SECTIONS or not too_few]
+    wanted = [rule for rule in rules() if sections is None or rule.section in sections]
+    candidates = [rule(facts) for rule in wanted if rule.section in DATA_SECTIONS or not too_few]
     shown = [item for item in candidates if item and (whole or item.section not in SYSTEM_SECTIONS)]
     return tuple(sorted(shown, key=lambda item: (rank(item.section), -item.weight, item.id)))
 

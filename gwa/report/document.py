@@ -49,6 +49,12 @@ Level: TypeAlias = Literal["info", "warning", "error"]
 View: TypeAlias = Literal["operator", "modeller"]
 """Who looks at a section: who runs a system, or who models its workload."""
 
+State: TypeAlias = Literal["known", "bound", "unknown", "found", "not found", "not tested"]
+"""
+What is known of an answer: its value, a bound of it, or nothing; of a question that takes a test, whether the
+test found something, found nothing, or could not be made.
+"""
+
 
 class Verbatim(str):
     """What somebody or something is called, where words stand else: no language changes it."""
@@ -440,6 +446,19 @@ class Section:
     is_recorded: bool = True
     view: View = "operator"
 
+    def facts(self) -> tuple[Fact, ...]:
+        """
+        List the facts.
+
+        Returns
+        -------
+        tuple of Fact
+            All facts of the section, in order.
+
+        """
+        blocks = (block for block in self.blocks if isinstance(block, Facts | FactTable))
+        return tuple(fact for block in blocks for fact in block.facts)
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -476,7 +495,8 @@ class Answer:
     """
     The answer to a question that everybody asks first: a *number*, a sentence (*text*), a small picture.
 
-    *section* is where there is more about it. Without a number the answer is not known; the text says why.
+    *section* is where there is more about it, empty where the report does not have it. *state* says what is
+    known; without a number the answer is not, and the text says why.
     """
 
     id: str
@@ -485,6 +505,7 @@ class Answer:
     text: str
     section: str
     picture: Figure | None = None
+    state: State = "known"
 
 
 @dataclass(frozen=True)
@@ -543,8 +564,7 @@ class Report:
             All facts of the report, in order.
 
         """
-        blocks = (block for block in self._blocks() if isinstance(block, Facts | FactTable))
-        return tuple(fact for block in blocks for fact in block.facts)
+        return tuple(fact for section in self.sections for fact in section.facts())
 
     def figures(self) -> tuple[Figure, ...]:
         """

@@ -4,7 +4,8 @@ import pytest
 
 import gwa
 from gwa.analysis.answers import answers
-from gwa.report.document import Fact, Facts, Report, Section
+from gwa.analysis.answers.base import Known
+from gwa.report.document import Fact, Facts, Section
 from gwa.report.figures.series import series
 from gwa.report.figures.spark import MAXIMUM_POINTS, spark
 from gwa.report.formatting import show
@@ -18,7 +19,7 @@ def asked(question, *figures, sections=SECTIONS, **facts):
     known = Facts(tuple(Fact(name.replace("__", "."), value, name) for name, value in facts.items()))
     blocks = {"utilization": (known, *figures)}
     made = tuple(Section(name, name, "", blocks.get(name, ())) for name in sections)
-    return next((one for one in answers(Report("t", "", made)) if one.id == question), None)
+    return next((one for one in answers(Known.of(made, ()), sections) if one.id == question), None)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_a_picture_is_the_figure_of_its_section():
 
 
 def test_only_sections_of_the_report_are_linked():
-    assert asked("wait", sections=("utilization",), jobs__wait__median=1, jobs__wait__p95=2) is None
+    assert asked("wait", sections=("utilization",), jobs__wait__median=1, jobs__wait__p95=2).section == ""
 
 
 def test_long_courses_are_averaged():

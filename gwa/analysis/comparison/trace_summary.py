@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.analysis.answers import answers
+from gwa.analysis.answers import answers, evidence
 from gwa.analysis.base import analyses
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistics, measures
@@ -84,7 +84,7 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
         jobs.floors,
         _user_shares(store),
         store.system.site,
-        answers(report),
+        answers(evidence(store, sections), ()),
         store.sample("wait_time") if store.has("wait_time") else None,
     )
 
