@@ -112,7 +112,8 @@ def test_a_single_user_is_not_said_to_have_submitted_jobs_that_name_nobody():
     )
     assert answer.number == "1 user"
     assert answer.text == (
-        "All jobs with a known user are of one. 30 % of all core-hours went into jobs without a recorded user."
+        "All jobs with a known user are of one. 30 % of all core-hours went into jobs without a recorded"
+        " user."
     )
 
 
