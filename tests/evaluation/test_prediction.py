@@ -2,6 +2,7 @@
 
 import csv
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -266,7 +267,7 @@ def test_the_section_and_the_command_say_the_worst_classes():
     assert "They held least often for " in said
     with package.open(TINY) as trace:
         section = next(one for one in analyses() if one.id == "wait-bounds").section(trace.store)
-        facts = trace.facts("bounds")
+        facts: Any = trace.facts("bounds")
     notes = [block.text for block in section.blocks if isinstance(block, Note)]
     assert any(note.startswith("They held least often for ") for note in notes)
     assert facts["bounds.coverage_worst_size"] < facts["bounds.coverage"]
@@ -294,7 +295,7 @@ def test_bounds_are_listed_as_csv_and_json():
 def test_a_job_larger_than_the_machine_is_an_error_that_names_the_largest_size():
     """It was answered: 29 h."""
     with package.open(TINY) as trace:
-        cpus = trace.system.cpus
+        cpus = trace.system.cpus or 0
         largest = int(trace.sample("n_procs").max())
     done = CliRunner().invoke(gwa, ["wait", TINY, "--procs", str(cpus + 1)])
     assert (done.exit_code, f"expected at most {cpus:,}" in done.stderr) == (2, True)

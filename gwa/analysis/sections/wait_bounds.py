@@ -35,11 +35,11 @@ def wait_bounds(store: Store) -> Iterator[Block]:
 
     A bound is meant to hold for 95 % of similar jobs, with 95 % confidence. It is an order statistic of the
     waits of earlier jobs of the same class that had started by then (BMBP; Brevik, Nurmi and Wolski 2006):
-    the future of the log is not used. The largest jobs are the tenth with most processors. The classes of jobs
-    for which bounds held least often are sizes (up to 1, 2, 4, 8 … processors), queues and users with a
-    hundred jobs or more, and those with the longest waits, a tenth at most. Loss is the mean pinball loss at
-    95 %, relative to the mean wait: smaller means tighter bounds. Of a longer log, the 50,000 jobs submitted
-    last are considered. 'gwa wait' considers all, and prints the bound of a job that is submitted at the end of
+    the future of the log is not used. The largest jobs are the tenth with most processors. The classes for
+    which bounds held least often are sizes (up to 1, 2, 4, 8 … processors), queues and users with a hundred
+    jobs or more, and the jobs with the longest waits, a tenth at most. Loss is the mean pinball loss at 95 %,
+    relative to the mean wait: smaller means tighter bounds. Of a longer log, the 50,000 jobs submitted last
+    are considered. 'gwa wait' considers all, and prints the bound of a job that is submitted at the end of
     the log.
     """
     jobs = WaitingJobs.of(store, MAXIMUM_JOBS)
