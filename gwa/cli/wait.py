@@ -114,12 +114,7 @@ def _query(jobs: "WaitingJobs", system: "System", requested: float | None, param
     """Return the job that is asked about; raise a usage error for one that this log cannot have."""
     from gwa.evaluation.prediction import UNKNOWN, Query
 
-    # A log may have jobs of more processors than its header states.
-    largest = max(jobs.cpus, int(jobs.procs.max()))
-    if params["procs"] > largest:
-        known = "were ever busy at once" if system.cpus_inferred else "the system has"
-        message = f"{params['procs']:,} is more processors than {known}, expected at most {largest:,}"
-        raise click.BadParameter(message, param_hint="--procs")
+    _require_fitting(jobs, system, params["procs"])
     numbers = {}
     for name, known in (("queue", jobs.queues), ("user", jobs.users)):
         given = params[name]
@@ -133,6 +128,15 @@ def _query(jobs: "WaitingJobs", system: "System", requested: float | None, param
         numbers["user"],
         params["waiting"],
     )
+
+
+def _require_fitting(jobs: "WaitingJobs", system: "System", procs: int) -> None:
+    """Raise a usage error for a job of more processors than the system, or any job of the log, has."""
+    largest = max(jobs.cpus, int(jobs.procs.max()))
+    if procs > largest:
+        limit = "were ever busy at once" if system.cpus_inferred else "the system has"
+        message = f"{procs:,} is more processors than {limit}, expected at most {largest:,}"
+        raise click.BadParameter(message, param_hint="--procs")
 
 
 def _sentence(bounds: "Bounds", system: "System") -> str:
@@ -209,7 +213,7 @@ def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", *, as_json: bool) -> No
     from gwa.cli._terminal import table
 
     known = ~np.isnan(bounds.bound)
-    columns = (
+    columns: tuple[list[object], ...] = (
         jobs.job.tolist(),
         jobs.submit.tolist(),
         [bound if has else None for bound, has in zip(bounds.bound.tolist(), known, strict=True)],

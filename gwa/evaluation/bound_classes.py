@@ -99,7 +99,7 @@ def _coverages(
     within = np.bincount(numbers[known], weights=held[known], minlength=len(names))
     found = [
         ClassCoverage(kind, names[place], int(jobs[place]), float(within[place] / jobs[place]))
-        for place in np.flatnonzero(jobs >= MINIMUM_JOBS)
+        for place in np.flatnonzero(jobs >= MINIMUM_JOBS).tolist()
     ]
     if len(found) > 1 or kind == "wait":
         yield from sorted(found, key=lambda one: (one.coverage, one.name))

@@ -219,7 +219,8 @@ def test_every_measure_says_what_it_is():
 def test_the_next_job_of_a_user_is_that_of_a_group_by(frame):
     work = jobs()
     table = frame.sort_index()
-    pairs = table.join(table.groupby("user")[["procs", "run"]].shift(), rsuffix="_before").dropna()
+    before = table.groupby("user")[["procs", "run"]].shift()
+    pairs = table.assign(procs_before=before.procs, run_before=before.run).dropna()
 
     assert len(pairs) == len(work) - len(set(work.user.tolist()))
     assert statistic("next-size", work) == (pairs.procs == pairs.procs_before).mean()

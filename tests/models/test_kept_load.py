@@ -86,7 +86,7 @@ def test_a_spread_is_warned_of_whatever_the_mean():
     assert not Ratio(1.0, 0.05).is_off
     (sentence,) = Kept(ratio, Ratio(1.0, 0.01)).warnings()
     assert sentence.startswith("load: this model generates 0.95 times the busy processors of the log")
-    assert sentence.endswith("; one seed differs from that by 0.18 (standard deviation)")
+    assert sentence.endswith("; one seed differs from that by 0.17 (standard deviation)")
 
 
 def standard_error(ratio):

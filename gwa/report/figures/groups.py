@@ -83,14 +83,11 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     named = []
     for place, line in enumerate(data["series"]):
         y, half = thinning.array(line["y"]), np.nan_to_num(thinning.array(line["half"]))
-        look = _style.line(place, width=1.0)
-        if numbers is None:
-            x = np.arange(y.size) + GROUP_WIDTH * ((place + 0.5) / count - 0.5)
-            look["linestyle"] = "none"
-        else:
-            x = thinning.array(numbers)
-            order = x.argsort(kind="stable")
-            x, y, half = x[order], y[order], half[order]
+        look = _style.line(place, width=1.0) | ({"linestyle": "none"} if numbers is None else {})
+        aside = GROUP_WIDTH * ((place + 0.5) / count - 0.5)
+        x = thinning.array(numbers) if numbers is not None else thinning.array(np.arange(y.size) + aside)
+        order = x.argsort(kind="stable")
+        x, y, half = x[order], y[order], half[order]
         axes.plot(x, y, marker=MARKERS[place % len(MARKERS)], markersize=4.5, **look)
         axes.vlines(x, y - half, y + half, color=look["color"], linewidth=1.2)
         named.append(labels.LabelledLine(line["label"], look["color"], x, y))
