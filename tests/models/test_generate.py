@@ -23,7 +23,11 @@ def run(*words, cwd):
 def test_a_fitted_model_makes_a_trace_that_is_read_again(tmp_path, sample):
     fitted = run("model", "fit", sample / "swf" / "tiny.swf", "lublin", "-o", "tiny.json", cwd=tmp_path)
     assert fitted.returncode == 0, fitted.stderr
-    assert json.loads((tmp_path / "tiny.json").read_text())["origin"]["jobs"] == 1200
+    origin = json.loads((tmp_path / "tiny.json").read_text())["origin"]
+    with gwa.open(sample / "swf" / "tiny.swf") as trace:
+        assert (trace.store.row("select count(*) from ran")[0], len(trace)) == (1179, 1200)
+    assert (origin["fitted to"], origin["jobs"]) == ("tiny", 1179), "21 jobs did not run"
+    assert "fitted to 1,179 jobs" in fitted.stderr
 
     for name in ("one.swf", "two.swf"):
         done = run("generate", "tiny.json", "--jobs", 300, "--seed", 4, "-o", name, cwd=tmp_path)
