@@ -34,8 +34,8 @@ FINEST_CHANCE: Final = 1 / 5000
 MINIMUM_WEEKS: Final = 12
 """Traces that are both as long are compared by their weeks, others by their days."""
 
-MOST_PERCENT: Final = 10.0
-"""A larger ratio of two values is not given in percent."""
+MOST_PERCENT: Final = 4.0
+"""A larger ratio of two values is not given in percent: the values say it better."""
 
 PERIODS_ONLY: Final = ("busy_processors", "users_daily", "users_weekly", "jobs", "machine_share")
 """What is compared between periods of one system only, where it is not the size of the system."""
@@ -118,7 +118,7 @@ class LevelDifference:
     @property
     def verdict(self) -> str:
         """What the difference means, in words."""
-        if self.first == self.second and not self.step:
+        if self.first == self.second:
             return "equal"
         if self.chance is None:
             return "not known"
@@ -243,8 +243,8 @@ def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Ite
     therefore compared by the self-normalised statistic of Shao and Zhang (2010), of days without what repeats
     every week. By chance: how often traces without any difference, with the memory of an autoregressive
     process with a coefficient of 0.6, have a difference as large in any row (Holm 1979). A difference is more
-    than chance at 5 % or less. Differences below about a fifth (3 percentage points for outcomes, 5 for utilization) are
-    called a little.
+    than chance at 5 % or less. Differences below about a fifth (3 percentage points for outcomes, 5 for
+    utilization) are called a little.
     """
     if not found:
         yield Note("Levels are not compared: there are no whole days in which the load is known.")

@@ -85,6 +85,11 @@ def recording_remarks(logs: Named) -> Iterator[Message]:
 def _of_outcomes(logs: Named) -> Iterator[Message]:
     """Yield that outcomes are not compared, if logs use different codes, or one for all jobs."""
     if len({log.outcomes for _, log in logs}) == 1:
+        first = logs[0][1]
+        if first.outcomes and not first.has_outcomes:
+            yield message(
+                "Outcomes are not compared, because the logs record only one: {code}.", code=_codes(first)
+            )
         return
     used = joined(
         "; ", (message("{name}: {codes}", name=Verbatim(name), codes=_codes(log)) for name, log in logs)
