@@ -31,7 +31,7 @@ CHANCE: Final = 0.05
 FINEST_CHANCE: Final = 1 / 5000
 """The resolution of `p_value`: rarer is not told from never."""
 
-MINIMUM_WEEKS: Final = 12
+MINIMUM_WEEKS: Final = 26
 """Traces that are both as long are compared by their weeks, others by their days."""
 
 MOST_PERCENT: Final = 4.0
@@ -239,7 +239,7 @@ def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Ite
     are of jobs submitted in the period, outcomes of those that ended in it. Of a quantile, the share of the
     jobs above the quantile of both traces is tested.
 
-    Days, or weeks where both traces have 12 or more, are correlated with those before them. They are
+    Days, or weeks where both traces have 26 or more, are correlated with those before them. They are
     therefore compared by the self-normalised statistic of Shao and Zhang (2010), of days without what repeats
     every week. By chance: how often traces without any difference, with the memory of an autoregressive
     process with a coefficient of 0.6, have a difference as large in any row (Holm 1979). A difference is more

@@ -76,9 +76,9 @@ def effect_sentence(answer: Answer) -> str:
     if answer.falls_behind:
         before, after = (seconds(one.backlog) for one in (answer.old, answer.new))
         return (
-            f"With {change}, the machine does not keep up with the jobs: the work that waits on average would"
-            f" keep all of it busy for {after} ({before} now). How much longer jobs wait depends on the length"
-            " of the log."
+            f"With {change}, the machine does not keep up with the jobs: the work that waits on average"
+            f" would keep all of it busy for {after} ({before} now). How much longer jobs wait depends on the"
+            " length of the log."
         )
     if wait.is_sure:
         return f"With {change}, the mean wait is {times(wait.ratio)} times that of now ({_interval(wait)})."
