@@ -99,9 +99,7 @@ def interval_values(store: Store, intervals: Intervals) -> dict[str, Floats]:
     """
     bounds = {"origin": intervals.origin, "width": intervals.width}
     place = PLACE.format(**bounds)
-    submitted = columns_by_interval(
-        store, SUBMITTED.format(wait=exact_sum("wait"), place=place), intervals.count
-    )
+    submitted = _columns(store, SUBMITTED.format(wait=exact_sum("wait"), place=place), intervals.count)
     values = {"jobs": submitted["jobs"]}
     if store.has("user_id"):
         values["users"] = submitted["users"]
@@ -120,7 +118,7 @@ def _of_jobs_that_ran(store: Store, intervals: Intervals, bounds: dict[str, floa
     busy = level(
         store, "n_procs", RUNNING, present(store), width=BIN, period=(float(edges[0]), float(edges[-1]))
     )
-    ran = columns_by_interval(store, RAN.format(place=PLACE.format(**bounds)), intervals.count)
+    ran = _columns(store, RAN.format(place=PLACE.format(**bounds)), intervals.count)
     values = {
         "peak": intervals.peaks(busy),
         "busy": busy.between(edges),
@@ -128,13 +126,13 @@ def _of_jobs_that_ran(store: Store, intervals: Intervals, bounds: dict[str, floa
         "processors": ran["procs"],
     }
     if store.has("status"):
-        ended = columns_by_interval(store, ENDED.format(**bounds), intervals.count)
+        ended = _columns(store, ENDED.format(**bounds), intervals.count)
         with np.errstate(invalid="ignore"):
             values["failed"] = ended["failed"] / ended["jobs"]
     return values
 
 
-def columns_by_interval(store: Store, query: str, count: int) -> dict[str, Floats]:
+def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
     """Return the columns of a query, a value for each of *count* intervals; nan for those without."""
     columns = store.arrays(query)
     place = np.asarray(columns.pop("place"), np.int64)

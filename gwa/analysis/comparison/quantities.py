@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gwa.metrics.interval_values import columns_by_interval
 from gwa.metrics.intervals import BIN, Intervals
 from gwa.metrics.outcomes import END, jobs_by_status
 from gwa.metrics.timeline import Floats, level
@@ -241,4 +240,10 @@ def _plain(above: Floats, below: Floats) -> Ratio:
 
 def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
     """Return the columns of a query, a value for each of *count* intervals; 0 for those without."""
-    return {name: np.nan_to_num(values) for name, values in columns_by_interval(store, query, count).items()}
+    columns = store.arrays(query)
+    place = np.asarray(columns.pop("place"), np.int64)
+    inside = (place >= 0) & (place < count)
+    return {
+        name: np.bincount(place[inside], np.asarray(values, np.float64)[inside], minlength=count)
+        for name, values in columns.items()
+    }
