@@ -95,7 +95,7 @@ def test_who_used_it():
     ranking = [{"id": "a", "cpu_share": 0.6}, {"id": "b", "cpu_share": 0.4}]
     answer = asked("who", trace__users=12, users__half_cpu=1, users__by_cpu=ranking)
     assert answer.number == "1 of 12"
-    assert answer.text == "1 of 12 users accounts for half of the core-hours, the largest for 60 %."
+    assert answer.text == "1 of 12 users accounts for 60 % of the core-hours."
     assert answer.picture.data["values"] == [0.6, 0.4]
 
 

@@ -77,13 +77,13 @@ def _evenly(known: Known, holders: Holders, total: int) -> Message:
 
 def _concentrated(known: Known, holders: Holders, total: int, half: int) -> Message:
     """Return that *half* of *total* users or groups hold half of the core-hours."""
+    words = {"total": number(total), "many": holders.many, "share": _largest(known, holders)}
+    if half == 1:
+        return message("1 of {total} {many} accounts for {share} of the core-hours.", **words)
     return message(
-        "{half} of {total} {many} {verb} for half of the core-hours, the largest for {share}.",
+        "{half} of {total} {many} account for half of the core-hours, the largest for {share}.",
         half=number(half),
-        total=number(total),
-        many=holders.many,
-        verb=message("accounts") if half == 1 else message("account"),
-        share=_largest(known, holders),
+        **words,
     )
 
 
