@@ -243,7 +243,8 @@ def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
     columns = store.arrays(query)
     place = np.asarray(columns.pop("place"), np.int64)
     inside = (place >= 0) & (place < count)
-    return {
-        name: np.bincount(place[inside], np.asarray(values, np.float64)[inside], minlength=count)
-        for name, values in columns.items()
-    }
+    placed = {}
+    for name, values in columns.items():
+        known = np.asarray(values, np.float64)[inside]
+        placed[name] = np.asarray(np.bincount(place[inside], known, minlength=count), np.float64)
+    return placed
