@@ -116,9 +116,9 @@ def _sections(
         recorded = recording_remarks([(summary.name, summary.recording) for summary in summaries])
         blocks = side_by_side(summaries, (*remarks, *recorded), levels)
         yield section("answers", "Side by side", side_by_side, blocks)
-    if levels:
+    if len(summaries) == 2:  # noqa: PLR2004 - a pair
         names = (summaries[0].name, summaries[1].name)
-        is_in_order = levels[0].relation is Relation.PERIODS
+        is_in_order = bool(levels) and levels[0].relation is Relation.PERIODS
         title = "What rose or fell" if is_in_order else "What differs"
         yield section("levels", title, level_table, level_table(levels, names))
     if len(summaries) > 1:

@@ -247,7 +247,7 @@ def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Ite
     utilization) are called a little.
     """
     if not found:
-        yield Note("Levels are not compared: there are no whole days in which the load is known.")
+        yield Note("Differences are not tested: one of the logs has no whole day.")
         return
     yield Facts(tuple(_facts(found)), listed=False)
     if all(difference.chance is None for difference in found):
