@@ -1,6 +1,7 @@
-"""Whatever tells people to install gwa names the distribution that is ours; `gwa` on PyPI is a program of others."""
+"""What tells people to install gwa names our distribution; `gwa` on PyPI is a program of others."""
 
 import re
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -55,9 +56,10 @@ def dependencies() -> set[str]:
 
 def tracked() -> Iterator[tuple[str, str]]:
     """Yield the names and contents of all text files that are kept in the repository, but for this one."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=HOME, capture_output=True, text=True, check=False)
-    if listed.returncode:
+    git = shutil.which("git")
+    if git is None or not (HOME / ".git").exists():
         pytest.skip("needs the repository, which lists its files")
+    listed = subprocess.run([git, "ls-files", "-z"], cwd=HOME, capture_output=True, text=True, check=True)
     for name in filter(None, listed.stdout.split("\0")):
         path = HOME / name
         if path.is_file() and name != "tests/test_install_lines.py":

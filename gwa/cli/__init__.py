@@ -21,8 +21,9 @@ from gwa.util.filenames import as_text
 from gwa.util.version import __version__
 
 ORDER = (
-    "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score", "simulate",
-    "whatif", "wait", "export", "leaderboard", "anonymize", "site", "fetch", "formats", "report-problem",
+    "sample", "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score",
+    "simulate", "whatif", "wait", "export", "leaderboard", "anonymize", "site", "fetch", "formats",
+    "report-problem",
 )  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""
 
