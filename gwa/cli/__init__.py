@@ -51,9 +51,9 @@ GREETING = """\
 gwa reads the accounting logs of clusters, grids and clouds, and answers what is in them.
 
 Three commands to try:
-  gwa convert LOG -o trace.parquet     any log that 'gwa formats' lists, every row accounted for
-  gwa report trace.parquet             a page: how busy, who, how long did jobs wait, what went wrong
-  gwa fetch --list                     public traces, if you have no log at hand
+  gwa sample -o sample.sacct           a small log that shows everything, if you have none at hand
+  gwa report sample.sacct              a page: how busy, who, how long did jobs wait, what went wrong
+  gwa convert LOG -o trace.parquet     your own log: any that 'gwa formats' lists, every row accounted for
 
 'gwa --help' lists all commands, 'gwa COMMAND --help' explains one.
 """
@@ -74,8 +74,8 @@ def gwa(ctx: click.Context) -> None:
 
     \b
     Examples:
-      gwa convert accounting.swf.gz -o trace.gwf
-      gwa report trace.gwf --html
+      gwa sample -o sample.sacct
+      gwa report sample.sacct
     """
     if ctx.invoked_subcommand is None:
         echo(GREETING, nl=False)

@@ -19,7 +19,7 @@ STORES: Final = (".gwf", ".duckdb", ".parquet", ".sqlite")
 @click.command(name="sample")
 @click.argument("kind", required=False, type=click.Choice(KINDS), metavar="[slurm|swf]")
 @OUTPUT
-@click.option("--quiet", is_flag=True, help="Print nothing on standard error.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing on standard error.")
 def command(kind: str | None, out: Path, *, quiet: bool) -> None:
     """
     Write a small log that shows everything, to try gwa with.

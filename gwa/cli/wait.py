@@ -59,8 +59,9 @@ def command(
 
     \b
     Examples:
-      gwa wait sample_traces/swf/tiny.swf --procs 4 --time 2h --queue short
-      gwa wait sample_traces/swf/tiny.swf --compare
+      gwa sample -o sample.sacct
+      gwa wait sample.sacct --procs 4 --time 2h --queue cpu
+      gwa wait sample.sacct --compare
     """
     from gwa.evaluation.prediction import BoundScore, WaitingJobs, predictors
 
