@@ -56,7 +56,7 @@ messages: .venv/ready ## renew the catalogues of languages with the texts of tod
 	$(BIN)/python -m tests.messages
 
 docs: .venv/docs ## build the documentation into build/docs, with links checked and every notebook run
-	GWA_SAMPLES=$(CURDIR)/sample_traces $(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
 	@echo "The documentation: build/docs/index.html"
 
 lock: .venv/ready ## lock the dependencies; OPTIONS=--upgrade takes their newest versions
