@@ -25,7 +25,7 @@ from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import limited_memory
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.store.system import SYNTHETIC, Header
+from gwa.store.system import GENERATED_JOBS, SYNTHETIC, Header
 from gwa.util.atomic import whole
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
@@ -77,7 +77,7 @@ def generate_store(
     try:
         with limited_memory(store.connection, engine, ENGINE_MEGABYTES):
             jobs = _insert_jobs(store, request, progress)
-        store.set_header((*request.header, *describe(request)))
+        store.set_header((*request.header, *describe(request), (GENERATED_JOBS, str(jobs))))
         store.set_account(Account(jobs, jobs, 0, 0, 0))
         store.note({"format": "synthetic", "gwa": __version__})
     except BaseException:

@@ -81,6 +81,9 @@ ASSUMED_UTC: Final = "Unix seconds, of local times without a zone taken as UTC"
 SYNTHETIC: Final = "made by a model, no system ran these jobs"
 """What the header says under Synthetic where jobs were generated."""
 
+GENERATED_JOBS: Final = "Jobs"
+"""The key of the header line that says how many jobs a model made."""
+
 INFERRED: Final = "inferred: the most processors ever busy at once"
 
 
