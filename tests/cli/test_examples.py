@@ -47,7 +47,7 @@ EXAMPLES = {name: lines(text) for name, text in groups(gwa, "gwa") if lines(text
 
 def first(name):
     """Return the command that *name* belongs to: `model` of `gwa model fit`."""
-    return (name.split() + ["gwa"])[1 if " " in name else 0]
+    return [*name.split(), "gwa"][1 if " " in name else 0]
 
 
 RUN = [
@@ -68,14 +68,14 @@ def test_the_examples_of_a_command_run_in_an_empty_folder(name, tmp_path):
     environment = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(HOME)}
     for line in EXAMPLES[name]:
         done = subprocess.run(
-            ["sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False
+            ["/bin/sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{line}\n{done.stderr}"
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if first(name) not in NEEDS])
 def test_an_example_reads_only_what_those_before_it_wrote(name):
-    made = set()
+    made: set[str] = set()
     for line in EXAMPLES[name]:
         assert "sample_traces" not in line
         read, _, wrote = re.sub(r"(?:-o|--key|--strings|>) ", "\0", line).partition("\0")

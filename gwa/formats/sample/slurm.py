@@ -17,7 +17,8 @@ COLUMNS: Final = (
     "ConsumedEnergyRaw", "Reservation", "NodeList", "AdminComment",
 )  # fmt: skip
 
-CLUSTER: Final = "invented"
+CLUSTER: Final = "synthetic-sample"
+"""The name of the cluster, which is what a page says beside the name of the file."""
 FIRST_UID: Final = 2000
 GPU_TYPE: Final = "a100"
 GPU_MEMORY: Final = 40 << 30
