@@ -56,7 +56,7 @@ messages: .venv/ready ## renew the catalogues of languages with the texts of tod
 	$(BIN)/python -m tests.messages
 
 docs: .venv/docs ## build the documentation into build/docs, with links checked and every notebook run
-	GWA_SAMPLES=$(CURDIR)/sample_traces $(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
 	@echo "The documentation: build/docs/index.html"
 
 lock: .venv/ready ## lock the dependencies; OPTIONS=--upgrade takes their newest versions
@@ -120,13 +120,13 @@ reference: .venv/ready ## renew docs/facts.json, the facts of samples and logs, 
 # What the next two do needs the index of packages, even after the set-up.
 dist: .venv/ready ## build sdist and wheel into dist/ and check both
 	$(BIN)/uv build --out-dir dist
-	$(BIN)/uv tool run twine check --strict dist/gwa-*
+	$(BIN)/uv tool run twine check --strict dist/gridworkloads-*
 	$(BIN)/uv tool run check-wheel-contents dist/*.whl
 
 oldest: .venv/ready ## use gwa with the oldest versions of its dependencies that pyproject.toml allows
 	$(BIN)/uv venv --clear --quiet build/oldest
 	VIRTUAL_ENV=build/oldest $(BIN)/uv pip install --quiet --resolution lowest-direct --only-binary :all: \
-	    --no-binary gwa . pytest pytest-xdist hypothesis jsonschema prometheus-client
+	    --no-binary gridworkloads . pytest pytest-xdist hypothesis jsonschema prometheus-client
 	build/oldest/bin/python -m pytest -n 0 -q -m "not slow" -W ignore::DeprecationWarning \
 	    -W ignore::PendingDeprecationWarning tests/test_trace.py tests/report tests/store/test_store.py
 

@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parent.parent
 DIST: Final = ROOT / "dist"
 UV: Final = ROOT / ".venv" / "bin" / "uv"
+NAME: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
 UNRELEASED: Final = "## [Unreleased]\n"
 
 
@@ -40,7 +42,7 @@ def main(version: str) -> None:
     run("git", "commit", "--all", "--message", f"Release {version}")
     run("git", "tag", "--annotate", f"v{version}", "--message", f"gwa {version}")
     build(version)
-    print(f"dist/ holds the release. To publish it: git push --follow-tags && {UV} publish dist/gwa-*")
+    print(f"dist/ holds the release. To publish it: git push --follow-tags && {UV} publish dist/{NAME}-*")
 
 
 def state(root: Path, version: str, day: date) -> None:
@@ -86,13 +88,13 @@ def described(codemeta: str, version: str, day: date) -> str:
 def build(version: str) -> None:
     """Build what is published into dist/, with its bill of materials and checksums."""
     run(UV, "build", "--out-dir", DIST)
-    files = sorted(DIST.glob("gwa-*"))
+    files = sorted(DIST.glob(f"{NAME}-*"))
     run(UV, "tool", "run", "twine", "check", "--strict", *files)
     run(UV, "tool", "run", "check-wheel-contents", *DIST.glob("*.whl"))
     environment = ROOT / "build" / "release"
     run(UV, "venv", "--clear", environment)
     run(UV, "pip", "install", "--python", environment, *DIST.glob("*.whl"))
-    bill = DIST / f"gwa-{version}.cdx.json"
+    bill = DIST / f"{NAME}-{version}.cdx.json"
     bom = ("tool", "run", "--from", "cyclonedx-bom", "cyclonedx-py", "environment")
     run(UV, *bom, "--output-reproducible", "--output-file", bill, environment)
     (DIST / "SHA256SUMS").write_text(checksums([*files, bill]), encoding="utf-8")

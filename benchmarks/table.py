@@ -11,6 +11,7 @@ from benchmarks.measure import Cost, typical
 from benchmarks.peers import PACKAGES
 from benchmarks.session import Outcome
 from benchmarks.works import Kind, Target
+from gwa.util.version import DISTRIBUTION
 
 HEAD: Final = (
     "work", "ours s", "(cpu)", "MB", "beside", "s", "(cpu)", "MB", "ratio", "target", "measured", "reached",
@@ -28,7 +29,7 @@ def machine(rows: int, runs: int) -> str:
     """Say on what the figures were measured, without naming the machine."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     often = f"median of {runs} runs after one to warm up" if runs else "a single run"
-    names = ("gwa", "duckdb", "numpy", "scipy", "pandas")
+    names = (DISTRIBUTION, "duckdb", "numpy", "scipy", "pandas")
     versions = ", ".join(f"{name} {_version(name)}" for name in names)
     return (
         f"{rows:,} rows; {often}, in turn\n"

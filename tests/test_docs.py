@@ -32,6 +32,12 @@ FACTS, REPORT = (Draft202012Validator(schema) for schema in (facts_schema(famili
 WHOLE_SCRIPTS = {"monthly.md"}
 """Pages whose script needs a cluster; tests/test_monthly.py runs it with a made one."""
 
+OF_A_CHECKOUT = {"synthetic.md", "simulate.md"}
+"""Pages that use the experiments of a checkout."""
+
+LONG = {"README.md", "compare.md", "synthetic.md", "theming.md", "what-if.md"}
+"""Pages whose blocks take a minute or more."""
+
 OF_SECTIONS = {"own-section.md"}
 """Pages whose Python is a module of a package; a test below runs it as one."""
 
@@ -46,9 +52,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def workplace(tmp_path):
-    """Return a folder as a reader has it, with gwa on the path."""
-    for name in ("sample_traces", "experiments"):
-        shutil.copytree(ROOT / name, tmp_path / name)
+    """Return a folder as a reader has it: empty, with gwa on the path."""
     program = tmp_path / "bin" / "gwa"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gwa "$@"\n')
@@ -58,11 +62,16 @@ def workplace(tmp_path):
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in (README, *PAGES) if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_SECTIONS],
-    ids=lambda page: page.stem,
+    [
+        pytest.param(page, marks=pytest.mark.slow if page.name in LONG else (), id=page.stem)
+        for page in (README, *PAGES)
+        if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_SECTIONS
+    ],
 )
 def test_the_blocks_of_a_page_run_one_after_the_other(page, workplace):
     """They read what those before them wrote, so that they are one test."""
+    for name in ("sample_traces", "experiments") if page.name in OF_A_CHECKOUT else ():
+        shutil.copytree(ROOT / name, workplace / name)
     environment = os.environ | {
         "PATH": f"{workplace / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
@@ -96,7 +105,7 @@ def test_a_notebook_runs(page, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(cells)],
         cwd=tmp_path,
-        env=os.environ | {"GWA_SAMPLES": str(ROOT / "sample_traces"), "PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
@@ -144,7 +153,6 @@ def test_the_documentation_builds_without_a_warning_and_without_a_dead_link(tmp_
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "docs", tmp_path],
         cwd=ROOT,
-        env=os.environ | {"GWA_SAMPLES": str(ROOT / "sample_traces")},
         capture_output=True,
         text=True,
         check=False,

@@ -8,6 +8,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from gwa.util.version import DISTRIBUTION
+
 ALLOWED = re.compile(
     r"Apache-2\.0( WITH LLVM-exception)?|Apache Software License|0BSD|BSD( License|-[23]-Clause)|CC0-1\.0"
     r"|MIT(-0|-CMU)?( License)?|PSF-2\.0|Python Software Foundation License|Zlib"
@@ -40,7 +42,7 @@ def licences(package: Distribution) -> list[str]:
     return classified or known["License"]
 
 
-PACKAGES = {found.metadata["Name"].lower(): found for found in dependencies("gwa", set())}
+PACKAGES = {found.metadata["Name"].lower(): found for found in dependencies(DISTRIBUTION, set())}
 
 
 @pytest.mark.parametrize("name", sorted(PACKAGES))
@@ -62,6 +64,6 @@ def test_other_licences_are_not(licence):
 
 
 def test_what_is_needed_is_found():
-    assert {"gwa", "duckdb", "numpy", "weasyprint", "pydyf"} <= PACKAGES.keys()
+    assert {DISTRIBUTION, "duckdb", "numpy", "weasyprint", "pydyf"} <= PACKAGES.keys()
     with pytest.raises(PackageNotFoundError):
         list(dependencies("gwa-of-no-index", set()))

@@ -21,7 +21,6 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 UV = Path(sysconfig.get_path("scripts")) / "uv"
-SAMPLE = ROOT / "sample_traces" / "swf"
 
 Run = Callable[..., str]
 
@@ -110,13 +109,12 @@ def test_the_installed_gwa_works_in_an_empty_folder(installed: Run) -> None:
     assert version[1] in installed("gwa", "--version")
     assert "swf" in installed("gwa", "formats").lower()
 
-    aside = {"expected.gwf", "system.toml", "README.md"}
-    sources = [path for path in SAMPLE.iterdir() if path.name not in aside]
-    installed("gwa", "convert", *sources, "-o", "trace.gwf")
-    installed("gwa", "report", "trace.gwf", "--html", "-o", "report")
+    installed("gwa", "sample", "-o", "sample.sacct")
+    installed("gwa", "convert", "sample.sacct", "-o", "sample.duckdb")
+    installed("gwa", "report", "sample.duckdb", "-o", "report")
     folder = Path(installed("python", "-c", "import os; print(os.getcwd())").strip())
     assert list((folder / "report").glob("*.html"))
-    facts = json.loads(installed("gwa", "facts", "trace.gwf"))
+    facts = json.loads(installed("gwa", "facts", "sample.duckdb", "--only", "trace"))
     assert facts["trace.jobs"] > 0
 
 

@@ -80,10 +80,10 @@ def test_what_is_no_version_is_refused(release, version):
 
 
 def test_the_checksums_are_those_of_the_files(release, tmp_path):
-    (tmp_path / "gwa-1.tar.gz").write_bytes(b"sdist")
+    (tmp_path / "gridworkloads-1.tar.gz").write_bytes(b"sdist")
 
-    assert release.checksums([tmp_path / "gwa-1.tar.gz"]) == (
-        f"{hashlib.sha256(b'sdist').hexdigest()}  gwa-1.tar.gz\n"
+    assert release.checksums([tmp_path / "gridworkloads-1.tar.gz"]) == (
+        f"{hashlib.sha256(b'sdist').hexdigest()}  gridworkloads-1.tar.gz\n"
     )
 
 

@@ -2,15 +2,15 @@
 #
 # SPDX-License-Identifier: (Apache-2.0 OR MIT)
 
-"""The recipe of Spack: it belongs into its repository of packages as py_gwa/package.py."""
+"""The recipe of Spack: it belongs into its repository of packages as py_gridworkloads/package.py."""
 
 from spack.package import PythonPackage, depends_on, license, version  # noqa: A004
 
 
-class PyGwa(PythonPackage):
+class PyGridworkloads(PythonPackage):
     """Toolbox and archive for workload traces of clusters, grids and clouds."""
 
-    pypi = "gwa/gwa-0.1.0.tar.gz"
+    pypi = "gridworkloads/gridworkloads-0.1.0.tar.gz"
 
     license("Apache-2.0")
 

@@ -11,9 +11,11 @@ from gwa.analysis.answers import answers, evidence
 from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
+from gwa.analysis.synthetic import OVERLINE, origin, reworded
 from gwa.report.document import Fact, Note, Report, Section, Value, Verbatim
 from gwa.report.formatting import date_range
-from gwa.report.message import message
+from gwa.report.message import joined, message
+from gwa.store.privacy import ANONYMIZED_KEY
 from gwa.store.store import Store
 from gwa.store.subset import Subset
 from gwa.util.progress import SILENT, Progress
@@ -75,13 +77,14 @@ def build(
     report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
     known = evidence(store, sections, is_selection=any(subset.is_selective for subset in filters))
     shown = {section.id for section in sections if not section.failed}
-    return replace(
+    made = replace(
         report,
         findings=findings(known.facts, shown, whole=not known.is_selection),
-        overline=message("Workload report"),
+        overline=OVERLINE if store.is_generated else message("Workload report"),
         answers=answers(known, shown),
         period=_period(known, zone),
     )
+    return reworded(made) if store.is_generated else made
 
 
 def facts(store: Store, prefix: str = "") -> tuple[Fact, ...]:
@@ -105,15 +108,32 @@ def _period(known: Known, zone: str | None) -> str:
     return "" if first is None or last is None or last < first else date_range(first, last, zone)
 
 
-def _titles(store: Store, name: str, part: str) -> tuple[Verbatim, Verbatim]:
-    """Return the names of the system and of its place; that of the trace, where a header says nothing."""
-    system, site = store.system.name, store.system.site
+def _titles(store: Store, name: str, part: str) -> tuple[str, str]:
+    """
+    Return the names of the system and of its place; that of the trace, where a header says nothing.
+
+    The place of a trace without a header is its only cluster. Of a synthetic trace its model is named, too.
+    """
+    system, site = store.system.name, store.system.site or _only_site(store)
     title = system if system and system.lower() not in VAGUE else name
     names = [text for text in (site, name) if text and text.lower() != title.lower()]
     if len(names) > 1 and names[1].lower() in names[0].lower():  # the place says it
         names = names[:1]
     names += [part] if part else []
-    return Verbatim(title), Verbatim(" · ".join(names))
+    model = origin(store)
+    if model is None:
+        return Verbatim(title), Verbatim(" · ".join(names))
+    return Verbatim(title), joined(" · ", (model, *map(Verbatim, names)))
+
+
+def _only_site(store: Store) -> str | None:
+    """Return the name of the only site that ran jobs, None if there are several, or names are pseudonyms."""
+    if ANONYMIZED_KEY in dict(store.header):
+        return None
+    sites = store.rows(
+        "select distinct last_run_site_id from jobs where last_run_site_id is not null limit 2"
+    )
+    return str(sites[0][0]) if len(sites) == 1 else None
 
 
 def reproduction(store: Store) -> dict[str, Value]:

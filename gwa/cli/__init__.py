@@ -21,8 +21,9 @@ from gwa.util.filenames import as_text
 from gwa.util.version import __version__
 
 ORDER = (
-    "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score", "simulate",
-    "whatif", "wait", "export", "leaderboard", "anonymize", "site", "fetch", "formats", "report-problem",
+    "sample", "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score",
+    "simulate", "whatif", "wait", "export", "leaderboard", "anonymize", "site", "fetch", "formats",
+    "report-problem",
 )  # fmt: skip
 """The order in which commands are listed; those that are not named follow."""
 
@@ -50,9 +51,9 @@ GREETING = """\
 gwa reads the accounting logs of clusters, grids and clouds, and answers what is in them.
 
 Three commands to try:
-  gwa convert LOG -o trace.parquet     any log that 'gwa formats' lists, every row accounted for
-  gwa report trace.parquet             a page: how busy, who, how long did jobs wait, what went wrong
-  gwa fetch --list                     public traces, if you have no log at hand
+  gwa sample -o sample.sacct           a small log that shows everything, if you have none at hand
+  gwa report sample.sacct              a page: how busy, who, how long did jobs wait, what went wrong
+  gwa convert LOG -o trace.parquet     your own log: any that 'gwa formats' lists, every row accounted for
 
 'gwa --help' lists all commands, 'gwa COMMAND --help' explains one.
 """
@@ -73,8 +74,8 @@ def gwa(ctx: click.Context) -> None:
 
     \b
     Examples:
-      gwa convert accounting.swf.gz -o trace.gwf
-      gwa report trace.gwf --html
+      gwa sample -o sample.sacct
+      gwa report sample.sacct
     """
     if ctx.invoked_subcommand is None:
         echo(GREETING, nl=False)

@@ -32,8 +32,9 @@ def command(
 
     \b
     Examples:
-      gwa advise sample_traces/slurm/sacct-2015.log --user user011
-      gwa advise sample_traces/slurm/sacct-2015.log --all -o advice
+      gwa sample -o sample.sacct
+      gwa advise sample.sacct --user u12
+      gwa advise sample.sacct --all -o advice
     """
     from gwa.analysis.advice import as_text, letter, users
 

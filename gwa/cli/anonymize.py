@@ -25,8 +25,9 @@ def command(trace: Path, out: Path, key: Path | None, keep: frozenset[str], **pa
     in your configuration. Keep it secret, and out of what you publish.
 
     \b
-    Example:
-      gwa anonymize sample_traces/swf/tiny.swf -o public.gwf --key my.key --keep queues
+    Examples:
+      gwa sample -o sample.sacct
+      gwa anonymize sample.sacct -o public.gwf --key my.key --keep queues
     """
     from gwa.formats.convert import convert_anonymized
     from gwa.store.anonymize import read_key

@@ -74,8 +74,9 @@ def command(
 
     \b
     Examples:
-      gwa check sample_traces/swf/tiny.swf
-      gwa check sample_traces/swf/tiny.swf --fail-on 'utilization.mean<0.1' --fail-on 'wait.p95>864000'
+      gwa sample -o sample.sacct
+      gwa check sample.sacct
+      gwa check sample.sacct --fail-on 'utilization.mean<0.1' --fail-on 'wait.p95>864000'
     """
     from gwa.analysis.conditions import FactsOnDemand
     from gwa.cli._terminal import table

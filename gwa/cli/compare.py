@@ -74,10 +74,11 @@ def command(
 
     \b
     Examples:
-      gwa compare sample_traces/swf/tiny.swf sample_traces/sge/accounting
-      gwa compare march.gwf april.gwf --names March,April
-      gwa compare sample_traces/swf/tiny.swf --against archive
-      gwa compare sample_traces/swf/tiny.swf --period this-week --against-period previous
+      gwa sample -o sample.sacct
+      gwa compare sample.sacct --period last-month --against-period previous
+      gwa compare sample.sacct --against archive
+      gwa generate lublin --jobs 1000 --seed 1 -o lublin.swf
+      gwa compare sample.sacct lublin.swf --names Sample,Lublin
     """
     from gwa.analysis.comparison.align import LIKE
     from gwa.analysis.comparison.compare import compare

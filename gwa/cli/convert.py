@@ -56,8 +56,9 @@ def command(
     counted and reported, not fatal.
 
     \b
-    Example:
-      gwa convert sample_traces/swf/tiny.swf -o tiny.gwf
+    Examples:
+      gwa sample -o sample.sacct
+      gwa convert sample.sacct -o sample.duckdb
     """
     words = ["gwa", "convert", *(as_text(source.name) for source in sources), "-o", as_text(out.name)]
     words += ["--map", params["map_"]] if params["map_"] else []

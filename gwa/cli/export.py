@@ -50,8 +50,8 @@ def command(trace: Path, folder: Path, **params: Any) -> None:
 
     \b
     Examples:
-      gwa export sample_traces/swf/tiny.swf --batsim -o exported
-      gwa export sample_traces/wfcommons/workflows.json --wfcommons --opendc -o exported
+      gwa sample -o sample.sacct
+      gwa export sample.sacct --batsim --alea -o exported
     """
     from gwa.formats.export import export
     from gwa.util.atomic import make_folder

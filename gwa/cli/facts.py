@@ -91,8 +91,9 @@ def command(trace: Path, only: str, explain: bool, formats: tuple[str, ...], **p
 
     \b
     Examples:
-      gwa facts sample_traces/swf/tiny.swf --only utilization
-      gwa facts sample_traces/swf/tiny.swf --only trace --format prometheus
+      gwa sample -o sample.sacct
+      gwa facts sample.sacct --only utilization
+      gwa facts sample.sacct --only trace --format prometheus
     """
     printed, sources = ([name for name in formats if (name in PRINTERS) is own] for own in (True, False))
     if len(printed) > 1 or len(sources) > 1:

@@ -73,9 +73,10 @@ def command(
 
     \b
     Examples:
+      gwa sample -o sample.sacct
       gwa fit --list
-      gwa fit sample_traces/swf/tiny.swf runtime
-      gwa fit sample_traces/swf/tiny.swf log_runtime --preset text
+      gwa fit sample.sacct runtime
+      gwa fit sample.sacct log_runtime --preset text
     """
     from gwa.cli._terminal import table
     from gwa.metrics.characteristics import FITTED

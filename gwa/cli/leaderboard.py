@@ -50,8 +50,8 @@ def command(
 
     \b
     Examples:
-      gwa leaderboard sample_traces/swf/tiny.swf --models lublin,dacosta --seeds 2
-      gwa leaderboard logs/*.swf.gz -o leaderboard
+      gwa sample swf -o sample.swf
+      gwa leaderboard sample.swf --models lublin,dacosta --seeds 2
     """
     from gwa.cli._terminal import progress_lines, table
     from gwa.evaluation.leaderboard import compete

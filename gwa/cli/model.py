@@ -18,7 +18,8 @@ def command() -> None:
     \b
     Examples:
       gwa model list
-      gwa model fit sample_traces/swf/tiny.swf lublin -o lublin.json
+      gwa sample -o sample.sacct
+      gwa model fit sample.sacct lublin -o lublin.json
     """
 
 
@@ -63,8 +64,9 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **param
 
     \b
     Examples:
-      gwa model fit sample_traces/swf/tiny.swf lublin -o lublin.json
-      gwa model fit sample_traces/swf/tiny.swf lublin --arrivals spectral -o lublin.json
+      gwa sample -o sample.sacct
+      gwa model fit sample.sacct lublin -o lublin.json
+      gwa model fit sample.sacct lublin --arrivals spectral -o lublin.json
     """
     from gwa.models.arrival_process import find_process
     from gwa.models.base import models

@@ -118,11 +118,12 @@ def command(
 
     \b
     Examples:
-      gwa report sample_traces/swf/tiny.swf --html
-      gwa report sample_traces/swf/tiny.swf --where 'n_procs > 1' --sections users,waits
-      gwa report sample_traces/swf/tiny.swf --period this-week --against previous
-      gwa report sample_traces/swf/tiny.swf --strings mine/languages/fr.po
-      gwa report sample_traces/swf/tiny.swf --lang de
+      gwa sample -o sample.sacct
+      gwa report sample.sacct
+      gwa report sample.sacct --where 'n_procs > 1' --sections users,waits
+      gwa report sample.sacct --period last-month --against previous
+      gwa report sample.sacct --lang de
+      gwa report sample.sacct --strings mine/languages/fr.po
     """
     from gwa.analysis.base import analyses
     from gwa.report.early_drawings import EarlyDrawings

@@ -46,7 +46,8 @@ def command(log: Path | None, **params: Any) -> None:
 
     \b
     Examples:
-      gwa report-problem accounting.log > problem.md
+      gwa sample -o sample.sacct
+      gwa report-problem sample.sacct > problem.md
       gwa report-problem
     """
     echo("\n".join(_versions()))

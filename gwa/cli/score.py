@@ -32,8 +32,9 @@ def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
 
     \b
     Examples:
+      gwa sample swf -o sample.swf
       gwa generate lublin --jobs 1000 --seed 1 -o lublin.swf
-      gwa score sample_traces/swf/tiny.swf lublin.swf
+      gwa score sample.swf lublin.swf
     """
     from gwa.cli._terminal import table
     from gwa.evaluation.scorecard import COLUMNS, Reference, row

@@ -44,7 +44,7 @@ def command(
     Simulate schedulers on bags of tasks or parallel jobs.
 
     EXPERIMENT.toml names workloads (a trace, or a model at a load), a system of clusters, policies and
-    repetitions; those in experiments/ are examples. DIR receives results.csv and results.parquet with a row
+    repetitions; a checkout has examples. DIR receives results.csv and results.parquet with a row
     for each run and class of bag sizes, a page with figures, and the result of each run, so that an
     interrupted experiment resumes. Prints the means with their confidence intervals.
 

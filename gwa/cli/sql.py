@@ -32,8 +32,9 @@ def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
     shown in the zone of the trace.
 
     \b
-    Example:
-      gwa sql sample_traces/swf/tiny.swf "select user_id, count(*) from jobs group by all order by 2 desc"
+    Examples:
+      gwa sample -o sample.sacct
+      gwa sql sample.sacct "select user_id, count(*) from jobs group by all order by 2 desc"
     """
     from gwa.cli._terminal import table
 

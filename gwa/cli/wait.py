@@ -71,9 +71,10 @@ def command(
 
     \b
     Examples:
-      gwa wait sample_traces/swf/tiny.swf --procs 4 --time 2h --queue short
-      gwa wait sample_traces/swf/tiny.swf --compare
-      gwa wait sample_traces/swf/tiny.swf --list
+      gwa sample -o sample.sacct
+      gwa wait sample.sacct --procs 4 --time 2h --queue cpu
+      gwa wait sample.sacct --compare
+      gwa wait sample.sacct --list
     """
     from gwa.evaluation.bound_classes import coverage_by_class
     from gwa.evaluation.prediction import BoundScore, WaitingJobs, predictors

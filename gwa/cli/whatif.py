@@ -58,8 +58,9 @@ def command(trace: Path, was: str, folder: Path | None, as_json: bool, **params:
 
     \b
     Examples:
-      gwa whatif sample_traces/swf/tiny.swf --cpus +20%
-      gwa whatif sample_traces/swf/tiny.swf --scheduler fcfs --load 0.9 -o whatif
+      gwa sample swf -o sample.swf
+      gwa whatif sample.swf --cpus +20%
+      gwa whatif sample.swf --scheduler fcfs --load 0.9 -o whatif
     """
     from gwa.cli._terminal import progress
     from gwa.evaluation.whatif.answer import answer

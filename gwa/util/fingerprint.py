@@ -15,7 +15,7 @@ from pathlib import Path
 from re import match
 
 from gwa.util.assets import asset
-from gwa.util.version import __version__
+from gwa.util.version import DISTRIBUTION, __version__
 
 
 @cache
@@ -58,7 +58,7 @@ def of_file(path: Path) -> str:
 def libraries() -> list[str]:
     """Return the names and versions of the installed libraries that gwa requires."""
     try:
-        required = requires("gwa") or []
+        required = requires(DISTRIBUTION) or []
     except PackageNotFoundError:  # run from a folder of sources
         return []
     names = [found[0] for line in required if (found := match(r"[\w.-]+", line)) and "extra ==" not in line]

@@ -107,7 +107,7 @@ def test_says_how_to_get_what_is_not_installed(module, monkeypatch, tmp_path):
     with gwa.open(TINY) as trace:
         trace.save(tmp_path / "tiny.parquet")
 
-    with pytest.raises(EngineError, match=r"pip install 'gwa\[spark\]'"):
+    with pytest.raises(EngineError, match=r"pip install 'gridworkloads\[spark\]'"):
         gwa.open(tmp_path / "tiny.parquet", engine="spark")
 
 

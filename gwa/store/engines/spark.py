@@ -2,7 +2,7 @@
 Apache Spark: an engine for traces too large for one machine, over Parquet that all of its workers can read.
 
 Only results are returned, as Arrow; the tables beside the jobs stay in DuckDB, which reads no
-jobs then. pyspark and sqlglot are optional: ``pip install 'gwa[spark]'``.
+jobs then. pyspark and sqlglot are optional: ``pip install 'gridworkloads[spark]'``.
 """
 
 import atexit
@@ -23,6 +23,7 @@ from gwa.store.engines.base import Answer, Parameters
 from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, Engine, parse_size
 from gwa.store.engines.duckdb import Duck
 from gwa.store.schema import FIELDS
+from gwa.util.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -174,7 +175,7 @@ def missing_requirement() -> str | None:
     """Describe the first requirement of Spark that this machine lacks; None if there is none."""
     for module in ("pyspark", "sqlglot"):
         if importlib.util.find_spec(module) is None:
-            return f"Spark needs {module}, which is not installed: pip install 'gwa[spark]'"
+            return f"Spark needs {module}, which is not installed: pip install '{DISTRIBUTION}[spark]'"
     home = os.environ.get("JAVA_HOME")
     if not shutil.which("java", path=f"{home}/bin" if home else None):
         return (

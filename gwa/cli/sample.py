@@ -1,0 +1,58 @@
+"""Write a small log that shows everything."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from gwa.cli._common import OUTPUT
+from gwa.cli._terminal import echo
+
+KINDS: Final = ("slurm", "swf")
+"""The kinds of log; the first is written unless the suffix of OUT says otherwise."""
+
+COMPRESSED: Final = (".gz", ".zst")
+STORES: Final = (".gwf", ".duckdb", ".parquet", ".sqlite")
+"""Suffixes of what `gwa convert` writes."""
+
+
+@click.command(name="sample")
+@click.argument("kind", required=False, type=click.Choice(KINDS), metavar="[slurm|swf]")
+@OUTPUT
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing on standard error.")
+def command(kind: str | None, out: Path, *, quiet: bool) -> None:
+    """
+    Write a small log that shows everything, to try gwa with.
+
+    The log is of an invented cluster with 512 processors and 32 GPUs: 64 weeks of three projects, with waits
+    from a simulated queue, all outcomes, requests, memory, energy and the use of GPUs, a project that doubles
+    its work, an outage of a day, and ten days whose rows are missing. No system ran these jobs. The bytes are
+    the same on every machine.
+
+    'slurm' is what sacct prints, with jobstats' summaries in AdminComment; 'swf' is the same workload in the
+    Standard Workload Format, which has no GPUs and no energy. Without either, the suffix of OUT decides: .swf
+    is swf, any other is slurm. A further .gz or .zst compresses.
+
+    \b
+    Examples:
+      gwa sample -o sample.sacct
+      gwa sample swf -o sample.swf
+      gwa sample -o sample.sacct.gz
+    """
+    from gwa.formats.sample import write
+
+    suffixes = [suffix for suffix in out.suffixes if suffix not in COMPRESSED]
+    suffix = suffixes[-1] if suffixes else ""
+    if suffix in STORES:
+        raise click.UsageError(
+            f"{out.name}: a sample is a log, expected a name such as sample.sacct or sample.swf;"
+            f" then convert it: gwa convert sample.sacct -o {out.name}"
+        )
+    if kind == "slurm" and suffix == ".swf":
+        raise click.UsageError(
+            f"{out.name}: what sacct prints is no SWF, expected a name such as sample.sacct"
+        )
+    chosen = kind or ("swf" if suffix == ".swf" else "slurm")
+    jobs = write(chosen, out)
+    if not quiet:
+        echo(f"{out}: {jobs:,} jobs of an invented cluster, 64 weeks; next: gwa report {out}", err=True)
