@@ -2,8 +2,8 @@
 What makes conclusions from a trace unsafe, and what else is wrong or missing.
 
 An *error* is a value that cannot be true or a row that was lost; a *warning* makes a conclusion unsafe;
-*info* is worth knowing. Each problem has the number of jobs or rows that have it, examples, and what it
-affects.
+*info* is worth knowing. Each problem has the number of jobs or rows that have it, unless it is one of the
+log as a whole, examples, and what it affects.
 """
 
 from collections.abc import Iterator, Mapping
@@ -215,12 +215,16 @@ GAP_PROBABILITY: Final = 1e-3
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of a trace: the number of jobs or rows that have it, examples, and what it affects."""
+    """
+    A problem of a trace: the number of jobs or rows that have it, examples, and what it affects.
+
+    The *count* is None for a problem of the log as a whole.
+    """
 
     level: Level
     name: str
     meaning: str
-    count: int
+    count: int | None
     affects: str = ""
     examples: tuple[str, ...] = ()
 
@@ -276,7 +280,7 @@ def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
             severity,
             "cut log",
             message("the log {lacking}", lacking=lacking),
-            jobs,
+            None,
             message("utilization and other levels are {known}", known=known),
         )
     unfinished = facts.get("utilization.unfinished") or 0
@@ -286,10 +290,10 @@ def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(
             level, "unfinished", meaning, unfinished, message("run times: long ones are underrepresented")
         )
-    yield from _over_capacity(facts, jobs)
+    yield from _over_capacity(facts)
 
 
-def _over_capacity(facts: Mapping[str, Any], jobs: int) -> Iterator[Problem]:
+def _over_capacity(facts: Mapping[str, Any]) -> Iterator[Problem]:
     share, cpus = facts.get("utilization.above_capacity"), facts.get("trace.cpus")
     if share and cpus and not facts.get("trace.cpus_inferred"):
         peak = facts.get("utilization.peak")
@@ -302,7 +306,7 @@ def _over_capacity(facts: Mapping[str, Any], jobs: int) -> Iterator[Problem]:
         )
         level: Level = "warning" if share >= MINIMUM_ABOVE else "info"
         affects = message("utilization and simulations of this system")
-        yield Problem(level, "over capacity", meaning, jobs, affects)
+        yield Problem(level, "over capacity", meaning, None, affects)
 
 
 def _rejected(store: Store) -> Iterator[Problem]:
@@ -420,7 +424,7 @@ def _gaps(store: Store) -> Iterator[Problem]:
             message("submissions lie more than a century apart"),
             message("everything over time"),
         )
-        yield Problem("warning", "span", meaning, len(days), affects)
+        yield Problem("warning", "span", meaning, None, affects)
         return
     empty = np.diff(days) - 1
     idle = np.maximum(1 - len(days) / span, 1 / span)
