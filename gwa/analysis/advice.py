@@ -10,7 +10,6 @@ from typing import Final
 
 from gwa.metrics.efficiency import Share, killed, overall, requests, sequential
 from gwa.metrics.timeline import exact_sum
-from gwa.metrics.usage import HOLDING
 from gwa.report.document import Verbatim
 from gwa.report.formatting import decimal, fraction, kilobytes, seconds
 from gwa.report.formatting import number as show
@@ -148,10 +147,9 @@ def _gpus(store: Store, user: str, share: Share) -> Iterator[Advice]:
     part = share.parts.get("gpu")
     if not part or not part.jobs:
         return
-    table = HOLDING.format(held=GPU.held, jobs="jobs")
     idle, held = store.row(
-        f"select count(*) as jobs, {exact_sum('held * run_time')} as held from {table} as holding"  # noqa: S608 - quoted
-        f" where user_id = {literal(user)} and gpu_utilization < {IDLE}"
+        f"select count(*) as jobs, {exact_sum(f'{GPU.held} * run_time')} as held from jobs"
+        f" where user_id = {literal(user)} and run_time >= 0 and {GPU.held} > 0 and gpu_utilization < {IDLE}"
     )
     hours = (held or 0.0) / HOUR
     if hours >= MINIMUM_HOURS:
