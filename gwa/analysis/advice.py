@@ -85,10 +85,10 @@ def _memory(store: Store, user: str, share: Share) -> Iterator[Advice]:
         if request.enough * MARGIN < request.asked and request.saved >= MINIMUM_HOURS:
             yield Advice(
                 "memory",
-                message("Ask for {enough} of memory for a job.", enough=kilobytes(request.enough)),
+                message("Ask for at most {enough} of memory for a job.", enough=kilobytes(request.enough)),
                 message(
-                    "Half of {jobs} asked for {asked} or more, and 95 % of them used {enough} at "
-                    "most. That would have left {saved} gigabyte hours to others.",
+                    "95 % of {jobs} asked for {asked} at most, and 95 % used {enough} at most. Asking for "
+                    "that would have left {saved} gigabyte hours to others.",
                     jobs=plural("{n} job", "{n} jobs", request.jobs),
                     asked=kilobytes(request.asked),
                     enough=kilobytes(request.enough),
@@ -104,10 +104,10 @@ def _time(store: Store, user: str, share: Share) -> Iterator[Advice]:
         if request.enough * MARGIN < request.asked and request.asked >= HOUR:
             yield Advice(
                 "time",
-                message("Ask for {enough}.", enough=seconds(request.enough)),
+                message("Ask for at most {enough}.", enough=seconds(request.enough)),
                 message(
-                    "Half of {jobs} asked for {asked} or more, and 95 % of them ran for {enough} "
-                    "at most. They may start sooner.",
+                    "95 % of {jobs} asked for {asked} at most, and 95 % ran for {enough} at most. With "
+                    "shorter requests they may start sooner.",
                     jobs=plural("{n} job", "{n} jobs", request.jobs),
                     asked=seconds(request.asked),
                     enough=seconds(request.enough),
@@ -148,7 +148,7 @@ def _gpus(store: Store, user: str, share: Share) -> Iterator[Advice]:
     if not part or not part.jobs:
         return
     idle, held = store.row(
-        f"select count(*) as jobs, {exact_sum(f'{GPU.held} * run_time')} as held from jobs"
+        f"select count(*) as jobs, {exact_sum(f'{GPU.held} * run_time')} as held from jobs"  # noqa: S608 - quoted
         f" where user_id = {literal(user)} and run_time >= 0 and {GPU.held} > 0 and gpu_utilization < {IDLE}"
     )
     hours = (held or 0.0) / HOUR

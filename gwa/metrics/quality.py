@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from gwa.metrics.calendar import MAXIMUM_DAYS
+from gwa.metrics.efficiency import TOO_MUCH_CPU_TIME
 from gwa.metrics.timeline import counts
 from gwa.metrics.window import LACKING
 from gwa.report.document import Level
@@ -108,10 +109,10 @@ RULES: Final = (
     QualityRule(
         message("CPU time"),
         "warning",
-        message("used more CPU time per processor than they ran (by over 5 % and a minute)"),
-        "average_cpu_time > run_time * 1.05 + 60",
+        message("used more CPU time per processor than they ran (by over 5 % and a second)"),
+        TOO_MUCH_CPU_TIME,
         ("average_cpu_time", "run_time"),
-        message("CPU efficiency"),
+        message("CPU efficiency leaves them out"),
     ),
     QualityRule(
         message("no user"),

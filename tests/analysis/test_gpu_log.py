@@ -102,7 +102,7 @@ def facts_of(path):
 
 @pytest.mark.logs
 def test_gpu_facts_of_pods_are_those_of_the_raw_table(logs):
-    """A pod holds shares of a GPU from when it was scheduled until it was deleted, or the log's last moment."""
+    """A pod holds shares of a GPU from when it was scheduled until it was deleted, or until the log ends."""
     path = logs / "today" / "alibaba-gpu2023" / "openb_pod_list_default.csv"
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
