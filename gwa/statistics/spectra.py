@@ -214,7 +214,8 @@ def without_weekly_profile(series: Floats, profile: Floats, hour: Ints) -> Float
 
 
 def _divisor(profile: Floats) -> Floats:
-    return np.maximum(profile, _LEAST_PROFILE * profile.mean())
+    divisor: Floats = np.maximum(profile, _LEAST_PROFILE * profile.mean())
+    return divisor
 
 
 def _independent(profile: Floats) -> float:
@@ -222,8 +223,8 @@ def _independent(profile: Floats) -> float:
     Return which share of the ordinates of a periodogram are independent of each other.
 
     Over the *profile* p of an hour, arrivals at random have a variance v of 1 / p, and none where there are
-    none: noise that comes and goes with the hours of the week is the same at frequencies that are multiples of
-    1 / 168 apart. The squared coherences of an ordinate with the others add up to the mean of v**2 over the
+    none: noise that comes and goes with the hours of the week is alike at frequencies that are multiples
+    of 1 / 168 apart. The squared coherences of an ordinate with the others add up to the mean of v**2 over the
     square of the mean of v (Parseval), so that one of so many is independent. It is 1 without a cycle, and
     the share of office hours in the week where there are arrivals in these only.
     """

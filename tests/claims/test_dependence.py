@@ -91,12 +91,13 @@ def test_cycles_alone_are_no_dependence():
 
 
 def office_hours(name: str, seed: int) -> Floats:
-    """Return arrivals of a year, or a part of it, on days or workdays, in hours of the day, and in no others."""
+    """Return arrivals without memory in opening hours, and in no others."""
     workdays, (first, last), hours, per_day = OFFICES[name]
     rng, hour = np.random.default_rng(seed), np.arange(hours)
     of_day = hour % 24
     is_open = (of_day >= first) & (of_day < last) & ((hour // 24 % 7 < 5) | (not workdays))
-    return rng.poisson(is_open * per_day * hours / 24 / is_open.sum()).astype(float)
+    jobs: Floats = rng.poisson(is_open * per_day * hours / 24 / is_open.sum()).astype(np.float64)
+    return jobs
 
 
 OFFICES = {
