@@ -123,7 +123,7 @@ def hours_of_week(times: Floats, zone: ZoneInfo | None) -> Ints:
 
 
 def local_hours(times: Floats, zone: ZoneInfo | None) -> Ints:
-    """Return the number of hours that the clock of *zone* shows at rising *times*, since 1970 or the time 0."""
+    """Return the hours since 1970, or the time 0, that the clock of *zone* shows at rising *times*."""
     shown = times + _offsets(times, zone) if zone and len(times) else times
     hours: Ints = np.floor(shown / HOUR).astype(np.int64)
     return hours

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gwa.metrics.calendar import Calendar
-from gwa.metrics.clock import by_clock, clock_edges, hours_of_week, whole_quarters
+from gwa.metrics import clock
+from gwa.metrics.clock import by_clock, hours_of_week, whole_quarters
 from gwa.metrics.timeline import Counts
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu")
@@ -31,6 +32,12 @@ MOMENTS = st.sampled_from(ZONES).flatmap(
     )
 )
 """A zone, when its clock changes, and quarter hours of jobs before and after that."""
+
+
+def clock_edges(first, last, width, zone):
+    edges = clock.clock_edges(first, last, width, zone)
+    assert edges is not None
+    return edges
 
 
 def labels(first, last, zone, name_of):
