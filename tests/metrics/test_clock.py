@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.metrics.calendar import Calendar
 from gwa.metrics import clock
+from gwa.metrics.calendar import Calendar
 from gwa.metrics.clock import by_clock, hours_of_week, whole_quarters
 from gwa.metrics.timeline import Counts
 
