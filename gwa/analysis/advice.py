@@ -10,7 +10,6 @@ from typing import Final
 
 from gwa.metrics.efficiency import Share, killed, overall, requests, sequential
 from gwa.metrics.timeline import exact_sum
-from gwa.metrics.usage import HOLDING
 from gwa.report.document import Verbatim
 from gwa.report.formatting import decimal, fraction, kilobytes, seconds
 from gwa.report.formatting import number as show
@@ -86,10 +85,10 @@ def _memory(store: Store, user: str, share: Share) -> Iterator[Advice]:
         if request.enough * MARGIN < request.asked and request.saved >= MINIMUM_HOURS:
             yield Advice(
                 "memory",
-                message("Ask for {enough} of memory for a job.", enough=kilobytes(request.enough)),
+                message("Ask for at most {enough} of memory for a job.", enough=kilobytes(request.enough)),
                 message(
-                    "Half of {jobs} asked for {asked} or more, and 95 % of them used {enough} at "
-                    "most. That would have left {saved} gigabyte hours to others.",
+                    "95 % of {jobs} asked for {asked} at most, and 95 % used {enough} at most. Asking for "
+                    "that would have left {saved} gigabyte hours to others.",
                     jobs=plural("{n} job", "{n} jobs", request.jobs),
                     asked=kilobytes(request.asked),
                     enough=kilobytes(request.enough),
@@ -105,10 +104,10 @@ def _time(store: Store, user: str, share: Share) -> Iterator[Advice]:
         if request.enough * MARGIN < request.asked and request.asked >= HOUR:
             yield Advice(
                 "time",
-                message("Ask for {enough}.", enough=seconds(request.enough)),
+                message("Ask for at most {enough}.", enough=seconds(request.enough)),
                 message(
-                    "Half of {jobs} asked for {asked} or more, and 95 % of them ran for {enough} "
-                    "at most. They may start sooner.",
+                    "95 % of {jobs} asked for {asked} at most, and 95 % ran for {enough} at most. With "
+                    "shorter requests they may start sooner.",
                     jobs=plural("{n} job", "{n} jobs", request.jobs),
                     asked=seconds(request.asked),
                     enough=seconds(request.enough),
@@ -148,10 +147,9 @@ def _gpus(store: Store, user: str, share: Share) -> Iterator[Advice]:
     part = share.parts.get("gpu")
     if not part or not part.jobs:
         return
-    table = HOLDING.format(held=GPU.held, jobs="jobs")
     idle, held = store.row(
-        f"select count(*) as jobs, {exact_sum('held * run_time')} as held from {table} as holding"  # noqa: S608 - quoted
-        f" where user_id = {literal(user)} and gpu_utilization < {IDLE}"
+        f"select count(*) as jobs, {exact_sum(f'{GPU.held} * run_time')} as held from jobs"  # noqa: S608 - quoted
+        f" where user_id = {literal(user)} and run_time >= 0 and {GPU.held} > 0 and gpu_utilization < {IDLE}"
     )
     hours = (held or 0.0) / HOUR
     if hours >= MINIMUM_HOURS:

@@ -83,8 +83,9 @@ def _quality(trace: PublishedTrace) -> Measured:
         return None, "a model made its jobs: there is no recording to judge"
     jobs = trace.number("trace.jobs") or 1
     problems = [(count, meaning) for level, meaning, count in trace.about["problems"] if level != "info"]
-    why = "; ".join(f"{count:,} {meaning}" for count, meaning in problems[:3]) or "nothing doubtful was found"
-    return max(0.0, 1 - sum(count for count, _ in problems) / jobs), why
+    texts = [meaning if count is None else f"{count:,} {meaning}" for count, meaning in problems[:3]]
+    doubtful = sum(jobs if count is None else count for count, _ in problems)
+    return max(0.0, 1 - doubtful / jobs), "; ".join(texts) or "nothing doubtful was found"
 
 
 def _diversity(trace: PublishedTrace) -> Measured:

@@ -5,22 +5,26 @@ A whole source that is too large to be grouped within the memory limit is mapped
 definition says what the rows of a job have in common.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import duckdb
 
 from gwa.errors import DefinitionError, StrictError, TraceError
 from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
-from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT, RowCounts
+from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.staging import define_view, part_condition
 from gwa.store.engines.config import parse_size
 from gwa.store.store import Store
 from gwa.util.filenames import as_text
+
+Refused: TypeAlias = Counter[int]
+"""How many rows of each file, by its number, a SELECT refused."""
 
 BYTES_OF_ROW: Final = 75
 """
@@ -47,11 +51,11 @@ class JobQuery:
     joined_by: str = ""
 
 
-def map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> int:
+def map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> Refused:
     """Map the rows that are in the table ``source`` now, and return how many are refused."""
     if "reject" not in query.yields:
         insert_jobs(store, f"({query.select})", query.yields)
-        return 0
+        return Refused()
     store.connection.execute(f"create or replace temp table mapped as {query.select}")
     refused = _move_rejects(store, heads, strict=strict)
     insert_jobs(store, "mapped", query.yields)
@@ -70,9 +74,9 @@ def grouping_megabytes(rows: int) -> int:
 
 def map_whole_source(
     store: Store, query: JobQuery, heads: Sequence[FileHead], files: Sequence[Path], *, strict: bool
-) -> RowCounts:
+) -> tuple[int, Refused]:
     """
-    Map a whole source, rows of which are in Parquet *files*, to jobs; count the rows folded and refused.
+    Map a whole source, rows of which are in Parquet *files*, to jobs; return how many are folded and refused.
 
     Raise `TraceError` if any is lost.
     """
@@ -89,15 +93,13 @@ def map_whole_source(
             f"{heads[0].path}: {given} rows were read, but {covered} became jobs or were folded or refused"
         )
         raise TraceError(message)
-    counts = RowCounts(folded=given - mapped)
-    if "reject" in yields:
-        counts.rejected = _move_rejects(store, heads, strict=strict)
+    refused = _move_rejects(store, heads, strict=strict) if "reject" in yields else Refused()
     if needs_numbers(yields):
         insert_jobs(store, with_row_numbers("mapped"), ["job_id", *yields])
     else:
         insert_jobs(store, "mapped", yields)
     store.connection.execute("drop table mapped")
-    return counts
+    return given - mapped, refused
 
 
 def _part_count(store: Store, query: JobQuery, rows: int) -> int:
@@ -132,8 +134,8 @@ def _map_parts(store: Store, query: JobQuery, files: Sequence[Path], parts: int)
     define_view(store, "source", files)
 
 
-def _move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> int:
-    """Move refused rows from the table ``mapped`` to the rejects, and return how many there are."""
+def _move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> Refused:
+    """Move refused rows from the table ``mapped`` to the rejects, and return how many each file has."""
     rejects = store.rows("select file_no, line, reject from mapped where reject is not null order by all")
     if strict and rejects:
         number, line, reason = rejects[0]
@@ -143,4 +145,4 @@ def _move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> i
         "rejects", [(as_text(heads[number].path.name), line, reason, "") for number, line, reason in kept]
     )
     store.connection.execute("delete from mapped where reject is not null")
-    return len(rejects)
+    return Refused(number for number, _, _ in rejects)

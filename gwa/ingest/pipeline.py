@@ -15,7 +15,7 @@ import duckdb
 from gwa.errors import DefinitionError, TraceError
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.mapping import JobQuery, grouping_megabytes, map_batch, map_whole_source
+from gwa.ingest.mapping import JobQuery, Refused, grouping_megabytes, map_batch, map_whole_source
 from gwa.ingest.pieces import TablePieces
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
@@ -70,21 +70,23 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
     store.set_header(header)
     starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
     query = _prepare_tables(store, spec, header, options)
-    total = RowCounts()
-    needed = READING_MEGABYTES[spec.scope]
+    needed, folded = READING_MEGABYTES[spec.scope], 0
     with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
         if checkpoint:
             checkpoint.resume(fresh, stored)
             read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
-            total.add(_map_checkpoint(store, checkpoint, spec, query, starts, strict=options.strict))
+            refused = _map_checkpoint(store, checkpoint, spec, query, starts, strict=options.strict)
+            read: Sequence[SourceFile] = checkpoint.files
         else:
-            total.add(_map_while_reading(store, fresh, spec, query, starts, options))
+            read, refused = _map_while_reading(store, fresh, spec, query, starts, options)
     if spec.scope == "trace":
-        needed = max(needed, grouping_megabytes(total.rows))
+        needed = max(needed, grouping_megabytes(sum(file.rows for file in read)))
     with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
         if spec.scope == "trace":
             rows = checkpoint.parquet_files("source") if checkpoint else []
-            total.add(map_whole_source(store, query, files, rows, strict=options.strict))
+            folded, refused = map_whole_source(store, query, files, rows, strict=options.strict)
+        total = _count_files(store, read, refused)
+        total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
 
 
@@ -95,13 +97,14 @@ def _map_while_reading(
     query: JobQuery,
     starts: Sequence[float],
     options: ReadOptions,
-) -> RowCounts:
-    """Map the rows of files batch by batch, and return their counts."""
-    total = RowCounts()
+) -> tuple[list[SourceFile], Refused]:
+    """Map the rows of files batch by batch, and return the files and how many of their rows are refused."""
+    read: list[SourceFile] = []
+    refused = Refused()
 
     def map_pieces() -> None:
         if pieces.count:
-            total.rejected += map_batch(store, query, heads, strict=options.strict)
+            refused.update(map_batch(store, query, heads, strict=options.strict))
             pieces.clear()
 
     with reading_progress(heads, [], options) as bar:
@@ -109,10 +112,8 @@ def _map_while_reading(
             _set_file_variables(store, number, start)
             table, table_spec = table_for(head, spec)
             pieces = TablePieces(store.connection, table_spec, f"{STAGING}{table}")
-            file = read_file(store, head, spec, options, bar, pieces, map_pieces)
-            store.insert("sources", [_source_row(file)])
-            total.add(_row_counts(file))
-    return total
+            read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
+    return read, refused
 
 
 def _map_checkpoint(
@@ -123,27 +124,25 @@ def _map_checkpoint(
     starts: Sequence[float],
     *,
     strict: bool,
-) -> RowCounts:
+) -> Refused:
     """
-    Map the rows of a checkpoint, one Parquet file after the other, and return the counts of its files.
+    Map the rows of a checkpoint, one Parquet file after the other, and return how many are refused.
 
     In the scope ``trace`` only the views of all rows are defined, for `map_whole_source`.
     """
-    total, heads = RowCounts(), [file.head for file in checkpoint.files]
+    refused, heads = Refused(), [file.head for file in checkpoint.files]
     for file in checkpoint.files:
-        store.insert("sources", [_source_row(file)])
         store.insert("rejects", [(file.file, *reject) for reject in file.rejects])
-        total.add(_row_counts(file))
     if spec.scope == "trace":
         for table in spec.tables:
             define_view(store, table, checkpoint.parquet_files(table))
-        return total
+        return refused
     for number, start in enumerate(starts):
         _set_file_variables(store, number, start)
         for path in checkpoint.parquet_files("source", number):
             define_view(store, "source", [path])
-            total.rejected += map_batch(store, query, heads, strict=strict)
-    return total
+            refused.update(map_batch(store, query, heads, strict=strict))
+    return refused
 
 
 def _set_file_variables(store: Store, number: int, start: float) -> None:
@@ -151,14 +150,21 @@ def _set_file_variables(store: Store, number: int, start: float) -> None:
     store.connection.execute(f"set variable file_no = {number}")
 
 
-def _row_counts(file: SourceFile) -> RowCounts:
-    """Return the counts of a file; the rows of explaining files are folded into the jobs of others."""
-    folded = 0 if file.table == "source" else file.rows - file.comments - file.rejected
-    return RowCounts(file.rows, file.comments, file.rejected, folded)
+def _count_files(store: Store, read: Sequence[SourceFile], refused: Refused) -> RowCounts:
+    """
+    Describe the files that were *read* as the sources of the store, and return the counts of their rows.
 
-
-def _source_row(file: SourceFile) -> tuple[object, ...]:
-    return file.file, file.bytes, file.sha256, file.rows, file.comments, file.rejected, None
+    The rejects of a file are those of its reader and the rows that the SELECT *refused*. All rows of
+    explaining files are folded into the jobs of others.
+    """
+    total = RowCounts()
+    for number, file in enumerate(read):
+        rejected = file.rejected + refused[number]
+        folded = 0 if file.table == "source" else file.rows - file.comments - rejected
+        row = (file.file, file.bytes, file.sha256, file.rows, file.comments, rejected, None)
+        store.insert("sources", [row])
+        total.add(RowCounts(file.rows, file.comments, rejected, folded))
+    return total
 
 
 def _merge_headers(headers: Sequence[Header]) -> Header:

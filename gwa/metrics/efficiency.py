@@ -2,7 +2,8 @@
 What jobs used of what they were given or asked for, and what was wasted.
 
 The mean of a ratio weighs each job by what it was given: it is the ratio of totals, as jobstats and Open
-XDMoD have it. What a job used beyond what it was given is not taken off what others wasted.
+XDMoD have it. What a job used beyond what it was given is not taken off what others wasted. Jobs with values
+that cannot be true are left out, and counted.
 """
 
 import re
@@ -31,7 +32,8 @@ class Ratio:
     What is *used* of what is *given*, expressions over a job, of the jobs for which *where* holds.
 
     Both count *weight* times. What is wasted is their difference, divided by *unit*: hours of processors
-    or GPUs, or gigabyte hours. *needs* are fields that the log must record.
+    or GPUs, or gigabyte hours. *needs* are fields that the log must record. Jobs for which *impossible*
+    holds, of which *where* must be false, used more than there is.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Ratio:
     where: str
     needs: tuple[tuple[str, ...], ...]
     unit: float = float(HOUR)
+    impossible: str = "false"
 
     @property
     def quotient(self) -> str:
@@ -69,6 +72,11 @@ PEAK: Final = "coalesce(max_memory, used_memory * n_procs)"
 REQUESTED: Final = "(req_memory * coalesce(req_n_procs, n_procs))"
 """What memory a job asked for."""
 
+CPU_TIME_KNOWN: Final = "run_time > 0 and n_procs >= 1 and average_cpu_time is not null"
+
+TOO_MUCH_CPU_TIME: Final = "average_cpu_time > greatest(run_time * 1.05, run_time + 1)"
+"""The condition on jobs with more CPU time per processor than they ran, beyond what rounding explains."""
+
 RATIOS: Final = {
     ratio.name: ratio
     for ratio in (
@@ -78,8 +86,9 @@ RATIOS: Final = {
             "average_cpu_time",
             "run_time",
             "n_procs",
-            "run_time > 0 and n_procs >= 1 and average_cpu_time is not null",
+            f"{CPU_TIME_KNOWN} and not ({TOO_MUCH_CPU_TIME})",
             (("average_cpu_time",), ("run_time",), ("n_procs",)),
+            impossible=f"{CPU_TIME_KNOWN} and {TOO_MUCH_CPU_TIME}",
         ),
         Ratio(
             "memory",
@@ -119,11 +128,16 @@ WASTED: Final = ("cpu", "memory", "gpu")
 
 @dataclass(frozen=True)
 class Efficiency:
-    """Of how many *jobs* a ratio is known, its *mean* weighted by what was given, and what they *wasted*."""
+    """
+    Of how many *jobs* a ratio is known, its *mean* weighted by what was given, and what they *wasted*.
+
+    The values of *impossible* other jobs cannot be true.
+    """
 
     jobs: int
     mean: float | None
     wasted: float
+    impossible: int = 0
 
 
 @dataclass(frozen=True)
@@ -182,6 +196,7 @@ def _sums(store: Store, fields: tuple[str, ...], where: str) -> str:
             f"{decimal_sum(of_known.format(ratio.used))} as {ratio.name}_used",
             f"{decimal_sum(of_known.format(ratio.given))} as {ratio.name}_given",
             f"{decimal_sum(ratio.wasted)} as {ratio.name}_wasted",
+            f"count(*) filter (where {ratio.impossible}) as {ratio.name}_impossible",
         ]
     by_fields = ", ".join(fields)
     query = f"select {by_fields}, {', '.join(sums)} from jobs where {where} group by {by_fields}"
@@ -194,7 +209,10 @@ def _totals(store: Store) -> str:
     """Return the SQL that adds up what `_sums` has."""
     totals = ["coalesce(cast(sum(jobs) as bigint), 0) as jobs"]
     for ratio in recorded(store):
-        totals.append(f"coalesce(cast(sum({ratio.name}_jobs) as bigint), 0) as {ratio.name}_jobs")
+        totals += [
+            f"coalesce(cast(sum({ratio.name}_{part}) as bigint), 0) as {ratio.name}_{part}"
+            for part in ("jobs", "impossible")
+        ]
         totals += [
             f"cast(sum({ratio.name}_{part}) as double) as {ratio.name}_{part}"
             for part in ("used", "given", "wasted")
@@ -205,10 +223,12 @@ def _totals(store: Store) -> str:
 def _shares(store: Store, query: str) -> Iterator[Share]:
     ratios = recorded(store)
     for name, jobs, *sums in store.rows(query):
-        groups = zip(ratios, zip(*[iter(sums)] * 4, strict=True), strict=True)
+        groups = zip(ratios, zip(*[iter(sums)] * 5, strict=True), strict=True)
         parts = {
-            ratio.name: Efficiency(count, used / given if given else None, (wasted or 0.0) / ratio.unit)
-            for ratio, (count, used, given, wasted) in groups
+            ratio.name: Efficiency(
+                count, used / given if given else None, (wasted or 0.0) / ratio.unit, impossible
+            )
+            for ratio, (count, impossible, used, given, wasted) in groups
         }
         yield Share(name, jobs, parts)
 
@@ -216,11 +236,12 @@ def _shares(store: Store, query: str) -> Iterator[Share]:
 @dataclass(frozen=True)
 class Request:
     """
-    What the jobs of a user ask for, and what would have done.
+    What the jobs of a user ask for, and the less that would have done.
 
-    *asked* is the median of what *jobs* asked for; *enough* what would have sufficed for 95 % of them, to
-    three digits, rounded up; *saved* what they had held less, in gigabyte hours of memory or hours of
-    processors, had those that asked for more asked for that.
+    *asked* is what 95 % of the requests of *jobs* do not exceed, *enough* what 95 % of them used at most, to
+    three digits, rounded up: it is below *asked*. *saved* is what they had held less, in gigabyte hours of
+    memory or hours of processors, had each that asked for more than *enough* asked for that, or for what it
+    used if that is more.
     """
 
     user: str
@@ -252,26 +273,66 @@ case when {value} < 1000.0 then ceil({value})
 
 
 def requests(store: Store, kind: str, users: list[str]) -> list[Request]:
-    """Return what each of *users* asks for of a *kind* of ASKED, and what would have done."""
+    """
+    Return what those of *users* ask for of a *kind* of ASKED who could ask for less, the most saved first.
+
+    Requested times that are limits of queues (`limits_of_queues`) are no requests of users.
+    """
     used, asked, weight, where, unit = ASKED[kind]
-    if not users:
+    if not users or (kind == "time" and limits_of_queues(store).are_limits):
         return []
     names = ", ".join(map(literal, users))
     rounded = ROUNDED_UP.format(value=used)
-    enough = {name: _enough(values, counts) for name, values, counts in _values(store, rounded, names, where)}
-    middle = {name: _middle(values, counts) for name, values, counts in _values(store, asked, names, where)}
-    limits = " ".join(f"when user_id = {literal(name)} then {value!r}" for name, value in enough.items())
-    if not enough:
+    of_users = {name: _sufficient(*counted) for name, *counted in _values(store, asked, names, where)}
+    enough = {name: _sufficient(*counted) for name, *counted in _values(store, rounded, names, where)}
+    less = {name: value for name, value in enough.items() if value < of_users[name]}
+    if not less:
         return []
+    limits = " ".join(f"when user_id = {literal(name)} then {value!r}" for name, value in less.items())
+    freed = f"greatest({asked} - greatest(case {limits} end, {used}), 0.0)"
+    names = ", ".join(map(literal, less))
     rows = store.rows(
-        f"select user_id as name, count(*) as jobs,"
-        f" {exact_sum(f'greatest({asked} - case {limits} end, 0.0) * {weight}')} as saved"
+        f"select user_id as name, count(*) as jobs, {exact_sum(f'{freed} * {weight}')} as saved"
         f" from jobs where user_id in ({names}) and {where} group by user_id"
     )
     found = [
-        Request(name, jobs, middle[name], enough[name], (saved or 0.0) / unit) for name, jobs, saved in rows
+        Request(name, jobs, of_users[name], less[name], (saved or 0.0) / unit) for name, jobs, saved in rows
     ]
     return sorted(found, key=lambda request: (-request.saved, request.user))
+
+
+@dataclass(frozen=True)
+class QueueLimits:
+    """How many *queues* have jobs that request a time; the *share* of these with their queue's usual one."""
+
+    queues: int
+    share: float | None
+
+    @property
+    def are_limits(self) -> bool:
+        """Whether requested times are the limits, or defaults, of the queues: hardly any job has another."""
+        return self.queues >= MINIMUM_QUEUES and (self.share or 0.0) >= LIMIT_SHARE
+
+
+MINIMUM_QUEUES: Final = 2
+LIMIT_SHARE: Final = 0.95
+
+USUAL: Final = """
+with requested as (
+    select queue_id, req_time, count(*) as jobs from jobs
+    where req_time > 0 and queue_id is not null group by queue_id, req_time
+), queue as (
+    select max(jobs) as usual, sum(jobs) as jobs from requested group by queue_id
+)
+select count(*) as queues, cast(sum(usual) as double) / cast(sum(jobs) as double) as share from queue
+"""
+
+
+def limits_of_queues(store: Store) -> QueueLimits:
+    """Return how many jobs request the time that most jobs of their queue request."""
+    if not store.has("req_time") or not store.has("queue_id"):
+        return QueueLimits(0, None)
+    return store.once("limits of queues", lambda: QueueLimits(*store.row(USUAL)))
 
 
 def _values(store: Store, value: str, names: str, where: str) -> Iterator[tuple[str, Floats, Floats]]:
@@ -281,15 +342,10 @@ def _values(store: Store, value: str, names: str, where: str) -> Iterator[tuple[
         yield name, values[who == name].astype(np.float64), counts[who == name]
 
 
-def _enough(values: Floats, counts: Floats) -> float:
+def _sufficient(values: Floats, counts: Floats) -> float:
     """Return the least value that 95 % of rising *values* do not exceed."""
     reached = np.cumsum(counts) >= SUFFICIENT * counts.sum() - 1e-9
     return float(values[np.argmax(reached)])
-
-
-def _middle(values: Floats, counts: Floats) -> float:
-    """Return the median of rising *values*, the lower of two."""
-    return float(values[np.argmax(np.cumsum(counts) * 2 >= counts.sum())])
 
 
 SEQUENTIAL: Final = (

@@ -2,8 +2,8 @@
 What makes conclusions from a trace unsafe, and what else is wrong or missing.
 
 An *error* is a value that cannot be true or a row that was lost; a *warning* makes a conclusion unsafe;
-*info* is worth knowing. Each problem has the number of jobs or rows that have it, examples, and what it
-affects.
+*info* is worth knowing. Each problem has the number of jobs or rows that have it, unless it is one of the
+log as a whole, examples, and what it affects.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from gwa.metrics.calendar import MAXIMUM_DAYS
+from gwa.metrics.efficiency import TOO_MUCH_CPU_TIME
 from gwa.metrics.timeline import counts
 from gwa.metrics.window import LACKING
 from gwa.report.document import Level
@@ -108,10 +109,10 @@ RULES: Final = (
     QualityRule(
         message("CPU time"),
         "warning",
-        message("used more CPU time per processor than they ran (by over 5 % and a minute)"),
-        "average_cpu_time > run_time * 1.05 + 60",
+        message("used more CPU time per processor than they ran (by over 5 % and a second)"),
+        TOO_MUCH_CPU_TIME,
         ("average_cpu_time", "run_time"),
-        message("CPU efficiency"),
+        message("CPU efficiency leaves them out"),
     ),
     QualityRule(
         message("no user"),
@@ -215,12 +216,16 @@ GAP_PROBABILITY: Final = 1e-3
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of a trace: the number of jobs or rows that have it, examples, and what it affects."""
+    """
+    A problem of a trace: the number of jobs or rows that have it, examples, and what it affects.
+
+    The *count* is None for a problem of the log as a whole.
+    """
 
     level: Level
     name: str
     meaning: str
-    count: int
+    count: int | None
     affects: str = ""
     examples: tuple[str, ...] = ()
 
@@ -276,7 +281,7 @@ def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
             severity,
             "cut log",
             message("the log {lacking}", lacking=lacking),
-            jobs,
+            None,
             message("utilization and other levels are {known}", known=known),
         )
     unfinished = facts.get("utilization.unfinished") or 0
@@ -286,10 +291,10 @@ def unsafe_levels(facts: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(
             level, "unfinished", meaning, unfinished, message("run times: long ones are underrepresented")
         )
-    yield from _over_capacity(facts, jobs)
+    yield from _over_capacity(facts)
 
 
-def _over_capacity(facts: Mapping[str, Any], jobs: int) -> Iterator[Problem]:
+def _over_capacity(facts: Mapping[str, Any]) -> Iterator[Problem]:
     share, cpus = facts.get("utilization.above_capacity"), facts.get("trace.cpus")
     if share and cpus and not facts.get("trace.cpus_inferred"):
         peak = facts.get("utilization.peak")
@@ -302,7 +307,7 @@ def _over_capacity(facts: Mapping[str, Any], jobs: int) -> Iterator[Problem]:
         )
         level: Level = "warning" if share >= MINIMUM_ABOVE else "info"
         affects = message("utilization and simulations of this system")
-        yield Problem(level, "over capacity", meaning, jobs, affects)
+        yield Problem(level, "over capacity", meaning, None, affects)
 
 
 def _rejected(store: Store) -> Iterator[Problem]:
@@ -420,7 +425,7 @@ def _gaps(store: Store) -> Iterator[Problem]:
             message("submissions lie more than a century apart"),
             message("everything over time"),
         )
-        yield Problem("warning", "span", meaning, len(days), affects)
+        yield Problem("warning", "span", meaning, None, affects)
         return
     empty = np.diff(days) - 1
     idle = np.maximum(1 - len(days) / span, 1 / span)

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.metrics.timeline import Level, exact_sum, level
-from gwa.metrics.window import RUNNING, window
+from gwa.metrics.window import RUNNING, recorded, window
 from gwa.store.peaks import peak_query
 from gwa.store.resources import Resource
+from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from gwa.util.units import HOUR
 
@@ -14,11 +15,18 @@ BIN: Final = 600.0
 """Ten minutes: the archive's interval for utilization."""
 
 HOLDING: Final = """
-(select *, submit_time + coalesce(wait_time, 0) as start_time,
-    submit_time + coalesce(wait_time, 0) + run_time as end_time, {held} as held
-from {jobs} where run_time >= 0 and {held} > 0)
+(select *, start_time + run_time as end_time from (
+    select {fields}, submit_time + coalesce(wait_time, 0) as start_time, {run_time} as run_time,
+        {held} as held, {unfinished} as unfinished
+    from {jobs} where {held} > 0
+) as begun where run_time >= 0)
 """
 """Jobs that held a resource, whether or not it is known how many processors they had."""
+
+FIELDS: Final = ", ".join(name for name in NAMES if name != "run_time")
+
+UNFINISHED: Final = "(run_time is null and status is null and wait_time >= 0)"
+"""The condition on jobs that had started, and not ended, when the log did, if it records statuses at all."""
 
 EDGES: Final = """
 select start_time as t, cast(held as double) as d from {holding} as begun where submit_time is not null
@@ -33,11 +41,13 @@ class Usage:
     What jobs held of a resource.
 
     *jobs* held some of it, for *hours* in total: units times hours of run time; of a period, the part that
-    lies in it. *total* is the number of units that there are, *inferred* whether it is the most ever held
-    at once. *levels* are the units held over time, None where the log does not know the load.
+    lies in it. *unfinished* of them had not ended when the log did, and count until then. *total* is the
+    number of units that there are, *inferred* whether it is the most ever held at once. *levels* are the
+    units held over time, None where the log does not know the load.
     """
 
     jobs: int
+    unfinished: int
     hours: float
     total: float | None
     inferred: bool
@@ -52,15 +62,18 @@ class Usage:
 def usage(store: Store, resource: Resource) -> Usage:
     """Return what jobs held of a *resource* that is held."""
     amount = exact_sum(f"{seconds(store)} * held")
-    jobs, total = store.row(f"select count(*) as jobs, {amount} as seconds from {holding(store, resource)}")
+    jobs, running, total = store.row(
+        f"select count(*) as jobs, count(*) filter (where unfinished) as running, {amount} as seconds"
+        f" from {holding(store, resource)}"
+    )
     stated = getattr(store.system, resource.units)
     units = stated or _peak(store, resource)
-    return Usage(jobs, (total or 0.0) / HOUR, units, not stated, _levels(store, resource))
+    return Usage(jobs, running, (total or 0.0) / HOUR, units, not stated, _levels(store, resource))
 
 
 def _peak(store: Store, resource: Resource) -> float | None:
     """Return the most units held at once, at any time of the log."""
-    edges = EDGES.format(holding=HOLDING.format(held=resource.held, jobs="all_jobs"))
+    edges = EDGES.format(holding=_held(store, resource, "all_jobs"))
     peak: float | None = store.row(peak_query(edges))[0]
     return peak
 
@@ -69,13 +82,26 @@ def holding(store: Store, resource: Resource) -> str:
     """
     Return the table of jobs that held a *resource*, each with what it *held*.
 
-    Of a period, they are those that held it then, whenever they were submitted.
+    Of a period, they are those that held it then, whenever they were submitted. Those that had not ended
+    when the log did (``unfinished``) are taken to run until then, as `gwa.metrics.window.present` does.
     """
     if store.period is None:
-        return f"{HOLDING.format(held=resource.held, jobs='jobs')} as holding"
+        return f"{_held(store, resource, 'jobs')} as holding"
     first, last = store.period
-    table = HOLDING.format(held=resource.held, jobs="all_jobs")
+    table = _held(store, resource, "all_jobs")
     return f"(select * from {table} as held where start_time < {last!r} and end_time > {first!r}) as holding"
+
+
+def _held(store: Store, resource: Resource, jobs: str) -> str:
+    """Return the table of those of *jobs* that held a *resource*, with start_time, end_time and run_time."""
+    run_time, unfinished = "run_time", "false"
+    log = recorded(store.whole) if store.whole.has("status") else None
+    if log:
+        run_time = f"case when {UNFINISHED} then {log[1]!r} - submit_time - wait_time else run_time end"
+        unfinished = UNFINISHED
+    return HOLDING.format(
+        fields=FIELDS, run_time=run_time, held=resource.held, unfinished=unfinished, jobs=jobs
+    )
 
 
 def seconds(store: Store) -> str:
@@ -91,5 +117,5 @@ def _levels(store: Store, resource: Resource) -> Level | None:
     period = window(store).period
     if period is None:
         return None
-    table = HOLDING.format(held=resource.held, jobs="all_jobs")
+    table = _held(store, resource, "all_jobs")
     return level(store, "held", RUNNING, table, width=BIN, period=period)

@@ -71,7 +71,7 @@ class SpectrumFit:
 @dataclass(frozen=True)
 class Comparison:
     """
-    Four spectra fitted to one series.
+    Four spectra fitted to one series, a share of whose ordinates is *independent* (`_independent`).
 
     *memory_time* is that of the fit with one memory time, in bins, and *memory_times* are those of the
     fit with two, the shorter first; *hurst* is the H of the power law. *fits* are by the names ``noise``,
@@ -84,10 +84,15 @@ class Comparison:
     hurst: float
     spectrum: Spectrum
     fits: Mapping[str, SpectrumFit]
+    independent: float = 1.0
 
     def advantage(self, name: str, over: str = "noise") -> float:
         """Return the log likelihood of the fit called *name* less that of another one."""
         return self.fits[name].log_likelihood - self.fits[over].log_likelihood
+
+    def evidence(self, name: str, over: str = "noise") -> float:
+        """Return the advantage of a fit that independent ordinates give it."""
+        return self.independent * self.advantage(name, over)
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class Dependence:
     roots: Comparison
 
 
-def dependence(counts: ArrayLike) -> Dependence:
+def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
     """
     Return how the *counts* of arrivals in each hour depend on those before, cycles removed.
 
@@ -110,6 +115,8 @@ def dependence(counts: ArrayLike) -> Dependence:
     ----------
     counts
         Arrivals in whole hours, in order, empty ones included; at least `MINIMUM_HOURS`.
+    hours
+        The hour of the week of each by the clock of the log, 0 to 167; by default, they follow each other.
 
     Returns
     -------
@@ -125,13 +132,15 @@ def dependence(counts: ArrayLike) -> Dependence:
     x = floats(counts)
     if x.size and not (np.isfinite(x).all() and x.min() >= 0):
         raise ValueError("arrivals are finite and at least 0")
-    whole, roots = compare(x), compare(np.sqrt(x))
+    whole, roots = compare(x, hours), compare(np.sqrt(x), hours)
     return Dependence(whole.verdict if whole.verdict == roots.verdict else "undecided", whole, roots)
 
 
-def compare(series: ArrayLike) -> Comparison:
+def compare(series: ArrayLike, hours: ArrayLike | None = None) -> Comparison:
     """
     Return the four spectra fitted to an hourly *series* and the verdict of their likelihoods.
+
+    *hours* are the hours of the week, as for `dependence`.
 
     The spectra are, at the frequency f in cycles per hour:
 
@@ -149,7 +158,9 @@ def compare(series: ArrayLike) -> Comparison:
         raise ValueError(f"a comparison of spectra needs {MINIMUM_HOURS} hours, not {x.size}")
     if x.min() == x.max():
         raise ValueError("a comparison of spectra needs a series that varies")
-    spectrum = banded(without_weekly_profile(x))
+    hour = np.arange(x.size) % WEEK_HOURS if hours is None else np.asarray(hours, np.int64)
+    profile = weekly_profile(x, hour)
+    spectrum = banded(without_weekly_profile(x, profile, hour))
     fits = _fits(spectrum)
     first, second = (_memory_time(fits["two_memories"], place) for place in (2, 4))
     comparison = Comparison(
@@ -159,35 +170,66 @@ def compare(series: ArrayLike) -> Comparison:
         _exponent(float(fits["power_law"].parameters[2])) + 0.5,
         spectrum,
         fits,
+        _independent(profile),
     )
     return Comparison(**{**vars(comparison), "verdict": _verdict(comparison)})
 
 
 def _verdict(found: Comparison) -> Verdict:
-    law, memory = found.advantage("power_law"), found.advantage("one_memory")
-    if max(law, memory) < _MORE_THAN_NOISE:
+    """
+    Return what the likelihoods say: what is there rests on evidence, what is not there on no advantage.
+
+    So that a verdict says too little rather than too much where few of the ordinates are independent.
+    """
+    if max(found.evidence("power_law"), found.evidence("one_memory")) < _MORE_THAN_NOISE:
         return "none"
-    two = found.advantage("two_memories")
-    straight = law > _MORE_THAN_NOISE and two - law < _TWO_MEMORIES and found.hurst < _LARGEST_H
-    if straight and law - memory > _BETTER_LAW:
+    is_law = found.evidence("power_law") > _MORE_THAN_NOISE and found.hurst < _LARGEST_H
+    is_straight = found.advantage("two_memories", "power_law") < _TWO_MEMORIES
+    if is_law and is_straight and found.evidence("power_law", "one_memory") > _BETTER_LAW:
         return "power law"
-    if law - memory <= _BETTER_LAW and two - memory < _TWO_MEMORIES:
+    has_one = found.advantage("two_memories", "one_memory") < _TWO_MEMORIES
+    if has_one and found.advantage("power_law", "one_memory") <= _BETTER_LAW:
         return "one memory time"
     return "undecided"
 
 
-def without_weekly_profile(series: ArrayLike) -> Floats:
-    """
-    Return an hourly series divided by the mean of each hour of the week.
+def weekly_profile(series: Floats, hour: Ints) -> Floats:
+    """Return the mean of a *series* in each *hour* of the week; 0 in hours that it does not cover."""
+    total = np.bincount(hour, series, WEEK_HOURS)
+    profile: Floats = total / np.maximum(np.bincount(hour, minlength=WEEK_HOURS), 1)
+    return profile
 
-    Divided, because cycles multiply the rate of arrivals: to subtract the profile would leave side bands.
-    An hour with less than a twentieth of the mean of all is divided by that.
+
+def without_weekly_profile(series: Floats, profile: Floats, hour: Ints) -> Floats:
     """
-    x = floats(series)
-    hour = np.arange(x.size) % WEEK_HOURS
-    profile = np.bincount(hour, x, WEEK_HOURS) / np.maximum(np.bincount(hour, minlength=WEEK_HOURS), 1)
-    divided: Floats = x / np.maximum(profile, _LEAST_PROFILE * profile.mean())[hour]
+    Return what an hourly *series* deviates from the *profile* of its hours of the week, over the profile.
+
+    Divided, because cycles multiply the rate of arrivals: to subtract the profile alone would leave side
+    bands. Subtracted, because hours without any arrivals, such as nights, would leave a cycle of zeros, which
+    looks like memory unless the log lasts for whole weeks. An hour with less than a twentieth of the mean of
+    all is divided by that.
+    """
+    divided: Floats = (series - profile[hour]) / _divisor(profile)[hour]
     return divided
+
+
+def _divisor(profile: Floats) -> Floats:
+    divisor: Floats = np.maximum(profile, _LEAST_PROFILE * profile.mean())
+    return divisor
+
+
+def _independent(profile: Floats) -> float:
+    """
+    Return which share of the ordinates of a periodogram are independent of each other.
+
+    Over the *profile* p of an hour, arrivals at random have a variance v of 1 / p, and none where there are
+    none: noise that comes and goes with the hours of the week is alike at frequencies that are multiples
+    of 1 / 168 apart. The squared coherences of an ordinate with the others add up to the mean of v**2 over
+    the square of the mean of v (Parseval), so that one of so many is independent. It is 1 without a cycle,
+    and the share of office hours in the week where there are arrivals in these only.
+    """
+    variance = profile / _divisor(profile) ** 2
+    return float(variance.mean() ** 2 / (variance**2).mean())
 
 
 def banded(series: ArrayLike) -> Spectrum:

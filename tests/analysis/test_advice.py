@@ -24,8 +24,8 @@ GOOD: dict[str, list[Any]] = {
 }
 
 WORLDS: dict[str, tuple[dict[str, list[Any]], str]] = {
-    "memory": ({"max_memory": [1e6] * NUMBER}, "Ask for 976.6 MB of memory for a job."),
-    "time": ({"run_time": [600.0] * NUMBER, "average_cpu_time": [590.0] * NUMBER}, "Ask for 10 min."),
+    "memory": ({"max_memory": [1e6] * NUMBER}, "Ask for at most 976.6 MB of memory for a job."),
+    "time": ({"run_time": [600.0] * NUMBER, "average_cpu_time": [590.0] * NUMBER}, "Ask for at most 10 min."),
     "sequential": (
         {"average_cpu_time": [1740.0] * NUMBER},
         "Ask for one processor for programs that use one.",
@@ -59,6 +59,16 @@ def test_each_advice_is_given_where_it_is_due_and_alone(name, make_store):
     given = letter(make_store(**(GOOD | changed)), "o'hara")
     assert ids(given) == [name]
     assert words in as_text(given, "heron")
+
+
+def test_a_limit_of_queues_is_no_request_of_a_user(make_store):
+    queues = ["short"] * 20 + ["long"] * 20
+    limits = [3600.0] * 20 + [7200.0] * 20
+    world = GOOD | WORLDS["time"][0] | {"req_time": limits}
+    assert ids(letter(make_store(**world), "o'hara")) == ["time"]
+    assert ids(letter(make_store(**world, queue_id=queues), "o'hara")) == []
+    own = [limit + 60 * (number % 3) for number, limit in enumerate(limits)]
+    assert ids(letter(make_store(**(world | {"req_time": own}), queue_id=queues), "o'hara")) == ["time"]
 
 
 @pytest.mark.parametrize("name", ["memory", "time"])

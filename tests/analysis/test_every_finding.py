@@ -191,7 +191,7 @@ REMARKABLE = [
     ),
     ("memory-of-load", {"dependence.verdict": "power law"}, "at all scales from 2 h to 86.8 days"),
     (
-        "memory-of-load",
+        "busy-times",
         {"dependence.verdict": "one memory time", "dependence.memory_time": 70000},
         "last about 19 h 27 min; nothing beyond",
     ),

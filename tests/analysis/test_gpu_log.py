@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import defaultdict
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ COLUMNS = (
     "TRESUsageOutTot,MaxDiskRead,MaxDiskWrite,MaxRSSNode,MaxRSSTask,MaxVMSizeNode,MaxVMSizeTask,MaxDiskReadNode,"
     "MaxDiskReadTask,MaxDiskWriteNode,MaxDiskWriteTask,Comment"
 )
-USER, QUEUE, STATE, START, ELAPSED, ALLOCATED = 2, 3, 8, 10, 13, 22
+USER, QUEUE, STATE, SUBMIT, START, END, ELAPSED, ALLOCATED = 2, 3, 8, 9, 10, 11, 13, 22
 
 
 @pytest.fixture
@@ -38,15 +39,25 @@ def hours(text):
     return int(days or 0) * 24 + hour + minute / 60 + second / 3600
 
 
-def gpu_hours(folder, owner):
-    """Return the GPU hours by user or queue of the jobs that have ended, from the text."""
+def moment(text):
+    return datetime.fromisoformat(text).timestamp() if text[:1].isdigit() else 0.0
+
+
+def gpu_hours(folder, owner, *, running=True):
+    """Return the GPU hours by user or queue from the text: running jobs count to the last time of any job."""
+    rows = [line.split("☃") for line in (folder / "sacct.txt").read_text().splitlines()]
+    jobs = [cells for cells in rows if "." not in cells[0]]
+    last = max(moment(cells[column]) for cells in jobs for column in (SUBMIT, START, END))
     found: dict[str, float] = defaultdict(float)
-    for line in (folder / "sacct.txt").read_text().splitlines():
-        cells = line.split("☃")
+    for cells in jobs:
         allocated = dict(item.split("=") for item in cells[ALLOCATED].split(",") if item)
         gpus = [float(amount) for name, amount in allocated.items() if name.startswith("gres/gpu:")]
-        if "." not in cells[0] and gpus and cells[START] != "None" and cells[STATE] != "RUNNING":
+        if not gpus or cells[START] == "None":
+            continue
+        if cells[STATE] != "RUNNING":
             found[cells[owner]] += sum(gpus) * hours(cells[ELAPSED])
+        elif running:
+            found[cells[owner]] += sum(gpus) * (last - moment(cells[START])) / 3600
     return dict(found)
 
 
@@ -55,7 +66,9 @@ def test_gpu_hours_are_those_of_the_raw_text(folder, store):
     report = build(store, "gpus", only=["gpus"], strict=True)
     facts: dict[str, Any] = {fact.id: fact.value for fact in report.facts()}
     users, queues = gpu_hours(folder, USER), gpu_hours(folder, QUEUE)
-    assert sum(users.values()) == pytest.approx(175.5, abs=0.1)
+    assert sum(gpu_hours(folder, USER, running=False).values()) == pytest.approx(175.5, abs=0.1)
+    assert sum(users.values()) == pytest.approx(218.1, abs=0.1)
+    assert facts["gpu.unfinished"] == 2
     assert facts["gpu.hours"] == pytest.approx(sum(users.values()), rel=1e-9)
     for name, expected in (("users", users), ("queues", queues)):
         assert {row["id"]: row["hours"] for row in facts[f"gpu.{name}.by_hours"]} == pytest.approx(expected)
@@ -89,30 +102,38 @@ def facts_of(path):
 
 @pytest.mark.logs
 def test_gpu_facts_of_pods_are_those_of_the_raw_table(logs):
-    """A pod holds shares of a GPU from when it was scheduled until it was deleted, if it ended."""
+    """A pod holds shares of a GPU from when it was scheduled until it was deleted, or until the log ends."""
     path = logs / "today" / "alibaba-gpu2023" / "openb_pod_list_default.csv"
-    hours: dict[str, float] = defaultdict(float)
-    pods = scheduled = 0
-    edges = []
     with path.open(newline="") as file:
-        for row in csv.DictReader(file):
-            held = int(row["gpu_milli"]) / 1000 if row["num_gpu"] == "1" else float(row["num_gpu"])
-            if not held or not row["scheduled_time"]:
-                continue
-            scheduled += 1
-            if row["pod_phase"] not in {"Succeeded", "Failed"}:
-                continue
-            begin, end = float(row["scheduled_time"]), float(row["deletion_time"])
-            pods += 1
-            hours[row["gpu_spec"] or "unknown"] += held * (end - begin) / 3600
-            edges += [(begin, held), (end, -held)]
+        rows = list(csv.DictReader(file))
+    over = {"Succeeded", "Failed"}
+    last = max(
+        float(row[name])
+        for row in rows
+        for name in ("creation_time", "scheduled_time", "deletion_time")
+        if row[name] and (name != "deletion_time" or row["pod_phase"] in over)
+    )
+    hours: dict[str, float] = defaultdict(float)
+    pods = running = 0
+    edges = []
+    for row in rows:
+        held = int(row["gpu_milli"]) / 1000 if row["num_gpu"] == "1" else float(row["num_gpu"])
+        if not held or not row["scheduled_time"]:
+            continue
+        begin, end = float(row["scheduled_time"]), float(row["deletion_time"] or 0)
+        pods += 1
+        if row["pod_phase"] not in over:
+            running += 1
+            end = last
+        hours[row["gpu_spec"] or "unknown"] += held * (end - begin) / 3600
+        edges += [(begin, held), (end, -held)]
     facts, held = facts_of(path)
-    assert (facts["gpu.jobs"], held) == (pods, scheduled) == (2054, 6203)
+    assert (facts["gpu.jobs"], held, facts["gpu.unfinished"]) == (pods, pods, running) == (6203, 6203, 4149)
     assert facts["gpu.hours"] == pytest.approx(sum(hours.values()), rel=1e-9)
-    # None of the pods that ended asked for a model.
-    assert (set(hours), facts.get("gpu.types")) == ({"unknown"}, None)
     sizes = {row["size"]: row["hours"] for row in facts["gpu.sizes"]}
     assert sum(sizes.values()) == pytest.approx(facts["gpu.hours"])
+    # No pod asks for a model in this table.
+    assert (set(hours), facts.get("gpu.types")) == ({"unknown"}, None)
     # Nothing states how many there are: the most held at once, where an end frees what a start takes.
     level = peak = 0.0
     for _, change in sorted(edges):
@@ -135,14 +156,16 @@ def gpus_of(job, kind="allocated"):
 def test_gpu_facts_of_sacct_json_are_those_of_the_raw_document(doubled, logs, tmp_path):
     document = json.loads((logs / "today" / "sacct-json" / "sarc" / "mila_1714003200.json").read_text())
     wanted: dict[str, dict[str, float]] = {name: defaultdict(float) for name in ("user", "partition", "type")}
-    total, jobs, held = 0.0, 0, 0
+    total, jobs, running = 0.0, 0, 0
+    last = max(job["time"][name] for job in document["jobs"] for name in ("submission", "start", "end"))
     for job in document["jobs"]:
         count = sum(gpus_of(job).values())
-        held += count > 0
-        if not count or not job["time"]["end"]:
+        if not count:
             continue
         jobs += 1
-        amount = count * job["time"]["elapsed"] / 3600
+        running += not job["time"]["end"]
+        lasted = job["time"]["elapsed"] if job["time"]["end"] else last - job["time"]["start"]
+        amount = count * lasted / 3600
         total += amount
         wanted["user"][job["user"]] += amount
         wanted["partition"][job["partition"]] += amount
@@ -157,7 +180,7 @@ def test_gpu_facts_of_sacct_json_are_those_of_the_raw_document(doubled, logs, tm
     path = tmp_path / "jobs.json"
     path.write_text(json.dumps(document))
     facts, found = facts_of(path)
-    assert (facts["gpu.jobs"], found) == (jobs, held) == (2, 5)
+    assert (facts["gpu.jobs"], found, facts["gpu.unfinished"]) == (jobs, jobs, running) == (5, 5, 3)
     assert facts["gpu.hours"] == pytest.approx(total, rel=1e-9)
     assert {row["id"]: row["hours"] for row in facts["gpu.users.by_hours"]} == pytest.approx(wanted["user"])
     queues = {row["id"]: row["hours"] for row in facts["gpu.queues.by_hours"]}

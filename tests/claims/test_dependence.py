@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gwa.analysis.findings.busy_times import busy_times
 from gwa.analysis.findings.memory_of_load import memory_of_load
 from gwa.analysis.sections.dependence_over_time import in_words, verdict_facts
 from gwa.report.facts import number
@@ -39,9 +40,10 @@ def facts(world: LogRate, seed: int, hours: int = YEAR, per_day: float = 240) ->
 def said(world: LogRate, seed: int, hours: int = YEAR, per_day: float = 240) -> str:
     """Return the finding on a world, empty where there is none; it is the sentence of the section."""
     found = facts(world, seed, hours, per_day)
-    finding = memory_of_load(found)
-    assert finding is None or finding.text == in_words(found)
-    return finding.text if finding else ""
+    findings = [finding for rule in (memory_of_load, busy_times) if (finding := rule(found))]
+    assert all(finding.text == in_words(found) for finding in findings)
+    assert len(findings) <= 1
+    return findings[0].text if findings else ""
 
 
 @pytest.mark.parametrize("name", WITHOUT)
@@ -88,6 +90,70 @@ def test_cycles_alone_are_no_dependence():
     assert not any(said(WITHOUT["cyclic Poisson"], seed) for seed in range(10))
 
 
+def office_hours(name: str, seed: int) -> Floats:
+    """Return arrivals without memory in opening hours, and in no others."""
+    workdays, (first, last), hours, per_day = OFFICES[name]
+    rng, hour = np.random.default_rng(seed), np.arange(hours)
+    of_day = hour % 24
+    is_open = (of_day >= first) & (of_day < last) & ((hour // 24 % 7 < 5) | (not workdays))
+    jobs: Floats = rng.poisson(is_open * per_day * hours / 24 / is_open.sum()).astype(np.float64)
+    return jobs
+
+
+OFFICES = {
+    "every day, whole weeks": (False, (9, 17), 364 * 24, 22),
+    "every day": (False, (9, 17), YEAR, 22),
+    "workdays": (True, (8, 18), YEAR, 100),
+    "workdays, busy": (True, (9, 17), YEAR, 500),
+    "half a year": (True, (7, 12), 200 * 24 + 13, 60),
+}
+"""Whether there are weekends, opening hours, the hours of the log, and jobs a day."""
+
+
+def claims_of_offices(seeds: range) -> dict[str, list[str]]:
+    """Return what is found of office hours without memory, by kind."""
+    return {name: [memory_found(office_hours(name, seed)) for seed in seeds] for name in OFFICES}
+
+
+def memory_found(x: Floats) -> str:
+    found = {fact.id: fact.value for fact in verdict_facts(dependence(x), x.size)}
+    return "".join(finding.text for rule in (memory_of_load, busy_times) if (finding := rule(found)))
+
+
+def test_nights_without_arrivals_are_no_memory():
+    for name, claims in claims_of_offices(range(20)).items():
+        assert sum(map(bool, claims)) <= 1, name
+
+
+@pytest.mark.slow
+def test_nights_without_arrivals_are_hardly_ever_memory():
+    claims = claims_of_offices(range(100))
+    for name, texts in claims.items():
+        print(f"\n{name}: {sum(map(bool, texts))} of {len(texts)}", end="")  # noqa: T201 - `make calibration`
+        assert sum(map(bool, texts)) <= 5, name
+
+
+@pytest.mark.parametrize("name", ["every day", "workdays", "workdays, busy"])
+def test_memory_is_found_between_empty_nights_too(name):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        memory = np.exp(0.8 * autoregressive(12, YEAR, rng))
+        x = rng.poisson(8 * memory * (office_hours(name, 0) + office_hours(name, 1) > 0)).astype(float)
+        assert "Busy and quiet times last about" in memory_found(x), seed
+
+
+def test_the_advice_follows_the_verdict():
+    law, memory = (advice_of(WITH["fractional noise 0.8"]), advice_of(WITHOUT["AR 12 h"]))
+    assert law == {"A model with independent arrivals tends to underestimate queues."}
+    assert memory == {busy_times.advice}
+    assert "underestimate" not in busy_times.advice
+
+
+def advice_of(world: LogRate) -> set[str]:
+    found = [rule(facts(world, seed)) for seed in range(4) for rule in (memory_of_load, busy_times)]
+    return {finding.advice for finding in found if finding}
+
+
 def test_undecided_is_no_evidence_either_way():
     """A memory of three hours on top of fractional noise hides the power law, which is there all the same."""
     for seed in range(4):
@@ -96,7 +162,7 @@ def test_undecided_is_no_evidence_either_way():
         )
         assert found["dependence.verdict"] == "undecided"
         assert "no evidence for or against" in in_words(found)
-        assert memory_of_load(found) is None
+        assert memory_of_load(found) is busy_times(found) is None
 
 
 def test_a_few_bursts_do_not_decide():

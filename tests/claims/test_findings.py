@@ -10,7 +10,7 @@ from tests.claims.worlds import WORLDS, load, random_calm
 
 load()
 
-ELSEWHERE = {"bursts", "changes", "memory-of-load"}
+ELSEWHERE = {"bursts", "busy-times", "changes", "memory-of-load"}
 """Findings on processes in time, whose worlds have tests of their own beside this one."""
 
 RULES = {rule.id: rule for rule in rules() if rule.claim.__module__.startswith("gwa.")}

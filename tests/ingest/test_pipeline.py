@@ -78,6 +78,23 @@ def test_all_rejects_are_counted_and_the_first_are_kept(log):
         assert store.rows("select count(*) from rejects") == [(MAXIMUM_REJECTS_KEPT,)]
 
 
+@pytest.mark.parametrize("resumed", [False, True])
+def test_rejects_of_readers_and_of_the_select_are_those_of_each_source(resumed, sample, tmp_path):
+    """A line that no job can be made of is found by the reader in one file, by the SELECT in the other."""
+    lines = (sample / "alibaba2018" / "batch_task.csv").read_text().splitlines()
+    cells = lines[0].split(",")
+    no_job = ",".join(["", *cells[1:2], "", *cells[3:]])
+    logs = {"batch_task.csv": [*lines, "broken"], "batch_task_2.csv": [no_job, no_job, *lines[:3]]}
+    for name, written in logs.items():
+        (tmp_path / name).write_text("\n".join(written) + "\n")
+    options = ReadOptions(rows_folder=tmp_path / "rows") if resumed else ReadOptions()
+    with open_trace([tmp_path / name for name in logs], "alibaba2018", options) as store:
+        of_files = dict(store.rows("select file, count(*) from rejects group by file"))
+        assert dict(store.rows("select file, rejected from sources")) == of_files
+        assert store.account.rejected == sum(of_files.values()) >= 3
+        assert set(of_files) == set(logs)
+
+
 def test_nothing_but_bad_lines_is_an_error_that_shows_the_first(log):
     path = log("; Version: 2.2", *[f"{number} words" for number in range(9)])
     with pytest.raises(

@@ -168,6 +168,8 @@ def test_levels_that_are_not_safe_come_first(found, facts, name, level, said):
     problem = found(facts={"trace.jobs": 1000} | facts)[name]
 
     assert problem.level == level
+    # Of the log as a whole there is no number of jobs.
+    assert problem.count == facts.get("utilization.unfinished")
     assert said in problem.affects
 
 

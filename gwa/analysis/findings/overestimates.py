@@ -16,9 +16,13 @@ LEAST = 0.001
     advice="Predict run times from users' earlier jobs, not from requests (Tsafrir et al. 2007).",
 )
 def overestimates(facts: Facts) -> tuple[float, str] | None:
-    """Shown if the median job with a requested time runs for a quarter of it, or less."""
+    """
+    Shown if the median job with a requested time runs for a quarter of it, or less.
+
+    Requested times that are the same for nearly all jobs of each queue are limits of queues, not requests.
+    """
     used = facts["estimates.time.median"]
-    if used > MAXIMUM_SHARE:
+    if used > MAXIMUM_SHARE or facts.get("estimates.limits_of_queues"):
         return None
     share = fraction(max(used, LEAST))
     return 0.6 - used, message("Half of the jobs that request a time use at most {share} of it.", share=share)

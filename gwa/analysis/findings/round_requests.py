@@ -24,11 +24,12 @@ def round_requests(facts: Facts) -> tuple[float, str] | None:
 
     It must not be the longest that is requested in the queues of most of these jobs (but for 1 % of the
     jobs there): that is a limit of the queue, see the finding on longest requests. Nor may half of the
-    other jobs agree on one other time: then users choose between a few classes.
+    other jobs agree on one other time: then users choose between a few classes. Nor may nearly all jobs of
+    each queue request the same time, which is then the limit of the queue.
     And no user may submit over three quarters of these jobs: that is a habit.
     """
     mode, *others = facts["estimates.modal"] or [None]
-    if mode is None or mode["share"] < MINIMUM_SHARE:
+    if mode is None or mode["share"] < MINIMUM_SHARE or facts.get("estimates.limits_of_queues"):
         return None
     if facts["estimates.modal_top_user"] > MAXIMUM_USER:
         return None

@@ -76,6 +76,9 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
 def _facts(used: Usage, resource: Resource) -> Iterator[Fact]:
     family, title = resource.family, resource.title
     yield Fact(f"{family}.jobs", used.jobs, message("Jobs that held {title}", title=title), "count")
+    yield Fact(
+        f"{family}.unfinished", used.unfinished, "Of them, jobs that had not ended when the log did", "count"
+    )
     yield Fact(f"{family}.hours", number(used.hours), message("Hours of {title} used", title=title), "hours")
     yield Fact(f"{family}.total", number(used.total), capitalized(title), "count")
     text = "" if used.utilization is not None else "unknown"

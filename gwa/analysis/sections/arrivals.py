@@ -6,6 +6,7 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import Calendar, Names, article
+from gwa.metrics.clock import by_clock, clock
 from gwa.metrics.timeline import QUARTER, Counts, Floats, counts
 from gwa.metrics.window import window
 from gwa.report.document import Block, Fact, Facts, Value
@@ -24,12 +25,12 @@ def arrivals(store: Store) -> Iterator[Block]:
     """
     Jobs that arrive in an hour, from the hour of the first to the hour of the last submission.
 
-    Hours are those of the clock in UTC; days, weeks (from Monday) and months are those of the calendar
-    in the trace's own time zone. Empty intervals count, except where it says otherwise.
+    Hours, days, weeks (from Monday) and months are those of the clock and the calendar in the trace's own
+    time zone, clock changes included. Empty intervals count, except where it says otherwise.
     The figure is of days, or of hours where the days are few; it is grey outside the window of observation.
     """
-    hours = counts(store, "submit_time", HOUR)
     quarters = counts(store, "submit_time", QUARTER)
+    hours = by_clock(quarters, float(HOUR), clock(store)).counts
     first, last = store.row("select min(submit_time), max(submit_time) from jobs")
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
     periods = {"day": days.days(), "week": days.weeks(), "month": days.months()}

@@ -55,10 +55,11 @@ def burstiness(store: Store) -> Iterator[Block]:
 
     The normalised entropy of Minh and Wolters (2010) is -sum p ln p / ln N, 1 for an even spread and near 0
     for a single burst; p is the share of the arrivals in each of N intervals from the first arrival to the
-    last, empty ones included. The value of as many random arrivals is next to it; it is below 1.
-    The index of dispersion is the variance of the arrivals in an interval over their mean: 1 at random at
-    every scale, and rising with the scale for bursts that do not even out. Spatial entropy is of the run time
-    at each number of processors, over the greatest number.
+    last, empty ones included: as in the paper, they begin with the first arrival and not on the clock. The
+    value of as many random arrivals is next to it; it is below 1. The index of dispersion is the variance of
+    the arrivals in an interval over their mean: 1 at random at every scale, and rising with the scale for
+    bursts that do not even out. Spatial entropy is of the run time at each number of processors, over the
+    greatest number.
     """
     first = store.row("select min(submit_time) from jobs")[0]
     arrived = counts(store, f"(submit_time - {first!r})", float(BIN_SECONDS))

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.timeline import QUARTER, Counts, Floats, counts
+from gwa.metrics.clock import by_clock, clock, clock_edges, hours_of_week
+from gwa.metrics.timeline import QUARTER, Counts, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number
 from gwa.report.figures.lines import lines
 from gwa.report.formatting import decimal, seconds
 from gwa.report.message import joined, message, within_sentence
-from gwa.statistics.dependence import aggregated, autocorrelation
+from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
 from gwa.statistics.spectra import MINIMUM_HOURS, Comparison, Dependence, dependence
 from gwa.store.store import Store
@@ -72,13 +74,17 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
     The verdict compares four spectra of the jobs submitted per hour, divided by the mean of each hour of the
     week: noise, one memory time, two memory times, and the power law of long-range dependence. It is given
     where the counts and their square roots agree, for logs of at least 90 days. Log likelihoods are natural
-    and relative to noise. "Undecided" is no evidence for or against long-range dependence.
+    and relative to noise; only that of independent frequencies counts as evidence of more than noise.
+    "Undecided" is no evidence for or against long-range dependence. Hours are those of the log's own clock,
+    from that of the first submission to that of the last; where the clock changes, the hours of the week
+    change with it.
 
     The autocorrelation is that of the jobs submitted per hour. The Hurst parameter H describes how variance
     changes with scale, in quarters of an hour: 1/2 for independent arrivals. Each estimator assumes that it
     changes as a power of the scale; where it does not, H is no measure of long-range dependence, and
     estimators contradict each other. An estimate outside 0 to 1 is undefined, and no 95 % interval is shown
-    where a straight line is rejected at 5 %. Without cycles, the mean profile of day and week is subtracted.
+    where a straight line is rejected at 5 %. Without cycles, the mean profile of day and week is subtracted,
+    of days of 24 hours whether or not the clock changes.
     """
     arrived = counts(store, "submit_time", QUARTER)
     x, factor = dense_series(arrived)
@@ -98,8 +104,12 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
         yield Note(message("An estimate needs at least {least}, not spread evenly.", least=least))
         yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
         return
-    yield from _verdict_blocks(x if factor == 1 else x[:0])
-    yield from _autocorrelation(x, factor)
+    if factor == 1:
+        hours, places = hourly(arrived, clock(store))
+        yield from _verdict_blocks(hours, places)
+        yield from _autocorrelation(hours)
+    else:
+        yield from _unknown()
     cycles = [period for period in CYCLES if factor == 1 and 2 * period <= x.size]
     if not cycles:
         yield Note("The trace is too short to remove the daily or the weekly cycle.")
@@ -113,20 +123,31 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
 VERDICT: Final = message("Dependence of arrivals")
 
 
-def _verdict_blocks(quarters: Floats) -> Iterator[Block]:
-    """Yield the verdict on jobs in each quarter of an hour, and the spectra that it rests on."""
-    hours = aggregated(quarters, QUARTERS_PER_HOUR)
-    if hours.size < MINIMUM_HOURS or hours.min() == hours.max():
-        days = MINIMUM_HOURS * HOUR // DAY
-        yield Note(
-            message(
-                "Whether arrivals are long-range dependent is unknown: that takes {days} days or more.",
-                days=days,
-            )
+def hourly(quarters: Counts, zone: ZoneInfo | None) -> tuple[Floats, Ints]:
+    """Return the arrivals in each hour of the clock of *zone*, and the hour of the week that each is."""
+    hours = by_clock(quarters, float(HOUR), zone)
+    edges = clock_edges(hours.begin, hours.end - 1, float(HOUR), zone)
+    begins: Floats = hours.begin + np.arange(hours.number, dtype=np.float64) * HOUR
+    begins = begins if edges is None else edges[:-1]
+    return hours.dense(), hours_of_week(begins, zone)
+
+
+def _unknown() -> Iterator[Block]:
+    yield Note(
+        message(
+            "Whether arrivals are long-range dependent is unknown: that takes {days} days or more.",
+            days=MINIMUM_HOURS * HOUR // DAY,
         )
-        yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
+    )
+    yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
+
+
+def _verdict_blocks(hours: Floats, places: Ints) -> Iterator[Block]:
+    """Yield the verdict on jobs in each hour, at its place in the week, and the spectra that it rests on."""
+    if hours.size < MINIMUM_HOURS or hours.min() == hours.max():
+        yield from _unknown()
         return
-    found = dependence(hours)
+    found = dependence(hours, places)
     facts = verdict_facts(found, hours.size)
     yield Note(in_words({fact.id: fact.value for fact in facts}))
     yield Facts(facts)
@@ -290,11 +311,11 @@ def dense_series(arrived: Counts) -> tuple[Floats, int]:
     return x, factor
 
 
-def _autocorrelation(x: Floats, factor: int) -> Iterator[Block]:
+def _autocorrelation(hours: Floats) -> Iterator[Block]:
     """Yield the autocorrelation of hourly arrivals up to a lag of two weeks."""
-    if factor > 1:
+    if hours.min() == hours.max():
+        yield Note("As many jobs are submitted in every hour, so that their autocorrelation is undefined.")
         return
-    hours = aggregated(x, QUARTERS_PER_HOUR)
     lags = min(2 * max(LAGS), hours.size // 2)
     correlations = autocorrelation(hours, lags)
     yield Facts(

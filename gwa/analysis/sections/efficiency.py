@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._impossible import impossible_note
 from gwa.analysis.sections._rounding import counted_ratios
 from gwa.metrics.efficiency import (
     ASKED,
@@ -53,10 +54,14 @@ def efficiency(store: Store) -> Iterator[Block]:
     times processors, peak memory (or else memory used) over that requested, run time over requested time,
     and the use of GPUs. The mean weighs jobs by what they were given: it is the ratio of totals. Wasted is
     what was given and not used, of CPU and GPU hours and of memory, in gigabytes requested times hours; what
-    some jobs used beyond that is not taken off. Requested time that is not used is not wasted.
+    some jobs used beyond that is not taken off. Requested time that is not used is not wasted. Jobs with
+    over 5 % more CPU time, and over a second, than their processors had are left out and counted: that
+    cannot be true.
 
-    What would have sufficed is what 95 % of the jobs of a user did not exceed, rounded up to three digits;
-    saved is what jobs that asked for more would have asked for less. A job is sequential on several
+    A user could ask for less where what 95 % of the jobs used at most, rounded up to three digits, is below
+    what 95 % of the requests ask for at most. Saved is, job by job, what was asked for beyond that, or
+    beyond what the job used if that is more. Where nearly all jobs of each queue ask for the same time, it
+    is the limit of the queue, and no user is named. A job is sequential on several
     processors if it ran for a minute or more and used no more CPU time than one of them has.
     """
     ratios = recorded(store)
@@ -102,12 +107,16 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
                 "count",
             ),
         ]
+        if ratio.impossible != "false":
+            label = message("{title}: jobs with more than possible, left out", title=ratio.title)
+            facts.append(Fact(f"efficiency.{ratio.name}.impossible", part.impossible, label, "count"))
     yield Facts(tuple(facts), listed=False)
     columns = (
         Column("of", "Of"), Column("jobs", "Jobs", "count"), Column("mean", "Used of all", "fraction"),
         Column("median", "Median of jobs", "fraction"),
     )  # fmt: skip
     yield Table("efficiency", "Used of what was given", columns, tuple(rows))
+    yield from impossible_note(everything)
     wasted = [ratio for ratio in ratios if ratio.name in WASTED]
     yield Facts(
         tuple(
@@ -205,8 +214,8 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
         yield Facts((Fact(f"efficiency.requests.{name}", rows, title),), listed=False)
         columns = (
             Column("id", "User"), Column("jobs", "Jobs", "count"),
-            Column("asked", message("{heading}, median", heading=heading), unit),
-            Column("enough", "Enough for 95 %", unit), Column("saved", "Saved", saved),
+            Column("asked", message("{heading}, 95th percentile", heading=heading), unit),
+            Column("enough", message("Used, 95th percentile"), unit), Column("saved", "Saved", saved),
         )  # fmt: skip
         yield Table(f"requests-{name}", title, columns, tuple(tuple(row.values()) for row in rows))
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._impossible import impossible_note
 from gwa.analysis.sections._rounding import counted_ratios
 from gwa.metrics.efficiency import RATIOS as EFFICIENCY
-from gwa.metrics.efficiency import overall
+from gwa.metrics.efficiency import limits_of_queues, overall
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
@@ -58,7 +59,6 @@ KINDS: Final = {
 }
 """Shares of jobs by their exact times: products of whole seconds are exact where quotients are not."""
 
-OVER_CAPACITY: Final = "average_cpu_time * 100 > run_time * 105"
 AT_LIMIT: Final = """
 select count(*) as jobs,
     count(*) filter (where run_time >= 0.99 * req_time and run_time <= 1.05 * req_time) as at_limit,
@@ -108,7 +108,8 @@ def estimates(store: Store) -> Iterator[Block]:
 
     Accuracy is run time over requested time (Mu'alem and Feitelson 2001), of jobs that ran and asked for
     a time: 100 % used all of it, more than 100 % overran. Memory is that used over that requested, both
-    for each processor and above 0. CPU efficiency is the CPU time used by each processor over the run time.
+    for each processor and above 0. CPU efficiency is the CPU time used by each processor over the run time,
+    without jobs that used more CPU time than their processors had.
     All numbers are of the exact ratios; the figure has them to three significant digits.
     """
     counted = {
@@ -136,7 +137,7 @@ def estimates(store: Store) -> Iterator[Block]:
     yield _figure(shares, {name: values.median for name, values in exact.items()})
     yield Facts(_overall_facts(store, shares))
     if "cpu" in shares:
-        yield from _over_capacity(store)
+        yield from impossible_note(overall(store))
     if "time" in shares:
         yield Facts(_limit_facts(store))
     if store.has("req_time"):
@@ -198,19 +199,6 @@ def _limit_facts(store: Store) -> tuple[Fact, ...]:
     )
 
 
-def _over_capacity(store: Store) -> Iterator[Block]:
-    """Yield a note where jobs used more CPU time than their processors had."""
-    over = store.row(f"select count(*) filter (where {OVER_CAPACITY}) from {RATIOS['cpu'][2]} as t")[0]  # noqa: S608 - fields of the schema
-    if over:
-        yield Note(
-            message(
-                "{over} used over 5 % more CPU time than their processors had: the log may "
-                "give the CPU time of all processors, or jobs ran on more than they were given.",
-                over=plural("{n} job", "{n} jobs", over),
-            )
-        )
-
-
 def _modal(store: Store) -> Iterator[Block]:
     """Yield the most common requested times; users request round ones (Tsafrir et al. 2005)."""
     requested = store.rows(REQUESTED_TIMES)
@@ -234,8 +222,11 @@ def _modal(store: Store) -> Iterator[Block]:
             Fact("estimates.modal_limit", limited, limit_label, "fraction"),
             Fact("estimates.modal_users", users, "Users who request the most common one", "fraction"),
             Fact("estimates.modal_top_user", top_user, "Its jobs that one user submits, at most", "fraction"),
+            *_queue_facts(store),
         )
     )
+    if limits_of_queues(store).are_limits:
+        yield Note(LIMITS_OF_QUEUES)
     yield Facts((Fact("estimates.modal", top, "Most common requested times"),), listed=False)
     yield Table(
         "estimates-modal",
@@ -250,6 +241,26 @@ def _modal(store: Store) -> Iterator[Block]:
         tuple(tuple(row.values()) for row in top),
         note=message("Of {total} with a requested time.", total=plural("{n} job", "{n} jobs", total)),
     )
+
+
+LIMITS_OF_QUEUES: Final = message(
+    "Nearly all jobs of each queue have the same requested time: it is the limit or the default of the queue,"
+    " not a request of its users."
+)
+
+
+def _queue_facts(store: Store) -> Iterator[Fact]:
+    """Yield whether requested times are those of the queues, where the log has queues."""
+    queues = limits_of_queues(store)
+    if queues.share is not None:
+        label = message("Jobs with the requested time that is the most common one of their queue")
+        yield Fact("estimates.of_queue", queues.share, label, "fraction")
+        yield Fact(
+            "estimates.limits_of_queues",
+            queues.are_limits,
+            message("Requested times are limits of queues"),
+            text=message("yes") if queues.are_limits else message("no"),
+        )
 
 
 def _within_sentence(label: str) -> str:

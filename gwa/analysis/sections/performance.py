@@ -6,6 +6,7 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import Calendar, article
+from gwa.metrics.clock import whole_quarters
 from gwa.metrics.timeline import QUARTER, Counts, Floats, Level, counts, level
 from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Note
@@ -31,10 +32,11 @@ def performance(store: Store) -> Iterator[Block]:
     """
     Running and waiting jobs, as averages over each day; jobs that end in a day, and that complete.
 
-    Days are those of the calendar in the trace's own time zone, within the window in which the log knows the
-    load; the first and the last day may be incomplete. All jobs count that run or wait in the window,
-    whenever they were submitted, and also those that wait in vain. Throughput counts every job that ran, on
-    the day of its end; completions count those with status 1. Figures are of hours where the days are few.
+    Days are those of the calendar in the trace's own time zone, within the whole quarter hours of the window
+    in which the log knows the load; averages are exact, and the first and the last day may be incomplete. All
+    jobs count that run or wait in the window, whenever they were submitted, and also those that wait in vain.
+    Throughput counts every job that ran, on the day of its end; completions count those with status 1.
+    Figures are of hours where the days are few.
     """
     period = window(store).period or recorded(store)
     if period is None or period[1] <= period[0] or not store.row("select count(*) from all_ran")[0]:
@@ -42,6 +44,7 @@ def performance(store: Store) -> Iterator[Block]:
         return
     if window(store).period is None:
         yield Note("Nowhere does the log know all of the load: jobs running and waiting are lower bounds.")
+    period = whole_quarters(period)
     first, last = period
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)
     intervals = days.shown(first, last)

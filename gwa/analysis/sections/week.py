@@ -1,7 +1,6 @@
 """At which hours of the week jobs arrive."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -9,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
+from gwa.metrics.calendar import MAXIMUM_DAYS
+from gwa.metrics.clock import hours_of_week, local_hours
 from gwa.metrics.cycle import daily_repetitions
-from gwa.metrics.timeline import QUARTER, Counts, Floats, Ints, counts
+from gwa.metrics.timeline import QUARTER, Counts, counts
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
 from gwa.report.formatting import decimal
@@ -73,36 +73,6 @@ def week(store: Store) -> Iterator[Block]:
     yield _figure(means, system.timezone.key)
 
 
-def hours_of_week(times: Floats, zone: ZoneInfo) -> NDArray[np.int64]:
-    """
-    Return the hour of the week, 0 to 167 from Monday 0:00 by the clock of *zone*, of rising *times*.
-
-    >>> hours_of_week(np.array([852073200.0]), ZoneInfo("Europe/Paris"))  # 1 January 1997, a Wednesday
-    array([48])
-    """
-    if not len(times):
-        return np.zeros(0, np.int64)
-    local = np.floor((times + _offsets(times, zone)) / HOUR).astype(np.int64)
-    hours: Ints = (local + 3 * HOURS) % (7 * HOURS)  # 1 January 1970 was a Thursday
-    return hours
-
-
-def _offsets(times: Floats, zone: ZoneInfo) -> Floats:
-    """Return the offsets of *zone* from UTC in seconds, computed by day except on days of a clock change."""
-    edges = Calendar.of(float(times[0]), float(times[-1]), zone, relative=False).edges
-    of_edges = np.array([_offset(edge, zone) for edge in edges.tolist()])
-    day = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
-    offsets: Floats = of_edges[day]
-    for place in np.flatnonzero(of_edges[day] != of_edges[day + 1]):
-        offsets[place] = _offset(float(times[place]), zone)
-    return offsets
-
-
-def _offset(moment: float, zone: ZoneInfo) -> float:
-    ahead = datetime.fromtimestamp(moment, zone).utcoffset()
-    return ahead.total_seconds() if ahead else 0.0
-
-
 def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact, ...]:
     """
     Return the facts on daily and weekly cycles; *grid* has the jobs by weekday and hour.
@@ -140,7 +110,7 @@ def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact,
 
 def _repeated(quarters: Counts, zone: ZoneInfo) -> Iterator[Block]:
     """Yield on how many days the daily cycle of the others repeats itself."""
-    local = np.floor((quarters.times + _offsets(quarters.times, zone)) / HOUR).astype(np.int64)
+    local = local_hours(quarters.times, zone)
     local -= local[0] // HOURS * HOURS
     hours = np.bincount(local, quarters.counts, (int(local[-1]) // HOURS + 1) * HOURS)
     days, repeated = daily_repetitions(hours.reshape(-1, HOURS).astype(np.float64))

@@ -17,4 +17,6 @@ def test_the_days_of_a_short_trace_are_drawn_as_hours(section, make_store):
     assert arrived.data["lines"][0]["y"] == [3] * 10
     assert done["throughput"].title == "Jobs ended and completed in an hour"
     assert done["throughput"].data["lines"][0]["y"] == [0, *[3] * 10]
-    assert done["queue"].data["lines"][0]["y"] == pytest.approx([2, *[3] * 9, 1.5], abs=1e-4)
+    assert done["queue"].data["lines"][0]["y"] == pytest.approx(
+        [2, *[3] * 9, (2 * 1200 + 600) / 1800], abs=1e-4
+    )

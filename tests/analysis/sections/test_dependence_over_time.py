@@ -1,6 +1,7 @@
 """Dependence over time: autocorrelation and Hurst estimates, with and without the daily cycle."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gwa.analysis.sections.dependence_over_time import dense_series
@@ -65,6 +66,47 @@ def test_the_verdict_has_its_spectra(section, make_store):
     assert found["dependence.log_likelihood.one_memory"] > found["dependence.log_likelihood.power_law"] + 3
     assert "arrivals-spectrum" in figures(made)
     assert "no sign of long-range dependence" in notes(made)
+
+
+def test_the_autocorrelation_is_that_of_hours_of_the_clock(section, make_store):
+    """Hours in Nepal begin a quarter of an hour after those of UTC, wherever in its hour the first job is."""
+    rng = np.random.default_rng(5)
+    midnight = START - 5.75 * 3600
+    times = np.sort(midnight + 1700 + rng.exponential(600, 3000).cumsum())
+    zone = (ABSOLUTE[0], ("TimeZoneString", "Asia/Kathmandu"))
+    found = facts(section("dependence-over-time", make_store(zone, submit_time=times.tolist())))
+    hours = np.bincount(((times - midnight) // 3600).astype(int))
+    x = hours - hours.mean()
+
+    for lag in (1, 24, 168):
+        expected = (x[lag:] * x[:-lag]).sum() / (x**2).sum()
+        assert found[f"correlation.arrivals.{lag * 3600}s"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_office_hours_in_summer_and_winter_time_are_no_memory(section, make_store):
+    """By UTC the same office opens an hour earlier in summer."""
+    verdicts = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        at = pd.Timestamp("2024-01-01", tz="Europe/Berlin") + pd.to_timedelta(np.arange(400 * 24), unit="h")
+        is_open = (at.hour >= 9) & (at.hour < 17) & (at.day_of_week < 5)
+        jobs = rng.poisson(5.0 * is_open)
+        times = np.repeat(at.as_unit("s").asi8, jobs) + rng.integers(0, 3600, jobs.sum())
+        zone = (ABSOLUTE[0], ("TimeZoneString", "Europe/Berlin"))
+        store = make_store(zone, submit_time=np.sort(times).astype(float).tolist())
+        verdicts.append(facts(section("dependence-over-time", store))["dependence.verdict"])
+
+    assert verdicts.count("none") >= 3
+
+
+def test_hours_that_are_all_alike_have_no_autocorrelation(section, make_store):
+    """Two jobs an hour, in turn in its first and its second quarter."""
+    times = [START + 3600.0 * hour + 900.0 * (job * (1 + hour % 2)) for hour in range(400) for job in (0, 1)]
+    made = section("dependence-over-time", make_store(ABSOLUTE, submit_time=times))
+
+    assert not [name for name in facts(made) if name.startswith("correlation")]
+    assert "autocorrelation is undefined" in notes(made)
+    assert "autocorrelation" not in figures(made)
 
 
 def test_a_series_too_long_is_counted_in_longer_intervals():

@@ -1,11 +1,14 @@
 """What jobs requested, and what they used of it."""
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from gwa.analysis.base import analyses
+from gwa.analysis.findings.overestimates import overestimates
+from gwa.analysis.findings.round_requests import round_requests
 from gwa.store.store import Store
 from tests.analysis.sections.blocks import START, facts, figures, notes
 
@@ -79,4 +82,28 @@ def test_only_jobs_over_a_twentieth_are_said_to_use_more_than_they_had(section, 
     above = make_store(**ran, average_cpu_time=[1046.0, 1051.0])
 
     assert "more CPU time" not in notes(section("estimates", below))
-    assert "1 job used over 5 % more CPU time" in notes(section("estimates", above))
+    made = section("estimates", above)
+    assert "1 job used over 5 % more CPU time" in notes(made)
+    assert facts(made)["estimates.cpu.max"] == 1.046
+
+
+def test_a_time_that_nearly_all_jobs_of_each_queue_request_is_its_limit(section, make_store):
+    """Fourteen values over six queues, but one value in nearly all jobs of each."""
+    queues = [f"queue {number % 6}" for number in range(600)]
+    limits = [3600.0 * (1 + number % 6) for number in range(600)]
+    others = [limit + 60 * (number % 90 == 0) for number, limit in enumerate(limits)]
+    chosen = [limit + 600 * (number % 7) for number, limit in enumerate(limits)]
+    jobs = {"submit_time": [START] * 600, "run_time": [60.0] * 600, "n_procs": [1] * 600}
+    for requested, are_limits in ((others, True), (chosen, False)):
+        made = section("estimates", make_store(**jobs, req_time=requested, queue_id=queues))
+        found = facts(made)
+        assert found["estimates.limits_of_queues"] is are_limits
+        of_queues = [Counter(requested[queue::6]) for queue in range(6)]
+        usual = sum(counted.most_common(1)[0][1] for counted in of_queues) / 600
+        assert found["estimates.of_queue"] == pytest.approx(usual)
+        assert ("not a request of its users" in notes(made)) is are_limits
+        assert (overestimates(found) is None) is are_limits
+        assert round_requests(found) is None
+    lone = facts(section("estimates", make_store(**jobs, req_time=[3600.0] * 600, queue_id=["a"] * 600)))
+    assert lone["estimates.limits_of_queues"] is False
+    assert "estimates.of_queue" not in facts(section("estimates", make_store(**jobs, req_time=chosen)))

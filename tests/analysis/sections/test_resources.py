@@ -9,11 +9,15 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gwa.analysis.build import build
 from gwa.errors import DefinitionError
 from gwa.metrics.carbon import Carbon, read_carbon
+from gwa.metrics.efficiency import requests
 from gwa.metrics.quotas import Quotas, read_quotas
+from gwa.store.store import Store
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 NUMBER = 400
@@ -169,11 +173,16 @@ def test_a_log_without_gpus_has_no_section_on_them(make_store):
 # Efficiency.
 
 
+def is_impossible(job):
+    used, run = job["average_cpu_time"], job["run_time"]
+    return used is not None and run > 0 and used > max(run * 1.05, run + 1)
+
+
 def ratios(kind, rows=ROWS):
     """Return what each job used, was given, and how much that weighs."""
     for job in rows:
         procs, run = job["n_procs"], job["run_time"]
-        if kind == "cpu" and job["average_cpu_time"] is not None and run > 0:
+        if kind == "cpu" and job["average_cpu_time"] is not None and run > 0 and not is_impossible(job):
             yield job["average_cpu_time"], run, procs
         if kind == "memory" and job["max_memory"] and job["req_memory"]:
             yield job["max_memory"], job["req_memory"] * procs, run
@@ -217,18 +226,71 @@ def rounded_up(value):
     return ceil(value / unit) * unit
 
 
-def test_what_would_have_sufficed_for_95_percent(store):
+def test_jobs_with_more_cpu_time_than_possible_are_counted(store):
     facts = facts_of(store, "efficiency")
-    for who in ("ann", "o'hara"):
-        own = [job for job in ROWS if job["user_id"] == who]
-        known = list(ratios("memory", own))
-        used = sorted(rounded_up(used) for used, _, _ in known)
-        enough = used[ceil(0.95 * len(used)) - 1]
-        found = by_id(facts["efficiency.requests.memory"])[who]
-        assert found["jobs"] == len(known)
-        assert found["enough"] == pytest.approx(enough, **CLOSE)
-        saved = sum(max(given - enough, 0) * weight for _, given, weight in known) / 3600 / 1024**2
-        assert found["saved"] == pytest.approx(saved, **CLOSE)
+    assert facts["efficiency.cpu.impossible"] == sum(map(is_impossible, ROWS)) > 50
+
+
+def test_one_impossible_value_does_not_move_the_mean(make_store):
+    """Of 99 jobs at 50 % and one with 46 times the CPU time that it could have, the mean was 95.8 %."""
+    jobs: dict[str, list[Any]] = {
+        "submit_time": [START] * 100,
+        "run_time": [1000.0] * 100,
+        "n_procs": [1] * 100,
+    }
+    facts = facts_of(make_store((UNIX,), **jobs, average_cpu_time=[500.0] * 99 + [46_000.0]), "efficiency")
+    assert facts["efficiency.cpu.mean"] == facts["efficiency.cpu.median"] == 0.5
+    assert (facts["efficiency.cpu.jobs"], facts["efficiency.cpu.impossible"]) == (99, 1)
+
+
+def percentile_95(values):
+    values = sorted(values)
+    return values[ceil(0.95 * len(values)) - 1]
+
+
+def test_who_could_ask_for_less_is_the_same_quantile_of_what_was_asked_for_and_used(make_store):
+    changed = [value if value is None or n % 3 else value / 3 for n, value in enumerate(JOBS["max_memory"])]
+    facts = facts_of(make_store((UNIX,), **(JOBS | {"max_memory": changed})), "efficiency")
+    rows = [{**row, "max_memory": value} for row, value in zip(ROWS, changed, strict=True)]
+    for kind, unit in (("memory", 3600 * 1024**2), ("time", 3600)):
+        proposals = by_id(facts.get(f"efficiency.requests.{kind}", []))
+        for who in ("ann", "bob", "o'hara", "eve"):
+            known = list(ratios(kind, [job for job in rows if job["user_id"] == who]))
+            asked = percentile_95([given for _, given, _ in known])
+            enough = percentile_95([rounded_up(used) for used, _, _ in known])
+            saved = sum(max(given - max(enough, used), 0) * weight for used, given, weight in known) / unit
+            assert (who in proposals) == (enough < asked and saved > 0)
+            if who in proposals:
+                found = proposals[who]
+                assert (found["jobs"], found["asked"]) == (len(known), pytest.approx(asked, **CLOSE))
+                assert found["enough"] == pytest.approx(enough, **CLOSE)
+                assert found["saved"] == pytest.approx(saved, **CLOSE)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5000), st.integers(1, 5000), st.sampled_from(["ann", "bob"])),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_no_user_is_asked_for_more_than_is_asked_for_today(jobs):
+    with Store.create() as store:
+        store.begin(["job_id", "run_time", "req_time", "n_procs", "user_id"])
+        names = [name for name, *_ in store.rows("describe recorded")]
+        rows = [
+            {"job_id": n, "run_time": float(run), "req_time": float(asked), "n_procs": 2, "user_id": user}
+            for n, (run, asked, user) in enumerate(jobs)
+        ]
+        store.insert("recorded", [[row[name] for name in names] for row in rows])
+        found = requests(store, "time", ["ann", "bob"])
+    for request in found:
+        own = [(run, asked) for run, asked, user in jobs if user == request.user]
+        assert request.asked == percentile_95([asked for _, asked in own])
+        assert percentile_95([run for run, _ in own]) <= request.enough < request.asked
+        saved = sum(2 * max(asked - max(run, request.enough), 0) for run, asked in own) / 3600
+        assert request.saved == pytest.approx(saved)
 
 
 def test_sequential_and_killed_jobs(store):

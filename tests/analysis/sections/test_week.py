@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.analysis.sections.week import hours_of_week
+from gwa.metrics.clock import hours_of_week
 from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts, figures, notes
 
 
