@@ -8,10 +8,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gwa.metrics.timeline import QUARTER, Floats, Ints, counts
+from gwa.statistics.stillness import HOURS_OF_WEEK
 from gwa.store.store import Store
-from gwa.util.units import DAY, HOUR
-
-HOURS_OF_WEEK: Final = 168
+from gwa.util.units import HOUR
 
 THURSDAY: Final = 3
 """1970 began on a Thursday; weeks begin on Mondays."""

@@ -7,30 +7,33 @@ import numpy as np
 from gwa.metrics.timeline import Floats, exact_sum
 from gwa.metrics.window import present, recorded, window
 from gwa.store.store import Period, Store, overlap
-from gwa.util.units import DAY, HOUR
+from gwa.util.units import HOUR
 
 STRETCHES: Final = f"""
 with started as (
-    select floor(start_time / {float(DAY)!r}) as day, start_time, end_time from {{present}} as present
+    select floor(start_time / {float(HOUR)!r}) as hour, start_time, end_time from {{present}} as present
     where start_time is not null and end_time > start_time
-), daily as (
-    select day, max(end_time) as latest from started group by day
+), hourly as (
+    select hour, max(start_time) as last, max(end_time) as latest from started group by hour
 ), earlier as (
-    select day, max(latest) over (order by day rows between unbounded preceding and 1 preceding) as latest
-    from daily
+    select hour, last,
+        max(latest) over (order by hour rows between unbounded preceding and 1 preceding) as latest
+    from hourly
+), looked as (
+    select hour, latest from earlier where latest is null or latest < last
 ), reached as (
-    select start_time as finish, greatest(earlier.latest, max(end_time) over (
-        partition by started.day order by start_time, end_time rows between unbounded preceding and 1 preceding
+    select start_time as finish, greatest(looked.latest, max(end_time) over (
+        partition by started.hour order by start_time, end_time rows between unbounded preceding and 1 preceding
     )) as begin
-    from started inner join earlier on started.day = earlier.day
+    from started inner join looked on started.hour = looked.hour
 )
 select begin, finish from reached where finish > begin
 """
 """
 What lies between the latest end of all jobs that started before and the next start.
 
-The latest end is a running maximum, taken within each day of starts, on top of that of earlier days: no sort
-is larger than a day of jobs.
+The latest end is a running maximum, taken within each hour of starts, on top of that of earlier hours. Where a
+job of earlier hours outlasts all starts of an hour, nothing is sorted: nothing in it was idle.
 """
 
 

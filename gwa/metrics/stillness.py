@@ -9,6 +9,7 @@ where there is room. In a *silence* nothing was submitted for longer than chance
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -19,9 +20,9 @@ from gwa.metrics.idleness import idle_stretches, log_period, observed
 from gwa.metrics.job_numbers import JobNumbers, Passed
 from gwa.metrics.timeline import Floats, exact_sum
 from gwa.metrics.waits import eligible
-from gwa.metrics.window import present
+from gwa.metrics.window import present, unfinished
 from gwa.statistics.sample import Sample
-from gwa.statistics.stillness import freed_together, smallest_of, survival, unlikely_runs
+from gwa.statistics.stillness import HOURS_OF_WEEK, freed_together, smallest_of, survival, unlikely_runs
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Period, Store
 from gwa.util.units import DAY, HOUR, MINUTE
@@ -60,12 +61,18 @@ TOUCHED: Final = 0.5
 """An outage of which a silence covers the first share is that silence; missing rows explain one that they
 touch by the second."""
 
-WAITED: Final = f"""
-select {{submitted}} as submitted, submit_time + wait_time as started, {{who}} as who, n_procs, job_id
-from all_jobs
-where submit_time is not null and wait_time >= 0 and n_procs >= 1 and (run_time >= 0 or ({UNFINISHED}))
+JOBS: Final = f"""
+select {{submitted}} as submitted, submit_time + coalesce(wait_time, 0) as started,
+    case when run_time is null then {{last!r}} else submit_time + coalesce(wait_time, 0) + run_time end as ended,
+    cast(n_procs as double) as n_procs, case when wait_time is null then 0.0 else 1.0 end as waited,
+    {{who}} as who, job_id
+from all_jobs where submit_time is not null and n_procs >= 1 and (run_time >= 0{{or_unfinished}})
 """
-"""When each job that ran could have started, when it did, and whose it was."""
+"""
+When each job that ran could have started, started and ended, and whose it was.
+
+Jobs that had not ended when the log did run until then; *waited* is 1 where the wait is known, else 0.
+"""
 
 WAITERS: Final = f"""
 select begin, finish, count(*) as jobs, min(submitted) as earliest,
@@ -75,15 +82,16 @@ select begin, finish, count(*) as jobs, min(submitted) as earliest,
     count(*) filter (where submitted < finish - {LONG_BEFORE!r} and started < finish + {FREED_WITHIN!r})
         as freed
 from (select begin, finish from {{idle}} as every where finish - begin >= {MINIMUM_IDLE!r}) as stretch
-inner join (select * from ({{waited}}) as every where started - submitted >= {GRACE!r}) as job
-    on job.submitted < stretch.finish - {GRACE!r} and job.started >= stretch.finish
-where submitted > finish - {MAXIMUM_WAIT!r} and started > submitted
+inner join (
+    select * from ({{jobs}}) as every where waited > 0 and started - submitted >= {GRACE!r}
+) as job on job.submitted < stretch.finish - {GRACE!r} and job.started >= stretch.finish
+where submitted > finish - {MAXIMUM_WAIT!r}
 group by begin, finish, who order by finish, earliest
 """
 """The users who waited at the end of each idle stretch, and what they waited for."""
 
 LEVELS: Final = f"""
-with stretch as (
+with job as ({{jobs}}), stretch as (
     select begin, finish from {{idle}} as every where finish - begin >= {MINIMUM_IDLE!r}
 ), event as (
     select begin as t, 0 as kind, 0.0 as held, 0.0 as queued, 1.0 as idle, 0.0 as n_procs, 0.0 as seconds,
@@ -92,48 +100,49 @@ with stretch as (
     union all
     select finish, 0, 0.0, 0.0, -1.0, 0.0, 0.0, 0 from stretch
     union all
-    select submitted, 1, 0.0, 1.0, 0.0, cast(n_procs as double), ceil(started - submitted), job_id
-    from ({{waited}}) as arrived
+    select submitted, 1, 0.0, 1.0, 0.0, n_procs, ceil(started - submitted), job_id from job where waited > 0
     union all
-    select end_time, 2, -cast(n_procs as double), 0.0, 0.0, 0.0, 0.0, 0 from {{present}} as ended
-    where start_time is not null and end_time > start_time
+    select ended, 2, -n_procs, 0.0, 0.0, 0.0, 0.0, job_id from job where ended > started
     union all
-    select start_time, 3, cast(n_procs as double), 0.0, 0.0, 0.0, 0.0, 0 from {{present}} as begun
-    where start_time is not null and end_time > start_time
+    select started, 3, case when ended > started then n_procs else 0.0 end, -waited, 0.0, 0.0, 0.0, job_id
+    from job
     union all
-    select started, 4, 0.0, -1.0, 0.0, 0.0, 0.0, 0 from ({{waited}}) as served
-    union all
-    select begin - {MINUTE_BEFORE!r}, 5, 0.0, 0.0, 0.0, 0.0, begin, 0 from stretch
+    select begin - {MINUTE_BEFORE!r}, 4, 0.0, 0.0, 0.0, 0.0, begin, 0 from stretch
 ), placed as (
-    select floor(t / {float(DAY)!r}) as day, * from event
-), daily as (
-    select day, sum(held) as held, sum(queued) as queued, sum(idle) as idle from placed group by day
+    select cast(floor(t / {float(HOUR)!r}) as bigint) as hour, * from event
+), hourly as (
+    select hour, sum(held) as held, sum(queued) as queued, sum(idle) as idle, max(kind) as last
+    from placed group by hour
 ), earlier as (
-    select day, sum(held) over (order by day) - held as held, sum(queued) over (order by day) - queued as queued,
-        sum(idle) over (order by day) - idle as idle
-    from daily
+    select hour, last, sum(held) over w - held as held, sum(queued) over w - queued as queued,
+        sum(idle) over w - idle as idle
+    from hourly window w as (order by hour rows between unbounded preceding and current row)
+), looked as (
+    select * from earlier where hour % {{every}} = 0 or last = 4
 ), moment as (
-    select kind, seconds, n_procs, earlier.held + sum(placed.held) over w as held,
-        earlier.queued + sum(placed.queued) over w - placed.queued as queued,
-        earlier.idle + sum(placed.idle) over w as idle
-    from placed inner join earlier on placed.day = earlier.day
+    select placed.hour as hour, kind, seconds, n_procs, looked.held + sum(placed.held) over w as held,
+        looked.queued + sum(placed.queued) over w - placed.queued as queued,
+        looked.idle + sum(placed.idle) over w as idle
+    from placed inner join looked on placed.hour = looked.hour
     window w as (
-        partition by placed.day order by t, kind, job_id, seconds
-        rows between unbounded preceding and current row
+        partition by placed.hour order by t, kind, job_id rows between unbounded preceding and current row
     )
 )
 select kind, held + n_procs as held, seconds, count(*) as jobs from moment
-where kind in (2, 3, 5) or (kind = 1 and queued <= 0 and idle = 0)
+where kind = 4 or (hour % {{every}} = 0 and (kind in (2, 3) or (kind = 1 and queued <= 0 and idle = 0)))
 group by kind, held + n_procs, seconds
 """
 """
-Busy processors after each start and end (kinds 3 and 2) and a minute before each idle stretch (5); and, for
+Busy processors after each start and end (kinds 3 and 2) and a minute before each idle stretch (4); and, for
 jobs submitted while none waited and outside idle stretches (1), those busy with their own, with their waits.
 
-Events of one moment are ordered: a submission sees what was busy before. Sums are taken within each day, on
-top of those of earlier days: no sort is larger than a day of jobs.
+Events of one moment are ordered: a submission sees what was busy before. Sums are taken within each hour, on
+top of those of earlier hours: no sort is larger than an hour of jobs. Of a large log one hour in *every* is
+looked at.
 """
 
+ENOUGH: Final = 250_000
+"""The levels of a log with many more jobs are those of some of its hours, of about as many jobs in all."""
 
 @dataclass(frozen=True)
 class Stretch:
@@ -333,10 +342,10 @@ def standstills_of(store: Store) -> list[Standstill]:
     that had waited before only count if more than half of the machine was busy a minute before it stopped,
     else they are on hold. Or more users had jobs freed within half an hour than chance has it.
     """
-    idle, waited = idle_stretches(store), _waited(store)
+    idle = idle_stretches(store)
     waiters = {
         name: np.ma.filled(np.ma.asarray(column, np.float64), np.nan)
-        for name, column in store.arrays(WAITERS.format(idle=idle, waited=waited)).items()
+        for name, column in store.arrays(WAITERS.format(idle=idle, jobs=_jobs(store))).items()
     }
     if not len(waiters["finish"]):
         return []
@@ -373,12 +382,17 @@ def _tested(
     return standstill, smallest_of((longer, together), tries)
 
 
-def _waited(store: Store) -> str:
-    """Return the query for when jobs could have started, when they did, and whose they were."""
+def _jobs(store: Store) -> str:
+    """Return the query for when jobs could have started, started and ended, and whose they were."""
     submitted = eligible(store)
-    by_user = _has_users(store)
-    who = "coalesce(user_id, '')" if by_user else f"floor(({submitted}) / {float(HOUR)!r})"
-    return WAITED.format(submitted=submitted, who=who)
+    who = "coalesce(user_id, '')" if _has_users(store) else f"floor(({submitted}) / {float(HOUR)!r})"
+    period = log_period(store)
+    return JOBS.format(
+        submitted=submitted,
+        who=who,
+        last=float(period[1] if period else 0.0),
+        or_unfinished=f" or ({UNFINISHED})" if unfinished(store) else "",
+    )
 
 
 def _levels(store: Store) -> tuple[float, dict[float, float], Sample]:
@@ -387,7 +401,8 @@ def _levels(store: Store) -> tuple[float, dict[float, float], Sample]:
 
     The level is of busy processors after each start and end.
     """
-    query = LEVELS.format(idle=idle_stretches(store), waited=_waited(store), present=present(store))
+    every = _stride(store.row("select count(*) as jobs from all_jobs")[0])
+    query = LEVELS.format(idle=idle_stretches(store), jobs=_jobs(store), every=every)
     table = store.keep("levels_at_submissions", query)
     columns = store.arrays(
         f"select held, cast(sum(jobs) as bigint) as n from {table} as levels where kind in (2, 3) group by held"
@@ -395,13 +410,26 @@ def _levels(store: Store) -> tuple[float, dict[float, float], Sample]:
     peak = Sample.weighted(columns["held"], columns["n"]).quantile(PEAK)
     before = {
         float(begin): held
-        for begin, held in store.rows(f"select seconds, held from {table} as levels where kind = 5")
+        for begin, held in store.rows(f"select seconds, held from {table} as levels where kind = 4")
     }
     rooms = store.arrays(
         f"select seconds, cast(sum(jobs) as bigint) as n from {table} as levels"
         f" where kind = 1 and held <= {float(ROOM * peak)!r} group by seconds"
     )
     return float(peak), before, Sample.weighted(rooms["seconds"], rooms["n"])
+
+
+def _stride(jobs: int) -> int:
+    """
+    Return of how many hours one is looked at, of a log of so many *jobs*: it meets every hour of the week.
+
+    >>> _stride(200_000), _stride(1_000_000), _stride(1_600_000)
+    (1, 5, 11)
+    """
+    stride = max(1, round(jobs / ENOUGH))
+    while gcd(stride, HOURS_OF_WEEK) > 1:
+        stride += 1
+    return stride
 
 
 # Silences: nothing was submitted.
