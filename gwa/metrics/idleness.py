@@ -23,7 +23,8 @@ with started as (
     select hour, latest from earlier where latest is null or latest < last
 ), reached as (
     select start_time as finish, greatest(looked.latest, max(end_time) over (
-        partition by started.hour order by start_time, end_time rows between unbounded preceding and 1 preceding
+        partition by started.hour order by start_time, end_time
+        rows between unbounded preceding and 1 preceding
     )) as begin
     from started inner join looked on started.hour = looked.hour
 )
@@ -32,8 +33,8 @@ select begin, finish from reached where finish > begin
 """
 What lies between the latest end of all jobs that started before and the next start.
 
-The latest end is a running maximum, taken within each hour of starts, on top of that of earlier hours. Where a
-job of earlier hours outlasts all starts of an hour, nothing is sorted: nothing in it was idle.
+The latest end is a running maximum, taken within each hour of starts, on top of that of earlier hours. Where
+a job of earlier hours outlasts all starts of an hour, nothing is sorted: nothing in it was idle.
 """
 
 
@@ -61,8 +62,8 @@ def observed(store: Store) -> Period | None:
     """
     Return the time in which a log tells what ran, within the period asked for.
 
-    It is the window of observation; that of a log of few jobs is not known, and all of it is taken. None where
-    the load is known nowhere, or no job ran.
+    It is the window of observation; that of a log of few jobs is not known, and all of it is taken. None
+    where the load is known nowhere, or no job ran.
     """
     whole = window(store.whole)
     period = window(store).period

@@ -1,6 +1,7 @@
 """What job numbers tell of rows that are missing: numbers that were given, and are not in the log."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from gwa.store.store import Period, Store
@@ -28,7 +29,8 @@ from (
 """
 
 BESIDE: Final = """
-select number from {table} as numbers where moment {side} {moment!r} and moment >= {first!r} and moment < {last!r}
+select number from {table} as numbers
+where moment {side} {moment!r} and moment >= {first!r} and moment < {last!r}
 order by moment {direction}, number {direction} limit 4
 """
 
@@ -107,7 +109,7 @@ class JobNumbers:
         before = self._beside("<=", begin, "desc")[::-1]
         after = self._beside(">=", end, "asc")
         beside = [*before, *after]
-        near = sum(max(later - earlier, 0) for earlier, later in zip(beside, beside[1:], strict=False))
+        near = sum(max(later - earlier, 0) for earlier, later in pairwise(beside))
         inner = [*before[-3:], *after[:3]]
         usual = (self.climb - near) * (end - begin) / max(self.seconds - (end - begin), 1.0)
         return Passed(inner[-1] - inner[0] - (len(inner) - 1), usual, self.are_complete)

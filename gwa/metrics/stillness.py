@@ -1,8 +1,8 @@
 """
 Outages, missing rows, stillness and silence: four things that look alike in a log, and what tells them apart.
 
-An *outage* is a stretch in which jobs waited and nothing ran, though jobs of that log hardly ever wait so long
-where there is room. In a *silence* nothing was submitted for longer than chance would have it. Rows are
+An *outage* is a stretch in which jobs waited and nothing ran, though jobs of that log hardly ever wait so
+long where there is room. In a *silence* nothing was submitted for longer than chance would have it. Rows are
 *missing* where job numbers jump over one; the log is *still* where nothing ran in it either, and merely
 *silent* where jobs ran. All other time in which nothing ran is *idle*, of which a log tells no reason.
 """
@@ -44,7 +44,7 @@ MAXIMUM_WAIT: Final = 60.0 * DAY
 
 LONG_BEFORE: Final = float(HOUR)
 FREED_WITHIN: Final = 30.0 * MINUTE
-"""Jobs submitted an hour or more before the end of an outage are freed together if they start in this time."""
+"""Jobs submitted an hour or more before an outage ends are freed together if they start in this time."""
 
 MINUTE_BEFORE: Final = float(MINUTE)
 """The machine was full if more than half of it was busy this long before it stopped."""
@@ -61,12 +61,12 @@ TOUCHED: Final = 0.5
 """An outage of which a silence covers the first share is that silence; missing rows explain one that they
 touch by the second."""
 
-JOBS: Final = f"""
-select {{submitted}} as submitted, submit_time + coalesce(wait_time, 0) as started,
-    case when run_time is null then {{last!r}} else submit_time + coalesce(wait_time, 0) + run_time end as ended,
+JOBS: Final = """
+select {submitted} as submitted, submit_time + coalesce(wait_time, 0) as started,
+    coalesce(submit_time + coalesce(wait_time, 0) + run_time, {last!r}) as ended,
     cast(n_procs as double) as n_procs, case when wait_time is null then 0.0 else 1.0 end as waited,
-    {{who}} as who, job_id
-from all_jobs where submit_time is not null and n_procs >= 1 and (run_time >= 0{{or_unfinished}})
+    {who} as who, job_id
+from all_jobs where submit_time is not null and n_procs >= 1 and (run_time >= 0{or_unfinished})
 """
 """
 When each job that ran could have started, started and ended, and whose it was.
@@ -144,6 +144,7 @@ looked at.
 ENOUGH: Final = 250_000
 """The levels of a log with many more jobs are those of some of its hours, of about as many jobs in all."""
 
+
 @dataclass(frozen=True)
 class Stretch:
     """
@@ -188,6 +189,12 @@ class Stillness:
         """Return the stretches of one kind."""
         return [stretch for stretch in self.stretches if stretch.kind == kind]
 
+    @property
+    def unaccounted(self) -> list[Stretch]:
+        """Where the log does not tell what ran: in missing rows, and where it is still for a day or more."""
+        long = [stretch for stretch in self.of("still") if stretch.seconds >= DAY]
+        return [*self.of("missing"), *long]
+
 
 class Standstill(NamedTuple):
     """Jobs waited from *begin*, and nothing ran from *stopped*, until *end*."""
@@ -224,12 +231,17 @@ def stillness(store: Store) -> Stillness:
 
 
 def known_area(store: Store, period: Period) -> tuple[float, float]:
-    """Return the processor-seconds held in *period* outside missing rows, and how long that is."""
+    """
+    Return the processor-seconds held in *period* outside what is unaccounted for, and how long that is.
+
+    Missing rows and stillness of a day or more are unaccounted for.
+    """
     first, last = period
-    parts = [stretch.within(period) for stretch in stillness(store).of("missing")]
+    parts = [stretch.within(period) for stretch in stillness(store).unaccounted]
     excluded = [(part.begin, part.end) for part in parts if part.seconds > 0]
     held = ", ".join(
-        exact_sum(f"n_procs * greatest(least(end_time, {b!r}) - greatest(start_time, {a!r}), 0.0)") + f" as a{place}"
+        exact_sum(f"n_procs * greatest(least(end_time, {b!r}) - greatest(start_time, {a!r}), 0.0)")
+        + f" as a{place}"
         for place, (a, b) in enumerate([(first, last), *excluded])
     )
     table = f"{present(store)} as present where start_time < {last!r} and end_time > {first!r}"
@@ -257,9 +269,7 @@ def _stillness(store: Store) -> Stillness:
         for one in standstills
         if one not in explained and one.end > body[0] and one.begin < body[1]
     ]
-    return Stillness(
-        tuple(sorted([*labelled, *outages], key=lambda one: one.end)), knows_runs, knows_waits
-    )
+    return Stillness(tuple(sorted([*labelled, *outages], key=lambda one: one.end)), knows_runs, knows_waits)
 
 
 def _knows_waits(store: Store) -> bool:
@@ -283,7 +293,9 @@ def _labelled(
     begin, end = silence
     idle = _idle_seconds(store, silence) if knows_runs else 0.0
     kind: Kind = "still" if idle >= NOTHING_RAN * (end - begin) else "silent"
-    covered = max((one for one in standstills if _covers(silence, one)), key=lambda one: one.jobs, default=None)
+    covered = max(
+        (one for one in standstills if _covers(silence, one)), key=lambda one: one.jobs, default=None
+    )
     if covered is None:
         return Stretch(kind, begin, end, numbers=numbers)
     return Stretch(kind, begin, end, covered.jobs, _users(store, covered), numbers)
@@ -338,9 +350,9 @@ def standstills_of(store: Store) -> list[Standstill]:
 
     Of each stretch of an hour or more in which nothing ran, the jobs that could have started ten minutes or
     more before its end, and did at its end or later, are one observation for each user, or for each hour of
-    submission where users are unknown. Either each of them waited longer than jobs do when there is room; jobs
-    that had waited before only count if more than half of the machine was busy a minute before it stopped,
-    else they are on hold. Or more users had jobs freed within half an hour than chance has it.
+    submission where users are unknown. Either each of them waited longer than jobs do when there is room;
+    jobs that had waited before only count if more than half of the machine was busy a minute before it
+    stopped, else they are on hold. Or more users had jobs freed within half an hour than chance has it.
     """
     idle = idle_stretches(store)
     waiters = {
@@ -349,11 +361,9 @@ def standstills_of(store: Store) -> list[Standstill]:
     }
     if not len(waiters["finish"]):
         return []
-    (tries,) = store.row(
-        f"select count(*) as n from {idle} as idle where finish - begin >= {MINIMUM_IDLE!r}"
-    )
+    (tries,) = store.row(f"select count(*) as n from {idle} as idle where finish - begin >= {MINIMUM_IDLE!r}")
     peak, before, waits = _levels(store)
-    ends, first = np.unique(waiters["finish"], return_index=True)
+    first = np.unique(waiters["finish"], return_index=True)[1]
     standstills = []
     for part in np.split(np.arange(len(waiters["finish"])), first[1:]):
         users = {name: column[part] for name, column in waiters.items()}
@@ -374,9 +384,7 @@ def _tested(
         waited_from[users["before"] > 0] = begin
     counted = waited_from[~np.isnan(waited_from)]
     longer = float(np.prod(survival(waits, end - counted)))
-    together = freed_together(
-        int(np.count_nonzero(users["long"])), int(np.count_nonzero(users["freed"]))
-    )
+    together = freed_together(int(np.count_nonzero(users["long"])), int(np.count_nonzero(users["freed"])))
     first = counted if len(counted) else np.maximum(users["earliest"], begin)
     standstill = Standstill(float(first.min()), end, begin, int(users["jobs"].sum()), len(users["jobs"]))
     return standstill, smallest_of((longer, together), tries)
@@ -405,7 +413,8 @@ def _levels(store: Store) -> tuple[float, dict[float, float], Sample]:
     query = LEVELS.format(idle=idle_stretches(store), jobs=_jobs(store), every=every)
     table = store.keep("levels_at_submissions", query)
     columns = store.arrays(
-        f"select held, cast(sum(jobs) as bigint) as n from {table} as levels where kind in (2, 3) group by held"
+        f"select held, cast(sum(jobs) as bigint) as n from {table} as levels where kind in (2, 3)"
+        " group by held"
     )
     peak = Sample.weighted(columns["held"], columns["n"]).quantile(PEAK)
     before = {
