@@ -129,13 +129,13 @@ def test_outages_are_part_of_what_went_wrong():
     other = {**begin, "kind": "silent", "end": 360_000.0, "jobs": 0, "users": None}
     answer = asked("wrong", stretches=[short])
     assert answer.text == (
-        "How jobs ended is not recorded. Nothing ran for 2 h 0 min from 2012-03-01 07:33 while 9 jobs waited: an"
-        " outage or maintenance."
+        "How jobs ended is not recorded. Nothing ran for 2 h from 2012-03-01 07:33 while 9 jobs waited:"
+        " an outage or maintenance."
     )
     answer = asked("wrong", stretches=[short, other, long])
     assert answer.text == (
-        "How jobs ended is not recorded. In 2 stretches, 12 h in all, nothing ran while jobs waited: outages or"
-        " maintenance. In the longest, 10 h from 2012-03-01 07:33, 102 jobs of 13 users waited."
+        "How jobs ended is not recorded. In 2 stretches, 12 h in all, nothing ran while jobs waited: outages"
+        " or maintenance. In the longest, 10 h from 2012-03-01 07:33, 102 jobs of 13 users waited."
     )
 
 
@@ -143,7 +143,8 @@ def test_missing_rows_and_stillness_stand_beside_a_mean():
     def known(kind, days, **other):
         found = {
             "kind": kind, "begin": 0.0, "end": days * 86_400.0, "from": "2012-03-01 07:33:00",
-            "to": "2012-03-07 13:32:00", "jobs": 0, "users": 0, "numbers_passed": 14_200, "rows_complete": False,
+            "to": "2012-03-07 13:32:00", "jobs": 0, "users": 0, "numbers_passed": 14_200,
+            "rows_complete": False,
         }  # fmt: skip
         return Known({"stretches": [found], **other}, {})
 
@@ -152,12 +153,12 @@ def test_missing_rows_and_stillness_stand_beside_a_mean():
     assert missing_rows(known("still", 0.9, **means)) == ""
     assert missing_rows(known("silent", 9, **means)) == ""
     assert missing_rows(known("missing", 6, **means)) == (
-        " Rows are missing: over 6 days from 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by 14,200."
-        " The mean of all other times is 62 %."
+        " Rows are missing: over 6 days from 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by"
+        " 14,200. The mean of all other times is 62 %."
     )
     assert missing_rows(known("still", 6)) == (
-        " Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to 2012-03-07 13:32: the machine"
-        " was down or closed, or rows are missing; the log does not tell."
+        " Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to 2012-03-07 13:32: the"
+        " machine was down or closed, or rows are missing; the log does not tell."
     )
 
 

@@ -149,8 +149,8 @@ REMARKABLE = [
         "outages",
         {"capacity.outages.count": 14, "capacity.outages.seconds": 4e5},
         (
-            "Nothing ran for 11.6 days (10 % of the time), 4.6 days of it in 14 outages or maintenance periods;"
-            " of the rest the log does not tell idleness from outage."
+            "Nothing ran for 11.6 days (10 % of the time), 4.6 days of it in 14 outages or maintenance"
+            " periods; of the rest the log does not tell idleness from outage."
         ),
     ),
     (

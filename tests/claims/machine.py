@@ -19,8 +19,8 @@ class Machine:
     A machine and its users: *processors*, the *load* that they bring, and when.
 
     The *rhythm* of submissions is flat, that of a week with quiet nights and Sundays, or that of an office.
-    Sessions have several jobs; the share *held* of jobs may only start hours after they were submitted, and the
-    log does not say so.
+    Sessions have several jobs; the share *held* of jobs may only start hours after they were submitted, and
+    the log does not say so.
     """
 
     processors: int = 128
@@ -34,7 +34,7 @@ class Machine:
     def log(
         self, rng: np.random.Generator, outages: tuple[Interval, ...] = (), *, closed: bool = False
     ) -> Columns:
-        """Return the jobs of a log; *outages* kill what runs, and if *closed* nothing is submitted in them."""
+        """Return the jobs of a log; *outages* kill what runs; if *closed*, they are without submissions."""
         submit = self._submissions(rng)
         if closed:
             submit = submit[~np.any([(submit >= a) & (submit < b) for a, b in outages], axis=0)]
@@ -79,8 +79,8 @@ def _weight(rhythm: str, hour: int) -> float:
     if rhythm == "flat":
         return 1.0
     if rhythm == "office":
-        return float(day < 5 and 8 <= clock < 18)  # noqa: PLR2004 - Saturday, and office hours
-    return (0.1 + 0.9 * np.exp(-(((clock - 14) / 5.5) ** 2))) * (0.3 if day >= 5 else 1.0)  # noqa: PLR2004
+        return float(day < 5 and 8 <= clock < 18)
+    return (0.1 + 0.9 * np.exp(-(((clock - 14) / 5.5) ** 2))) * (0.3 if day >= 5 else 1.0)
 
 
 def served(

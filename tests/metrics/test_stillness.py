@@ -410,7 +410,10 @@ def test_power(load, hours, closed, minimum):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("load", "by", "days", "minimum"),
-    [(0.85, "submission", 1, 0.8), (0.5, "submission", 3, 0.95), (0.85, "end", 3, 0.7), (0.5, "end", 10, 0.95)],
+    [
+        (0.85, "submission", 1, 0.8), (0.5, "submission", 3, 0.95), (0.85, "end", 3, 0.7),
+        (0.5, "end", 10, 0.95),
+    ],
 )  # fmt: skip
 def test_power_of_rows_taken_out(load, by, days, minimum):
     hits = 0

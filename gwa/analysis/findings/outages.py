@@ -31,8 +31,8 @@ def outages(facts: Facts) -> tuple[float, str] | None:
             outages=_periods(count),
         )
     return 0.4 + 5 * lost * share / max(idle, 1.0), message(
-        "Nothing ran for {idle} ({share} of the time), {lost} of it in {outages}; of the rest the log does not"
-        " tell idleness from outage.",
+        "Nothing ran for {idle} ({share} of the time), {lost} of it in {outages}; of the rest the log does"
+        " not tell idleness from outage.",
         idle=seconds(idle),
         share=fraction(share),
         lost=seconds(lost),
