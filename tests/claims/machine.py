@@ -2,6 +2,7 @@
 
 import heapq
 from dataclasses import dataclass
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def _weight(rhythm: str, hour: int) -> float:
         return 1.0
     if rhythm == "office":
         return float(day < 5 and 8 <= clock < 18)
-    return (0.1 + 0.9 * np.exp(-(((clock - 14) / 5.5) ** 2))) * (0.3 if day >= 5 else 1.0)
+    return (0.1 + 0.9 * exp(-(((clock - 14) / 5.5) ** 2))) * (0.3 if day >= 5 else 1.0)
 
 
 def served(

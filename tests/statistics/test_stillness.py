@@ -19,7 +19,8 @@ def runs_of(empty):
 
 def reference(empty, hour, level):
     """Return the unlikely runs, counting hour by hour all hours but those of the run and of those found."""
-    found, left_out = [], set()
+    found = []
+    left_out: set[int] = set()
     for first, after in sorted(runs_of(empty), key=lambda run: run[0] - run[1]):
         if after - first < 2:
             break

@@ -58,17 +58,25 @@ def test_times_a_century_apart_are_said_to_be_wrong(section, make_store):
 
 
 def test_all_its_queries_have_a_counterpart_in_spark(make_store, monkeypatch):
-    """The engine is asked for waits and levels only where jobs wait, and for numbers where a log is silent."""
+    """Waits and levels are asked for only where jobs wait, and numbers only where a log is silent."""
     log = Machine(load=0.8, days=91).log(
         np.random.default_rng(5), ((BEGIN, BEGIN + 20 * HOUR), (BEGIN + 20 * DAY, BEGIN + 21 * DAY))
     )
     kept = ~((log["submit_time"] > BEGIN + 30 * DAY) & (log["submit_time"] < BEGIN + 40 * DAY))
     store = stored(make_store, {name: values[kept] for name, values in log.items()})
-    asked, ask, keep = [], store.database.ask, store.database.keep
-    monkeypatch.setattr(store.database, "ask", lambda sql, *rest: asked.append(sql) or ask(sql, *rest))
-    monkeypatch.setattr(
-        store.database, "keep", lambda name, select: asked.append(select) or keep(name, select)
-    )
+    asked: list[str] = []
+    ask, keep = store.database.ask, store.database.keep
+
+    def recording_ask(sql, *rest):
+        asked.append(sql)
+        return ask(sql, *rest)
+
+    def recording_keep(name, select):
+        asked.append(select)
+        keep(name, select)
+
+    monkeypatch.setattr(store.database, "ask", recording_ask)
+    monkeypatch.setattr(store.database, "keep", recording_keep)
 
     assert {one.kind for one in stillness(store).stretches} >= {"outage", "still"}
     assert any("freed" in sql for sql in asked)
