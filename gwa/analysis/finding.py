@@ -21,7 +21,7 @@ MINIMUM_JOBS: Final = 20
 """A trace of fewer jobs is too small for findings on anything but its data."""
 
 DATA_SECTIONS: Final = {"data-quality"}
-SYSTEM_SECTIONS: Final = {"utilization", "capacity"}
+SYSTEM_SECTIONS: Final = {"utilization", "capacity", "stretches"}
 """The sections about the data, and about the system."""
 
 JOB_SECTIONS: Final = {

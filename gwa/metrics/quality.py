@@ -6,18 +6,17 @@ An *error* is a value that cannot be true or a row that was lost; a *warning* ma
 log as a whole, examples, and what it affects.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.efficiency import TOO_MUCH_CPU_TIME
-from gwa.metrics.timeline import counts
+from gwa.metrics.idleness import log_period
+from gwa.metrics.stillness import Stretch, stillness
 from gwa.metrics.window import LACKING
 from gwa.report.document import Level
-from gwa.report.formatting import fraction, number, seconds
+from gwa.report.formatting import fraction, number, seconds, timestamp
 from gwa.report.message import message
 from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from gwa.store.store import Store
@@ -208,10 +207,6 @@ select cast(sum(n - 1) as bigint) as jobs, min(case when n > 1 then job end) as 
 """
 
 MINIMUM_ALIKE: Final = 0.01
-
-MINIMUM_GAP_DAYS: Final = 3
-GAP_PROBABILITY: Final = 1e-3
-"""A gap of so many days or more is told if it has at most this probability, by the share of busy days."""
 
 
 @dataclass(frozen=True)
@@ -415,33 +410,43 @@ def _alike(store: Store) -> Iterator[Problem]:
 
 
 def _gaps(store: Store) -> Iterator[Problem]:
-    """Yield the stretches of days in which no job was submitted though jobs are submitted on most days."""
+    """Yield the stretches in which rows are missing, or may be, as `gwa.metrics.stillness` finds them."""
     if not store.has("submit_time"):
         return
-    days = counts(store, "submit_time", float(DAY)).bins
-    span = int(days[-1] - days[0]) + 1
-    if span > MAXIMUM_DAYS:
+    period = log_period(store)
+    if period is not None and period[1] - period[0] > MAXIMUM_DAYS * DAY:
         meaning, affects = (
-            message("submissions lie more than a century apart"),
+            message("times lie more than a century apart"),
             message("everything over time"),
         )
         yield Problem("warning", "span", meaning, None, affects)
         return
-    empty = np.diff(days) - 1
-    idle = np.maximum(1 - len(days) / span, 1 / span)
-    long = (empty >= MINIMUM_GAP_DAYS) & (idle**empty * span <= GAP_PROBABILITY)
-    if long.any():
-        gaps = sorted(zip(empty[long].tolist(), days[:-1][long].tolist(), strict=True), reverse=True)
-        examples = tuple(
-            message("{length} days after day {day}", length=length, day=int(day - days[0]) + 1)
-            for length, day in gaps[:EXAMPLES]
+    found = stillness(store)
+    affects = message("means per day, cycles and utilization")
+    if missing := found.of("missing"):
+        meaning = message("intervals in which job numbers jump and no job was submitted: rows are missing")
+        name = message("missing rows")
+        yield Problem("warning", name, meaning, len(missing), affects, _longest(store, missing))
+    if gaps := [gap for gap in found.of("still" if found.knows_runs else "silent") if gap.seconds >= DAY]:
+        meaning = (
+            message(
+                "intervals in which nothing was submitted and nothing ran: the machine was down or closed,"
+                " or rows are missing"
+            )
+            if found.knows_runs
+            else message("intervals in which nothing was submitted: rows may be missing")
         )
-        meaning = message(
-            "intervals of days in which no job was submitted: the system was down, or jobs are missing"
-        )
-        yield Problem(
-            "warning", "gaps", meaning, len(gaps), "means per day, cycles and utilization", examples
-        )
+        yield Problem("warning", message("gaps"), meaning, len(gaps), affects, _longest(store, gaps))
+
+
+def _longest(store: Store, gaps: Iterable[Stretch]) -> tuple[str, ...]:
+    """Return how long the longest of *gaps* last, and from when."""
+    zone = None if store.system.relative else store.system.timezone.key
+    longest = sorted(gaps, key=lambda gap: (-gap.seconds, gap.begin))[:EXAMPLES]
+    return tuple(
+        message("{length} from {begin}", length=seconds(gap.seconds), begin=timestamp(gap.begin, zone))
+        for gap in longest
+    )
 
 
 def completeness(store: Store) -> list[tuple[str, str, int, float]]:

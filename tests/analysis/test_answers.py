@@ -5,6 +5,7 @@ import pytest
 import gwa
 from gwa.analysis.answers import answers
 from gwa.analysis.answers.base import Known
+from gwa.analysis.answers.stretches import missing_rows
 from gwa.report.document import Fact, Facts, Section
 from gwa.report.figures.series import series
 from gwa.report.figures.spark import MAXIMUM_POINTS, spark
@@ -180,9 +181,44 @@ def test_jobs_without_an_outcome_are_not_counted():
     assert asked("wrong", **facts).text == "All jobs whose outcome is recorded completed."
 
 
-def test_possible_outages_are_part_of_what_went_wrong():
-    answer = asked("wrong", capacity__outages__count=2, capacity__outages__seconds=7200)
-    assert answer.text == "How jobs ended is not recorded. 2 possible outages (2 h in all)."
+def test_outages_are_part_of_what_went_wrong():
+    begin = {"begin": 0.0, "from": "2012-03-01 07:33:00", "to": "", "numbers_passed": None}
+    short = {**begin, "kind": "outage", "end": 7200.0, "jobs": 9, "users": None}
+    long = {**begin, "kind": "outage", "end": 36_000.0, "jobs": 102, "users": 13}
+    other = {**begin, "kind": "silent", "end": 360_000.0, "jobs": 0, "users": None}
+    answer = asked("wrong", stretches=[short])
+    assert answer.text == (
+        "How jobs ended is not recorded. Nothing ran for 2 h from 2012-03-01 07:33 while 9 jobs waited:"
+        " an outage or maintenance."
+    )
+    answer = asked("wrong", stretches=[short, other, long])
+    assert answer.text == (
+        "How jobs ended is not recorded. In 2 stretches, 12 h in all, nothing ran while jobs waited: outages"
+        " or maintenance. In the longest, 10 h from 2012-03-01 07:33, 102 jobs of 13 users waited."
+    )
+
+
+def test_missing_rows_and_stillness_stand_beside_a_mean():
+    def known(kind, days, **other):
+        found = {
+            "kind": kind, "begin": 0.0, "end": days * 86_400.0, "from": "2012-03-01 07:33:00",
+            "to": "2012-03-07 13:32:00", "jobs": 0, "users": 0, "numbers_passed": 14_200,
+            "rows_complete": False,
+        }  # fmt: skip
+        return Known({"stretches": [found], **other}, {})
+
+    means = {"utilization.mean": 0.5, "utilization.known_mean": 0.62}
+    assert missing_rows(Known({}, {})) == ""
+    assert missing_rows(known("still", 0.9, **means)) == ""
+    assert missing_rows(known("silent", 9, **means)) == ""
+    assert missing_rows(known("missing", 6, **means)) == (
+        " Rows are missing: over 6 days from 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by"
+        " 14,200. The mean of all other times is 62 %."
+    )
+    assert missing_rows(known("still", 6)) == (
+        " Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to 2012-03-07 13:32: the"
+        " machine was down or closed, or rows are missing; the log does not tell."
+    )
 
 
 def test_the_largest_change_is_said():

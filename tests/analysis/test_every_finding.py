@@ -1,5 +1,6 @@
 """Every rule of what is worth knowing speaks above its threshold and is silent below."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -38,6 +39,10 @@ ORDINARY: dict[str, Any] = {
     "estimates.time.beyond_far": 0.0,
     "capacity.outages.count": 0,
     "capacity.outages.seconds": 0,
+    "capacity.idle": 0.1,
+    "capacity.idle_seconds": 1e6,
+    "capacity.unaccounted_seconds": 0,
+    "stretches": [],
     "utilization.mean": 0.5,
     "utilization.peak": 100,
     "utilization.above_capacity": 0.0,
@@ -89,6 +94,25 @@ ORDINARY: dict[str, Any] = {
 }  # fmt: skip
 """A trace of which nothing is remarkable."""
 
+
+def stretch(kind, *, days, **known):
+    """Return a stretch as the fact has it."""
+    begin = datetime(2012, 3, 1, 7, 33, tzinfo=UTC)
+    end = begin + timedelta(days=days)
+    return {
+        "kind": kind,
+        "begin": begin.timestamp(),
+        "end": end.timestamp(),
+        "from": f"{begin:%Y-%m-%d %H:%M:%S}",
+        "to": f"{end:%Y-%m-%d %H:%M:%S}",
+        "jobs": 0,
+        "users": 0,
+        "numbers_passed": None,
+        "rows_complete": False,
+        **known,
+    }
+
+
 WINDOW = "window."
 """The facts on the window of observation: without them, the rules that need them are silent."""
 
@@ -123,10 +147,35 @@ REMARKABLE = [
     ("limits-ignored", {"estimates.time.beyond_far": 0.22}, "not enforced: 22 % of the jobs"),
     (
         "outages",
-        {"capacity.outages.count": 14, "capacity.outages.seconds": 1e6},
-        "for 11.6 days in total (10 % of the time), in 14 intervals",
+        {"capacity.outages.count": 14, "capacity.outages.seconds": 4e5},
+        (
+            "Nothing ran for 11.6 days (10 % of the time), 4.6 days of it in 14 outages or maintenance"
+            " periods; of the rest the log does not tell idleness from outage."
+        ),
     ),
-    ("outages", {"capacity.outages.count": 1, "capacity.outages.seconds": 3600}, "for 1 h in total"),
+    (
+        "outages",
+        {"capacity.outages.count": 1, "capacity.outages.seconds": 1e6},
+        "Nothing ran for 11.6 days (10 % of the time), all of it in 1 outage or maintenance period.",
+    ),
+    (
+        "missing",
+        {"stretches": [stretch("missing", days=10, numbers_passed=14_200)]},
+        (
+            "Rows are missing: over 10 days from 2012-03-01 07:33 to 2012-03-11 07:33, job numbers jump by"
+            " 14,200."
+        ),
+    ),
+    (
+        "still",
+        {"stretches": [stretch("still", days=6), stretch("still", days=2)]},
+        "in 2 stretches of a day or more, 8 days in all, the longest for 6 days from 2012-03-01 07:33",
+    ),
+    (
+        "still",
+        {"stretches": [stretch("still", days=6, rows_complete=True)]},
+        "the machine was down or closed; job numbers show that no rows are missing.",
+    ),
     ("fullness", {"utilization.mean": 0.93}, "nearly full: on average, 93 % of the processors are busy"),
     ("fullness", {"utilization.mean": 0.1}, "mostly idle: on average, 10 % of the processors are busy"),
     (
@@ -213,7 +262,9 @@ FALSE = [
     {"utilization.mean": 0.1, "window.last": 3e5},
     {"utilization.mean": 0.1, "window.first": None},
     {"utilization.above_capacity": 0.014, "utilization.peak": 3000},
-    {"capacity.outages.count": 3, "capacity.outages.seconds": 1e5, "window.last": 5e6},
+    {"stretches": [stretch("still", days=0.9), stretch("silent", days=9), stretch("outage", days=9)]},
+    {"utilization.mean": 0.1, "capacity.unaccounted_seconds": 5e5},
+    {"utilization.mean": 0.9, "capacity.unaccounted_seconds": 5e5},
     {"jobs.failed.count": 100, "jobs.completed.count": 200},
     {"estimates.time.at_limit": 0.05, "estimates.time.beyond": 0.05},
     {"estimates.time.at_limit": 0.05, "estimates.time.before_limit": 0.04},

@@ -111,7 +111,7 @@ def test_a_week_without_submissions_is_a_gap(found, jobs):
 
     problem = found()["gaps"]
     assert (problem.count, problem.level) == (1, "warning")
-    assert problem.examples[0].startswith(("6 days after", "7 days after"))
+    assert problem.examples[0].startswith("7 days from day 11,625, ")
 
 
 def test_a_system_that_is_seldom_used_has_no_gaps(found, jobs):

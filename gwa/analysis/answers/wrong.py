@@ -1,23 +1,21 @@
 """What went wrong."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
+from gwa.analysis.answers.stretches import outages
 from gwa.report.figures.spark import spark
-from gwa.report.formatting import fraction, seconds
-from gwa.report.message import joined, message, plural
+from gwa.report.formatting import fraction
+from gwa.report.message import joined, message
 
 
-@question("wrong", message("What went wrong?"), "outcomes", "capacity")
+@question("wrong", message("What went wrong?"), "outcomes", "stretches")
 def wrong(known: Known) -> Statement:
     """Return how jobs ended, and outages."""
     counts = {name: known.get(f"jobs.{name}.count") or 0 for name in ("completed", "failed", "cancelled")}
     total = sum(counts.values())
-    outages = _outages(known.facts)
+    outage = outages(known)
     if not total:
         return Statement(
-            "unknown", "", message("How jobs ended is not recorded.{outages}", outages=outages), "outcomes"
+            "unknown", "", message("How jobs ended is not recorded.{outages}", outages=outage), "outcomes"
         )
     shares = {name: count / total for name, count in counts.items()}
     bad = shares["failed"] + shares["cancelled"]
@@ -46,15 +44,4 @@ def wrong(known: Known) -> Statement:
         message("Jobs by outcome: {words}.", words=words),
         shape="bars",
     )
-    return Statement("known", fraction(bad), joined("", (said, ".", outages)), "outcomes", picture)
-
-
-def _outages(facts: Mapping[str, Any]) -> str:
-    count, lost = facts.get("capacity.outages.count"), facts.get("capacity.outages.seconds")
-    if not count or lost is None:
-        return ""
-    return message(
-        " {count} ({lost} in all).",
-        count=plural("{n} possible outage", "{n} possible outages", count),
-        lost=seconds(lost),
-    )
+    return Statement("known", fraction(bad), joined("", (said, ".", outage)), "outcomes", picture)

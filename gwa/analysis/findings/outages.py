@@ -1,41 +1,74 @@
-"""Stretches without any job."""
+"""Outages, missing rows, and stretches in which nothing was submitted and nothing ran."""
 
+from gwa.analysis.answers.stretches import length, long_still, missing_sentence, of_kind, still_sentence
 from gwa.analysis.finding import Facts, finding, knows_starts
-from gwa.report.formatting import fraction, number, seconds
-from gwa.report.message import message
-
-MINIMUM_COVERED = 0.9
+from gwa.report.formatting import fraction, seconds
+from gwa.report.message import message, plural
 
 
 @finding(
     "capacity.outages.count",
     "capacity.outages.seconds",
-    "trace.span_seconds",
-    "window.first",
-    "window.last",
-    section="capacity",
+    "capacity.idle_seconds",
+    "capacity.idle",
+    section="stretches",
     advice="The section lists them: check them against the maintenance log.",
 )
 def outages(facts: Facts) -> tuple[float, str] | None:
     """
-    Shown if the section on outages finds stretches of an hour or more in which nothing ran.
+    Shown if the section on outages finds stretches in which nothing ran and jobs waited.
 
-    A job waited all that time, or the system hardly ever idles. The window of observation must cover nine
-    tenths of the span of the jobs: what lies outside it may be idle because the log does not know its jobs.
-    Nor may the waits of many jobs be unknown: when these ran is then unknown, too.
+    The waits of most jobs must be known: when jobs ran is unknown otherwise.
     """
-    count, idle, span = (facts[name] for name in outages.needs[:3])
-    length = facts["window.last"] - facts["window.first"]
-    if not count or not idle or not knows_starts(facts) or length < MINIMUM_COVERED * max(span, 1):
+    count, lost, idle, share = (facts[name] for name in outages.needs)
+    if not count or not knows_starts(facts):
         return None
-    intervals = (
-        message("in one interval") if count == 1 else message("in {count} intervals", count=number(count))
-    )
-    share = fraction(idle / length)
-    text = message(
-        "No job was running for {idle} in total ({share} of the time), {intervals}",
+    if idle - lost < 1:
+        return 0.4 + 5 * share, message(
+            "Nothing ran for {idle} ({share} of the time), all of it in {outages}.",
+            idle=seconds(idle),
+            share=fraction(share),
+            outages=_periods(count),
+        )
+    return 0.4 + 5 * lost * share / max(idle, 1.0), message(
+        "Nothing ran for {idle} ({share} of the time), {lost} of it in {outages}; of the rest the log does"
+        " not tell idleness from outage.",
         idle=seconds(idle),
-        share=share,
-        intervals=intervals,
+        share=fraction(share),
+        lost=seconds(lost),
+        outages=_periods(count),
     )
-    return 0.4 + 5 * idle / length, message("{text} of an hour or more.", text=text)
+
+
+@finding(
+    "stretches",
+    "trace.span_seconds",
+    section="stretches",
+    advice="Look for the rows that are missing before you use means over time, such as utilization.",
+)
+def missing(facts: Facts) -> tuple[float, str] | None:
+    """Shown if job numbers jump over stretches in which nothing was submitted: rows are missing."""
+    found = of_kind(facts, "missing")
+    if not found:
+        return None
+    share = sum(map(length, found)) / max(facts["trace.span_seconds"], 1.0)
+    return 0.7 + share, missing_sentence(found)
+
+
+@finding(
+    "stretches",
+    "trace.span_seconds",
+    section="stretches",
+    advice="Find out which it was before you use means over time, such as utilization.",
+)
+def still(facts: Facts) -> tuple[float, str] | None:
+    """Shown if nothing was submitted and nothing ran for a day or more, and chance hardly explains it."""
+    found = long_still(facts)
+    if not found:
+        return None
+    share = sum(map(length, found)) / max(facts["trace.span_seconds"], 1.0)
+    return 0.4 + 2 * share, still_sentence(found)
+
+
+def _periods(count: int) -> str:
+    return plural("{n} outage or maintenance period", "{n} outages or maintenance periods", count)

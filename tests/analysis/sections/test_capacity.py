@@ -1,44 +1,16 @@
-"""Outages, and the size that the system had."""
+"""The size that the system had."""
 
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gwa.analysis.sections.capacity import maxima
 from gwa.analysis.sections.changes import steps
 from gwa.metrics.timeline import level
 from gwa.report.figures.series import reading
 from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts, figure, tables
-
-
-def test_an_outage_is_when_jobs_wait_and_none_runs(section, make_store):
-    store = make_store(
-        ABSOLUTE,
-        submit_time=[START, START + 3600, START + 40_000],
-        wait_time=[0.0, 7200.0, 0.0],
-        run_time=[3600.0, 3600.0, 600.0],
-        n_procs=[2, 3, 1],
-    )
-    made = section("capacity", store)
-
-    assert facts(made)["capacity.stretches"] == 2
-    assert facts(made)["capacity.outages.count"] == 1
-    assert tables(made)["outages"].rows == ((START + 3600, START + 10_800, 7200, 1),)
-    assert facts(made)["capacity.peak"] == 3
-    assert facts(made)["capacity.idle"] == pytest.approx((7200 + 40_000 - 14_400) / 40_600, abs=0.02)
-
-
-def test_a_rare_silence_of_a_busy_system_is_an_outage_even_without_waits(section, make_store):
-    hours = [hour for hour in range(24 * 30) if not 300 <= hour < 310]
-    store = make_store(
-        ABSOLUTE, submit_time=[START + 3600.0 * hour for hour in hours], run_time=[3600.0] * len(hours),
-        n_procs=[1] * len(hours),
-    )  # fmt: skip
-    made = section("capacity", store)
-
-    assert facts(made)["capacity.outages.seconds"] == 36_000
-    assert tables(made)["outages"].rows[0][0] == START + 300 * 3600
+from tests.claims.machine import Machine
+from tests.claims.worlds import HOUR, MONDAY
 
 
 def test_a_ramp_and_noise_are_no_change_of_size():
@@ -79,15 +51,14 @@ def test_a_step_from_nothing_has_no_ratio(section, make_store):
 
 
 def test_outages_are_shaded_in_the_figure(section, make_store):
-    hours = [hour for hour in range(24 * 30) if not 300 <= hour < 310]
-    store = make_store(
-        ABSOLUTE, submit_time=[START + 3600.0 * hour for hour in hours], run_time=[3600.0] * len(hours),
-        n_procs=[1] * len(hours),
-    )  # fmt: skip
+    begin = MONDAY + 40 * DAY
+    log = Machine(load=0.8, days=70).log(np.random.default_rng(5), ((begin, begin + 20 * HOUR),))
+    store = make_store(ABSOLUTE, **{name: values.tolist() for name, values in log.items()})
+    (outage,) = tables(section("stretches", store))["stretches"].rows
     drawn = figure(section("capacity", store))
 
-    assert drawn.data["shaded"] == [[START + 300 * 3600.0, START + 310 * 3600.0]]
+    assert drawn.data["shaded"] == [list(outage[1:3])]
     # A hundredth of a pixel would not be seen.
     shown: Any = reading(drawn)
     ((first, last),) = shown["shaded"]
-    assert last - first == pytest.approx(max(36_000, 29 * DAY / 300), rel=0.05)
+    assert last - first >= outage[3]

@@ -1,0 +1,190 @@
+"""Outages, missing rows, and stretches in which nothing was submitted or nothing ran."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.calendar import MAXIMUM_DAYS
+from gwa.metrics.idleness import idleness, log_period
+from gwa.metrics.stillness import Kind, Stillness, Stretch, known_area, stillness
+from gwa.metrics.window import window
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.formatting import timestamp
+from gwa.report.message import message
+from gwa.store.store import Store
+from gwa.util.units import DAY
+
+KINDS: Final[Mapping[Kind, tuple[str, str, str]]] = {
+    "outage": (
+        "outages",
+        message("Outage or maintenance"),
+        message("Outages: nothing ran while jobs waited"),
+    ),
+    "missing": (
+        "missing",
+        message("Rows missing"),
+        message("Stretches in which rows are missing"),
+    ),
+    "still": (
+        "still",
+        message("Nothing submitted, nothing ran"),
+        message("Stretches in which nothing was submitted and nothing ran"),
+    ),
+    "silent": (
+        "silent",
+        message("Nothing submitted"),
+        message("Other stretches in which nothing was submitted"),
+    ),
+}
+"""What each kind is called in the ids of facts, in the table, and in the labels of facts."""
+
+MAXIMUM_ROWS: Final = 20
+
+
+@analysis(
+    "Outages and gaps",
+    Chapter.UTILIZATION,
+    facts=(
+        "stretches",
+        "capacity.idle",
+        "capacity.stretches",
+        *(f"capacity.{name}" for name, *_ in KINDS.values()),
+        "capacity.unaccounted_seconds",
+        "utilization.known_mean",
+    ),
+    needs=("submit_time",),
+    order=3,
+)
+def stretches(store: Store) -> Iterator[Block]:
+    """
+    Stretches in which nothing ran or nothing was submitted, of all jobs of the log, to the second.
+
+    Nothing ran between the latest end of all jobs that had started and the next start, in the window in
+    which the log knows the load.
+
+    An outage is a stretch of an hour or more in which nothing ran and jobs waited longer than jobs of this
+    log wait when at most half of its peak is busy and none waits: the product, over the users who waited, of
+    the share of such waits that are as long. Or jobs of more users started within half an hour of its end
+    than chance explains. It is listed if the probability of any in the log is at most 2 %, from the first
+    submission of such a job or from when the machine stopped, which is a lower bound of its length. Outages
+    of parts of a machine, and those below two hours, are not found.
+
+    A gap is a run of whole hours without a submission that a Markov chain of empty hours, by the hour of the
+    week, has with a probability of at most 0.1 % in the log. Rows are missing in it if job numbers jump by
+    30 % or more of what is usual in such a time, and by more than 20. If nothing ran in 90 % of it, the
+    machine was down or closed, or rows are missing: the log does not tell. Where an archive numbered the rows
+    that it had, no jump proves nothing.
+    """
+    period = log_period(store)
+    if period is None or period[1] - period[0] > MAXIMUM_DAYS * DAY:
+        yield Note("Jobs lie more than a century apart: some times in the log are wrong.")
+        return
+    found = stillness(store)
+    yield Facts((*_idle_facts(store), *_kind_facts(found)))
+    zone = None if store.system.relative else store.system.timezone.key
+    yield Facts((_list_fact(found, zone), *_unaccounted_facts(store, found)), listed=False)
+    if found.stretches:
+        yield _table(found.stretches)
+
+
+def _idle_facts(store: Store) -> Iterator[Fact]:
+    """Yield how long nothing ran."""
+    idle = idleness(store)
+    unknown = "" if idle else "unknown"
+    share = idle.seconds / (idle.period[1] - idle.period[0]) if idle else None
+    yield Fact("capacity.idle", share, "Time in which nothing ran", "fraction", text=unknown)
+    yield Fact(
+        "capacity.idle_seconds",
+        idle.seconds if idle else None,
+        "Time in which nothing ran, in all",
+        "seconds",
+        text=unknown,
+    )
+    yield Fact(
+        "capacity.stretches",
+        len(idle.begins) if idle else None,
+        "Stretches of an hour or more without any job",
+        "count",
+        text=unknown,
+    )
+
+
+def _kind_facts(found: Stillness) -> Iterator[Fact]:
+    """Yield how many stretches of each kind there are, and how long they are in all."""
+    knows = {"outage": found.knows_waits, "missing": True, "still": found.knows_runs, "silent": True}
+    for kind, (name, _, label) in KINDS.items():
+        of_kind = found.of(kind)
+        seconds = sum(stretch.seconds for stretch in of_kind)
+        unknown = "" if knows[kind] else "unknown"
+        yield Fact(
+            f"capacity.{name}.count", len(of_kind) if knows[kind] else None, label, "count", text=unknown
+        )
+        yield Fact(
+            f"capacity.{name}.seconds",
+            seconds if knows[kind] else None,
+            message("{label}, in all", label=label),
+            "seconds",
+            text=unknown,
+        )
+
+
+def _list_fact(found: Stillness, zone: str | None) -> Fact:
+    """Return all stretches, with their begins and ends also by the clock of the log."""
+    return Fact(
+        "stretches",
+        [
+            {
+                "kind": stretch.kind,
+                "begin": stretch.begin,
+                "end": stretch.end,
+                "from": timestamp(stretch.begin, zone),
+                "to": timestamp(stretch.end, zone),
+                "jobs": stretch.jobs,
+                "users": stretch.users,
+                "numbers_passed": stretch.numbers.passed if stretch.numbers else None,
+                "rows_complete": bool(stretch.numbers and stretch.numbers.shows_no_missing_rows),
+            }
+            for stretch in found.stretches
+        ],
+        "Outages and gaps",
+    )
+
+
+def _unaccounted_facts(store: Store, found: Stillness) -> Iterator[Fact]:
+    """Yield how long the log does not tell what ran, and the mean utilization of the rest of the window."""
+    unaccounted = sum(stretch.seconds for stretch in found.unaccounted)
+    yield Fact(
+        "capacity.unaccounted_seconds",
+        unaccounted,
+        "Missing rows, and stillness of a day or more",
+        "seconds",
+    )
+    period, cpus = window(store).period, store.system.cpus
+    area, length = known_area(store, period) if period and cpus else (0.0, 0.0)
+    yield Fact(
+        "utilization.known_mean",
+        area / (length * cpus) if cpus and length > 0 else None,
+        "Mean utilization outside missing rows and stillness of a day or more",
+        "fraction",
+        text="" if length > 0 else "unknown",
+    )
+
+
+def _table(every: Sequence[Stretch]) -> Table:
+    longest = sorted(every, key=lambda stretch: (-stretch.seconds, stretch.begin))[:MAXIMUM_ROWS]
+    return Table(
+        "stretches",
+        "Outages and gaps, the longest first",
+        (
+            Column("kind", "What"),
+            Column("begin", "From", "timestamp"),
+            Column("end", "To", "timestamp"),
+            Column("seconds", "For", "seconds"),
+            Column("jobs", "Jobs waiting", "count"),
+            Column("users", "of users", "count"),
+        ),
+        tuple((KINDS[one.kind][1], one.begin, one.end, one.seconds, one.jobs, one.users) for one in longest),
+        note=message("The first {maximum_rows} of {total}.", maximum_rows=MAXIMUM_ROWS, total=len(every))
+        if len(every) > MAXIMUM_ROWS
+        else "",
+    )
