@@ -2,15 +2,15 @@
 Whether a short series, such as one value for each week, ends at another level than it began.
 
 A series that remembers wanders, and tests that take its values for independent find changes in every one; an
-estimate of that memory from the same few values is too sure of itself. So nothing is estimated and put in: the
+estimate of that memory from the same few values is too sure of itself. So no estimate is plugged in: the
 noise is a slow part, an autoregressive series of coefficient φ, and an independent part, whose share of the
 variance is w, and what a t test says is averaged over a grid of (φ, w), each weighted by its restricted
-likelihood (a flat prior). Such noise is a state space, so a Kalman filter gives the likelihoods in a time that
-is proportional to the length of the series (Harvey 1989, section 3.4).
+likelihood (a flat prior). Such noise is a state space, so a Kalman filter gives the likelihoods in a time
+that is proportional to the length of the series (Harvey 1989, section 3.4).
 
 Two shapes of change are asked for: a line, by generalised least squares, whose p-value is the evidence that
-anything changed; and one step at an unknown place, by a Bayes factor with a g-prior (Zellner 1986; Liang et al.
-2008) of one observation's information, g = n.
+anything changed; and one step at an unknown place, by a Bayes factor with a g-prior (Zellner 1986; Liang et
+al. 2008) of one observation's information, g = n.
 """
 
 import math
@@ -38,7 +38,7 @@ WHITE: Final = (0.0, 0.3, 0.6, 0.8)
 SURE: Final = 5.0
 SURE_OF_FEW: Final = 6.0
 FEW: Final = 52
-"""A step is said on its own from these logarithms of its Bayes factor on; of fewer values the second holds."""
+"""A step is said on its own above these logarithms of its Bayes factor: the second holds for few values."""
 
 EDGE: Final = 4
 EDGE_SHARE: Final = 0.08
@@ -53,10 +53,10 @@ class Evidence:
     """
     What a series says for a change of its level.
 
-    *p_value* is that of a line, *rise* how much the line rises from the first value to the last, and *visible*
-    the rise that would have been found half of the time. *line* and *step* are the natural logarithms of the Bayes
-    factors of a line and of one step against a flat level. *place* is the first value after the likeliest step,
-    *height* how high that is.
+    *p_value* is that of a line, *rise* how much the line rises from the first value to the last, and
+    *visible* the rise that would be found half of the time. *line* and *step* are the natural logarithms of
+    the Bayes factors of a line and of one step against a flat level. *place* is the first value after the
+    likeliest step, *height* how high that is.
     """
 
     size: int
@@ -189,7 +189,7 @@ def whitened(columns: Floats, slow: Floats, white: Floats) -> tuple[Floats, Floa
 
 
 def noise_models() -> tuple[Floats, Floats]:
-    """Return φ and w of each noise model; without a slow part, all shares of the independent one are equal."""
+    """Return φ and w of each noise model; without a slow part, one w is like another."""
     models = [(phi, w) for phi in SLOW for w in WHITE if phi or not w]
     slow, white = np.array(models).T
     return slow, white
@@ -247,7 +247,9 @@ class _Fits:
         left = np.maximum(self.squares - rise**2 * weight, _LEAST)
         error = np.sqrt(left / freedom / weight)
         likelihood = (
-            self.flat + (freedom + 1) / 2 * np.log(self.squares) - (np.log(weight) + freedom * np.log(left)) / 2
+            self.flat
+            + (freedom + 1) / 2 * np.log(self.squares)
+            - (np.log(weight) + freedom * np.log(left)) / 2
         )
         share = np.exp(likelihood - logsumexp(likelihood, axis=0))
 
@@ -263,7 +265,7 @@ class _Fits:
 
     def bayes_factors(self) -> tuple[Floats, Floats, Floats]:
         """
-        Return ln of the Bayes factors of the line (series), and of each step (steps, series), with its height.
+        Return ln of the Bayes factors of the line, and those of each step (steps, series) with its height.
 
         That of a shape is the mean over models of its likelihood, over that of a flat level.
         """
