@@ -128,13 +128,19 @@ def found(changes: Sequence[Change], weeks: int) -> str:
     return text
 
 
-def not_found(largest: Change | None, visible: Sequence[Mapping[str, Any]]) -> str:
+def not_found(largest: Change | None, visible: Sequence[Mapping[str, Any]], small: Sequence[str] = ()) -> str:
     """
     Return that no change is found, with the *largest* difference and what would not have been found.
 
-    *visible* has the smallest factor of each measure that would have been, as ``what`` and ``factor``.
+    *visible* has the smallest factor of each measure that would have been, as ``what`` and ``factor``;
+    *small* names the measures that changed by so little that it is not said.
     """
     text = message("No measure changed by more than its weeks vary")
+    if small:
+        names = joined(", ", (WORDS[name].subject for name in small))
+        text = message(
+            "Apart from small changes ({names}), no measure changed by more than its weeks vary", names=names
+        )
     if largest:
         text += message(
             ": {subject}, the largest difference, went from {before} to {after} (first and last third).",
@@ -176,7 +182,7 @@ def not_judged(weeks: int, unknown: int, measures: Sequence[Change]) -> str:
         )
     text = plural("{n} week is too few to judge", "{n} weeks are too few to judge", weeks)
     jobs = next((one for one in measures if one["what"] == "jobs"), None)
-    if jobs is None:
+    if jobs is None or None in (jobs["before"], jobs["after"]):
         return text + message(".")
     return text + message(
         "; jobs a week: {before} in the first third, {after} in the last.",

@@ -56,7 +56,7 @@ class Evidence:
     *p_value* is that of a line, *rise* how much the line rises from the first value to the last, and
     *visible* the rise that would be found half of the time. *line* and *step* are the natural logarithms of
     the Bayes factors of a line and of one step against a flat level. *place* is the first value after the
-    likeliest step, *height* how high that is.
+    likeliest step, *height* how high that is. Of a constant series the p-value is 1 and *visible* is 0.
     """
 
     size: int
@@ -94,7 +94,7 @@ def evidence(series: ArrayLike, cycle: float | None = None) -> list[Evidence]:
     Returns
     -------
     list of Evidence
-        The evidence of each row. A constant series has a p-value of 1.
+        The evidence of each row.
 
     Raises
     ------
@@ -112,6 +112,7 @@ def evidence(series: ArrayLike, cycle: float | None = None) -> list[Evidence]:
     standard = np.where(is_constant[:, None], 0.0, (x - x.mean(axis=1, keepdims=True)) / scales[:, None])
     fits = _Fits.of(standard, cycle)
     p_values, rises, visible = fits.line_test(FALSE_DISCOVERIES / len(x))
+    visible[is_constant] = 0.0
     line, steps, heights = fits.bayes_factors()
     likeliest = steps.argmax(axis=0)
     step = logsumexp(steps, axis=0) - math.log(len(steps))

@@ -18,7 +18,11 @@ def changed(known: Known) -> Statement:
         why = change_sentences.not_judged(weeks, silent, measures)
         return Statement("not tested", "", why, "changes", picture)
     if not changes:
-        text = change_sentences.not_found(known.get("changes.largest"), known.get("changes.visible") or [])
+        text = change_sentences.not_found(
+            known.get("changes.largest"),
+            known.get("changes.visible") or [],
+            known.get("changes.small") or [],
+        )
         return Statement("not found", message("no more than weeks vary"), text, "changes", picture)
     return Statement(
         "found",

@@ -1,15 +1,16 @@
 """
 What is different from an earlier period, and how large that is among the log's own earlier changes.
 
-Two months are too few days for a test that finds much: busy processors of a machine may fall by a fifth without
-being different by more than chance. So both values are said always, and, where the log has a history, the rank
-of this change among those between all adjacent periods of the same length before it.
+Two months are too few days for a test that finds much: busy processors of a machine may fall by a fifth
+without being different by more than chance. So both values are said always, and, where the log has a history,
+the rank of this change among those between all adjacent periods of the same length before it.
 """
 
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -155,9 +156,7 @@ def _values(store: Store, periods: Stretches) -> dict[str, Floats]:
 
 def _change(name: str, values: Floats) -> PeriodChange:
     """Return the last change of *values*, with its rank if there are enough before it."""
-    differences = np.array(
-        [abs(MEASURES[name].difference(*pair)) for pair in zip(values[:-1], values[1:], strict=True)]
-    )
+    differences = np.array([abs(MEASURES[name].difference(*pair)) for pair in pairwise(values)])
     known = differences[np.isfinite(differences)]
     if known.size <= MINIMUM_EARLIER:
         return PeriodChange(float(values[-2]), float(values[-1]))
@@ -224,10 +223,10 @@ def change_table(changes: PeriodChanges, names: tuple[str, str]) -> Iterator[Blo
     The values of both periods, and how large each change is among the earlier ones of the log.
 
     Jobs, users, waits, run times and processors are of jobs submitted in the period, core-hours of those that
-    ended in it; busy processors are of the time in which the log knows the load. A change is ranked among those
-    between all adjacent periods of the same length before it, on the logarithm of the values (shares as they
-    are), 1 for the largest, if there are 12 earlier ones. That says how unusual it is for this log, nothing of
-    causes.
+    ended in it; busy processors are of the time in which the log knows the load. A change is ranked among
+    those between all adjacent periods of the same length before it, on the logarithm of the values (shares as
+    they are), 1 for the largest, if there are 12 earlier ones. That says how unusual it is for this log, and
+    nothing about causes.
     """
     if not changes.by_measure:
         yield Note("No measure is known in both periods.")

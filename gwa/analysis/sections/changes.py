@@ -45,6 +45,21 @@ class Change(NamedTuple):
     after: float
     evidence: Evidence
 
+    @property
+    def is_large(self) -> bool:
+        """Whether the medians are so far apart that it matters."""
+        return abs(self._difference) >= MEASURES.get(self.measure, PEAK).least
+
+    @property
+    def is_one_way(self) -> bool:
+        """Whether the medians differ in the direction of the fitted shape."""
+        fitted = self.evidence.height if self.shape == "step" else self.evidence.rise
+        return self._difference * fitted > 0
+
+    @property
+    def _difference(self) -> float:
+        return MEASURES.get(self.measure, PEAK).difference(self.before, self.after)
+
 
 @analysis(
     "Changes over time",
@@ -66,9 +81,9 @@ def changes(store: Store) -> Iterator[Block]:
     too, where the log has two years. A measure changed if a line is more than chance, at a rate of false
     discoveries of 5 % over all measures (Benjamini and Hochberg 1995), or if one step is far more likely than
     none (ln of the Bayes factor above 5, of less than a year above 6). It is worded as a step where one step
-    describes the weeks better than a line. Differences of less than about a fifth (a tenth for busy processors and users,
-    three percentage points for shares) are not said. Of logs of more than five years, means of four weeks are
-    judged.
+    describes the weeks better than a line. Differences of less than about a fifth (a tenth for busy
+    processors and users, three percentage points for shares) are not said. Of logs of more than five years,
+    means of four weeks are judged.
 
     A log of less than 26 weeks is not judged. Causes are not known: fewer busy processors may be a smaller
     system, or less work.
@@ -77,16 +92,18 @@ def changes(store: Store) -> Iterator[Block]:
     weeks, values = weekly.weeks, weekly.values
     is_judged = weeks.count >= MINIMUM_LENGTH and bool(values)
     judged = judge(values) if is_judged else {}
-    said = [change for name, one in _said(judged).items() if (change := _worded(name, values[name], one))]
+    candidates = [_change(name, values[name], one) for name, one in beyond_chance(judged).items()]
+    said = [change for change in candidates if change.is_large and change.is_one_way]
+    small = [change.measure for change in candidates if not change.is_large]
     measures = [_measured(name, values[name], judged.get(name)) for name in values if weeks.count >= THIRDS]
-    facts = tuple(_facts(said if is_judged else None, measures, weekly, store))
+    facts = tuple(_facts(said if is_judged else None, small, measures, weekly, store))
     yield Facts(facts, listed=False)
     yield from _remarks(weekly)
     known = {fact.id: fact.value for fact in facts}
     if not is_judged:
         yield Note(not_judged(weeks.count, weekly.silent, measures))
     elif not said:
-        yield Note(not_found(known["changes.largest"], known["changes.visible"]))  # type: ignore[arg-type]
+        yield Note(not_found(known["changes.largest"], known["changes.visible"], small))  # type: ignore[arg-type]
     if said:
         for item in known["changes"]:  # type: ignore[union-attr]
             yield Note(sentence(item))  # type: ignore[arg-type]
@@ -110,11 +127,12 @@ def judge(values: Mapping[str, Floats]) -> dict[str, Evidence]:
 def steps(name: str, values: Floats) -> list[Change]:
     """Return the step of one series of weeks (``peak``: the maximum of busy processors), if it is sure."""
     (one,) = judge({name: values}).values()
-    change = _worded(name, values, one) if one.is_sure_step and one.is_step else None
-    return [change] if change else []
+    change = _change(name, values, one)
+    is_sure = one.is_sure_step and one.is_step and change.is_large and change.is_one_way
+    return [change] if is_sure else []
 
 
-def _said(judged: Mapping[str, Evidence]) -> dict[str, Evidence]:
+def beyond_chance(judged: Mapping[str, Evidence]) -> dict[str, Evidence]:
     """Return the measures that changed by more than chance, however little."""
     is_line = discoveries([one.p_value for one in judged.values()])
     return {
@@ -124,16 +142,11 @@ def _said(judged: Mapping[str, Evidence]) -> dict[str, Evidence]:
     }
 
 
-def _worded(name: str, values: Floats, found: Evidence) -> Change | None:
-    """Return a change with its medians; None where they differ little, or in the other direction."""
+def _change(name: str, values: Floats, found: Evidence) -> Change:
+    """Return the change of a measure in its likelier shape, with the medians before and after."""
     shape: Literal["step", "line"] = "step" if found.is_step else "line"
     week = found.place * (values.size // found.size) if found.is_step else values.size - _third(values)
     before, after = _levels(values, week if found.is_step else _third(values), week)
-    direction = found.height if found.is_step else found.rise
-    measure = MEASURES.get(name, PEAK)
-    difference = measure.difference(before, after)
-    if abs(difference) < measure.least or difference * direction <= 0:
-        return None
     return Change(name, shape, week, before, after, found)
 
 
@@ -159,9 +172,7 @@ def _measured(name: str, values: Floats, found: Evidence | None) -> dict[str, An
         "p_value": number(found.p_value) if found else None,
         "ln_bayes_factor_step": number(found.step) if found else None,
         "ln_bayes_factor_line": number(found.line) if found else None,
-        "visible": number(_visible(name, found))
-        if found and found.visible > MEASURES[name].least / 100
-        else None,
+        "visible": number(_visible(name, found)) if found and found.visible else None,
     }
 
 
@@ -173,14 +184,17 @@ def _visible(name: str, found: Evidence) -> float:
 
 
 def _facts(
-    said: list[Change] | None, measures: list[dict[str, Any]], weekly: WeeklyValues, store: Store
+    said: list[Change] | None,
+    small: list[str],
+    measures: list[dict[str, Any]],
+    weekly: WeeklyValues,
+    store: Store,
 ) -> Iterator[Fact]:
     """Yield what changed (None where that is not judged), all measures, and what would be found."""
     value = None if said is None else [_item(change, weekly.weeks, store) for change in _by_week(said)]
-    text = (
-        "not judged" if said is None else plural("{n} change", "{n} changes", len(said)) if said else "none"
-    )
+    text = message("not judged") if said is None else plural("{n} change", "{n} changes", len(said))
     yield Fact("changes", value, "Changes of level", text=text)
+    yield Fact("changes.small", small, "Measures with changes that are too small to be said")
     yield Fact("changes.weeks", weekly.weeks.count, "Whole weeks", "count")
     yield Fact("changes.weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count")
     yield Fact("changes.measures", measures, "Medians of weeks in the first and last third")
