@@ -262,7 +262,7 @@ class _Fits:
             middle = (low + high) / 2
             is_seen = chance(middle) <= level
             low, high = np.where(is_seen, low, middle), np.where(is_seen, middle, high)
-        return chance(rise), (share * rise).sum(axis=0), high
+        return np.minimum(chance(rise), 1.0), (share * rise).sum(axis=0), high
 
     def bayes_factors(self) -> tuple[Floats, Floats, Floats]:
         """

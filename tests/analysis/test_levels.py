@@ -41,7 +41,7 @@ def verdicts(june, july):
 
 def test_what_was_planted_differs_and_nothing_else(make_store):
     found = verdicts(*two_months(make_store, longer_waits=4.0))
-    assert [name for name, verdict in found.items() if verdict == "differs"] == ["wait"]
+    assert [name for name, verdict in found.items() if verdict == "differs"] == ["wait", "median_wait"]
 
     found = verdicts(*two_months(make_store, more_failures=0.2))
     assert [name for name, verdict in found.items() if verdict == "differs"] == ["failed"]
@@ -73,11 +73,11 @@ def test_few_of_many_pairs_of_months_without_a_difference_have_one(make_store):
 
 
 def test_findings_say_what_differs_or_that_nothing_does(make_store):
-    (found,) = level_findings(
-        compare_levels(*two_months(make_store, longer_waits=4.0)), (JUNE, JULY), "levels"
-    )
-    assert found.text.startswith("Mean wait time per day rises from ")
-    assert " in 1970-06 to " in found.text
+    found = level_findings(compare_levels(*two_months(make_store, longer_waits=4.0)), (JUNE, JULY), "levels")
+    by_id = {one.id: one for one in found}
+    assert set(by_id) == {"level-wait", "level-median_wait"}
+    assert by_id["level-wait"].text.startswith("Mean wait time per day rises from ")
+    assert " in 1970-06 to " in by_id["level-wait"].text
     (found,) = level_findings(compare_levels(*two_months(make_store)), (JUNE, JULY), "levels")
     assert found.text == "No level of 1970-07 is found to differ from that of 1970-06 by more than chance."
 
@@ -124,8 +124,8 @@ def test_a_report_says_first_what_is_different(make_store):
     with gwa.Trace(make_store(DATED, **users), "made") as trace:
         july = trace.filter(period=JULY)
         report = july.report(against=trace.filter(period=JUNE))
-    first = [section.id for section in report.sections[:4]]
-    assert first == ["levels", "users-changed", "facts", "differences"]
+    first = [section.id for section in report.sections[:5]]
+    assert first == ["against", "levels", "users-changed", "facts", "differences"]
     assert report.sections[0].chapter == "What is different"
     assert report.subtitle.endswith("period 1970-07 · against 1970-06")
     rows = report.table("users-changed").frame().set_index("user").what.to_dict()
@@ -141,5 +141,5 @@ def test_the_same_comparison_of_two_traces(make_store):
     june, july = two_months(make_store, longer_waits=4.0)
     report = compare([("june", june), ("july", july)])
     assert [section.id for section in report.sections][:2] == ["answers", "levels"]
-    assert report.findings[0].id == "level-wait"
+    assert {finding.id for finding in report.findings[:2]} == {"level-wait", "level-median_wait"}
     assert report.fact("differences.wait.verdict").value == "differs"
