@@ -78,8 +78,8 @@ def test_findings_say_what_differs_or_that_nothing_does(make_store):
     assert set(by_id) == {"level-wait", "level-median_wait"}
     assert by_id["level-wait"].text.startswith("Mean wait time per day rises from ")
     assert " in 1970-06 to " in by_id["level-wait"].text
-    (found,) = level_findings(compare_levels(*two_months(make_store)), (JUNE, JULY), "levels")
-    assert found.text == "No level of 1970-07 is found to differ from that of 1970-06 by more than chance."
+    (nothing,) = level_findings(compare_levels(*two_months(make_store)), (JUNE, JULY), "levels")
+    assert nothing.text == "No level of 1970-07 is found to differ from that of 1970-06 by more than chance."
 
 
 def test_what_has_too_few_days_is_not_known(make_store):

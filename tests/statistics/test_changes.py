@@ -19,7 +19,7 @@ PROTOTYPES = HOME.parent / "shared" / "reference" / "prototypes" / "answers"
 YEAR = 52.18
 
 
-def wandering(seed: int, size: int, rows: int = 3) -> np.ndarray:
+def wandering(seed, size, rows=3):
     """Return series with a slow part, an independent part, and a change of some."""
     rng = np.random.default_rng(seed)
     slow = np.cumsum(rng.normal(size=(rows, size)), axis=1) * rng.uniform(0, 0.4)
@@ -169,7 +169,8 @@ def test_a_change_without_noise_is_sure():
     assert line.rise == pytest.approx(0.05 * 59)
     assert step.is_sure_step
     assert step.is_step
-    assert (step.place, step.height) == (25, pytest.approx(1.0, rel=0.02))
+    assert step.place == 25
+    assert step.height == pytest.approx(1.0, rel=0.02)
     assert (constant.p_value, constant.rise, constant.visible) == (1.0, 0.0, 0.0)
     assert not constant.is_sure_step
 
