@@ -91,7 +91,7 @@ def largest_first(changes: Iterable[Change]) -> list[Change]:
     return sorted(changes, key=size, reverse=True)
 
 
-def sentence(change: Change) -> str:
+def change_sentence(change: Change) -> str:
     """Return a change in words: a step with its week, a line by the first third of the log and the last."""
     words = WORDS[change["what"]]
     before, after = (shown(change["what"], change[side]) for side in ("before", "after"))
@@ -112,10 +112,10 @@ def sentence(change: Change) -> str:
     return message(template, subject=words.subject, before=message(words.amount, value=before), after=after)
 
 
-def found(changes: Sequence[Change], weeks: int) -> str:
+def changes_sentence(changes: Sequence[Change], weeks: int) -> str:
     """Return the largest of *changes* in a sentence, and which other measures changed."""
     first, *others = largest_first(changes)
-    text = sentence(first)
+    text = change_sentence(first)
     if others:
         text += plural(
             " {n} other measure changed: {names}.",
@@ -128,7 +128,9 @@ def found(changes: Sequence[Change], weeks: int) -> str:
     return text
 
 
-def not_found(largest: Change | None, visible: Sequence[Mapping[str, Any]], small: Sequence[str] = ()) -> str:
+def no_change_sentence(
+    largest: Change | None, visible: Sequence[Mapping[str, Any]], small: Sequence[str] = ()
+) -> str:
     """
     Return that no change is found, with the *largest* difference and what would not have been found.
 
@@ -168,7 +170,7 @@ def not_found(largest: Change | None, visible: Sequence[Mapping[str, Any]], smal
     return text + message(".")
 
 
-def not_judged(weeks: int, unknown: int, measures: Sequence[Change]) -> str:
+def not_judged_sentence(weeks: int, unknown: int, measures: Sequence[Change]) -> str:
     """
     Return why a log is not judged, with the jobs of its first and last third.
 

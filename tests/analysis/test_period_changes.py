@@ -64,8 +64,8 @@ def test_the_largest_change_of_a_log_is_said_to_be_that(make_store):
     assert (jobs.rank, jobs.changes) == (1, 14)
     _, text = change_statement(changes)
     assert text.startswith(
-        "Busy processors went from 0.09921 in 1971-02 to 0.1792, the largest of 13 changes from month to month;"
-        " jobs a day from 7.143 to 12.9 (rank 1);"
+        "Busy processors went from 0.09921 in 1971-02 to 0.1792, the largest of 13 changes from month to"
+        " month; jobs a day from 7.143 to 12.9 (rank 1);"
     )
     assert "median run times from 10 min to 10 min" in text
 

@@ -15,10 +15,10 @@ def changed(known: Known) -> Statement:
         return Statement("unknown", "", unknown, "changes", picture)
     if changes is None:
         silent, measures = known.get("changes.weeks_unknown") or 0, known.get("changes.measures") or []
-        why = change_sentences.not_judged(weeks, silent, measures)
+        why = change_sentences.not_judged_sentence(weeks, silent, measures)
         return Statement("not tested", "", why, "changes", picture)
     if not changes:
-        text = change_sentences.not_found(
+        text = change_sentences.no_change_sentence(
             known.get("changes.largest"),
             known.get("changes.visible") or [],
             known.get("changes.small") or [],
@@ -27,7 +27,7 @@ def changed(known: Known) -> Statement:
     return Statement(
         "found",
         plural("{n} change", "{n} changes", len(changes)),
-        change_sentences.found(changes, weeks),
+        change_sentences.changes_sentence(changes, weeks),
         "changes",
         picture,
     )

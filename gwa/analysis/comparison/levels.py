@@ -116,8 +116,8 @@ def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Ite
     of Shao and Zhang (2010), on the logarithm of the values, without what repeats every week. A difference is
     more than chance if series without one, which remember as an autoregressive one with a coefficient of 0.6,
     differ as much in at most 1 % of cases. Of two such months, a step of two standard deviations of the days
-    is found in about 60 %; of days that do not remember, nearly always. Less than a fifth (a tenth for the
-    maximum of busy processors, three percentage points for failures) is called a little.
+    is found in about 60 %; of days that do not remember, nearly always. Less than a fifth (a tenth for
+    busy processors and users, three percentage points for failures) is called a little.
     """
     if not found:
         yield Note("Levels are not compared: there are no whole days in which the load is known.")

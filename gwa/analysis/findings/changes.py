@@ -12,8 +12,8 @@ from gwa.analysis.finding import Facts, finding
 )
 def changes(facts: Facts) -> tuple[float, str] | None:
     """Shown if jobs, users, load, waits, run times, sizes or failures moved by more than weeks vary."""
-    found = facts["changes"]
-    if not found:
+    changed = facts["changes"]
+    if not changed:
         return None
-    weight = 0.4 + 0.3 * min(max(map(change_sentences.size, found)), 1)
-    return weight, change_sentences.found(found, facts["changes.weeks"])
+    weight = 0.4 + 0.3 * min(max(map(change_sentences.size, changed)), 1)
+    return weight, change_sentences.changes_sentence(changed, facts["changes.weeks"])

@@ -7,7 +7,13 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.change_sentences import TWO_YEARS, not_found, not_judged, sentence, size
+from gwa.analysis.change_sentences import (
+    TWO_YEARS,
+    change_sentence,
+    no_change_sentence,
+    not_judged_sentence,
+    size,
+)
 from gwa.metrics.interval_values import MEASURES, Measure, scaled
 from gwa.metrics.intervals import Intervals
 from gwa.metrics.timeline import Floats
@@ -93,25 +99,41 @@ def changes(store: Store) -> Iterator[Block]:
     is_judged = weeks.count >= MINIMUM_LENGTH and bool(values)
     judged = judge(values) if is_judged else {}
     candidates = [_change(name, values[name], one) for name, one in beyond_chance(judged).items()]
-    said = [change for change in candidates if change.is_large and change.is_one_way]
+    shown = [change for change in candidates if change.is_large and change.is_one_way]
     small = [change.measure for change in candidates if not change.is_large]
     measures = [_measured(name, values[name], judged.get(name)) for name in values if weeks.count >= THIRDS]
-    facts = tuple(_facts(said if is_judged else None, small, measures, weekly, store))
-    yield Facts(facts, listed=False)
+    items = [_item(change, weeks, store) for change in _by_week(shown)]
+    largest, visible = _largest(measures), _visible_factors(measures)
+    yield Facts(
+        (
+            Fact(
+                "changes",
+                items if is_judged else None,
+                "Changes of level",
+                text=plural("{n} change", "{n} changes", len(items)) if is_judged else message("not judged"),
+            ),
+            Fact("changes.small", small, "Measures with changes that are too small to be listed"),
+            Fact("changes.weeks", weeks.count, "Whole weeks", "count"),
+            Fact(
+                "changes.weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count"
+            ),
+            Fact("changes.measures", measures, "Medians of weeks in the first and last third"),
+            Fact("changes.largest", largest, "Largest difference of the first and last third"),
+            Fact("changes.visible", visible, "Smallest factors of changes that would be found"),
+        ),
+        listed=False,
+    )
     yield from _remarks(weekly)
-    known = {fact.id: fact.value for fact in facts}
     if not is_judged:
-        yield Note(not_judged(weeks.count, weekly.silent, measures))
-    elif not said:
-        yield Note(not_found(known["changes.largest"], known["changes.visible"], small))  # type: ignore[arg-type]
-    if said:
-        for item in known["changes"]:  # type: ignore[union-attr]
-            yield Note(sentence(item))  # type: ignore[arg-type]
-        yield _table(said, weeks, store)
+        yield Note(not_judged_sentence(weeks.count, weekly.silent, measures))
+    elif not shown:
+        yield Note(no_change_sentence(largest, visible, small))
+    else:
+        yield from (Note(change_sentence(item)) for item in items)
+        yield _table(shown, weeks, store)
     if measures:
         yield _thirds(measures, weeks.count)
-    for change in said:
-        yield _figure(change, values[change.measure], weeks)
+    yield from (_figure(change, values[change.measure], weeks) for change in shown)
 
 
 def judge(values: Mapping[str, Floats]) -> dict[str, Evidence]:
@@ -120,8 +142,8 @@ def judge(values: Mapping[str, Floats]) -> dict[str, Evidence]:
     weeks = rows.shape[1]
     step = POOLED if weeks > MAXIMUM_WEEKS else 1
     pooled = rows[:, : weeks // step * step].reshape(len(rows), -1, step).mean(axis=2)
-    found = evidence(pooled, WEEKS_OF_A_YEAR / step if weeks >= TWO_YEARS else None)
-    return dict(zip(values, found, strict=True))
+    judged = evidence(pooled, WEEKS_OF_A_YEAR / step if weeks >= TWO_YEARS else None)
+    return dict(zip(values, judged, strict=True))
 
 
 def steps(name: str, values: Floats) -> list[Change]:
@@ -142,12 +164,12 @@ def beyond_chance(judged: Mapping[str, Evidence]) -> dict[str, Evidence]:
     }
 
 
-def _change(name: str, values: Floats, found: Evidence) -> Change:
+def _change(name: str, values: Floats, judged: Evidence) -> Change:
     """Return the change of a measure in its likelier shape, with the medians before and after."""
-    shape: Literal["step", "line"] = "step" if found.is_step else "line"
-    week = found.place * (values.size // found.size) if found.is_step else values.size - _third(values)
-    before, after = _levels(values, week if found.is_step else _third(values), week)
-    return Change(name, shape, week, before, after, found)
+    shape: Literal["step", "line"] = "step" if judged.is_step else "line"
+    week = judged.place * (values.size // judged.size) if judged.is_step else values.size - _third(values)
+    before, after = _levels(values, week if judged.is_step else _third(values), week)
+    return Change(name, shape, week, before, after, judged)
 
 
 def _third(values: Floats) -> int:
@@ -162,57 +184,48 @@ def _levels(values: Floats, end: int, begin: int) -> tuple[float, float]:
     return before, after
 
 
-def _measured(name: str, values: Floats, found: Evidence | None) -> dict[str, Any]:
+def _measured(name: str, values: Floats, judged: Evidence | None) -> dict[str, Any]:
     """Return the first and the last third of a measure, and what was tested, as an item of a fact."""
     before, after = _levels(values, _third(values), values.size - _third(values))
     return {
         "what": name,
         "before": number(before),
         "after": number(after),
-        "p_value": number(found.p_value) if found else None,
-        "ln_bayes_factor_step": number(found.step) if found else None,
-        "ln_bayes_factor_line": number(found.line) if found else None,
-        "visible": number(_visible(name, found)) if found and found.visible else None,
+        "p_value": number(judged.p_value) if judged else None,
+        "ln_bayes_factor_step": number(judged.step) if judged else None,
+        "ln_bayes_factor_line": number(judged.line) if judged else None,
+        "visible": number(_visible(name, judged)) if judged and judged.visible else None,
     }
 
 
-def _visible(name: str, found: Evidence) -> float:
+def _visible(name: str, judged: Evidence) -> float:
     """Return the smallest change from the first third to the last that would be found: factor or share."""
     # The middles of the thirds are two thirds of the log apart.
-    difference = found.visible * (1 - 1 / THIRDS)
+    difference = judged.visible * (1 - 1 / THIRDS)
     return difference if MEASURES[name].is_share else math.exp(min(difference, 700.0))
 
 
-def _facts(
-    said: list[Change] | None,
-    small: list[str],
-    measures: list[dict[str, Any]],
-    weekly: WeeklyValues,
-    store: Store,
-) -> Iterator[Fact]:
-    """Yield what changed (None where that is not judged), all measures, and what would be found."""
-    value = None if said is None else [_item(change, weekly.weeks, store) for change in _by_week(said)]
-    text = message("not judged") if said is None else plural("{n} change", "{n} changes", len(said))
-    yield Fact("changes", value, "Changes of level", text=text)
-    yield Fact("changes.small", small, "Measures with changes that are too small to be said")
-    yield Fact("changes.weeks", weekly.weeks.count, "Whole weeks", "count")
-    yield Fact("changes.weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count")
-    yield Fact("changes.measures", measures, "Medians of weeks in the first and last third")
+def _largest(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the measure whose first and last third differ most; None where none does."""
     different = [one for one in measures if None not in (one["before"], one["after"]) and size(one)]
-    largest = max(different, key=size, default=None)
-    yield Fact("changes.largest", largest, "Largest difference of the first and last third")
-    visible: Value = [
+    return max(different, key=size, default=None)
+
+
+def _visible_factors(measures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the smallest factor that would be found of each measure that is no share."""
+    return [
         {"what": one["what"], "factor": one["visible"]}
         for one in measures
         if one["visible"] is not None and not MEASURES[one["what"]].is_share
     ]
-    yield Fact("changes.visible", visible, "Smallest factors of changes that would be found")
 
 
-def _by_week(said: list[Change]) -> list[Change]:
+def _by_week(shown: list[Change]) -> list[Change]:
     """Return changes with steps first, by week, then by measure."""
     order = list(MEASURES)
-    return sorted(said, key=lambda change: (change.shape == "line", change.week, order.index(change.measure)))
+    return sorted(
+        shown, key=lambda change: (change.shape == "line", change.week, order.index(change.measure))
+    )
 
 
 def _item(change: Change, weeks: Intervals, store: Store) -> dict[str, Any]:
@@ -229,7 +242,7 @@ def _item(change: Change, weeks: Intervals, store: Store) -> dict[str, Any]:
 
 
 def _remarks(weekly: WeeklyValues) -> Iterator[Note]:
-    """Yield what is said of weeks that are left out or unknown."""
+    """Yield notes on weeks that are left out or unknown."""
     if weekly.omitted:
         yield Note(
             plural(
@@ -248,7 +261,7 @@ def _remarks(weekly: WeeklyValues) -> Iterator[Note]:
         )
 
 
-def _table(said: list[Change], weeks: Intervals, store: Store) -> Table:
+def _table(shown: list[Change], weeks: Intervals, store: Store) -> Table:
     return Table(
         "changes",
         "Changes of weekly values, by measure",
@@ -271,7 +284,7 @@ def _table(said: list[Change], weeks: Intervals, store: Store) -> Table:
                 change.evidence.p_value,
                 change.evidence.step,
             )
-            for change in _by_week(said)
+            for change in _by_week(shown)
         ),
     )
 
