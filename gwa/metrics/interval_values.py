@@ -31,6 +31,21 @@ class Measure(NamedTuple):
     offset: float = 0.0
     is_share: bool = False
 
+    def scaled(self, values: Floats) -> Floats:
+        """
+        Return *values* on the scale on which differences are sought.
+
+        Gaps are filled from their neighbours; there must be a value that is known.
+        """
+        place, known = np.arange(values.size), np.isfinite(values)
+        filled: Floats = np.interp(place, place[known], values[known])
+        if self.is_share:
+            return filled
+        if self.offset:
+            return np.asarray(np.log(filled + self.offset))
+        positive = filled[filled > 0]
+        return np.asarray(np.log(np.maximum(filled, float(positive.min()) if positive.size else 1.0)))
+
     def difference(self, before: float, after: float) -> float:
         """Return how far two values are apart, on the scale of the measure."""
         if self.is_share:
@@ -189,17 +204,5 @@ def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
 
 
 def scaled(name: str, values: Floats) -> Floats:
-    """
-    Return the *values* of the measure called *name* on the scale on which its differences are sought.
-
-    Gaps are filled from their neighbours; there must be a value that is known.
-    """
-    measure = MEASURES[name]
-    place, known = np.arange(values.size), np.isfinite(values)
-    filled: Floats = np.interp(place, place[known], values[known])
-    if measure.is_share:
-        return filled
-    if measure.offset:
-        return np.asarray(np.log(filled + measure.offset))
-    positive = filled[filled > 0]
-    return np.asarray(np.log(np.maximum(filled, float(positive.min()) if positive.size else 1.0)))
+    """Return the *values* of the measure called *name* on the scale on which its differences are sought."""
+    return MEASURES[name].scaled(values)

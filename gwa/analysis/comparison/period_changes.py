@@ -41,6 +41,9 @@ WHOLE: Final = 0.95
 HARDLY_ANY: Final = 0.1
 """A period with less than this share of the usual jobs is unknown: it may be a hole in the log."""
 
+EQUAL: Final = 1e-9
+"""Changes that differ by less are equal but for rounding."""
+
 MONTH: Final = re.compile(r"\d{4}-\d\d")
 
 
@@ -160,7 +163,7 @@ def _change(name: str, values: Floats) -> PeriodChange:
     known = differences[np.isfinite(differences)]
     if known.size <= MINIMUM_EARLIER:
         return PeriodChange(float(values[-2]), float(values[-1]))
-    rank = 1 + int((known[:-1] >= known[-1]).sum())
+    rank = 1 + int((known[:-1] >= known[-1] - EQUAL).sum())
     return PeriodChange(float(values[-2]), float(values[-1]), rank, int(known.size))
 
 

@@ -14,11 +14,11 @@ from gwa.analysis.change_sentences import (
     not_judged_sentence,
     size,
 )
-from gwa.metrics.interval_values import MEASURES, Measure, scaled
+from gwa.metrics.interval_values import MEASURES, Measure
 from gwa.metrics.intervals import Intervals
 from gwa.metrics.timeline import Floats
 from gwa.metrics.weekly_values import WeeklyValues, weekly_values
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.report.formatting import show
@@ -35,6 +35,12 @@ POOLED: Final = 4
 THIRDS: Final = 3
 
 PEAK: Final = Measure("Maximum of busy processors", "count", least=0.1)
+"""What a proposed change of size rests on: it is none of the report's measures."""
+
+
+def measure_of(name: str) -> Measure:
+    """Return the measure of a series of weeks."""
+    return PEAK if name == "peak" else MEASURES[name]
 
 
 class Change(NamedTuple):
@@ -54,7 +60,7 @@ class Change(NamedTuple):
     @property
     def is_large(self) -> bool:
         """Whether the medians are so far apart that it matters."""
-        return abs(self._difference) >= MEASURES.get(self.measure, PEAK).least
+        return abs(self._difference) >= measure_of(self.measure).least
 
     @property
     def is_one_way(self) -> bool:
@@ -64,7 +70,7 @@ class Change(NamedTuple):
 
     @property
     def _difference(self) -> float:
-        return MEASURES.get(self.measure, PEAK).difference(self.before, self.after)
+        return measure_of(self.measure).difference(self.before, self.after)
 
 
 @analysis(
@@ -138,7 +144,7 @@ def changes(store: Store) -> Iterator[Block]:
 
 def judge(values: Mapping[str, Floats]) -> dict[str, Evidence]:
     """Return what the weekly *values* of each measure say for a change of its level."""
-    rows = np.array([scaled(name, known) for name, known in values.items()])
+    rows = np.array([measure_of(name).scaled(known) for name, known in values.items()])
     weeks = rows.shape[1]
     step = POOLED if weeks > MAXIMUM_WEEKS else 1
     pooled = rows[:, : weeks // step * step].reshape(len(rows), -1, step).mean(axis=2)
