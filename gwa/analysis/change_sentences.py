@@ -34,19 +34,19 @@ WORDS: Final[Mapping[str, Words]] = {
         message("busy processors"),
         message("more processors were busy"),
         message("fewer processors were busy"),
-        "{value} on average",
+        message("{value} on average"),
     ),
     "users": Words(
         message("users"),
         message("more users submitted jobs"),
         message("fewer users submitted jobs"),
-        "{value} a week",
+        message("{value} a week"),
     ),
     "jobs": Words(
         message("jobs"),
         message("more jobs were submitted"),
         message("fewer jobs were submitted"),
-        "{value} a week",
+        message("{value} a week"),
     ),
     "wait": Words(
         message("mean waits"),
@@ -76,7 +76,7 @@ WORDS: Final[Mapping[str, Words]] = {
         message("processors per job"),
         message("jobs used more processors"),
         message("jobs used fewer processors"),
-        "{value} on average",
+        message("{value} on average"),
     ),
 }
 
@@ -104,12 +104,14 @@ def change_sentence(change: Change) -> str:
             after=message(words.amount, value=after),
             before=before,
         )
-    template = (
+    return message(
         "Over the log, {subject} rose: {before} in the first third, {after} in the last."
         if is_more
-        else "Over the log, {subject} fell: {before} in the first third, {after} in the last."
+        else "Over the log, {subject} fell: {before} in the first third, {after} in the last.",
+        subject=words.subject,
+        before=message(words.amount, value=before),
+        after=after,
     )
-    return message(template, subject=words.subject, before=message(words.amount, value=before), after=after)
 
 
 def changes_sentence(changes: Sequence[Change], weeks: int) -> str:
