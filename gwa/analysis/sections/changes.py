@@ -92,7 +92,7 @@ def changes(store: Store) -> Iterator[Block]:
     an independent one, averaged over 49 such models by their restricted likelihoods; beside a yearly cycle,
     too, where the log has two years. A measure changed if a line is more than chance, at a rate of false
     discoveries of 5 % over all measures (Benjamini and Hochberg 1995), or if one step is far more likely than
-    none (ln of the Bayes factor above 5, of less than a year above 6). It is worded as a step where one step
+    none (ln of the Bayes factor above 5, and 6 for 26 weeks). It is worded as a step where one step
     describes the weeks better than a line. Differences of less than about a fifth (a tenth for busy
     processors and users, three percentage points for shares) are not said. Of logs of more than five years,
     means of four weeks are judged.
