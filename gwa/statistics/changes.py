@@ -35,8 +35,9 @@ SLOW: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.9
 WHITE: Final = (0.0, 0.3, 0.6, 0.8)
 """The coefficients of the slow part, and the shares of the independent part: the grid of noise models."""
 
-SURE: Final = ((MINIMUM_LENGTH, 6.0), (52, 5.0))
-"""A step is said on its own above these logarithms of its Bayes factor, by length; between, and beyond."""
+LENGTHS: Final = (MINIMUM_LENGTH, 52)
+SURE: Final = (6.0, 5.0)
+"""A step is said on its own above these logarithms of its Bayes factor, of series of these lengths."""
 
 EDGE: Final = 4
 EDGE_SHARE: Final = 0.08
@@ -69,7 +70,7 @@ class Evidence:
     @property
     def is_sure_step(self) -> bool:
         """Whether one step is so much more likely than a flat level that it is said on its own."""
-        return self.step > float(np.interp(self.size, *zip(*SURE, strict=True)))
+        return self.step > float(np.interp(self.size, LENGTHS, SURE))
 
     @property
     def is_step(self) -> bool:

@@ -78,7 +78,7 @@ NOISES: dict[str, tuple[Noise, dict[int, int]]] = {
     "AR .3": (autoregressive(0.3), {52: 3, 104: 4, 180: 5}),
     "AR .6": (autoregressive(0.6), {39: 4, 52: 4, 104: 5, 180: 8}),
     "AR .8": (autoregressive(0.8), {39: 9, 52: 6, 104: 5, 180: 6}),
-    "AR .9 and white": (slow_and_white, {52: 15, 104: 11, 180: 8}),
+    "AR .9 and white": (slow_and_white, {52: 18, 104: 12, 180: 9}),
     "heavy tails": (heavy_tails, {52: 3, 104: 3, 180: 4}),
     "season": (season, {52: 5, 104: 5, 180: 8}),
     "one outage": (one_outage, {52: 3, 104: 3, 180: 3}),
