@@ -119,12 +119,8 @@ def changes_sentence(changes: Sequence[Change], weeks: int) -> str:
     first, *others = largest_first(changes)
     text = change_sentence(first)
     if others:
-        text += plural(
-            " {n} other measure changed: {names}.",
-            " {n} other measures changed: {names}.",
-            len(others),
-            names=joined(", ", (WORDS[other["what"]].subject for other in others)),
-        )
+        names = joined(", ", (WORDS[other["what"]].subject for other in others))
+        text += message(" Also changed: {names}.", names=names)
     if weeks < TWO_YEARS:
         text += message(" In less than two years a season may look like this.")
     return text
@@ -201,4 +197,4 @@ def shown(measure: str, value: float) -> str:
 
 
 def _factor(value: float) -> str:
-    return decimal(value, ".1f" if value < 10 else ".0f")  # noqa: PLR2004 - two digits
+    return decimal(value, ".1f" if value < 10 else ",.0f")  # noqa: PLR2004 - two digits

@@ -196,7 +196,7 @@ def test_the_largest_change_is_said():
     assert (answer.state, answer.number) == ("found", "2 changes")
     assert answer.text == (
         "From about the week of 2012-06-04, more jobs were submitted: 900 a week (median of weeks) against"
-        " 300 before. 1 other measure changed: users."
+        " 300 before. Also changed: users."
     )
     answer = asked("changed", changes=CHANGES[:1], changes__weeks=60)
     assert answer.text == (

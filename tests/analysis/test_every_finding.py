@@ -196,7 +196,7 @@ REMARKABLE = [
         },
         (
             "From about the week of 2002-07-22, mean waits were longer: 3 h 50 min (median of weeks) against"
-            " 50 min before. 1 other measure changed: jobs."
+            " 50 min before. Also changed: jobs."
         ),
     ),
     ("memory-of-load", {"dependence.verdict": "power law"}, "at all scales from 2 h to 86.8 days"),
