@@ -4,9 +4,9 @@ Load and arrivals that fitted models generate, over those of the log.
 ``python -m benchmarks.generated_load LOG... --seeds 10 --jobs N``. Each model is fitted to each whole log and
 generates, with each seed, as many days as the log has. Of every workload: busy processors (processors times
 run time of all jobs, over the seconds from the first submission to the last) and jobs submitted a day, each
-over the same number of the log's jobs that ran. A cell is the mean over the seeds and its standard error,
-which covers whatever a seed draws once and for all (users, long waves, heavy tails); ``*`` marks a mean
-outside of 1 ± .03 by more than two standard errors, which is what 'gwa model fit' warns of.
+over the same number of the log's jobs that ran. A cell is the mean over the seeds and the standard deviation
+of one, which covers whatever a seed draws once and for all (users, long waves, heavy tails); ``*`` marks what
+'gwa model fit' warns of: a mean outside of 1 ± .05, or a typical distance of one seed from 1 above .1.
 """
 
 import argparse
@@ -53,7 +53,7 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Row:
-    """What a model fitted to a log generates over what the log has: mean and standard error over seeds."""
+    """What a model fitted to a log generates over what the log has: mean and spread over seeds."""
 
     log: str
     model: str
@@ -65,7 +65,8 @@ class Row:
     def cells(self) -> list[str]:
         """Return the row as cells of a table."""
         ratios = [
-            f"{ratio.mean:.3f} ± {ratio.error:.3f}{'*' * ratio.is_off}" for ratio in (self.busy, self.daily)
+            f"{ratio.mean:.3f} ± {ratio.deviation:.3f}{'*' * ratio.is_off}"
+            for ratio in (self.busy, self.daily)
         ]
         return [self.log, self.model, *ratios, self.says, f"{self.seconds:.0f}"]
 

@@ -1,7 +1,7 @@
 """
 Whether a file is whole, which its own content proves: compressed files end in a checksum or a mark.
 
-A file that was cut looks whole to whoever only sees that no more bytes came.
+A file that was cut looks whole where only the end of its bytes is seen.
 """
 
 import bz2

@@ -16,6 +16,7 @@ from gwa.analysis.build import build
 from gwa.archive.catalogue import Catalogue, CatalogueEntry
 from gwa.archive.link_check import PageLinks
 from gwa.archive.report_excerpts import save_figures, section_texts
+from gwa.archive.scheduled import Scheduling, not_modelled, scheduled
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import vocabulary, writer
@@ -152,7 +153,6 @@ def made(entry: CatalogueEntry, target: Path | None = None, engine: Engine | Non
 
 
 def _generated(entry: CatalogueEntry, preset: str, target: Path | None, engine: Engine | None) -> Store:
-    from gwa.archive.scheduled import Scheduling, scheduled
     from gwa.models.files import found
     from gwa.models.generate import GenerationRequest, generate_store
     from gwa.models.streams import Extent
@@ -210,6 +210,7 @@ def _about(
         ],
         "findings": [(finding.text, finding.advice, finding.section) for finding in report.findings],
         "fields": [(title, meaning, share) for title, meaning, _, share in completeness(store)],
+        "not modelled": not_modelled(store) if entry.synthetic else {},
         "problems": [(problem.level, problem.meaning, problem.count) for problem in problems(store)],
         "diversity": diversity(store),
         "account": dict(vars(store.account)),

@@ -34,6 +34,11 @@ class PublishedTrace:
         return {title: share for title, _, share in self.about.get("fields", ())}
 
     @property
+    def not_modelled(self) -> Mapping[str, str]:
+        """Fields of a synthetic trace that say nothing of any system, by title, each with the reason."""
+        return dict(self.about.get("not modelled", {}))
+
+    @property
     def busy(self) -> tuple[float | None, bool]:
         """The mean utilization, and whether it is only known to be at least that; None if it is unknown."""
         mean = self.number("utilization.mean")

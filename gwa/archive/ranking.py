@@ -1,7 +1,8 @@
 """
 The ranking of traces by size, length, completeness, quality, diversity, and fitness for a purpose.
 
-Each measure says what it is and why a trace has its rank. Nothing is weighed against another thing.
+Each measure says what it is and why a trace has its rank. Nothing is weighed against another thing. What was
+added to a synthetic trace beside its model, such as failures drawn at random, qualifies it for nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,7 +51,7 @@ def ranking(measure: RankingMeasure, traces: Sequence[PublishedTrace]) -> list[R
 def _fact(name: str, why: str) -> Callable[[PublishedTrace], Measured]:
     def of(trace: PublishedTrace) -> Measured:
         value = trace.number(name)
-        return value, why if value is not None else "the trace does not tell"
+        return value, why if value is not None else "not recorded"
 
     return of
 
@@ -62,13 +63,24 @@ CORE_FIELDS: Final = (
 """The fields that completeness is about: those that most accounting logs could record."""
 
 
+def _shares(trace: PublishedTrace) -> dict[str, float]:
+    """Return the share of jobs that record each core field, 0 for what no model and no system made."""
+    return {
+        title: 0.0 if title in trace.not_modelled else trace.shares.get(title, 0.0) for title in CORE_FIELDS
+    }
+
+
 def _completeness(trace: PublishedTrace) -> Measured:
-    missing = [title for title in CORE_FIELDS if trace.shares.get(title, 0.0) < 0.5]  # noqa: PLR2004 - most jobs
+    shares = _shares(trace)
+    missing = [title for title, share in shares.items() if share < 0.5 and title not in trace.not_modelled]  # noqa: PLR2004 - most jobs
     why = f"most jobs lack {', '.join(missing)}" if missing else "most jobs have every field"
-    return sum(trace.shares.get(title, 0.0) for title in CORE_FIELDS) / len(CORE_FIELDS), why
+    reasons = dict.fromkeys(trace.not_modelled.values())
+    return sum(shares.values()) / len(CORE_FIELDS), "; ".join((why, *reasons))
 
 
 def _quality(trace: PublishedTrace) -> Measured:
+    if trace.entry.synthetic:
+        return None, "a model made its jobs: there is no recording to judge"
     jobs = trace.number("trace.jobs") or 1
     problems = [(count, meaning) for level, meaning, count in trace.about["problems"] if level != "info"]
     why = "; ".join(f"{count:,} {meaning}" for count, meaning in problems[:3]) or "nothing doubtful was found"
@@ -78,7 +90,7 @@ def _quality(trace: PublishedTrace) -> Measured:
 def _diversity(trace: PublishedTrace) -> Measured:
     numbers = trace.about["diversity"]
     if not numbers:
-        return None, "the trace does not tell"
+        return None, "not recorded"
     product = 1.0
     for value in numbers.values():
         product *= value
@@ -98,6 +110,9 @@ PURPOSES: Final = {
 
 def _fitness(fields: Sequence[str], days: int) -> Callable[[PublishedTrace], Measured]:
     def of(trace: PublishedTrace) -> Measured:
+        reasons = [trace.not_modelled[title] for title in fields if title in trace.not_modelled]
+        if reasons:
+            return None, "; ".join(dict.fromkeys(reasons))
         share, scarce = min((trace.shares.get(title, 0.0), title) for title in fields)
         length = min(1.0, (trace.number("trace.span_seconds") or 0.0) / (DAY * days))
         if not share:

@@ -18,9 +18,20 @@ from gwa.models.generate import GenerationRequest
 from gwa.models.streams import Block
 from gwa.simulation.backfilling import POLICIES, schedule
 from gwa.simulation.jobs import Floats, Jobs
+from gwa.store.store import Store
 
 COMPLETED: Final = 1
 FAILED: Final = 0
+
+SCHEDULING: Final = "Scheduling"
+OUTCOMES: Final = "Outcomes"
+"""The keys of the header lines that say how waits and outcomes were made."""
+
+NOT_MODELLED: Final = {
+    "WaitTime": (SCHEDULING, "its waits are those of a simulated schedule"),
+    "Status": (OUTCOMES, "its outcomes were drawn at random"),
+}
+"""Fields that a workload has though its model does not make them: the header line, and what is said."""
 
 FAILURE_STREAM: Final = 1
 """Outcomes are drawn from a stream beside that of the model, so that they do not change its jobs."""
@@ -68,10 +79,22 @@ def scheduled(request: GenerationRequest, how: Scheduling, cpus: int | None = No
     header = (
         *(line for line in request.header if line[0] != "Processors"),
         ("Processors", str(processors)),
-        ("Scheduling", f"simulated: {POLICIES[how.policy]}"),
-        ("Outcomes", f"drawn: {how.failures:.0%} of jobs failed, at random and independent of all else"),
+        (SCHEDULING, f"simulated: {POLICIES[how.policy]}"),
+        (OUTCOMES, f"drawn: {how.failures:.0%} of jobs failed, at random and independent of all else"),
     )
     return ScheduledRequest(request.model, request.extent, request.seed, header, block | outcomes)
+
+
+def not_modelled(store: Store) -> dict[str, str]:
+    """
+    Return why fields of a synthetic trace say nothing of any system, by their titles in GWF.
+
+    Of a trace that gwa did not generate it is not known how its waits and outcomes were made.
+    """
+    if not store.is_generated:
+        return dict.fromkeys(NOT_MODELLED, "it is not known how its waits and outcomes were made")
+    keys = {key for key, _ in store.header}
+    return {field: reason for field, (key, reason) in NOT_MODELLED.items() if key in keys}
 
 
 def machine(jobs: Jobs, load: float) -> int:

@@ -68,8 +68,9 @@ def command(
     """
     Compare 2 to 20 traces, or one with an archive.
 
-    The answers to the operator's questions come first, side by side. Each difference is shown with what
-    chance would do: the distance of one half of a trace from the other half.
+    The answers to the operator's questions come first, side by side. Systems are compared by shares,
+    quantiles and values per processor; their sizes are shown, but are not differences. Each difference is
+    tested against chance.
 
     \b
     Examples:
@@ -106,7 +107,7 @@ def command(
 
 
 def _named(stores: "Stores", names: str) -> "Stores":
-    """Return *stores* called by *names*, parted by commas; another number of them is a usage error."""
+    """Return *stores* called by *names*, separated by commas; another number of them is a usage error."""
     called = [name.strip() for name in names.split(",")]
     if len(called) != len(stores) or not all(called):
         raise click.BadParameter(

@@ -10,11 +10,14 @@ from gwa.cli._common import ARRIVALS, OUTPUT, engine, limits
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
-    from gwa.models.base import Model
-    from gwa.models.generate import GenerationRequest
+    from gwa.models.base import Model, Preset
+    from gwa.models.generate import Generated, GenerationRequest
 
 RECORDED_OPTIONS: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
 """The options recorded in the header of the trace."""
+
+MINIMUM_JOBS: Final = 100
+"""Of fewer jobs, a load or a rate says little."""
 
 
 @click.command(name="generate")
@@ -45,7 +48,10 @@ def command(model: str, out: Path, **params: Any) -> None:
     selects the format, as for 'gwa convert'. The header records that the trace is synthetic, with model,
     parameters and seed. The same seed gives the same jobs, and the same bytes in text formats. A warning is
     printed if the model does not keep the load of the log that it was fitted to, or if the mean time between
-    its jobs is infinite.
+    its jobs is infinite. How far this seed is from that log is printed, too.
+
+    --cpus limits the sizes of jobs. Only the model lublin scales them to the system: other models generate no
+    larger jobs than those that they were fitted to.
 
     \b
     Examples:
@@ -71,9 +77,32 @@ def command(model: str, out: Path, **params: Any) -> None:
     command_line = shlex.join(["gwa", "generate", source.name, *words])
     bar = progress(quiet=params["quiet"])
     with protected([Path(model)]):
-        jobs = generate(_order(source.model, params), out, command_line, engine(params), bar)
-    if not params["quiet"]:
-        echo(f"{out}: {jobs:,} synthetic jobs of {source.model.title}, seed {params['seed']}", err=True)
+        made = generate(_order(source.model, params), out, command_line, engine(params), bar)
+    if params["quiet"]:
+        return
+    echo(f"{out}: {made.jobs:,} synthetic jobs of {source.model.title}, seed {params['seed']}", err=True)
+    for sentence in (*_of_this_seed(made, source, params), *_largest(made, source.model, params["cpus"])):
+        echo(sentence, err=True)
+
+
+def _of_this_seed(made: "Generated", source: "Preset", params: dict[str, Any]) -> list[str]:
+    """Return how the workload of this seed compares with the log of the model, where nothing else differs."""
+    log, asked = source.log, params["cpus"] or params["utilization"]
+    if log is None or asked or made.jobs < MINIMUM_JOBS:
+        return []
+    load, arrivals = made.amounts.busy / log.busy, made.amounts.per_day / log.per_day
+    sentence = (
+        f"this seed: {load:.2f} times the busy processors of the log that the model was fitted to,"
+        f" {arrivals:.2f} times its jobs a day"
+    )
+    return [sentence]
+
+
+def _largest(made: "Generated", model: "Model", cpus: int | None) -> list[str]:
+    """Return a sentence on jobs that are much smaller than the system, if the model does not scale them."""
+    if not cpus or 2 * made.largest > cpus or model.scales_sizes:
+        return []
+    return [f"the largest job has {made.largest:,} of {cpus:,} processors: this model does not scale sizes"]
 
 
 def _order(model: "Model", params: dict[str, Any]) -> "GenerationRequest":

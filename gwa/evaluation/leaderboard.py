@@ -4,7 +4,7 @@ The leaderboard of models: fitted to half of the weeks of each trace and scored 
 For each trace, half, seed and measure the models are ranked by their distance from the held-out jobs; models
 whose jobs cannot be measured share the last rank. The rank in an aspect is the mean over its measures, and
 the mean rank that over aspects, so that no aspect counts more for having more measures. A second mean rank is
-that on the measures that all models produce, for a model without users is not worse at all else. Replayed
+that on the measures that most models produce, for a field that few models have should not decide. Replayed
 training weeks, and their jobs resampled, are references without parameters, and are not ranked.
 """
 

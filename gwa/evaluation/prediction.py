@@ -43,7 +43,8 @@ UNKNOWN: Final = -1
 
 JOBS: Final = """
 select {eligible} as submit, {queued} as wait, run_time as run, n_procs as procs,
-    coalesce(req_time, -1.0) as requested, queue_id as queue, partition_id as partition, user_id as user_name
+    coalesce(req_time, -1.0) as requested, queue_id as queue, partition_id as partition, user_id as user_name,
+    job_id as job
 from ran where submit_time is not null and wait_time >= 0 order by submit{order}, job_id{order} {limit}
 """
 
@@ -55,7 +56,8 @@ class WaitingJobs:
 
     Arrays of equal length: *submit*, *wait*, *run* and *requested* in seconds (`UNKNOWN` where no time was
     requested), *procs*, and *queue* and *user* as numbers (`UNKNOWN` where they are not recorded). *queues*
-    and *users* are the names by number. A wait begins when the job could have started.
+    and *users* are the names by number, *job* the numbers of the jobs in the trace. A wait begins when the
+    job could have started.
     """
 
     submit: Floats
@@ -68,6 +70,7 @@ class WaitingJobs:
     cpus: int
     queues: tuple[str, ...] = field(default=(), repr=False)
     users: tuple[str, ...] = field(default=(), repr=False)
+    job: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -98,7 +101,8 @@ class WaitingJobs:
         queue, queues = _numbered(columns["queue" if store.has("queue_id") else "partition"])
         user, users = _numbered(columns["user_name"])
         cpus = store.system.cpus or int(procs.max(initial=1))
-        return cls(submit, wait, run, procs, requested, queue, user, cpus, queues, users)
+        job = np.asarray(columns["job"], np.int64)
+        return cls(submit, wait, run, procs, requested, queue, user, cpus, queues, users, job)
 
     def with_query(self, query: "Query") -> "WaitingJobs":
         """Return these jobs and, as the last, one that is submitted when all of them have started."""

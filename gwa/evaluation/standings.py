@@ -18,12 +18,15 @@ from gwa.statistics.sample import Floats
 
 LEGEND: Final = (
     "Mean rank over traces, halves, seeds and aspects, with its standard deviation over seeds. A model that"
-    " lacks a field, such as users or requested times, is last in the measures of it. On common measures: the"
-    " mean rank on those alone that all models produce, each aspect counting once. Then the rank in each"
-    " aspect. Noise floors: the median of distance over noise floor, 1 being as far as one half of a trace is"
-    " from the other. Scheduler: on how many traces that is at most 1 for what a scheduler sees. Rows without"
-    " a rank are not models."
+    " lacks a field, such as users or requested times, is last in the measures of it: Measures counts those"
+    " that a model produces. On common measures: the mean rank on those that most models produce, each aspect"
+    " counting once. Then the rank in each aspect. Noise floors: the median of distance over noise floor, 1"
+    " being as far as one half of a trace is from the other. Scheduler: on how many traces that is at most 1"
+    " for what a scheduler sees. Rows without a rank are not models."
 )
+
+MOST: Final = 0.5
+"""A measure is common where more than this share of the models that could be fitted produce it."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,20 @@ class Standings:
     @cached_property
     def common(self) -> NDArray[np.bool_]:
         """
-        Which measures count in each case because every model produces them with every seed.
+        Which measures count in each case because most of the models that could be fitted produce them.
 
-        A model that could not be fitted in a case produces nothing there, and is left out of the question: it
-        is last in whatever the others share.
+        A model that does not is last there, so that the poorest model does not decide what is compared.
         """
         produced = np.array([np.isfinite(self.distances[name]).all(axis=1) for name in self._models])
         fitted = produced.any(axis=2, keepdims=True)
-        shared: NDArray[np.bool_] = (produced | ~fitted).all(axis=0) & ~np.isnan(self.floors)
-        return shared
+        share = produced.sum(axis=0) / np.maximum(fitted.sum(axis=0), 1)
+        common: NDArray[np.bool_] = (share > MOST) & ~np.isnan(self.floors)
+        return common
+
+    def produced(self, name: str) -> int:
+        """Return how many measures the jobs of *name* have in any case, of those that the real jobs have."""
+        known = ~np.isnan(self.floors).all(axis=0)
+        return int((np.isfinite(self.distances[name]).any(axis=(0, 1)) & known).sum())
 
     @property
     def lacking(self) -> dict[str, list[str]]:
@@ -167,8 +175,10 @@ class Standings:
             if ranked:
                 rank = (*self.rank(name), self.common_rank(name))
             aspects: Sequence[float | None] = self.by_aspect(name) if ranked else [None] * len(Aspect)
-            cells = [*rank, *aspects, self.noise_floors(name)]
-            rows.append((name, *map(number, cells), self.scheduled(name)))
+            cells = [*aspects, self.noise_floors(name)]
+            rows.append(
+                (name, *map(number, rank), self.produced(name), *map(number, cells), self.scheduled(name))
+            )
         return rows
 
     def details(self) -> list[tuple[Value, ...]]:
@@ -201,7 +211,7 @@ class Standings:
         for name, lacks in self.lacking.items():
             if lacks:
                 yield Note(
-                    f"{name} produces no {', '.join(lacks)}: it is last there, but for the common measures."
+                    f"{name} produces {self.produced(name)} measures: it is last in {', '.join(lacks)}."
                 )
         for note in self.results.notes:
             yield Note(note, "warning")
@@ -212,6 +222,7 @@ COLUMNS: Final = (
     Column("rank", "Mean rank"),
     Column("deviation", "±"),
     Column("common", "On common measures"),
+    Column("measures", "Measures", "count"),
     *(Column(aspect.name.lower(), aspect.value) for aspect in Aspect),
     Column("floors", "Noise floors"),
     Column("scheduler", "Scheduler"),

@@ -201,8 +201,3 @@ def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
         known = np.ma.filled(np.ma.asarray(values).astype(np.float64), np.nan)
         placed[name][place[inside]] = known[inside]
     return placed
-
-
-def scaled(name: str, values: Floats) -> Floats:
-    """Return the *values* of the measure called *name* on the scale on which its differences are sought."""
-    return MEASURES[name].scaled(values)

@@ -72,11 +72,18 @@ class Window:
     last: float | None
     cut: Cut
     borders: Period | None = None
+    is_generated: bool = False
+    """Whether a model made the jobs: then none is missing, at any time."""
 
     @property
     def period(self) -> Period | None:
         """The first and the last second, if there is a window."""
         return None if self.first is None or self.last is None else (self.first, self.last)
+
+    @property
+    def known(self) -> Period | None:
+        """The time outside of which jobs may be missing: figures show what lies there in grey."""
+        return self.borders if self.is_generated else self.period
 
 
 def window(store: Store) -> Window:
@@ -91,6 +98,8 @@ def window(store: Store) -> Window:
     first, last = overlap(whole.period, store.period) or whole.period
     if last <= first:
         return Window(None, None, whole.cut)
+    if whole.is_generated:
+        return Window(first, last, "none", overlap(whole.borders, store.period), is_generated=True)
     cut_early, cut_late = first > store.period[0], last < store.period[1]
     cut: Cut = ("both" if cut_late else "start") if cut_early else ("end" if cut_late else "none")
     return Window(first, last, cut, (first, last))
@@ -143,6 +152,8 @@ def _log_window(store: Store) -> Window:
     time of x at most. Where submissions are cut at a, it opens at a + x: the load known there is that of
     jobs submitted x before at most.
     """
+    if store.has_all_generated and (made := _generated_window(store)):
+        return made
     jobs = f"{present(store)} as present where submit_time is not null and end_time > start_time"
     moments = store.keep(
         "window_moments",
@@ -175,6 +186,20 @@ def _log_window(store: Store) -> Window:
     if last - first < max(MINIMUM_SHARE * (limits[1] - limits[0]), 1.0):
         return Window(None, None, cut, limits if limits[1] > limits[0] else None)
     return Window(first, last, cut, limits)
+
+
+def _generated_window(store: Store) -> Window | None:
+    """
+    Return the window of a workload that a model made, None if all its jobs are submitted at once.
+
+    It is the time of its submissions: afterwards the last jobs run on machines that empty. Its borders are
+    the first submission and the last end, between which all is known.
+    """
+    (submitted,) = store.row("select max(submit_time) from all_jobs")
+    borders = _bounds(store)
+    if borders is None or not borders[0] < submitted:
+        return None
+    return Window(borders[0], submitted, "none", borders, is_generated=True)
 
 
 def _cut(early: float, late: float) -> Cut:

@@ -23,6 +23,7 @@ from gwa.errors import ModelError
 from gwa.models.arrival_process import Arrivals
 from gwa.models.parameters import Parameters
 from gwa.models.streams import Block
+from gwa.models.work import Submitted
 from gwa.statistics.distribution import FitError
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
@@ -45,6 +46,8 @@ class Model(Parameters, ABC):
     source: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("submit_time", "run_time", "n_procs")
     minimum_jobs: ClassVar[int] = 100
+    scales_sizes: ClassVar[bool] = False
+    """Whether `limit_processors` scales sizes to the system; otherwise it only keeps them within it."""
 
     @classmethod
     def fit(cls, store: Store) -> Self:
@@ -115,7 +118,7 @@ class Preset:
     """
     Published parameters: *name*, what they describe (*title*), the publication (*source*), the *model*.
 
-    *warnings* are those of its fit, if it comes from a file.
+    *warnings* are those of its fit, and *log* are the amounts that it was fitted to, if it comes from a file.
     """
 
     name: str
@@ -123,6 +126,7 @@ class Preset:
     source: str
     model: Model
     warnings: tuple[str, ...] = ()
+    log: Submitted | None = None
 
 
 @cache

@@ -1,12 +1,15 @@
 """Models as files: JSON with parameters, what they mean, and where they come from."""
 
 import json
+import math
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import ArgumentError, DefinitionError, ModelError
 from gwa.models.base import Model, Preset, parse_model, presets
+from gwa.models.work import Submitted
 from gwa.util.atomic import write_whole
 from gwa.util.toml import read_text
 from gwa.util.version import __version__
@@ -16,6 +19,9 @@ MAXIMUM_BYTES: Final = 50_000_000
 
 WARNINGS: Final = "warnings"
 """What a model does not keep of the log that it was fitted to, in its origin."""
+
+LOG: Final = "log"
+"""The amounts of the jobs that a model was fitted to, in its origin."""
 
 WRITTEN: Final = "what 'gwa model fit' writes"
 
@@ -51,21 +57,32 @@ def read(path: Path) -> Model:
 def read_preset(path: Path) -> Preset:
     """Return the model in a file with the warnings of its fit; raise `ModelError` for what is none."""
     try:
-        fields = json.loads(read_text(path, WRITTEN, MAXIMUM_BYTES))
+        content = json.loads(read_text(path, WRITTEN, MAXIMUM_BYTES))
     except DefinitionError as error:
         raise ModelError(str(error)) from error
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: is not JSON, expected {WRITTEN}") from error
-    if not isinstance(fields, dict):
+    if not isinstance(content, dict):
         raise ModelError(f"{path}: is not a model, expected {WRITTEN}")
     try:
-        model = parse_model(fields)
+        model = parse_model(content)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
-    origin = fields.get("origin")
-    said = origin.get(WARNINGS, []) if isinstance(origin, dict) else []
-    warnings = tuple(map(str, said)) if isinstance(said, list) else ()
-    return Preset(path.name, model.title, model.source, model, warnings)
+    origin = content.get("origin")
+    origin = origin if isinstance(origin, dict) else {}
+    warnings = origin.get(WARNINGS, [])
+    warnings = tuple(map(str, warnings)) if isinstance(warnings, list) else ()
+    return Preset(path.name, model.title, model.source, model, warnings, _amounts(origin.get(LOG)))
+
+
+def _amounts(log: object) -> Submitted | None:
+    """Return the amounts of a log as `gwa model fit` writes them, None for anything else."""
+    names = [field.name for field in fields(Submitted)]
+    if not isinstance(log, dict) or set(log) != set(names):
+        return None
+    values = [log[name] for name in names]
+    known = all(isinstance(value, int | float) and math.isfinite(value) and value > 0 for value in values)
+    return Submitted(*values) if known else None
 
 
 def found(name: str) -> Preset:

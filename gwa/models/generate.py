@@ -7,9 +7,9 @@ The header of a synthetic trace states the model, its parameters, the seed, and 
 import json
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -20,18 +20,23 @@ from gwa.formats.registry import writer
 from gwa.models.arrival_process import Arrivals
 from gwa.models.base import Model
 from gwa.models.streams import Block, Extent, truncate
+from gwa.models.work import Submitted
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import limited_memory
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.store.system import SYNTHETIC, Header
+from gwa.store.system import GENERATED_JOBS, SYNTHETIC, Header
 from gwa.util.atomic import whole
 from gwa.util.progress import SILENT, Progress
+from gwa.util.units import DAY
 from gwa.util.version import __version__
 
 TEXT_PREFIXES: Final = {"user_id": "U", "group_id": "G", "executable_id": "A", "job_structure_params": "B"}
 """Prefix of the number that stands for a text, by field."""
+
+PROCESSORS: Final = "Processors"
+"""The key of the header line with the size of the system."""
 
 JOB_STRUCTURES: Final = ("UNITARY", "BoT")
 """The text of 0 and 1 in ``job_structure``."""
@@ -41,6 +46,23 @@ CALIBRATION_JOBS: Final = 50_000
 
 ENGINE_MEGABYTES: Final = 256
 """Memory of the engine while jobs are inserted into the store."""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What was generated: the number of *jobs*, their amounts, and the processors of the *largest* one."""
+
+    jobs: int
+    amounts: Submitted
+    largest: int
+
+    @classmethod
+    def of(cls, store: Store, extent: Extent) -> Self:
+        """Measure the workload in *store*; its submissions take the days of the *extent*, if it has them."""
+        amounts = Submitted.of(store)
+        if extent.days is not None:
+            amounts = replace(amounts, seconds=extent.days * DAY)
+        return cls(store.account.jobs, amounts, int(store.row("select max(n_procs) from jobs")[0] or 0))
 
 
 @dataclass(frozen=True)
@@ -77,13 +99,31 @@ def generate_store(
     try:
         with limited_memory(store.connection, engine, ENGINE_MEGABYTES):
             jobs = _insert_jobs(store, request, progress)
-        store.set_header((*request.header, *describe(request)))
+        store.set_header(
+            (*request.header, *describe(request), (GENERATED_JOBS, str(jobs)), *_sizes(store, request))
+        )
         store.set_account(Account(jobs, jobs, 0, 0, 0))
         store.note({"format": "synthetic", "gwa": __version__})
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _sizes(store: Store, request: GenerationRequest) -> Header:
+    """
+    Return the header line that says how large the jobs are on the system that is asked for.
+
+    Raise `ModelError` for a job that is larger than the system.
+    """
+    cpus = int(dict(request.header).get(PROCESSORS, 0))
+    largest = int(store.row("select max(n_procs) from jobs")[0] or 0)
+    if not cpus or not largest:
+        return ()
+    if largest > cpus:
+        raise ModelError(f"cpus is {cpus}, and a job has {largest}, expected jobs that fit")
+    sizes = "scaled to the system" if request.model.scales_sizes else "not scaled to the system"
+    return (("Sizes", f"{sizes}; the largest job has {largest} of {cpus} processors"),)
 
 
 def _insert_jobs(store: Store, request: GenerationRequest, progress: Progress) -> int:
@@ -113,9 +153,9 @@ def generate(
     command: str = "",
     engine: Engine | None = None,
     progress: Progress = SILENT,
-) -> int:
+) -> Generated:
     """
-    Write the workload of *request* atomically to *out* and return the number of jobs.
+    Write the workload of *request* atomically to *out* and return what it amounts to.
 
     The suffix of *out* decides the format; *command* is recorded in the trace.
     """
@@ -125,7 +165,7 @@ def generate(
         store.note({"generate": command} if command else {})
         if path is None:
             target.save(store, out)
-        return store.account.jobs
+        return Generated.of(store, request.extent)
 
 
 def describe(request: GenerationRequest) -> Header:

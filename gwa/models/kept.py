@@ -23,8 +23,11 @@ from gwa.util.units import DAY
 SEEDS: Final = 10
 """Workloads that are generated to see what a model keeps."""
 
-MARGIN: Final = 0.03
-"""How far the mean over `SEEDS` may be from the log, besides two standard errors."""
+MAXIMUM_BIAS: Final = 0.05
+"""How far the mean over `SEEDS` may be from the log."""
+
+MAXIMUM_ERROR: Final = 0.1
+"""How far one workload may typically be from the log: the root of the mean square of its distance."""
 
 MAXIMUM_JOBS: Final = 100_000
 """A workload ends with so many jobs, even if the days of the log are not over."""
@@ -35,25 +38,29 @@ FIRST_SEED: Final = 1_000_000
 
 @dataclass(frozen=True)
 class Ratio:
-    """A *mean* over seeds, and its standard *error*."""
+    """A *mean* over seeds, and the standard *deviation* of one seed."""
 
     mean: float
-    error: float
+    deviation: float
 
     @classmethod
     def of(cls, values: Floats) -> Self:
-        """Return the mean of *values* and its standard error, infinite for fewer than two."""
-        error = float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else math.inf
-        return cls(float(values.mean()), error)
+        """Return the mean of *values* and their standard deviation, infinite for fewer than two."""
+        return cls(float(values.mean()), float(values.std(ddof=1)) if values.size > 1 else math.inf)
+
+    @property
+    def error(self) -> float:
+        """The distance of one workload from 1, the root of its mean square: bias and spread together."""
+        return math.hypot(self.mean - 1, self.deviation)
 
     @property
     def is_off(self) -> bool:
-        """Tell whether the mean is farther from 1 than `MARGIN` and two standard errors."""
-        return abs(self.mean - 1) > MARGIN + 2 * self.error
+        """
+        Whether the mean is farther from 1 than `MAXIMUM_BIAS`, or one workload than `MAXIMUM_ERROR`.
 
-    def __str__(self) -> str:
-        """Return the ratio in words."""
-        return f"{self.mean:.2f} ± {self.error:.2f} times"
+        A model with the same mean and more spread is never less off.
+        """
+        return abs(self.mean - 1) > MAXIMUM_BIAS or self.error > MAXIMUM_ERROR
 
 
 @dataclass(frozen=True)
@@ -67,19 +74,20 @@ class Kept:
     def of(cls, model: Model, log: Submitted) -> Self:
         """Generate as many days as the *log* has with each seed, and compare."""
         found = [_generate(model, log, FIRST_SEED + seed) for seed in range(SEEDS)]
-        loads = [each.work / each.seconds / (log.work / log.seconds) for each in found]
-        arrivals = [each.jobs / each.seconds / (log.jobs / log.seconds) for each in found]
+        loads = [each.busy / log.busy for each in found]
+        arrivals = [each.per_day / log.per_day for each in found]
         return cls(Ratio.of(np.array(loads)), Ratio.of(np.array(arrivals)))
 
     def warnings(self) -> list[str]:
         """Return a sentence for each amount that the model does not keep."""
-        said = (
+        amounts = (
             ("load", self.load, "busy processors of the log"),
             ("arrivals", self.arrivals, "jobs a day of the log"),
         )
         return [
-            f"{name}: this model generates {ratio} the {of} (mean of {SEEDS} seeds and its standard error)"
-            for name, ratio, of in said
+            f"{name}: this model generates {ratio.mean:.2f} times the {of} in the mean of {SEEDS} seeds;"
+            f" one seed differs from that by {ratio.deviation:.2f} (standard deviation)"
+            for name, ratio, of in amounts
             if ratio.is_off
         ]
 

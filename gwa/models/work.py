@@ -15,6 +15,7 @@ from gwa.errors import ModelError
 from gwa.statistics.sample import Floats, Ints
 from gwa.statistics.search import root
 from gwa.store.store import Store
+from gwa.util.units import DAY
 
 CALIBRATION_JOBS: Final = 1 << 18
 """Jobs of a model whose mean work is computed."""
@@ -39,6 +40,16 @@ class Submitted:
             f" from {table} where submit_time is not null"
         )
         return cls(int(jobs), float(work or 0.0), float(seconds or 0.0))
+
+    @property
+    def busy(self) -> float:
+        """Processors that are busy in the mean over the submissions."""
+        return self.work / max(self.seconds, 1.0)
+
+    @property
+    def per_day(self) -> float:
+        """Jobs a day."""
+        return self.jobs * DAY / max(self.seconds, 1.0)
 
     @property
     def mean_work(self) -> float:

@@ -100,12 +100,35 @@ def number(value: float) -> Number:
 
 def decimal(value: float, form: str) -> Number:
     """
-    Return *value* as Python writes it in a *form*.
+    Return *value* as Python writes it in a *form*, but never as 1.2e+02.
 
-    >>> decimal(1234.5, ",.0f")
-    '1,234'
+    >>> decimal(1234.5, ",.0f"), decimal(123, ".2g"), decimal(0.0512, ".2g")
+    ('1,234', '120', '0.051')
     """
+    if form.endswith("g"):
+        text = _significant(value, int(form[:-1].rpartition(".")[2]))
+        return Number(text if "," in form else text.replace(",", ""))
     return Number(format(value, form))
+
+
+def significant(value: float, digits: int) -> Number:
+    """
+    Return *value* with a number of significant *digits*, written out: people do not read 1.2e+02.
+
+    >>> significant(123.4, 2), significant(0.384, 2), significant(-2, 2), significant(12345, 2)
+    ('120', '0.38', '−2', '12,000')
+    >>> significant(1e300, 2), significant(0, 2)
+    ('1 × 10³⁰⁰', '0')
+    """
+    return _minus(_significant(value, digits))
+
+
+def _significant(value: float, digits: int) -> str:
+    """Return *value* with *digits* digits, but a power of ten where its zeros could not be counted."""
+    if not isfinite(value) or (value and not SMALLEST <= abs(value) < LARGEST):
+        return _power(value) if isfinite(value) else str(value)
+    text = f"{Decimal(f'{value:.{digits - 1}e}'):,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def fraction(value: float) -> str:
@@ -241,15 +264,17 @@ def _compact_number(value: float) -> Number:
     """
     Return a number with three or more significant digits, thousands separated, millions as M.
 
-    >>> _compact_number(0.0003), _compact_number(1e-5), _compact_number(-25e5)
-    ('0.0003', '10⁻⁵', '-2.5 M')
+    >>> _compact_number(0.0003), _compact_number(1e-5), _compact_number(-25e5), _compact_number(999.7)
+    ('0.0003', '10⁻⁵', '-2.5 M', '1,000')
     """
     for scale, name in ((1e12, " T"), (1e9, " G"), (1e6, " M")):
         if abs(value) >= scale:
-            return Number(f"{value / scale:,.4g}{name}")
+            return Number(f"{_significant(value / scale, 4)}{name}")
     if value == int(value) or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
         return Number(f"{value:,.0f}")
-    return Number(f"{value:.3g}" if abs(value) >= SMALLEST else number(value).removeprefix("1 × "))
+    if abs(value) < SMALLEST:
+        return Number(number(value).removeprefix("1 × "))
+    return Number(_significant(value, 3))
 
 
 def _scaled(kilobytes: float) -> tuple[float, str]:

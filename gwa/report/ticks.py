@@ -1,5 +1,6 @@
 """Where the ticks of an axis stand and what they say, by the unit of what is drawn."""
 
+from collections.abc import Iterable
 from math import ceil, floor, log10
 from typing import NamedTuple
 
@@ -65,13 +66,25 @@ def logarithmic(low: float, high: float, unit: str, width: float) -> list[Tick]:
     ['1 s', '10 s', '1 min', '10 min', '1 h', '6 h', '1 d']
     """
     scale = width / max(log10(high) - log10(low), 1e-9)
+    return beside_each_other(
+        (tick, (log10(tick.place) - log10(low)) * scale) for tick in _candidates(low, high, unit)
+    )
+
+
+def beside_each_other(candidates: Iterable[tuple[Tick, float]]) -> list[Tick]:
+    """
+    Return the ticks that fit beside each other, of pairs of a tick and where it is drawn; the first win.
+
+    >>> beside_each_other([(Tick(1, "one"), 0.0), (Tick(2, "two"), 20.0), (Tick(3, "three"), 50.0)])
+    [Tick(place=1, label='one'), Tick(place=3, label='three')]
+    """
     taken: list[tuple[float, float]] = []
     ticks: list[Tick] = []
-    for place, label in _candidates(low, high, unit):
-        middle, half = (log10(place) - log10(low)) * scale, CHARACTER * (len(label) + 2) / 2
+    for tick, middle in candidates:
+        half = CHARACTER * (len(tick.label) + 2) / 2
         if all(middle + half < start or middle - half > end for start, end in taken):
             taken.append((middle - half, middle + half))
-            ticks.append(Tick(place, label))
+            ticks.append(tick)
     return sorted(ticks)
 
 

@@ -15,7 +15,7 @@ from gwa.store.account import Account
 from gwa.store.pseudonyms import EXAMPLE, KEEPABLE, PSEUDONYM, is_anonymous_sql
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
-from gwa.store.system import ABSOLUTE, ASSUMED_UTC, SYNTHETIC
+from gwa.store.system import ABSOLUTE, ASSUMED_UTC, GENERATED_JOBS, SYNTHETIC
 from gwa.util.version import __version__
 
 LEFT_OUT: Final = "left out with the names"
@@ -34,6 +34,7 @@ OTHER_NUMBERS: Final = (
     "MaxQueues",
     "MaxPartitions",
     "Machines",
+    GENERATED_JOBS,
     "Seed",
 )
 """Keys of header lines that stay where they are a number and nothing else."""

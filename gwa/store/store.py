@@ -21,7 +21,7 @@ from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import Duck, connect, literal
 from gwa.store.queries import Queries
 from gwa.store.schema import FIELDS, NAMES, PEAK, ran
-from gwa.store.system import Header, System, from_header, with_inferred
+from gwa.store.system import GENERATED_JOBS, SYNTHETIC, Header, System, from_header, with_inferred
 from gwa.util.scratch import ScratchFolder
 
 TABLES: Final = {
@@ -252,6 +252,19 @@ class Store(Queries):
         return system
 
     @property
+    def is_generated(self) -> bool:
+        """Whether a model of gwa made the jobs, as the header says: no system ran them."""
+        return ("Synthetic", SYNTHETIC) in self.header
+
+    @cached_property
+    def has_all_generated(self) -> bool:
+        """Whether these are all the jobs that a model made, as many as the header says: none is missing."""
+        if self._whole is not None:
+            return self._whole.has_all_generated
+        jobs = dict(self.header).get(GENERATED_JOBS, "")
+        return self.is_generated and jobs == str(self.row("select count(*) as n from all_jobs")[0])
+
+    @property
     def account(self) -> Account:
         """What became of every row; raise `TraceError` where another program wrote no numbers."""
         recorded = self.provenance
@@ -272,7 +285,8 @@ class Store(Queries):
         """Replace the header."""
         self.connection.execute("delete from header")
         self.insert("header", [(position, *line) for position, line in enumerate(header)])
-        self.__dict__.pop("system", None)
+        for known in ("system", "has_all_generated"):
+            self.__dict__.pop(known, None)
 
     def set_account(self, account: Account) -> None:
         """Record what became of every row."""

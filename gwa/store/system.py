@@ -14,7 +14,11 @@ from gwa.util.units import HOUR
 Header = tuple[tuple[str, str], ...]
 """The *key: value* lines of a log's header, in order; keys may repeat."""
 
-_NUMBER = re.compile(r"\s*(\d[\d,]{0,9})(?![\d,])")
+MAXIMUM_COUNT: Final = 1_000_000_000
+"""No system has more processors, nodes or GPUs."""
+
+_NUMBER = re.compile(r"\s*(\d{1,3}(?:,\d{3}){1,3}|\d{1,10})(?![\d,]|\.\d|\s+\d|\s*[x×*]\s*\d|[^\W\d])")
+"""A whole number, with or without commas between thousands, that ends there: not 4.8e1, 16k or 1 664."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,9 @@ ASSUMED_UTC: Final = "Unix seconds, of local times without a zone taken as UTC"
 SYNTHETIC: Final = "made by a model, no system ran these jobs"
 """What the header says under Synthetic where jobs were generated."""
 
+GENERATED_JOBS: Final = "Jobs"
+"""The key of the header line that says how many jobs a model made."""
+
 INFERRED: Final = "inferred: the most processors ever busy at once"
 
 
@@ -120,6 +127,8 @@ def _processors(values: Mapping[str, str]) -> tuple[int | None, str]:
     ):
         if number := _count(values.get(key)):
             return number, meaning
+        if re.match(r"\s*[1-9]", values.get(key, "")):  # a number that is none: no other key stands for it
+            break
     return None, "unknown"
 
 
@@ -129,9 +138,15 @@ def _watts(text: str | None) -> float | None:
 
 
 def _count(text: str | None) -> int | None:
-    """Return the number above 0 that a value begins with."""
-    number = _NUMBER.match(text or "")
-    return int(number[1].replace(",", "")) or None if number else None
+    """
+    Return the number above 0 that a value begins with; None where what is there is no count of anything.
+
+    >>> [_count(text) for text in ("1664 (72, 1368)", "26,000", "4.8e1", "1 664", "16k", "0")]
+    [1664, 26000, None, None, None, None]
+    """
+    found = _NUMBER.match(text or "")
+    count = int(found[1].replace(",", "")) if found else 0
+    return count if 0 < count <= MAXIMUM_COUNT else None
 
 
 def _known(text: str | None) -> str | None:
@@ -165,6 +180,7 @@ def is_zone(name: str) -> bool:
     return True
 
 
+COUNT: Final = Check(lambda count: 0 < count <= MAXIMUM_COUNT, f"a whole number from 1 to {MAXIMUM_COUNT:,}")
 WATTS: Final = Check(lambda watts: 0 <= watts < 1e6, "watts, below a million")  # noqa: PLR2004 - said beside it
 
 
@@ -174,15 +190,15 @@ class _SystemFile:
 
     name: str | None = None
     site: str | None = None
-    cpus: Annotated[int | None, Check(lambda cpus: cpus > 0, "a whole number above 0")] = None
+    cpus: Annotated[int | None, COUNT] = None
     zone: Annotated[str | None, Check(is_zone, "a time zone such as 'Europe/Amsterdam'")] = None
     # A number stays as it is written: it goes into headers.
     start: Annotated[
         Any, Check(lambda start: type(start) in {int, float} and 0 < start < inf, "Unix seconds above 0")
     ] = None
     description: str | None = None
-    nodes: Annotated[int | None, Check(lambda nodes: nodes > 0, "a whole number above 0")] = None
-    gpus: Annotated[int | None, Check(lambda gpus: gpus > 0, "a whole number above 0")] = None
+    nodes: Annotated[int | None, COUNT] = None
+    gpus: Annotated[int | None, COUNT] = None
     watts_per_cpu: Annotated[float | None, WATTS] = None
     watts_per_gpu: Annotated[float | None, WATTS] = None
     watts_per_node: Annotated[float | None, WATTS] = None

@@ -17,6 +17,7 @@ from gwa.archive.link_check import broken_links
 from gwa.archive.markdown_pages import written
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, ranking
+from gwa.archive.scheduled import NOT_MODELLED
 from gwa.errors import DefinitionError
 from gwa.metrics.diversity import effective_number
 
@@ -29,15 +30,16 @@ def entry(name="one", **said):
     return CatalogueEntry(**{"id": name, **texts, **said})
 
 
-def published(name, **facts):
+def published(name, *, added=(), synthetic=False, **facts):
     fields = [("SubmitTime", "", 1.0), ("RunTime", "", 0.5), ("NProcs", "", 1.0), ("Status", "", 1.0)]
     about = {
         "facts": facts,
         "fields": fields,
         "problems": [("warning", "odd", 5)],
         "diversity": {"users": 4.0},
+        "not modelled": {field: NOT_MODELLED[field][1] for field in added},
     }
-    return PublishedTrace(entry(name), about)
+    return PublishedTrace(entry(name, synthetic=synthetic), about)
 
 
 def test_bibtex_cannot_be_broken_out_of():
@@ -91,6 +93,32 @@ def test_each_rank_says_why():
     assert (found["fit-for-memory"].place, found["fit-for-memory"].why) == (None, "no job records ReqMemory")
     assert found["fit-for-failures"].value == pytest.approx(0.5 * 15 / 180)
     assert found["completeness"].value == pytest.approx(3.5 / 14)
+
+
+def test_what_no_model_made_qualifies_a_synthetic_trace_for_nothing():
+    """Failures drawn at random were ranked "fit for: failures"."""
+    length = {"trace.jobs": 100, "trace.span_seconds": 400 * 86400.0}
+    made = published("made", synthetic=True, added=["WaitTime", "Status"], **length)
+    modelled, log = published("modelled", synthetic=True, **length), published("log", **length)
+    ranks = {
+        measure.id: {rank.trace.entry.id: rank for rank in ranking(measure, [made, modelled, log])}
+        for measure in MEASURES
+    }
+
+    failures = ranks["fit-for-failures"]
+    assert (failures["made"].place, failures["made"].why) == (None, "its outcomes were drawn at random")
+    assert failures["log"].place == failures["modelled"].place == 1
+    assert ranks["fit-for-users"]["made"].why == (
+        "its waits are those of a simulated schedule; its outcomes were drawn at random"
+    )
+    completeness = ranks["completeness"]
+    assert completeness["made"].value == pytest.approx(2.5 / 14)
+    assert completeness["log"].value == completeness["modelled"].value == pytest.approx(3.5 / 14)
+    assert "Status" not in completeness["made"].why
+    assert "its outcomes were drawn at random" in completeness["made"].why
+    assert {name: rank.place for name, rank in ranks["quality"].items()} == {
+        "made": None, "modelled": None, "log": 1,
+    }  # fmt: skip
 
 
 def test_feeds_are_well_formed_and_keep_hostile_text_as_text(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gwa.archive.catalogue import read_catalogue
 from gwa.archive.publish import made
-from gwa.archive.scheduled import Scheduling, machine, scheduled
+from gwa.archive.scheduled import Scheduling, machine, not_modelled, scheduled
 from gwa.models.base import presets
 from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.streams import Extent
@@ -81,3 +81,12 @@ def test_every_synthetic_trace_of_our_archive_records_waits_and_outcomes():
         )
     assert jobs == waits == ended
     assert waiting > jobs / 50
+
+
+def test_a_store_says_what_its_model_did_not_make(make_store):
+    with generate_store(REQUEST) as plain, generate_store(scheduled(REQUEST, HOW)) as store:
+        assert not_modelled(plain) == {}
+        assert set(not_modelled(store)) == {"WaitTime", "Status"}
+        assert "drawn at random" in not_modelled(store)["Status"]
+    others = make_store(submit_time=[1.0], wait_time=[2.0])
+    assert "not known" in not_modelled(others)["WaitTime"]

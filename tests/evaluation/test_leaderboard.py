@@ -14,7 +14,7 @@ from gwa.evaluation.holdout import HALVES, held_out_half, training_half
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.leaderboard import REPLAY, LeaderboardEntry, LeaderboardResults, compete
 from gwa.evaluation.measure import Aspect, measures
-from gwa.evaluation.standings import Standings
+from gwa.evaluation.standings import COLUMNS, Standings
 
 IDS = [one.id for one in measures()]
 CASES = [("a", "even"), ("a", "odd")]
@@ -162,4 +162,30 @@ def test_who_lacks_a_field_is_last_there_but_not_on_common_measures():
     assert found.lacking["with"] == []
     assert not found.common[:, [IDS.index(name) for name in users]].any()
     said = [block.text for block in found.blocks() if hasattr(block, "text")]
-    assert any(text.startswith("without produces no ") for text in said)
+    assert any(text.startswith("without produces ") for text in said)
+
+
+def test_the_poorest_model_does_not_decide_what_is_compared():
+    """It was first on its own measures: what it lacks was left out for all."""
+    users = {one.id for one in measures() if one.aspect is Aspect.USERS}
+    without = {name: 0.05 for name in IDS if name not in users}
+    found = standings(
+        entries("poor", without), *(entries(name, dict.fromkeys(IDS, 0.2)) for name in ("one", "two"))
+    )
+
+    assert found.common.all(), "two of three models produce all measures"
+    assert found.common_rank("poor") == found.rank("poor")[0]
+    assert found.common_rank("poor") == pytest.approx((len(Aspect) - 1 + 3) / len(Aspect))
+    rows = {row[0]: dict(zip([column.key for column in COLUMNS], row, strict=True)) for row in found.rows()}
+    assert rows["poor"]["measures"] == len(IDS) - len(users)
+    assert rows["one"]["measures"] == len(IDS)
+
+
+def test_a_model_is_not_ranked_ahead_for_lacking_measures():
+    """It equals the other in all that it has."""
+    half = dict.fromkeys(IDS[::2], 0.1)
+    found = standings(entries("half", half), entries("whole", dict.fromkeys(IDS, 0.1)))
+
+    assert found.order == ["whole", "half"]
+    assert found.common_rank("whole") <= found.common_rank("half")
+    assert found.produced("half") == len(half)

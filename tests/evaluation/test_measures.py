@@ -11,6 +11,7 @@ from scipy import stats
 
 from gwa.evaluation.job_arrays import JobArrays, bootstrap, split_halves
 from gwa.evaluation.measure import DIFFERENCE, KS, RATIO, WASSERSTEIN, measure_all, measures
+from gwa.evaluation.scorecard import Reference
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
 from gwa.statistics.sample import Sample
@@ -171,7 +172,7 @@ def test_nothing_is_said_of_what_is_not_recorded():
 
     assert lacking == {
         "requested", "requested-quantiles", "bag-share", "bag-size", "bag-likeness", "bag-uniformity",
-        "user-skew", "user-work-skew",
+        "user-skew", "user-work-skew", "request-use", "next-size", "next-run-time",
     }  # fmt: skip
 
 
@@ -213,3 +214,64 @@ def test_every_measure_says_what_it_is():
 
     assert len(set(ids)) == len(ids)
     assert all(one.help.endswith(".") and one.title for one in measures())
+
+
+def test_the_next_job_of_a_user_is_that_of_a_group_by(frame):
+    work = jobs()
+    table = frame.sort_index()
+    before = table.groupby("user")[["procs", "run"]].shift()
+    pairs = table.assign(procs_before=before.procs, run_before=before.run).dropna()
+
+    assert len(pairs) == len(work) - len(set(work.user.tolist()))
+    assert statistic("next-size", work) == (pairs.procs == pairs.procs_before).mean()
+    expected = stats.spearmanr(pairs.run, pairs.run_before).statistic
+    assert statistic("next-run-time", work) == pytest.approx(expected)
+
+
+def test_jobs_of_unknown_users_and_few_jobs_have_no_next_one():
+    unknown, few = replace(jobs(), user=np.full(3000, -1)), jobs(20)
+
+    for name in ("next-size", "next-run-time"):
+        assert statistic(name, unknown) is None
+        assert statistic(name, few) is None
+
+
+def test_the_use_of_requests_is_a_quotient_where_a_time_was_requested():
+    run, requested = np.array([10.0, 0.0, 90.0, 5.0]), np.array([40.0, 60.0, 60.0, np.nan])
+    work = replace(jobs(4), run=run, requested=requested)
+
+    assert statistic("request-use", work).expand().tolist() == [0.0, 0.25, 1.5]
+    assert measure_all(replace(work, requested=np.full(4, -1.0)))["request-use"] is None
+
+
+def habits(seed, size=6000, users=12):
+    """Return jobs whose users repeat themselves, and use a share of what they request that is their own."""
+    rng = np.random.default_rng(seed)
+    user = rng.integers(0, users, size)
+    usual, share = rng.lognormal(6, 1.5, users), rng.uniform(0.05, 0.9, users)
+    run = np.rint(usual[user] * rng.lognormal(0, 0.3, size)) + 1
+    own, others = 2 ** rng.integers(0, 6, users), 2 ** rng.integers(0, 6, size)
+    procs = np.where(rng.random(size) < 0.8, own[user], others)
+    submit = np.sort(rng.uniform(0, 8 * WEEK, size))
+    return JobArrays(submit, run, procs, np.rint(run / share[user]) + 1, user, 64)
+
+
+def test_a_workload_without_habits_is_told_from_one_with_them():
+    """Each field has the same values; only which belong together, and to whom, differs."""
+    rng = np.random.default_rng(3)
+    real = habits(1)
+    reference = Reference.of(real)
+    repeated = reference.score(habits(1))
+    mixed_users = reference.score(replace(real, user=rng.permutation(real.user)))
+    mixed_requests = reference.score(replace(real, requested=rng.permutation(real.requested)))
+
+    def verdict(card, name):
+        return next(line.verdict for line in card.lines if line.measure.id == name)
+
+    for name in ("next-size", "next-run-time", "request-use"):
+        assert verdict(repeated, name) == "equal"
+    assert verdict(mixed_users, "next-size") == verdict(mixed_users, "next-run-time") == "off"
+    assert verdict(mixed_users, "request-use") == "equal"
+    assert verdict(mixed_requests, "request-use") == "off"
+    assert verdict(mixed_requests, "requested") == "equal"
+    assert verdict(mixed_requests, "next-run-time") == "equal"

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from gwa.evaluation.experiments.results import Estimate, ExperimentResults
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import pieces, run_all
 from gwa.evaluation.experiments.spec import read_experiment
+from gwa.report.document import Figure
 from gwa.report.html import html
 from gwa.util.owned import MARK
 from tests.conftest import HOME
@@ -293,6 +295,10 @@ def test_the_page_shows_what_varies(setup, tmp_path):
     assert results.varied == ["load", "architecture", "scheduler"]
     assert "results-1-nsl" in ids
     assert "results-1-makespan-by-size" in ids
+    figures: Any = {block.id: block for section in page.sections for block in section.blocks
+                    if isinstance(block, Figure)}  # fmt: skip
+    assert figures["results-1-nsl"].data["x"] == results.values("load"), "points stand at their loads"
+    assert figures["results-1-makespan-by-size"].data["x"] is None, "classes are no numbers"
     assert any(name.startswith("schedule-") for name in ids)
     assert html(page).count("<svg") >= 6
     cell = next(cell for cell in results.cells if cell.size == "bags")

@@ -237,6 +237,7 @@ def test_an_answer_that_is_about_an_ideal_machine_says_so_first():
     rng = np.random.default_rng(1)
     for wait, stated, doubt in (
         (np.full(len(world), np.nan), True, "records no waits"),
+        (np.zeros(len(world)), True, "no job of the log waited"),
         (waits * 5, True, "replayed jobs wait 0.2 times as long as recorded"),
         (rng.permutation(waits) * 0 + rng.exponential(waits.mean(), waits.size), True, "rank correlation"),
         (waits, False, "size of the machine is not stated"),
@@ -248,6 +249,29 @@ def test_an_answer_that_is_about_an_ideal_machine_says_so_first():
         assert report(found, "log").sections[0].blocks[0] == Note(sentence, "warning")
     found = answer(replace(world, wait=waits), [parsed("cpus +20%")])
     assert words.trust(found).startswith("This answer can be trusted to a factor of 1.9:")
+
+
+def test_a_machine_that_does_not_keep_up_is_given_no_ratio():
+    """Jobs that need 70 % of a machine do not fit half of it: a longer log would have longer waits."""
+    world = make_world(1)
+    slow, fast = (answer(world, [parsed(f"cpus {change}")]) for change in ("-50%", "+20%"))
+    facts = {fact.id: fact.value for fact in report(slow, "log").facts()}
+
+    assert slow.falls_behind
+    assert not fast.falls_behind
+    assert "does not keep up with the jobs" in words.effect_sentence(slow)
+    assert "times" not in words.effect_sentence(slow)
+    assert facts["whatif.ratio"] is None
+    assert facts["whatif.new_backlog"] == slow.new.backlog
+    assert "does not keep up" not in words.effect_sentence(fast)
+
+
+def test_the_backlog_is_the_work_that_waits_on_average():
+    """Two jobs of 100 s on all of the machine, a second apart, and a last one at 200 s: 99 s of one wait."""
+    world = replace(make_world(1, jobs=3), submit=np.array([0.0, 1.0, 200.0]), run=np.full(3, 100.0))
+    world = replace(world, size=np.full(3, world.capacity), requested=np.full(3, 100.0))
+
+    assert Simulated.of(world).backlog == pytest.approx(100 * 99 / 200)
 
 
 def test_a_short_log_and_one_without_requests_are_doubted():

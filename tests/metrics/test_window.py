@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 from gwa.analysis.sections.outcomes import outcomes
 from gwa.analysis.sections.performance import performance
 from gwa.analysis.sections.utilization import utilization
+from gwa.formats.open import open_trace
 from gwa.metrics.extremes import extremes
 from gwa.metrics.timeline import level
 from gwa.metrics.window import window
+from gwa.models.base import presets
+from gwa.models.generate import GenerationRequest, generate, generate_store
+from gwa.models.streams import Extent
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select
 from gwa.util.units import DAY, HOUR
@@ -187,3 +191,58 @@ def test_what_had_not_ended_runs_to_the_end(make_store):
     assert said["window.cut"] == "none"
     assert said["utilization.mean"] == pytest.approx(0.305, rel=0.01)
     assert said["utilization.span_mean"] < 0.006
+
+
+MADE = GenerationRequest(presets()["thesis-das2"].model, Extent(jobs=3000), 1)
+
+
+def test_a_workload_that_a_model_made_lacks_no_job():
+    """Its window was unknown, its load a lower bound, and the edges of its figures grey."""
+    with generate_store(MADE) as store:
+        first, last, end = store.row("select min(submit_time), max(submit_time), max(end_time) from ran")
+        found = window(store)
+        levels = facts(store)
+
+    assert (found.first, found.last, found.cut) == (first, last, "none")
+    assert found.known == (first, end)
+    assert levels["utilization.mean"] is not None
+    assert "utilization.at_least" not in levels
+
+
+@pytest.mark.parametrize("suffix", ["gwf", "swf", "parquet", "duckdb"])
+def test_files_of_all_formats_say_that_they_hold_all_that_was_made(tmp_path, suffix):
+    generate(MADE, tmp_path / f"made.{suffix}")
+    with open_trace([tmp_path / f"made.{suffix}"]) as store:
+        assert store.is_generated
+        assert window(store).is_generated
+        third = store.filtered("job_id % 3 = 0")
+        assert window(third).known == window(store).known, "jobs are selected, and none is missing"
+
+
+def test_a_part_of_what_a_model_made_is_cut_as_a_log_is(tmp_path):
+    generate(MADE, tmp_path / "made.gwf")
+    lines = (tmp_path / "made.gwf").read_text().splitlines(keepends=True)
+    (tmp_path / "half.gwf").write_text("".join(lines[:1500]))
+    with open_trace([tmp_path / "half.gwf"]) as store:
+        assert store.is_generated
+        assert not store.has_all_generated
+        assert not window(store).is_generated
+
+
+def test_a_period_of_what_a_model_made_lacks_nothing():
+    with generate_store(MADE) as store:
+        whole = window(store)
+        assert whole.first is not None
+        assert whole.known is not None
+        day = store.filtered("true", (whole.first - 9.0, whole.known[1] + 9.0))
+        assert window(day).cut == "none"
+        assert window(day).known == whole.known
+        drain = store.filtered("true", (whole.known[1] - 5.0, whole.known[1]))
+        assert window(drain).period is None
+
+
+def test_a_log_is_not_generated(make_store):
+    store = make_store(submit_time=[1.0, 9.0], run_time=[5.0, 5.0], n_procs=[1, 1])
+    store.set_header((("Jobs", "2"),))
+    assert not store.is_generated
+    assert not store.has_all_generated

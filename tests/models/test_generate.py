@@ -7,10 +7,12 @@ import sys
 import pytest
 
 import gwa
+from gwa.errors import ModelError
 from gwa.models.arrival_process import processes
 from gwa.models.base import presets
 from gwa.models.generate import GenerationRequest, generate, generate_store, replace_arrivals
 from gwa.models.streams import Extent
+from gwa.models.work import Submitted
 
 
 def run(*words, cwd):
@@ -21,7 +23,11 @@ def run(*words, cwd):
 def test_a_fitted_model_makes_a_trace_that_is_read_again(tmp_path, sample):
     fitted = run("model", "fit", sample / "swf" / "tiny.swf", "lublin", "-o", "tiny.json", cwd=tmp_path)
     assert fitted.returncode == 0, fitted.stderr
-    assert json.loads((tmp_path / "tiny.json").read_text())["origin"] == {"fitted to": "tiny", "jobs": 1200}
+    origin = json.loads((tmp_path / "tiny.json").read_text())["origin"]
+    with gwa.open(sample / "swf" / "tiny.swf") as trace:
+        assert (trace.store.row("select count(*) from ran")[0], len(trace)) == (1179, 1200)
+    assert (origin["fitted to"], origin["jobs"]) == ("tiny", 1179), "21 jobs did not run"
+    assert "fitted to 1,179 jobs" in fitted.stderr
 
     for name in ("one.swf", "two.swf"):
         done = run("generate", "tiny.json", "--jobs", 300, "--seed", 4, "-o", name, cwd=tmp_path)
@@ -56,6 +62,49 @@ def test_a_utilization_is_met_in_the_facts(tmp_path):
     with gwa.open(tmp_path / "made.gwf") as trace:
         assert trace.facts("utilization.span_mean")["utilization.span_mean"] == pytest.approx(0.5, rel=0.02)
         assert trace.sample("n_procs").max() <= 64
+
+
+def test_sizes_that_are_not_scaled_to_a_larger_system_are_said(tmp_path):
+    """--cpus 512 gave jobs of at most 128, without a word."""
+    words = ("--jobs", 300, "--cpus", 100_000, "--seed", 1, "-o", "made.gwf")
+    for name, is_said in (("thesis-das2", True), ("lublin", False)):
+        done = run("generate", name, *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        with gwa.open(tmp_path / "made.gwf") as trace:
+            largest, sizes = int(trace.sample("n_procs").max()), dict(trace.header)["Sizes"]
+        assert sizes.endswith(f"; the largest job has {largest} of 100000 processors")
+        assert sizes.startswith("not scaled" if is_said else "scaled")
+        assert ("of 100,000 processors: this model does not scale sizes" in done.stderr) == is_said
+    enough = run("generate", "thesis-das2", *words[:2], "--cpus", 8, *words[4:], cwd=tmp_path)
+    assert "scale" not in enough.stderr
+
+
+def test_a_job_larger_than_its_system_is_refused():
+    model = presets()["thesis-das2"].model
+    with pytest.raises(ModelError, match="cpus is 2, and a job has"):
+        generate_store(GenerationRequest(model, Extent(jobs=500), 1, (("Processors", "2"),)))
+
+
+def test_how_far_a_seed_is_from_its_log_is_said(tmp_path, sample):
+    log = sample / "swf" / "tiny.swf"
+    assert run("model", "fit", log, "thesis-tasks", "-o", "m.json", cwd=tmp_path).returncode == 0
+    with gwa.open(log) as trace:
+        known = Submitted.of(trace.store)
+    told = []
+    for seed in (1, 2):
+        done = run("generate", "m.json", "--days", 7, "--seed", seed, "-o", "x.gwf", cwd=tmp_path)
+        (sentence,) = [line for line in done.stderr.splitlines() if line.startswith("this seed: ")]
+        with gwa.open(tmp_path / "x.gwf") as trace:
+            made = Submitted.of(trace.store)
+        load = made.work / (7 * 86400) / (known.work / known.seconds)
+        arrivals = made.jobs / 7 / (known.jobs / known.seconds * 86400)
+        assert sentence.startswith(f"this seed: {load:.2f} times the busy processors of the log")
+        assert sentence.endswith(f" {arrivals:.2f} times its jobs a day")
+        told.append(sentence)
+    assert told[0] != told[1]
+    for more in (("--cpus", 64), ("--quiet",)):
+        done = run("generate", "m.json", "--days", 7, *more, "--seed", 1, "-o", "x.gwf", cwd=tmp_path)
+        assert "this seed" not in done.stderr
 
 
 def test_list_names_models_presets_and_arrivals(tmp_path):

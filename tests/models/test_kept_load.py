@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gwa.cli import gwa as command
 from gwa.models import files
@@ -17,7 +19,7 @@ from gwa.models.base import models, presets
 from gwa.models.draws import Scaled
 from gwa.models.families.gwa.contents import exchange_requests
 from gwa.models.families.lublin import MAXIMUM_GAP, Lublin
-from gwa.models.kept import Kept, endless_gaps
+from gwa.models.kept import MAXIMUM_BIAS, SEEDS, Kept, Ratio, endless_gaps
 from gwa.models.knots import Knots
 from gwa.models.work import Submitted, stretch
 from gwa.statistics.distributions import Lognormal, Normal
@@ -60,10 +62,35 @@ def log(make_store):
 def test_load_and_arrivals_are_those_of_the_log(log, name):
     kept = Kept.of(models()[name].fit(log), Submitted.of(log))
 
-    assert kept.load.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.load.error), kept
-    assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.arrivals.error), kept
-    assert max(kept.load.error, kept.arrivals.error) < 0.04, "else the two lines above say nothing"
-    assert kept.warnings() == []
+    for ratio in (kept.load, kept.arrivals):
+        assert ratio.mean == pytest.approx(1.0, abs=0.03 + 2 * standard_error(ratio)), kept
+        assert standard_error(ratio) < 0.04, "else the line above says nothing"
+    assert kept.warnings() == [] or name == "lublin", "one seed of which is off by a tenth"
+
+
+@given(st.floats(0, 3), st.floats(0, 2), st.floats(0, 2))
+def test_a_noisier_model_is_never_quieter(mean, deviation, more):
+    """thesis-bags made .8 to 1.2 times the load, unwarned: its mean was too uncertain for a warning."""
+    assert Ratio(mean, deviation + more).is_off >= Ratio(mean, deviation).is_off
+    assert Ratio(mean, 0.0).is_off == (abs(mean - 1) > MAXIMUM_BIAS)
+
+
+def test_a_spread_is_warned_of_whatever_the_mean():
+    by_seed = np.array([1.205, 0.815, 0.870, 0.907])
+    ratio = Ratio.of(by_seed)
+
+    assert ratio.mean == pytest.approx(by_seed.mean())
+    assert ratio.deviation == pytest.approx(np.sqrt(((by_seed - by_seed.mean()) ** 2).sum() / 3))
+    assert ratio.is_off
+    assert Ratio.of(by_seed - by_seed.mean() + 1).is_off
+    assert not Ratio(1.0, 0.05).is_off
+    (sentence,) = Kept(ratio, Ratio(1.0, 0.01)).warnings()
+    assert sentence.startswith("load: this model generates 0.95 times the busy processors of the log")
+    assert sentence.endswith("; one seed differs from that by 0.17 (standard deviation)")
+
+
+def standard_error(ratio):
+    return ratio.deviation / np.sqrt(SEEDS)
 
 
 @pytest.mark.parametrize("name", [*KEEPERS, "dacosta", "mbc-ls-printed"])
@@ -80,7 +107,7 @@ def test_jobs_that_never_ran_do_not_arrive(make_store, name):
 def test_who_cannot_keep_the_load_says_so(log):
     kept = Kept.of(models()["dacosta"].fit(log), Submitted.of(log))
 
-    assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.arrivals.error)
+    assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * standard_error(kept.arrivals))
     assert len(kept.warnings()) == 1
     assert kept.warnings()[0].startswith("load: this model generates 0.")
 
@@ -136,8 +163,8 @@ def test_lublins_gaps_are_cut_as_in_the_authors_program(make_store):
     assert gap.distribution.values()["scale"] > 1, "what the test is about"
     assert gap.high == MAXIMUM_GAP
     assert replace(gap, high=None).mean() == np.inf
-    assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.arrivals.error)
-    assert kept.arrivals.error < 0.06
+    assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * standard_error(kept.arrivals))
+    assert standard_error(kept.arrivals) < 0.06
 
 
 @pytest.mark.parametrize(
@@ -254,4 +281,4 @@ def test_users_who_come_and_go_have_the_jobs_of_the_whole_log(make_store):
     )
     kept = Kept.of(models()["thesis-explicit"].fit(store), Submitted.of(store))
 
-    assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * kept.arrivals.error)
+    assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * standard_error(kept.arrivals))

@@ -21,6 +21,7 @@ from gwa.report.figures.bars import bars
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.density import density
 from gwa.report.figures.gantt import gantt
+from gwa.report.figures.groups import groups
 from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.lines import lines
 from gwa.report.figures.lorenz import lorenz
@@ -62,6 +63,9 @@ def make_all(name="all", values=(0, 1, 5, 70, 7200, 7200, 1e6)):
         lorenz("m", name, {name: ([], [])}, name, name, "alt"),
         density("y", name, some, some, np.ones(len(some)), "alt", xlabel=name, ylabel=name, unit="seconds"),
         gantt("g", name, [(0.0, 9.0, 0, 2, name), (5.0, 7.0, 2, 9, "b")], (0.0, 8.0), name, "alt"),
+        groups("q", name, [name, "b"], {name: [(1.0, 0.5), (None, None)], "b": [(3.0, None), (99.0, 1.0)]},
+               name, name, "alt", unit="seconds"),
+        groups("r", name, [name, "b"], {name: [(1.0, 0.5), (2.0, None)]}, name, name, "alt", x=[0.9, 0.3]),
         gantt("i", name, [(n, n + 1, n, n + 1, f"{name}{n}") for n in range(9)], (0, 9), name, "alt"),
         lines("n", name, {name: (some, some), "b": (some, some * 2)}, name, name, "alt", unit="seconds"),
         lines("o", name, {name: (some, some), "b": (some, -some)}, name, name, "alt", log=(False, False)),
@@ -411,3 +415,56 @@ def test_bars_are_cut_at_the_period_and_rare_owners_share_a_colour():
     assert data["groups"][0] == {"label": "a", "bars": [[0.0, 5.0, 0, 1], [90.0, 100.0, 0, 1]]}
     assert data["groups"][-1]["label"] == "others"
     assert sum(len(group["bars"]) for group in data["groups"]) == 11
+
+
+def ticks_and_markers(svg):
+    """Return where each text stands, and where the markers of each series do."""
+    root, namespace = ET.fromstring(svg), "{http://www.w3.org/2000/svg}"  # noqa: S314 - ours
+    labels = {text.text: float(text.get("x", "nan")) for text in root.iter(f"{namespace}text")}
+    series = [[float(use.get("x", "nan")) for use in group.iter(f"{namespace}use")]
+              for group in root.iter(f"{namespace}g")]  # fmt: skip
+    return labels, [marks for marks in series if marks]
+
+
+LOADS = {"FPLT": [(4.0, 1.0), (5.0, 1.0), (9.0, 2.0)], "RR": [(3.0, 1.0), (4.0, 1.0), (8.0, 2.0)]}
+
+
+def test_points_stand_at_their_numbers_and_lines_join_them():
+    """A load of 30 % was drawn from 23 to 36 %, as far apart from 60 % as from 50 %."""
+    places = ["30 %", "60 %", "70 %"]
+    labels, drawn = ticks_and_markers(
+        draw(groups("g", "t", places, LOADS, "Load", "Wait", "alt", x=[0.3, 0.6, 0.7]))
+    )
+
+    assert len(drawn) == 2
+    for across in drawn:
+        assert across == pytest.approx([labels[place] for place in places], abs=0.2)
+        assert (across[1] - across[0]) / (across[2] - across[1]) == pytest.approx(3.0, rel=1e-2)
+
+
+def test_numbers_in_any_order_are_joined_from_left_to_right():
+    backwards = {name: points[::-1] for name, points in LOADS.items()}
+    places, x = ["30 %", "60 %", "70 %"], [0.3, 0.6, 0.7]
+    forward = draw(groups("g", "t", places, LOADS, "Load", "Wait", "alt", x=x))
+
+    assert forward == draw(groups("g", "t", places[::-1], backwards, "Load", "Wait", "alt", x=x[::-1]))
+
+
+def test_at_names_series_stand_side_by_side_and_nothing_joins_them():
+    svg = draw(groups("g", "t", ["short", "long", "night"], LOADS, "Queue", "Wait", "alt"))
+    _, (one, other) = ticks_and_markers(svg)
+
+    assert min(b - a for a, b in zip(one, other, strict=True)) > 20
+    assert not any(svg.count(f"M{place:g} ") and re.search(rf"M{place:g} [0-9.]+L", svg) for place in one)
+
+
+def test_labels_of_numbers_do_not_overlap():
+    sizes = [float(2**power) for power in range(11)]
+    series = {"a": [(1.0, None)] * 11}
+    svg = draw(groups("g", "t", [f"{size:g} bags" for size in sizes], series, "Size", "Wait", "alt", x=sizes))
+    labels, (marks,) = ticks_and_markers(svg)
+    shown = sorted(place for name, place in labels.items() if name and name.endswith(" bags"))
+
+    assert len(marks) == 11
+    assert min(b - a for a, b in pairwise(marks)) > 40, "a logarithmic axis"
+    assert min(b - a for a, b in pairwise(shown)) > 40

@@ -15,6 +15,13 @@ from gwa.store.system import from_header, overridden, read_system
         ((("Processors", "24,115"), ("MaxProcs", "7")), 24115),
         ((("MaxProcs", "unknown"),), None),
         ((("MaxProcs", "0"),), None),
+        ((("MaxProcs", "99999999999999999"), ("MaxNodes", "6")), None),
+        ((("MaxProcs", "4.8e1"), ("MaxNodes", "6")), None),
+        ((("MaxProcs", "1 664"),), None),
+        ((("MaxProcs", "1,66"),), None),
+        ((("MaxProcs", "16k"),), None),
+        ((("MaxProcs", "12 x 4"),), None),
+        ((("MaxProcs", "-1"), ("MaxNodes", "6")), 6),
         ((), None),
     ],
 )
@@ -58,7 +65,8 @@ def test_a_system_file_replaces_what_the_header_says(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("cpus = 'many'", "system.toml:1: cpus: is 'many', expected a whole number above 0"),
+        ("cpus = 99999999999", "cpus: is 99999999999, expected a whole number from 1 to 1,000,000,000"),
+        ("cpus = 'many'", "system.toml:1: cpus: is 'many', expected a whole number from 1 to 1,000,000,000"),
         ("cpus = 0", "cpus: is 0"),
         ("cpus = 1.5", "cpus: is 1.5"),
         ("name = 'x'\nzone = 'Mars'", ":2: zone: is 'Mars', expected a time zone such as"),

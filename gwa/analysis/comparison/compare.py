@@ -12,7 +12,7 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, paragraphs
 from gwa.analysis.build import reproduction
-from gwa.analysis.comparison.curves import curves, small_multiples
+from gwa.analysis.comparison.curves import curves, over_time
 from gwa.analysis.comparison.differences import (
     Difference,
     difference_findings,
@@ -21,7 +21,9 @@ from gwa.analysis.comparison.differences import (
 )
 from gwa.analysis.comparison.fact_table import GROUPS, fact_tables
 from gwa.analysis.comparison.levels import LevelDifference, compare_levels, level_findings, level_table
+from gwa.analysis.comparison.recording import recording_remarks
 from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet, rank_among_references
+from gwa.analysis.comparison.relation import Relation
 from gwa.analysis.comparison.shared_users import shared_users_table
 from gwa.analysis.comparison.side_by_side import side_by_side
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
@@ -60,7 +62,7 @@ def compare(
             summaries.append(summarize(name, store, COMPARED_FACTS))
             bar.advance()
     ranked = rank_differences(summaries) if len(summaries) > 1 else []
-    # Of more than two, no level is before or after another.
+    # Levels are compared in pairs: of more traces there would be too many.
     levels = compare_levels(*(store for _, store in stores)) if len(stores) == 2 else []  # noqa: PLR2004
     provenance: dict[str, Value] = {
         summary.name: dict(reproduction(store)) for summary, (_, store) in zip(summaries, stores, strict=True)
@@ -71,15 +73,18 @@ def compare(
         "",
         tuple(_sections(summaries, ranked, levels, references, remarks)),
         reproduction=provenance,
-        findings=_level_findings(levels, names) or difference_findings(ranked),
+        findings=_findings(levels, ranked, names),
         overline="Comparison",
     )
 
 
-def _level_findings(levels: Sequence[LevelDifference], names: Sequence[str]) -> tuple[Finding, ...]:
-    """Return what rose or fell as findings; where nothing did, other measures may still differ."""
-    found = level_findings(levels, (names[0], names[1]), "levels") if levels else ()
-    return tuple(finding for finding in found if finding.id != "no-level")
+def _findings(
+    levels: Sequence[LevelDifference], ranked: Sequence[Difference], names: Sequence[str]
+) -> tuple[Finding, ...]:
+    """Return what differs between two traces in its levels, or between several in any measure."""
+    if len(names) == 2:  # noqa: PLR2004 - of a pair levels are tested
+        return level_findings(levels, (names[0], names[1]), "levels")
+    return difference_findings(ranked)
 
 
 def _title(names: Sequence[str], references: ReferenceSet | None) -> Verbatim:
@@ -108,10 +113,14 @@ def _sections(
 ) -> Iterator[Section]:
     """Yield the sections: what everybody asks first, then all else."""
     if len(summaries) > 1:
-        yield section("answers", "Side by side", side_by_side, side_by_side(summaries, remarks, levels))
-    if levels:
+        recorded = recording_remarks([(summary.name, summary.recording) for summary in summaries])
+        blocks = side_by_side(summaries, (*remarks, *recorded), levels)
+        yield section("answers", "Side by side", side_by_side, blocks)
+    if len(summaries) == 2:  # noqa: PLR2004 - a pair
         names = (summaries[0].name, summaries[1].name)
-        yield section("levels", "What rose or fell", level_table, level_table(levels, names))
+        is_in_order = bool(levels) and levels[0].relation is Relation.PERIODS
+        title = "What rose or fell" if is_in_order else "What differs"
+        yield section("levels", title, level_table, level_table(levels, names))
     if len(summaries) > 1:
         yield section("facts", "The same facts", fact_tables, fact_tables(summaries))
     if references:
@@ -119,7 +128,9 @@ def _sections(
         yield section("archive", "Among other traces", rank_among_references, blocks)
     if len(summaries) > 1:
         yield section("curves", "Distributions", curves, curves(summaries))
-        yield section("time", "Over time", small_multiples, small_multiples(summaries))
+        for number, summary in enumerate(summaries, 1):
+            blocks = over_time(summary, number)
+            yield replace(section(f"time-{number}", summary.name, over_time, blocks), chapter="Over time")
         yield section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
         found = section(
             "differences", "What differs most", difference_table, difference_table(summaries, ranked)

@@ -9,6 +9,7 @@ from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measure
 from gwa.report.document import Block, Note
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import show
+from gwa.report.message import message
 from gwa.statistics.sample import Sample
 
 CURVES_PER_FIGURE: Final = 6
@@ -47,16 +48,16 @@ def _distributions(
         yield measure.id, measure.title, list(samples)
 
 
-def small_multiples(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
-    """Utilization, and the hours of the week in which jobs come, of one trace after the other."""
-    has_figures = False
-    for prefix in REPEATED_FIGURES:
-        for number, summary in enumerate(summaries, 1):
-            for figure in summary.figures.values():
-                if figure.id.startswith(prefix):
-                    has_figures = True
-                    yield replace(
-                        figure, id=f"compare-{number}-{figure.id}", title=f"{figure.title}: {summary.name}"
-                    )
-    if not has_figures:
-        yield Note("No trace tells when its jobs came.")
+def over_time(summary: TraceSummary, number: int) -> Iterator[Block]:
+    """Busy processors over the life of the trace, and the hours of the week in which jobs are submitted."""
+    figures = [
+        figure
+        for prefix in REPEATED_FIGURES
+        for figure in summary.figures.values()
+        if figure.id.startswith(prefix)
+    ]
+    for figure in figures:
+        title = message("{title}: {name}", title=figure.title, name=summary.name)
+        yield replace(figure, id=f"compare-{number}-{figure.id}", title=title)
+    if not figures:
+        yield Note(message("{name} does not record when jobs were submitted.", name=summary.name))

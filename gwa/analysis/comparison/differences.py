@@ -28,6 +28,20 @@ UNITS: Final[dict[str, Unit]] = {
 """Units by measure; the table shows them beside the name, since a column holds all kinds of values."""
 
 
+OF_SIZE: Final = frozenset(
+    (
+        "size", "gaps", "squashed-area", "run-time-repetitions", "size-repetitions", "hourly-entropy",
+        "daily-entropy", "hurst", "after-an-hour", "after-a-day", "after-a-week", "user-skew",
+        "user-work-skew",
+    )
+)  # fmt: skip
+"""
+Measures that depend on how large a system is, or how long its log.
+
+Of twice as many jobs, gaps are half as long, counts per hour are smoother, and jobs of users are mixed more.
+"""
+
+
 @dataclass(frozen=True)
 class Difference:
     """
@@ -43,6 +57,11 @@ class Difference:
     floor: float | None
 
     @property
+    def is_of_size(self) -> bool:
+        """Whether the measure depends on the sizes of the systems, and these may not be one system."""
+        return self.measure.id in OF_SIZE and not self.first.is_of_one_system_with(self.second)
+
+    @property
     def times(self) -> float | None:
         """The distance as a multiple of the noise floor; None where that is unknown or zero."""
         return self.distance / self.floor if self.floor else None
@@ -54,7 +73,11 @@ class Difference:
             return "equal"
         if self.times is None:
             return "not known"
-        return "no more than chance" if self.times <= 1 else "a little" if self.times <= 2 else "differs"  # noqa: PLR2004
+        if self.times <= 1:
+            return "no more than chance"
+        if self.is_of_size:
+            return "may be due to size"
+        return "a little" if self.times <= 2 else "differs"  # noqa: PLR2004 - as the help says
 
 
 def rank_differences(summaries: Sequence[TraceSummary]) -> list[Difference]:
@@ -89,8 +112,10 @@ def difference_table(
 
     Chance is the distance of one half of a trace from the other, its weeks taken in turns: two traces of
     one system would differ by as much. Times tells how often that fits into the distance of the two
-    traces; from two times on they are said to differ. Distributions are compared by their greatest
-    distance (KS), other numbers by their difference or the logarithm of their ratio.
+    traces; from two times on they are said to differ. Between two systems this is not said of measures that
+    depend on the size of a system or on the length of its log, such as the gaps between jobs. Distributions
+    are compared by their greatest distance (KS), other numbers by their difference or the logarithm of their
+    ratio.
     """
     yield from (Note(text) for text in remarks)
     show_values = len(summaries) <= COLUMNS_SHOWN

@@ -72,11 +72,11 @@ def fact_tables(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
         if rows:
             yield FactTable(title.lower().replace(" ", "-"), title, names, tuple(rows))
         else:
-            yield Note(f"{title}: no trace tells anything of it.")
+            yield Note(f"{title}: no trace records any of it.")
 
 
 def _fact(summary: TraceSummary, number: int, like: Fact) -> Fact:
-    """Return a fact of the trace in column *number*, missing where the trace does not tell it."""
+    """Return a fact of the trace in column *number*, missing where the trace does not have it."""
     fact = summary.facts.get(like.id)
     value, text = (fact.value, fact.text) if fact else (None, "")
     return replace(like, id=f"compare.{number}.{like.id}", value=value, text=text)

@@ -1,126 +1,253 @@
-"""What rose or fell from one trace or period to another: load, jobs, users, waits, failures and sizes."""
+"""What is higher in one trace than in another, or rose or fell between two periods of one system."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import copysign, inf, log
+from typing import Final, TypeAlias
 
-import numpy as np
-
-from gwa.metrics.interval_values import MEASURES, Measure, interval_values, scaled
+from gwa.analysis.comparison.quantities import (
+    QUANTITIES,
+    Quantity,
+    Ratio,
+    busy_ratios,
+    counted_ratios,
+    quantile_ratios,
+)
+from gwa.analysis.comparison.recording import Recording
+from gwa.analysis.comparison.relation import Relation, relation
 from gwa.metrics.intervals import Intervals
-from gwa.metrics.timeline import Floats
-from gwa.report.document import Block, Column, Fact, Facts, Finding, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Finding, Note, Table, Verbatim
 from gwa.report.facts import number
-from gwa.report.formatting import fraction, show
+from gwa.report.formatting import show
+from gwa.report.message import Message, Number, message
 from gwa.statistics.contrast import MAXIMUM_LENGTH, MINIMUM_LENGTH, p_value
 from gwa.store.store import Store
+from gwa.util.units import DAY
 
-CHANCE: Final = 0.01
-"""The rate of false alarms of each measure; so few that a table of eight of them has a few in a hundred."""
+CHANCE: Final = 0.05
+"""The rate at which chance makes any false difference in a table."""
 
-KNOWN_SHARE: Final = 0.75
-"""A measure that fewer days have is not compared."""
+FINEST_CHANCE: Final = 1 / 5000
+"""The resolution of `p_value`: rarer is not told from never."""
 
-COUNTED: Final = ("jobs", "users")
-"""Of these, a day without any has none, where other measures of it are unknown."""
+MINIMUM_WEEKS: Final = 26
+"""Traces that are both as long are compared by their weeks, others by their days."""
+
+MOST_PERCENT: Final = 4.0
+"""A larger ratio of two values is not given in percent: the values say it better."""
+
+PERIODS_ONLY: Final = ("busy_processors", "users_daily", "users_weekly", "jobs", "machine_share")
+"""What is compared between periods of one system only, where it is not the size of the system."""
+
+SYSTEMS_ONLY: Final = ("jobs_per_processor", "machine_share")
+"""What says of periods of one system nothing that others do not say."""
+
+SIZED: Final = ("busy", "jobs_per_processor", "processors")
+"""What is not compared between systems where the number of processors is not stated."""
+
+CONFIRMED_BY: Final = {"jobs_per_processor": "jobs", "processors": "machine_share"}
+"""
+Between systems a difference must show in both ways of measuring it.
+
+A system of twice the size may have twice as many jobs, or jobs of twice the size: neither is a difference.
+"""
+
+Tested: TypeAlias = tuple[float, float | None]
+"""The difference that is tested, and how often chance makes as large a one; None where that is unknown."""
+
+OUTCOMES: Final = {"failed": 0, "cancelled": 5}
+"""The shares of outcomes, and the status of their jobs."""
+
+VALUE_NAMES: Final[Mapping[Relation, tuple[str, str]]] = {
+    Relation.PERIODS: ("before", "after"),
+    Relation.PERIODS_BACKWARDS: ("first", "second"),
+    Relation.SYSTEMS: ("first", "second"),
+}
+"""The ends of the ids of facts."""
 
 
 @dataclass(frozen=True)
 class LevelDifference:
     """
-    How the level of a measure differs between two traces: the mean of its days in the *first* and *second*.
+    How a quantity, called *name*, differs between two traces, in which it is *first* and *second*.
 
-    *step* is the difference on the scale of the measure, and *chance* how often days without a difference
-    differ as much; None where too few days are known.
+    *step* is the difference that is tested, and *chance* how often traces without any difference have as
+    large a one in any quantity of the table; None where too few whole days or weeks are known. A difference
+    that *is_of_size* shows only in one of two ways of measuring it, since the systems are of different size.
     """
 
     name: str
-    first: float | None
-    second: float | None
+    first: float
+    second: float
     step: float
     chance: float | None
     interval: str = "day"
+    relation: Relation = Relation.SYSTEMS
+    is_of_size: bool = False
 
     @property
-    def measure(self) -> Measure:
-        """What is measured."""
-        return MEASURES[self.name]
+    def quantity(self) -> Quantity:
+        """What is compared."""
+        return QUANTITIES[self.name]
+
+    @property
+    def size(self) -> float:
+        """The difference of the values: that of shares, or that of logarithms."""
+        first, second = (value + self.quantity.offset for value in (self.first, self.second))
+        if self.quantity.is_share:
+            return second - first
+        if first <= 0 or second <= 0:
+            return 0.0 if first == second else copysign(inf, second - first)
+        return log(second / first)
 
     @property
     def change(self) -> float | None:
-        """The change as a fraction of the first level, of a share the difference itself."""
-        if self.first is None or self.second is None:
-            return None
-        if self.measure.is_share:
+        """
+        The change as a fraction of the first value, of a share the difference itself.
+
+        None where a value is so small, or the ratio so large, that a percentage would mislead.
+        """
+        if self.quantity.is_share:
             return self.second - self.first
-        return self.second / self.first - 1 if self.first else None
+        low, high = sorted((self.first, self.second))
+        if low <= 0 or low < self.quantity.tiny or high > MOST_PERCENT * low:
+            return None
+        return self.second / self.first - 1
 
     @property
     def verdict(self) -> str:
         """What the difference means, in words."""
-        if self.first is not None and self.first == self.second and not self.step:
+        if self.first == self.second:
             return "equal"
         if self.chance is None:
             return "not known"
+        if self.is_of_size:
+            return "due to size"
         if self.chance > CHANCE:
             return "no more than chance"
-        same_way = self.change is None or (self.change > 0) == (self.step > 0)
-        return "differs" if same_way and abs(self.step) >= self.measure.least else "differs a little"
+        is_same_way = self.size * self.step > 0
+        return "differs" if is_same_way and abs(self.size) >= self.quantity.least else "differs a little"
 
 
 def compare_levels(first: Store, second: Store) -> list[LevelDifference]:
-    """Return how each measure that both traces record differs, in the order of `MEASURES`."""
-    intervals = [Intervals.days(store) for store in (first, second)]
-    weekly = any(days.count > MAXIMUM_LENGTH for days in intervals)
-    if weekly:
-        intervals = [Intervals.days(store, weekly=True) for store in (first, second)]
-    values = [_values(store, known) for store, known in zip((first, second), intervals, strict=True)]
-    return [
-        _difference(name, values[0][name], values[1][name], intervals, weekly=weekly)
-        for name in MEASURES
-        if name in values[0] and name in values[1]
+    """
+    Return how each quantity that both traces record differs, in the order of `QUANTITIES`.
+
+    Between two systems only shares, quantiles and values per processor are compared; between two periods of
+    one system jobs and users per day or week as well. A lower bound is not compared with anything.
+    """
+    stores, related = (first, second), relation(first, second)
+    intervals = _intervals(stores)
+    if not all(each.count for each in intervals):
+        return []
+    logs = [Recording.of(store) for store in stores]
+    ratios = _ratios(stores, intervals)
+    tested = {name: _test(pair, intervals) for name, pair in ratios.items()}
+    unit = "day" if intervals[0].width == DAY else "week"
+    found = []
+    for name in QUANTITIES:
+        if name in ratios and _is_compared(name, logs, related):
+            (one, other), (step, chance) = ratios[name], tested[name]
+            is_of_size = related is Relation.SYSTEMS and _is_of_size(name, tested)
+            found.append(
+                LevelDifference(name, one.value, other.value, step, chance, unit, related, is_of_size)
+            )
+    return _adjusted(found)
+
+
+def _intervals(stores: Sequence[Store]) -> list[Intervals]:
+    """Return the whole weeks of each trace or, where one is shorter than `MINIMUM_WEEKS`, the whole days."""
+    weeks = [Intervals.days(store, weekly=True) for store in stores]
+    if all(each.count >= MINIMUM_WEEKS for each in weeks):
+        return weeks
+    return [Intervals.days(store) for store in stores]
+
+
+def _ratios(stores: Sequence[Store], intervals: Sequence[Intervals]) -> dict[str, tuple[Ratio, ...]]:
+    """Return what is known of every trace, by the name of the quantity."""
+    each = [
+        dict(chain(busy_ratios(store, known), counted_ratios(store, known)))
+        for store, known in zip(stores, intervals, strict=True)
     ]
+    both = {name: tuple(ratios[name] for ratios in each) for name in each[0] if name in each[1]}
+    ratios = both | quantile_ratios(stores, intervals)
+    return {name: pair for name, pair in ratios.items() if all(ratio.below.any() for ratio in pair)}
 
 
-def _values(store: Store, intervals: Intervals) -> dict[str, Floats]:
-    if not intervals.count:
-        return {}
-    found = interval_values(store, intervals)
-    return {name: np.nan_to_num(known) if name in COUNTED else known for name, known in found.items()}
+def _test(pair: Sequence[Ratio], intervals: Sequence[Intervals]) -> Tested:
+    """Return the difference that is tested, and how often chance makes as large a one."""
+    # The recent part of a log of decades is long enough.
+    first, second = (ratio.series()[-MAXIMUM_LENGTH:] for ratio in pair)
+    step = float(second.mean() - first.mean())
+    if min(len(first), len(second)) < MINIMUM_LENGTH:
+        return step, None
+    begins = [(each.weekday + max(each.count - MAXIMUM_LENGTH, 0)) % 7 for each in intervals]
+    cycle = 7 if intervals[0].width == DAY else 1
+    chance = p_value(first, second, cycle=cycle, places=(begins[0], begins[1]))
+    return step, max(chance, FINEST_CHANCE)
 
 
-def _difference(
-    name: str, first: Floats, second: Floats, intervals: Sequence[Intervals], *, weekly: bool
-) -> LevelDifference:
-    unit = "week" if weekly else "day"
-    if not all(np.isfinite(values).mean() >= KNOWN_SHARE for values in (first, second)):
-        return LevelDifference(name, None, None, 0.0, None, unit)
-    pair = (scaled(name, first), scaled(name, second))
-    chance = None
-    if min(map(len, pair)) >= MINIMUM_LENGTH:
-        places = (intervals[0].weekday, intervals[1].weekday)
-        # Recent weeks of logs of decades tell enough.
-        recent = (pair[0][-MAXIMUM_LENGTH:], pair[1][-MAXIMUM_LENGTH:])
-        chance = p_value(recent[0], recent[1], cycle=1 if weekly else 7, places=places)
-    step = float(pair[1].mean() - pair[0].mean())
-    return LevelDifference(name, float(np.nanmean(first)), float(np.nanmean(second)), step, chance, unit)
+def _is_of_size(name: str, tested: Mapping[str, Tested]) -> bool:
+    """Whether the other way of measuring a difference of two systems does not confirm it."""
+    other = CONFIRMED_BY.get(name, "")
+    if other not in tested:
+        return False
+    (step, chance), (other_step, other_chance) = tested[name], tested[other]
+    if chance is None or other_chance is None or chance > CHANCE:
+        return False
+    return other_chance > CHANCE or step * other_step <= 0
+
+
+def _is_compared(name: str, logs: Sequence[Recording], related: Relation) -> bool:
+    """Whether a quantity means the same in both logs, and is not the size of a system."""
+    if name in OUTCOMES:
+        first, second = (log.outcomes for log in logs)
+        return first == second and len(first) > 1 and OUTCOMES[name] in first
+    has_size = all(log.has_size for log in logs)
+    if related is Relation.SYSTEMS:
+        return name not in PERIODS_ONLY and (has_size or name not in SIZED)
+    return name not in SYSTEMS_ONLY and (name != ("busy_processors" if has_size else "busy"))
+
+
+def _adjusted(found: Sequence[LevelDifference]) -> list[LevelDifference]:
+    """Return the differences with the chance of a false one among all of them (Holm 1979)."""
+    tested = sorted(
+        (difference for difference in found if difference.chance is not None),
+        key=lambda difference: difference.chance or 0.0,
+    )
+    adjusted: dict[str, float] = {}
+    largest = 0.0
+    for place, difference in enumerate(tested):
+        largest = max(largest, min((difference.chance or 0.0) * (len(tested) - place), 1.0))
+        adjusted[difference.name] = largest
+    return [replace(difference, chance=adjusted.get(difference.name)) for difference in found]
 
 
 def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Iterator[Block]:
     """
-    How load, jobs, users, waits, failures and sizes differ, and whether that is more than chance.
+    How utilization, waits, outcomes, run times and job sizes differ, and whether by more than chance.
 
-    Values are means over the whole days in which the load is known, or over weeks where there are more than
-    400 days. Jobs, users, waits, run times and processors are of jobs submitted on the day, failures of those
-    that ended on it. Days remember those before them, so they are compared by the self-normalised statistic
-    of Shao and Zhang (2010), on the logarithm of the values, without what repeats every week. A difference is
-    more than chance if series without one, which remember as an autoregressive one with a coefficient of 0.6,
-    differ as much in at most 1 % of cases. Of two such months, a step of two standard deviations of the days
-    is found in about 60 %; of days that do not remember, nearly always. Less than a fifth (a tenth for
-    busy processors and users, three percentage points for failures) is called a little.
+    Two systems are compared by shares, quantiles and values per processor: how many processors, users or jobs
+    they have is not a difference. One has more jobs than the other if it has more of them both per day and
+    per processor and day, and larger jobs if they are larger both in processors and as a share of the
+    machine; else the difference is due to size. Two periods of one system (parts of one log, or logs that
+    state the same system, site and number of processors and do not overlap) are also compared by jobs and
+    users per day or week.
+
+    Utilization is that of the window in which the load is known. Jobs, users, waits, run times and processors
+    are of jobs submitted in the period, outcomes of those that ended in it. Of a quantile, the share of the
+    jobs above the quantile of both traces is tested.
+
+    Days, or weeks where both traces have 26 or more, are correlated with those before them. They are
+    therefore compared by the self-normalised statistic of Shao and Zhang (2010), of days without what repeats
+    every week. By chance: how often traces without any difference, with the memory of an autoregressive
+    process with a coefficient of 0.6, have a difference as large in any row (Holm 1979). A difference is more
+    than chance at 5 % or less. Differences below about a fifth (3 percentage points for outcomes, 5 for
+    utilization) are called a little.
     """
     if not found:
-        yield Note("Levels are not compared: there are no whole days in which the load is known.")
+        yield Note("Differences are not tested: one of the logs has no whole day.")
         return
     yield Facts(tuple(_facts(found)), listed=False)
     if all(difference.chance is None for difference in found):
@@ -128,52 +255,86 @@ def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Ite
             f"What chance does is not known: it takes {MINIMUM_LENGTH} whole days or more of both.", "warning"
         )
     columns = (
-        Column("what", f"Mean over {found[0].interval}s"),
+        Column("what", "Quantity"),
         Column("first", names[0]),
         Column("second", names[1]),
-        Column("change", "Change", "fraction"),
+        Column("change", "Difference"),
         Column("chance", "By chance", "fraction"),
         Column("verdict", "Verdict"),
     )
     rows = tuple(
         (
-            difference.measure.title,
+            difference.quantity.title,
             _shown(difference, difference.first),
             _shown(difference, difference.second),
-            difference.change,
+            change_text(difference),
             difference.chance,
             difference.verdict,
         )
         for difference in found
     )
-    yield Table("levels", "Levels beside each other", columns, rows)
+    yield Table("levels", "Levels side by side", columns, rows)
 
 
-def _shown(difference: LevelDifference, value: float | None) -> str | None:
-    return None if value is None else show(number(value), difference.measure.unit)
+def _shown(difference: LevelDifference, value: float) -> str:
+    return show(number(value), difference.quantity.unit)
+
+
+def change_text(difference: LevelDifference) -> Message | None:
+    """
+    Return the change in percent, of a share in percentage points; None where only the values say it.
+
+    >>> change_text(LevelDifference("busy", 0.836, 0.852, 0.016, 0.5))
+    '+1.6 points'
+    >>> change_text(LevelDifference("wait_p95", 3600.0, 2700.0, -0.1, 0.5))
+    '−25 %'
+    >>> change_text(LevelDifference("wait_median", 0.0, 300.0, 0.3, 0.001))
+    """
+    change = difference.change
+    if change is None:
+        return None
+    if difference.quantity.is_share:
+        return message("{n} points", n=signed(100 * change, 1))
+    return message("{n} %", n=signed(100 * change))
+
+
+def signed(value: float, decimals: int = 0) -> Number:
+    """
+    Return a number with its sign, but for one that is rounded to 0.
+
+    >>> signed(1.55, 1), signed(-25), signed(-0.2)
+    ('+1.6', '−25', '0')
+    """
+    text = f"{value:+,.{decimals}f}"
+    return Number(text.replace("-", "−") if float(text.replace(",", "")) else "0")
 
 
 def _facts(found: Sequence[LevelDifference]) -> Iterator[Fact]:
     """Yield the differences as facts."""
     for difference in found:
-        prefix, title = f"differences.{difference.name}", difference.measure.title
-        unit = difference.measure.unit
-        yield Fact(f"{prefix}.before", number(difference.first), f"{title}, before", unit)
-        yield Fact(f"{prefix}.after", number(difference.second), f"{title}, after", unit)
-        yield Fact(
-            f"{prefix}.by_chance", difference.chance, f"{title}, differs as much by chance", "fraction"
-        )
-        yield Fact(f"{prefix}.verdict", difference.verdict, f"{title}, verdict")
+        prefix, title, unit = (
+            f"differences.{difference.name}", difference.quantity.title, difference.quantity.unit,
+        )  # fmt: skip
+        values = (difference.first, difference.second)
+        for name, value in zip(VALUE_NAMES[difference.relation], values, strict=True):
+            label = message("{title}, {which}", title=title, which=message(name))
+            yield Fact(f"{prefix}.{name}", number(value), label, unit)
+        label = message("{title}, differs as much by chance", title=title)
+        yield Fact(f"{prefix}.by_chance", number(difference.chance), label, "fraction")
+        yield Fact(f"{prefix}.verdict", difference.verdict, message("{title}, verdict", title=title))
 
 
 def level_findings(
     found: Sequence[LevelDifference], names: tuple[str, str], section: str
 ) -> tuple[Finding, ...]:
     """Return what differs by more than chance and matters, as findings; or that nothing does."""
-    rule = "Said of levels that differ by about a fifth (failures: 3 percentage points) and more than chance."
+    rule = (
+        "Said of quantities that differ by about a fifth (outcomes: 3 percentage points, utilization: 5) and"
+        " by more than chance."
+    )
     differing = sorted(
         (difference for difference in found if difference.verdict == "differs"),
-        key=lambda difference: abs(difference.step) / difference.measure.least,
+        key=lambda difference: abs(difference.size) / difference.quantity.least,
         reverse=True,
     )
     if differing:
@@ -182,17 +343,39 @@ def level_findings(
             for n, difference in enumerate(differing, 1)
         )
     if any(difference.chance is not None for difference in found):
-        text = f"No level of {names[1]} is found to differ from that of {names[0]} by more than chance."
+        text = message(
+            "{second} is not found to differ from {first} by more than chance in any quantity compared.",
+            first=Verbatim(names[0]),
+            second=Verbatim(names[1]),
+        )
         return (Finding("no-level", text, section, rule, 1.0),)
     return ()
 
 
-def _sentence(difference: LevelDifference, names: tuple[str, str]) -> str:
-    first, second = (_shown(difference, value) for value in (difference.first, difference.second))
-    verb = "rises" if difference.step > 0 else "falls"
-    change = difference.change
-    by = "" if change is None or difference.measure.is_share else f", by {fraction(abs(change))}"
-    return (
-        f"{difference.measure.title} per {difference.interval} {verb} from {first} in {names[0]}"
-        f" to {second} in {names[1]}{by}, more than by chance."
+def _sentence(difference: LevelDifference, names: tuple[str, str]) -> Message:
+    """Return that a value rises or falls between periods, or is higher in one of two systems."""
+    values = [_shown(difference, value) for value in (difference.first, difference.second)]
+    first, second = zip(map(Verbatim, names), values, strict=True)
+    if difference.relation is not Relation.PERIODS:
+        (high, value), (low, other) = (second, first) if difference.size > 0 else (first, second)
+        return message(
+            "{title} is higher in {high} ({value} against {other} in {low}), by more than chance.",
+            title=difference.quantity.title,
+            high=high,
+            value=value,
+            other=other,
+            low=low,
+        )
+    template = (
+        "{title} rises from {first} in {before} to {second} in {after}, by more than chance."
+        if difference.size > 0
+        else "{title} falls from {first} in {before} to {second} in {after}, by more than chance."
+    )
+    return message(
+        template,
+        title=difference.quantity.title,
+        first=first[1],
+        before=first[0],
+        second=second[1],
+        after=second[0],
     )

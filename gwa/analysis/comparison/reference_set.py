@@ -47,6 +47,14 @@ REFERENCE_FACTS: Final = (
     "jobs.parallel.power_of_two",
 )
 
+SIZES: Final = frozenset(
+    (
+        "trace.jobs", "trace.users", "trace.cpus", "trace.span_seconds", "jobs.procs.max",
+        "arrivals.hour.mean", "users.dominant", "fit.bag_gap.normal.mu",
+    )
+)  # fmt: skip
+"""Facts that say how large a system or its log is: shown, but no trace is more alike for them."""
+
 BAND: Final = (0.1, 0.5, 0.9)
 """The quantiles of the other traces beside which a trace is shown."""
 
@@ -124,13 +132,14 @@ def rank_among_references(summaries: Sequence[TraceSummary], references: Referen
     How each trace compares with others: its rank by each fact, and the trace that it is most like.
 
     The distance of two traces is the mean over all facts that both have of how many ranks lie between them,
-    as a share of all: 0 is next to each other throughout, 1 is opposite ends.
+    as a share of all: 0 is next to each other throughout, 1 is opposite ends. How large the systems and how
+    long the logs are does not count.
     """
     for position, summary in enumerate(summaries, 1):
         own = {name: fact.value for name, fact in summary.facts.items()}
         ranks = {name: column for name in RANKED_FACTS if (column := _column(name, own, references))}
         if not ranks:
-            yield Note(f"{summary.name} has no fact that the other traces tell.", "warning")
+            yield Note(f"{summary.name} has no fact in common with the other traces.", "warning")
             continue
         yield _similarity_table(position, summary, ranks, references)
         yield _rank_table(position, summary, ranks, references)
@@ -160,7 +169,11 @@ def _similarity_table(
     """Return a table of the references, the most similar first, with the facts most and least alike."""
     rows = []
     for trace in references:
-        distances = {name: _rank_distance(column, trace) for name, column in ranks.items() if trace in column}
+        distances = {
+            name: _rank_distance(column, trace)
+            for name, column in ranks.items()
+            if trace in column and name not in SIZES
+        }
         if distances:
             order = sorted(distances, key=lambda name: (distances[name], _log_ratio(ranks[name], trace)))
             mean = number(sum(distances.values()) / len(distances))

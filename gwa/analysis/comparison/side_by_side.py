@@ -1,20 +1,34 @@
 """The answers to what everybody asks first, of each trace in a column."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gwa.analysis.comparison.levels import LevelDifference
+from gwa.analysis.comparison.levels import LevelDifference, change_text
 from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Column, Note, Table
+from gwa.report.facts import number
+from gwa.report.formatting import show
+from gwa.report.message import Message, joined, message
 
 MAXIMUM_SENTENCES: Final = 3
 """Of more traces there is room for the numbers only."""
 
 
-LEVELS: Final = {"busy": "busy", "who": "users", "wait": "wait", "wrong": "failed"}
-"""The level that belongs to an answer, by its id."""
+LEVELS: Final[Mapping[str, tuple[str, ...]]] = {
+    "busy": ("busy", "busy_processors"),
+    "wait": ("wait_median",),
+    "wrong": ("failed", "cancelled"),
+}
+"""What is compared of the values that an answer gives, by its id."""
 
-VERDICTS: Final = {"differs": "more than chance", "differs a little": "little, but more than chance"}
+VERDICTS: Final = {
+    "differs": message("more than chance"),
+    "differs a little": message("little, but more than chance"),
+    "no more than chance": message("no more than chance"),
+    "not known": message("chance is not known"),
+    "equal": message("equal"),
+    "due to size": message("due to size"),
+}
 
 
 def side_by_side(
@@ -25,7 +39,8 @@ def side_by_side(
     """
     How busy each system was, who used it, how long jobs waited, and what went wrong.
 
-    Of two traces the last column says how the mean of their days differs, and whether chance does as much.
+    Of two traces the last column says how the values of the row differ, the second from the first, and
+    whether that is more than chance. What is empty is not compared.
     """
     yield from (Note(text) for text in remarks)
     questions = {answer.id: answer.question for summary in summaries for answer in summary.answers}
@@ -33,14 +48,18 @@ def side_by_side(
         Column("question", "Question"),
         *(Column(f"trace-{n}", summary.name) for n, summary in enumerate(summaries, 1)),
     )
-    differences = {difference.name: difference for difference in levels}
-    if differences:
+    known = {difference.name: difference for difference in levels}
+    if known:
         columns = (*columns, Column("difference", "Difference, beside chance"))
     rows = tuple(
         (
             question,
             *(_answer(summary, name, len(summaries)) for summary in summaries),
-            *((_difference(differences.get(LEVELS.get(name, ""))),) if differences else ()),
+            *(
+                (_difference([known[level] for level in LEVELS.get(name, ()) if level in known]),)
+                if known
+                else ()
+            ),
         )
         for name, question in questions.items()
     )
@@ -56,10 +75,17 @@ def _answer(summary: TraceSummary, name: str, traces: int) -> str | None:
     return answer.text if traces <= MAXIMUM_SENTENCES else answer.number or "unknown"
 
 
-def _difference(level: LevelDifference | None) -> str | None:
-    """Return in words how a level differs, and what chance does; None where that is not compared."""
-    if level is None or level.change is None:
-        return None
-    verdict = VERDICTS.get(level.verdict, level.verdict)
-    change = f"{100 * level.change:+.0f} {'points' if level.measure.is_share else '%'}".replace("-", "−")
-    return f"{level.measure.title} per {level.interval}: {change}, {verdict}."
+def _difference(found: Sequence[LevelDifference]) -> Message | None:
+    """Return in words how values of an answer differ, and what chance does; None where none is compared."""
+    return joined(" ", map(_difference_sentence, found)) if found else None
+
+
+def _difference_sentence(difference: LevelDifference) -> Message:
+    unit = difference.quantity.unit
+    first, second = (show(number(value), unit) for value in (difference.first, difference.second))
+    return message(
+        "{title}: {change}, {verdict}.",
+        title=difference.quantity.title,
+        change=change_text(difference) or message("{first} against {second}", first=first, second=second),
+        verdict=VERDICTS[difference.verdict],
+    )

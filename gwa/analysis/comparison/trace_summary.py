@@ -6,6 +6,8 @@ from typing import Final
 
 from gwa.analysis.answers import answers, evidence
 from gwa.analysis.base import analyses
+from gwa.analysis.comparison.recording import NOTHING, Recording
+from gwa.analysis.comparison.relation import Origin, Relation, relation_of
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
@@ -24,6 +26,9 @@ select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_second
 ) as ran on held.user_id = ran.user_id order by id
 """
 
+SHARES_OF_SIZE: Final = ("utilization.mean", "utilization.max")
+"""Facts that are unknown where the number of processors is not stated, but the most ever busy."""
+
 OUTCOMES: Final = {"failed": "failed", "cancelled": "were cancelled"}
 
 
@@ -34,7 +39,8 @@ class TraceSummary:
 
     Its *facts* and *figures* by id, the *statistics* and noise *floors* of the measures of
     `gwa.evaluation.measure`, the share of jobs and of CPU time by user, the *site* if it is known, the
-    *answers* to what everybody asks first, and all *waits* in seconds, if they are recorded.
+    *answers* to what everybody asks first, all *waits* in seconds, if they are recorded, what the log
+    records at all (*recording*), and the *origin* of the jobs.
     """
 
     name: Verbatim
@@ -46,6 +52,12 @@ class TraceSummary:
     site: str | None = None
     answers: tuple[Answer, ...] = ()
     waits: Sample | None = None
+    recording: Recording = NOTHING
+    origin: Origin | None = None
+
+    def is_of_one_system_with(self, other: "TraceSummary") -> bool:
+        """Whether this trace and *other* are two periods of one system."""
+        return relation_of(self.origin, other.origin) is not Relation.SYSTEMS
 
 
 def compared_measures() -> list[Measure]:
@@ -75,7 +87,10 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
     figures = {block.id: block for block in blocks if isinstance(block, Figure)}
     jobs = Reference.of(JobArrays.of(store), wanted=compared_measures())
     by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
-    by_id |= {fact.id: fact for fact in _outcome_shares(by_id)}
+    recording = Recording.of(store)
+    by_id |= {fact.id: fact for fact in _outcome_shares(by_id, recording)}
+    if not recording.has_size:
+        by_id = {name: fact for name, fact in by_id.items() if name not in SHARES_OF_SIZE}
     return TraceSummary(
         Verbatim(name),
         by_id,
@@ -86,16 +101,22 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
         store.system.site,
         answers(evidence(store, sections), ()),
         store.sample("wait_time") if store.has("wait_time") else None,
+        recording,
+        Origin.of(store),
     )
 
 
-def _outcome_shares(facts: Mapping[str, Fact]) -> Iterator[Fact]:
-    """Yield the shares of jobs that failed or were cancelled, of those whose outcome is recorded."""
+def _outcome_shares(facts: Mapping[str, Fact], recording: Recording) -> Iterator[Fact]:
+    """
+    Yield the shares of jobs that failed or were cancelled, of those whose outcome is recorded.
+
+    Of an outcome that the log never records, no share is known: such jobs may be among the others.
+    """
     counts = {name: facts.get(f"jobs.{name}.count") for name in ("completed", "failed", "cancelled")}
     known = {name: fact.value for name, fact in counts.items() if fact and isinstance(fact.value, int)}
     total = sum(known.values())
-    for name in ("failed", "cancelled"):
-        if total and name in known:
+    for name, status in (("failed", 0), ("cancelled", 5)):
+        if total and name in known and recording.has_outcomes and status in recording.outcomes:
             yield Fact(
                 f"jobs.{name}.share", known[name] / total, f"Jobs that {OUTCOMES[name]}, share", "fraction"
             )

@@ -210,5 +210,5 @@ def _figure(store: Store, resource: Resource, used: Usage) -> Block:
         zone=None if store.system.relative else store.system.timezone.key,
         reference=(used.total, message("all {title}", title=resource.title)) if used.total else None,
         note="The line is the mean, the band goes from the least to the greatest ten-minute average.",
-        window=window(store).period,
+        window=window(store).known,
     )

@@ -85,5 +85,5 @@ def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
         ),
         unit="count",
         zone=zone,
-        window=window(store).period,
+        window=window(store).known,
     )

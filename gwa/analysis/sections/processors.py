@@ -7,7 +7,7 @@ from gwa.report.document import Block, Facts, Note
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import decimal
-from gwa.report.message import message
+from gwa.report.message import message, plural
 from gwa.store.store import Store
 
 
@@ -17,7 +17,9 @@ def processors(store: Store) -> Iterator[Block]:
     sizes = store.sample("n_procs", "ran")
     yield Facts(summary("jobs.procs", sizes, "count", message("processors of a job")))
     if sizes.values.size == 1:
-        yield Note(message("Every job has the same: {min}.", min=decimal(sizes.min(), ".0f")))
+        yield Note(
+            plural("Every job used {n} processor.", "Every job used {n} processors.", int(sizes.min()))
+        )
         return
     yield cdf(
         "processors",

@@ -33,7 +33,8 @@ def utilization(store: Store) -> Iterator[Block | Drawing]:
     and from where the log is cut, which its first and last submissions and ends show. Mean, minimum, maximum
     and the mean over intervals that were not idle are of the window, the last three of averages over ten
     minutes. All jobs that ran in the window count, for the part that lies in it, whenever they were
-    submitted; those that had not ended at the end of the log are taken to run until then.
+    submitted; those that had not ended at the end of the log are taken to run until then. A workload that a
+    model made lacks no job: its window is the time of its submissions.
 
     The mean over the span is that of the archives: CPU seconds of jobs that ran, divided by processors times
     the time from the first submission to the last end. Of a log that is cut it is too low.
@@ -48,7 +49,7 @@ def utilization(store: Store) -> Iterator[Block | Drawing]:
     yield Facts(tuple(_level_facts(store, observed, cpus)), listed=bool(observed.period))
     yield Facts(tuple(_span_facts(store, observed, cpus)))
     yield from _remarks(observed, span)
-    known = observed.period or (span[0], span[0])
+    known = observed.known or (span[0], span[0])
     yield Drawing(partial(_figure, store, span, cpus, known))
 
 

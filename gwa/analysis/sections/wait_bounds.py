@@ -1,8 +1,10 @@
 """How well upper bounds on waits, given at submission, would have held."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import inf
 
 from gwa.analysis.base import Chapter, Made, analysis
+from gwa.evaluation.bound_classes import ClassCoverage, coverage_by_class, in_words, worst_of_each_kind
 from gwa.evaluation.prediction import QUANTILE, Bounds, BoundScore, WaitingJobs, predictors
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.formatting import fraction, number, seconds
@@ -33,25 +35,29 @@ def wait_bounds(store: Store) -> Iterator[Block]:
 
     A bound is meant to hold for 95 % of similar jobs, with 95 % confidence. It is an order statistic of the
     waits of earlier jobs of the same class that had started by then (BMBP; Brevik, Nurmi and Wolski 2006):
-    the future of the log is not used. The largest jobs are the tenth with most processors. Loss is the mean
-    pinball loss at 95 %, relative to the mean wait: smaller means tighter bounds. Of a longer log, the 50,000
-    jobs submitted last are considered. 'gwa wait' considers all, and prints the bound of a job that is
-    submitted at the end of the log.
+    the future of the log is not used. The largest jobs are the tenth with most processors. The classes for
+    which bounds held least often are sizes (up to 1, 2, 4, 8 … processors), queues and users with a hundred
+    jobs or more, and the jobs with the longest waits, a tenth at most. Loss is the mean pinball loss at 95 %,
+    relative to the mean wait: smaller means tighter bounds. Of a longer log, the 50,000 jobs submitted last
+    are considered. 'gwa wait' considers all, and prints the bound of a job that is submitted at the end of
+    the log.
     """
     jobs = WaitingJobs.of(store, MAXIMUM_JOBS)
     if len(jobs) < MINIMUM_JOBS:
         yield Note("Too few jobs have known wait times.")
         return
     walks: dict[bytes, Bounds] = {}
-    scores = [(one, BoundScore.of(jobs, one.bounds(jobs, walks))) for one in predictors().values()]
+    bounds = {one: one.bounds(jobs, walks) for one in predictors().values()}
+    scores = [(one, BoundScore.of(jobs, bound)) for one, bound in bounds.items()]
     known = sorted(
         ((one, score) for one, score in scores if score is not None), key=lambda pair: pair[1].loss
     )
     if not known:
         yield Note("No class of jobs has the 59 waits that a bound takes.")
         return
-    chosen = next((score for one, score in known if one.id == DEFAULT), known[0][1])
-    yield Facts(tuple(_facts(chosen)), listed=False)
+    method, chosen = next((pair for pair in known if pair[0].id == DEFAULT), known[0])
+    classes = coverage_by_class(jobs, bounds[method])
+    yield Facts((*_facts(chosen), *_class_facts(classes)), listed=False)
     yield Note(
         message(
             "Upper bounds given at submission would have held for {share} of {jobs} jobs, and for {largest}"
@@ -62,6 +68,8 @@ def wait_bounds(store: Store) -> Iterator[Block]:
             median=seconds(chosen.median),
         )
     )
+    if worst := worst_of_each_kind(classes, below=QUANTILE):
+        yield Note(in_words(worst))
     if chosen.coverage < QUANTILE:
         yield Note(
             message("Bounds held for less than the 95 % that they promise: do not rely on them."), "warning"
@@ -102,3 +110,18 @@ def _facts(score: BoundScore) -> Iterator[Fact]:
     )
     yield Fact("bounds.loss", score.loss, "Pinball loss relative to the mean wait")
     yield Fact("bounds.median", score.median, "Median bound on wait time", "seconds")
+
+
+CLASSES = {
+    "size": ("bounds.coverage_worst_size", "Bounds that held, worst class of sizes"),
+    "queue": ("bounds.coverage_worst_queue", "Bounds that held, worst queue"),
+    "user": ("bounds.coverage_worst_user", "Bounds that held, worst user"),
+    "wait": ("bounds.coverage_longest", "Bounds that held, longest waits"),
+}
+
+
+def _class_facts(classes: Sequence[ClassCoverage]) -> Iterator[Fact]:
+    """Yield the coverage of the worst class of each kind."""
+    for one in worst_of_each_kind(classes, below=inf):
+        id_, label = CLASSES[one.kind]
+        yield Fact(id_, one.coverage, label, "fraction")

@@ -54,7 +54,7 @@ TABLE_MEASURES: Final = {
 COLUMNS: Final = {measure.key: measure for measure in MEASURES}
 
 CONFIDENCE_HELP: Final = (
-    "The line through each point is the 95 % confidence interval over repetitions; ± is half of it."
+    "The upright line through each point is its 95 % confidence interval over repetitions; ± is half of it."
 )
 
 
@@ -118,7 +118,10 @@ class Panel:
         title = f"{COLUMNS[measure].label} by {xlabel.lower()}{at}"
         alt = f"{title}: {len(points)} series at {len(ticks)} places; the table below has the numbers."
         unit = COLUMNS[measure].unit
-        return groups(id, title, list(ticks.values()), points, xlabel, COLUMNS[measure].label, alt, unit=unit)
+        return groups(
+            id, title, list(ticks.values()), points, xlabel, COLUMNS[measure].label, alt,
+            x=_as_numbers(_distinct_values(cells, x_axis)) if x_axis else None, unit=unit,
+        )  # fmt: skip
 
     def table(self, id: str, cells: Sequence[ResultCell]) -> Table:  # noqa: A002 - as blocks call it
         """Return *cells* as a table."""
@@ -272,6 +275,12 @@ def tick_label(axis: str, value: Value) -> str:
 
 def _distinct_values(cells: Sequence[ResultCell], axis: str) -> list[Value]:
     return list(dict.fromkeys(cell.axis(axis) for cell in cells))
+
+
+def _as_numbers(values: Sequence[Value]) -> list[float] | None:
+    """Return *values* as numbers; None where one of them is a name, or no load is asked for."""
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
+    return numbers if len(numbers) == len(values) else None
 
 
 def _point(estimate: Estimate | None) -> tuple[float | None, float | None]:

@@ -21,9 +21,16 @@ from gwa.evaluation.whatif.validation import (
 )
 from gwa.evaluation.whatif.world import World
 from gwa.util.progress import SILENT, Progress
+from gwa.util.units import DAY
 
 SLOW_QUEUE: Final = 1000.0
 """With more jobs waiting on average, conservative backfilling takes too long: its cost is of their square."""
+
+BEHIND: Final = 2.0 * DAY
+"""A machine falls behind if the work that waits on average would keep all of it busy so long, in s."""
+
+TIMES_BEHIND: Final = 5.0
+"""It does so by a change only if the work that waits becomes as many times as much."""
 
 LEAST_OF_CLASS: Final = 30
 MOST_QUEUES: Final = 10
@@ -106,6 +113,15 @@ class Answer:
         """Whether the change lets every job start when it did."""
         return len(self.old.start) == len(self.new.start) and bool((self.old.start == self.new.start).all())
 
+    @property
+    def falls_behind(self) -> bool:
+        """
+        Whether the changed machine does not keep up with the jobs: its queue grows for long parts of the log.
+
+        How many times longer jobs wait then depends on how long the log is.
+        """
+        return self.new.backlog >= max(BEHIND, TIMES_BEHIND * self.old.backlog)
+
     def plain(self) -> Mapping[str, object]:
         """Return the answer as JSON holds it: times in seconds, None for what is unknown."""
         old, new = self.old.world, self.new.world
@@ -122,6 +138,8 @@ class Answer:
             "sizes": [asdict(one) for one in self.sizes],
             "queues": [asdict(one) for one in self.queues],
             "utilization": {"old": self.old.utilization, "new": self.new.utilization},
+            "falls_behind": self.falls_behind,
+            "backlog": {"old": self.old.backlog, "new": self.new.backlog},
             "waiting_jobs": {"old": self.old.waiting, "new": self.new.waiting},
             "replays": [{"name": name, "ratio": ratio} for name, ratio in self.members],
             "replays_left_out": list(self.left_out),

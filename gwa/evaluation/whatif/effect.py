@@ -61,6 +61,14 @@ class Simulated:
         return float(self.wait.sum()) / self.world.span if self.world.span else 0.0
 
     @property
+    def backlog(self) -> float:
+        """How long the whole machine would need for the work that waits on average, in seconds."""
+        world = self.world
+        if not world.span:
+            return 0.0
+        return float((self.wait * world.run) @ world.size) / (world.capacity * world.span)
+
+    @property
     def utilization(self) -> float:
         """The share of the machine in use, from the first submission to the last."""
         world = self.world

@@ -14,6 +14,8 @@ RATIO_NOTE = (
     " between low and high."
 )
 
+BACKLOG = "How long the whole machine would need for the work that waits on average."
+
 COLUMNS = (
     Column("old", "Now", "seconds"),
     Column("new", "Changed", "seconds"),
@@ -71,7 +73,13 @@ def _seconds(value: float) -> str:
 
 def _facts(answer: Answer) -> Iterator[Fact]:
     old, new = answer.old, answer.new
-    yield Fact("whatif.ratio", answer.effects[0].ratio, "Mean wait, changed over now")
+    if answer.falls_behind:
+        text = "the machine does not keep up"
+        yield Fact("whatif.ratio", None, "Mean wait, changed over now", text=text)
+    else:
+        yield Fact("whatif.ratio", answer.effects[0].ratio, "Mean wait, changed over now")
+    yield Fact("whatif.backlog", old.backlog, "Work that waits on average, now", "seconds", BACKLOG)
+    yield Fact("whatif.new_backlog", new.backlog, "Work that waits on average, changed", "seconds", BACKLOG)
     yield Fact("whatif.jobs", len(old.world), "Jobs replayed", "count")
     yield Fact("whatif.capacity", old.world.capacity, f"{old.world.unit.capitalize()} now", "count")
     yield Fact("whatif.new_capacity", new.world.capacity, f"{new.world.unit.capitalize()} changed", "count")

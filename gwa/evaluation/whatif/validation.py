@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.evaluation.whatif.world import World
+from gwa.report.formatting import significant
 from gwa.statistics.dependence import spearman
 from gwa.statistics.sample import Floats, Ints
 from gwa.util.units import MINUTE, WEEK
@@ -110,8 +111,11 @@ class Validation:
         return tuple(self._doubts())
 
     def _doubts(self) -> Iterator[str]:
-        if not self.level.jobs or not self.level.recorded:
+        if not self.level.jobs:
             yield "the log records no waits that the replay could be compared with"
+            return
+        if not self.level.recorded:
+            yield "no job of the log waited, so how long replayed jobs wait cannot be compared with it"
             return
         if self.span < HALF_YEAR:
             yield f"the log has {self.span:.0f} weeks, and it takes {HALF_YEAR} to compare a replay with it"
@@ -132,7 +136,7 @@ class Validation:
 
 
 def _factor(value: float) -> str:
-    return "unknown" if np.isnan(value) else f"{value:.2g}"
+    return "unknown" if np.isnan(value) else significant(value, 2)
 
 
 def validate(world: World, start: Floats, *, capacity_is_stated: bool) -> Validation:

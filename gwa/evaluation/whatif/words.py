@@ -6,7 +6,7 @@ from typing import Final
 from gwa.evaluation.whatif.answer import Answer
 from gwa.evaluation.whatif.effect import Effect, Z
 from gwa.evaluation.whatif.world import World
-from gwa.report.formatting import fraction, number
+from gwa.report.formatting import fraction, number, seconds, significant
 
 SHARE: Final = "about 4 in 5 such answers"
 
@@ -45,10 +45,10 @@ def times(ratio: float) -> str:
     """
     Return a ratio to two digits.
 
-    >>> times(0.384), times(12.3), times(0.0051)
-    ('0.38', '12', '0.0051')
+    >>> times(0.384), times(1.2), times(12.3), times(123), times(0.0051)
+    ('0.38', '1.20', '12', '120', '0.0051')
     """
-    return f"{ratio:.2g}" if ratio < 0.1 or ratio >= 10 else f"{ratio:.2f}"  # noqa: PLR2004
+    return significant(ratio, 2) if ratio < 0.1 or ratio >= 10 else f"{ratio:.2f}"  # noqa: PLR2004
 
 
 def what_changes(answer: Answer) -> str:
@@ -73,6 +73,13 @@ def effect_sentence(answer: Answer) -> str:
     wait, change = answer.effects[0], what_changes(answer)
     if answer.is_unchanged:
         return f"With {change}, no job starts earlier or later."
+    if answer.falls_behind:
+        before, after = (seconds(one.backlog) for one in (answer.old, answer.new))
+        return (
+            f"With {change}, the machine does not keep up with the jobs: the work that waits on average"
+            f" would keep all of it busy for {after} ({before} now). How much longer jobs wait depends on the"
+            " length of the log."
+        )
     if wait.is_sure:
         return f"With {change}, the mean wait is {times(wait.ratio)} times that of now ({_interval(wait)})."
     return (
@@ -93,6 +100,8 @@ def remarks(answer: Answer) -> tuple[str, ...]:
         f"Both sides of each ratio are simulated, and {SHARE} lie between low and high.",
         f"Assumed: {'; '.join(ASSUMPTIONS)}.",
     ]
+    if answer.falls_behind:
+        said.append("Ratios of a machine that does not keep up hold for a log of this length only.")
     if answer.too_large:
         said.append(f"{number(answer.too_large)} jobs larger than the machine were not replayed.")
     if answer.left_out:

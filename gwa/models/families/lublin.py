@@ -209,6 +209,7 @@ class Lublin(Model):
 
     name = "lublin"
     title = "Lublin and Feitelson 2003"
+    scales_sizes = True
     source = (
         "U. Lublin and D. G. Feitelson, The workload on parallel supercomputers: modeling the characteristics"
         " of rigid jobs, Journal of Parallel and Distributed Computing 63 (2003)"

@@ -1,4 +1,9 @@
-"""Groups: values of several series at a few named places, with how sure they are."""
+"""
+Groups: values of several series at a few places, with how sure they are.
+
+Places are numbers, such as loads, or names, such as queues. A point stands at its number, and a line joins
+the points of a series. At a name the series stand side by side, and nothing joins them.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +24,9 @@ MARGINS = {"left": 58, "bottom": 48, "top": 30, "right": 20}
 GROUP_WIDTH = 0.5
 """How wide the series of one group stand apart, as a share of the distance to the next."""
 
+SIDE = 0.06
+"""How far the axis goes beyond the first and the last number, as a share of what lies between them."""
+
 WIDE_RANGE = 20
 """Values that differ by such a factor are drawn on a logarithmic axis."""
 
@@ -34,13 +42,15 @@ def groups(  # noqa: PLR0913 - what a figure says
     ylabel: str,
     alt: str,
     *,
+    x: Sequence[float] | None = None,
     unit: Unit = "",
     note: str = "",
 ) -> Figure:
     """
     Return *series*, each with a point for each of *places*; the *unit* is that of the values.
 
-    The upright axis is logarithmic where values differ much.
+    Where places are numbers, *x* are their values, and *places* what the axis says of them. An axis is
+    logarithmic where its values differ much.
     """
     drawn: list[Value] = [
         {
@@ -51,7 +61,8 @@ def groups(  # noqa: PLR0913 - what a figure says
         for label, points in series.items()
     ]
     data: dict[str, Value] = {
-        "places": list(places), "series": drawn, "xlabel": xlabel, "ylabel": ylabel, "unit": unit,
+        "places": list(places), "x": None if x is None else [float(value) for value in x],
+        "series": drawn, "xlabel": xlabel, "ylabel": ylabel, "unit": unit,
     }  # fmt: skip
     return Figure(id=id, title=title, plot="groups", data=data, alt=alt, note=note)
 
@@ -61,29 +72,52 @@ def _rounded(values: Sequence[float | None]) -> list[Value]:
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
-    """Draw a thin line through the points of each series, and a whisker through each point."""
+    """Draw the points of each series with a whisker through each, joined where their places are numbers."""
     import numpy as np
 
     from gwa.report import labels
     from gwa.report.figures import _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
-    middle = np.arange(len(data["places"]), dtype=float)
-    count = len(data["series"])
+    numbers, count = data["x"], len(data["series"])
     named = []
     for place, line in enumerate(data["series"]):
         y, half = thinning.array(line["y"]), np.nan_to_num(thinning.array(line["half"]))
-        x = middle + GROUP_WIDTH * ((place + 0.5) / count - 0.5)
-        look = _style.line(place, width=1.0)
+        look = _style.line(place, width=1.0) | ({"linestyle": "none"} if numbers is None else {})
+        aside = GROUP_WIDTH * ((place + 0.5) / count - 0.5)
+        x = thinning.array(numbers) if numbers is not None else thinning.array(np.arange(y.size) + aside)
+        order = x.argsort(kind="stable")
+        x, y, half = x[order], y[order], half[order]
         axes.plot(x, y, marker=MARKERS[place % len(MARKERS)], markersize=4.5, **look)
         axes.vlines(x, y - half, y + half, color=look["color"], linewidth=1.2)
         named.append(labels.LabelledLine(line["label"], look["color"], x, y))
     _heights(axes, data["series"], data["unit"])
-    axes.set_xlim(-0.6, len(data["places"]) - 0.4)
-    _style.set_ticks(axes.xaxis, list(enumerate(data["places"])))
+    if numbers is None:
+        axes.set_xlim(-0.6, len(data["places"]) - 0.4)
+        _style.set_ticks(axes.xaxis, list(enumerate(data["places"])))
+    else:
+        _numbers(axes, numbers, data["places"])
     _style.words(axes, data["xlabel"], data["ylabel"])
     if count > 1:
         labels.above(axes, named)
+
+
+def _numbers(axes: "Axes", numbers: Sequence[float], places: Sequence[str]) -> None:
+    """Let the x axis hold all *numbers*, and say of as many as fit beside each other what *places* says."""
+    from gwa.report import ticks
+    from gwa.report.figures import _style
+
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    if 0 < low * WIDE_RANGE < high:
+        axes.set_xscale("log")
+        margin = (high / low) ** SIDE
+        axes.set_xlim(low / margin, high * margin)
+    else:
+        margin = SIDE * (high - low) or SIDE * abs(high) or 1.0
+        axes.set_xlim(low - margin, high + margin)
+    labelled = [ticks.Tick(number, label) for number, label in zip(numbers, places, strict=True)]
+    middles = (axes.transData.transform((number, 1.0))[0] for number in numbers)
+    _style.set_ticks(axes.xaxis, ticks.beside_each_other(zip(labelled, middles, strict=True)))
 
 
 def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> None:
