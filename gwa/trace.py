@@ -211,7 +211,8 @@ class Trace:
         report = build(self.store, self.name, filters=self.filters, only=only, progress=progress, ready=ready)
         if against is None:
             return report
-        from gwa.analysis.comparison.since import Part, with_differences
+        from gwa.analysis.comparison.period_changes import Part
+        from gwa.analysis.comparison.since import with_differences
 
         parts = [Part(trace.period or trace._title(), trace.store) for trace in (self, against)]  # noqa: SLF001
         return with_differences(report, *parts)

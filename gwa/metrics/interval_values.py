@@ -1,16 +1,20 @@
 """What is measured in each week or day of a log: load, jobs, users, waits, failures, run times and sizes."""
 
+import math
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from gwa.metrics.intervals import BIN, Intervals
+from gwa.metrics.intervals import BIN, Spans
 from gwa.metrics.timeline import Floats, exact_sum, level
 from gwa.metrics.window import RUNNING, present
 from gwa.report.document import Unit
 from gwa.store.store import Store
 from gwa.util.units import MINUTE
+
+SMALLEST: Final = 1e-9
+"""What stands for nothing where a logarithm is taken."""
 
 
 class Measure(NamedTuple):
@@ -27,109 +31,163 @@ class Measure(NamedTuple):
     offset: float = 0.0
     is_share: bool = False
 
+    def scaled(self, values: Floats) -> Floats:
+        """
+        Return *values* on the scale on which differences are sought.
+
+        Gaps are filled from their neighbours; there must be a value that is known.
+        """
+        place, known = np.arange(values.size), np.isfinite(values)
+        filled: Floats = np.interp(place, place[known], values[known])
+        if self.is_share:
+            return filled
+        if self.offset:
+            return np.asarray(np.log(filled + self.offset))
+        positive = filled[filled > 0]
+        return np.asarray(np.log(np.maximum(filled, float(positive.min()) if positive.size else 1.0)))
+
+    def difference(self, before: float, after: float) -> float:
+        """Return how far two values are apart, on the scale of the measure."""
+        if self.is_share:
+            return after - before
+        low, high = (max(value + self.offset, SMALLEST) for value in (before, after))
+        return math.log(high / low)
+
+    def size(self, before: float, after: float) -> float:
+        """Return how large a difference is: 1 is a factor of 4, or 40 percentage points."""
+        return abs(self.difference(before, after)) / (0.4 if self.is_share else math.log(4))
+
 
 MEASURES: Final[Mapping[str, Measure]] = {
-    "peak": Measure("Maximum of busy processors", "count", least=0.1),
-    "busy": Measure("Mean of busy processors", "count"),
-    "users": Measure("Users who submit jobs", "count"),
+    "busy": Measure("Mean of busy processors", "count", least=0.1),
+    "users": Measure("Users who submit jobs", "count", least=0.1),
     "jobs": Measure("Jobs submitted", "count"),
     "wait": Measure("Mean wait time", "seconds", offset=float(MINUTE)),
-    "failed": Measure("Share of failed jobs", "fraction", least=0.03, is_share=True),
+    "median_wait": Measure("Median wait time", "seconds", offset=float(MINUTE)),
+    "failed": Measure(
+        "Share of core-hours in jobs that failed or reached their limit",
+        "fraction",
+        least=0.03,
+        is_share=True,
+    ),
     "runtime": Measure("Median run time", "seconds"),
     "processors": Measure("Mean processors per job", "count"),
 }
 """What is measured, by the names that the fact ``changes`` gives: what concerns the system first."""
-
-PLACE: Final = "cast(floor((submit_time - {origin!r}) / {width!r}) as bigint)"
-"""The number of the interval in which a job was submitted."""
 
 SUBMITTED: Final = """
 select place, count(*) as jobs, count(distinct user_id) as users, count(wait) as waits, {wait} as waited
 from (
     select {place} as place, user_id,
         case when wait_time >= 0 then wait_time end as wait
-    from jobs where submit_time is not null
+    from {jobs} as submitted where submit_time is not null
 ) as job group by place order by place
 """
 
-RAN: Final = """
-with coarse as (
-    select {place} as place, floor(sqrt(run_time)) as root, count(*) as jobs, sum(n_procs) as procs
-    from ran where submit_time is not null group by place, root
+SIZES: Final = """
+select {place} as place, cast(sum(n_procs) as double) / cast(count(*) as double) as procs
+from {ran} as job where submit_time is not null group by {place} order by place
+"""
+
+MIDDLE: Final = """
+with valued as (
+    select {place} as place, {value} as amount from {table} as job
+    where submit_time is not null and {value} >= 0
+), coarse as (
+    select place, floor(sqrt(amount)) as root, count(*) as jobs from valued group by place, root
 ), ranked as (
     select place, root, jobs, sum(jobs) over (partition by place order by root) as upto,
-        sum(jobs) over (partition by place) as total, sum(procs) over (partition by place) as procs
+        sum(jobs) over (partition by place) as total
     from coarse
 ), middle as (
-    select place, root, upto - jobs as before, total, procs from ranked
+    select place, root, upto - jobs as before, total from ranked
     where 2 * upto >= total and 2 * (upto - jobs) <= total
-), timed as (
-    select middle.place as place, before, run_time, count(*) as jobs, min(total) as total, min(procs) as procs
-    from ran inner join middle on {place} = middle.place and floor(sqrt(run_time)) = middle.root
-    where submit_time is not null group by middle.place, before, run_time
+), fine as (
+    select middle.place as place, before, amount, count(*) as jobs, min(total) as total
+    from valued inner join middle on valued.place = middle.place and floor(sqrt(amount)) = middle.root
+    group by middle.place, before, amount
 ), counted as (
-    select place, run_time, total, procs,
-        before + sum(jobs) over (partition by place, before order by run_time) as upto from timed
+    select place, amount, total,
+        before + sum(jobs) over (partition by place, before order by amount) as upto from fine
 )
-select place, min(case when 2 * upto >= total then run_time end) as low,
-    min(case when 2 * upto > total then run_time end) as high,
-    cast(min(procs) as double) / cast(min(total) as double) as procs
+select place, min(case when 2 * upto >= total then amount end) as low,
+    min(case when 2 * upto > total then amount end) as high
 from counted group by place order by place
 """
 """
-Mean processors and the two run times in the middle, between which the median lies.
+The two values in the middle, between which the median lies.
 
-Run times are first counted by the whole part of their roots, which keeps their order, and one by one only
-where the middle is: few of all distinct values.
+Values are first counted by the whole part of their roots, which keeps their order, and one by one only where
+the middle is: few of all distinct values.
 """
 
 ENDED: Final = """
-select cast(floor((end_time - {origin!r}) / {width!r}) as bigint) as place, count(*) as jobs,
-    sum(case when status = 0 then 1 else 0 end) as failed
-from all_ran where status is not null and end_time is not null group by place order by place
+select {place} as place, {all} as spent, {failed} as failed
+from (
+    select end_time, n_procs * run_time as spent,
+        case when status = 0 then n_procs * run_time else 0 end as failed
+    from all_ran as job where status is not null and end_time is not null
+) as ended group by {place} order by place
 """
 
+CODES_FAILURES: Final = "select count(*) as jobs from jobs where status = 0"
 
-def interval_values(store: Store, intervals: Intervals) -> dict[str, Floats]:
+
+def interval_values(store: Store, intervals: Spans, *, of_any_time: bool = False) -> dict[str, Floats]:
     """
     Return the values of each measure that the trace records, one for each interval; nan where unknown.
 
-    Jobs, users, waits, run times and sizes are of jobs submitted in the interval, failures of those that
-    ended in it; busy processors are of all that ran.
+    Jobs, users, waits, run times and sizes are of jobs submitted in the interval. Core-hours are those of
+    jobs that ended in it and whose outcome is recorded; where the whole log knows no failure, its source does
+    not record which jobs failed. Busy processors are of all that ran.
+
+    Of a period, jobs are those submitted in it, unless *of_any_time*.
     """
-    bounds = {"origin": intervals.origin, "width": intervals.width}
-    place = PLACE.format(**bounds)
-    submitted = _columns(store, SUBMITTED.format(wait=exact_sum("wait"), place=place), intervals.count)
+    jobs, ran = ("all_jobs", "all_ran") if of_any_time else ("jobs", "ran")
+    place = intervals.place("submit_time")
+    submitted = _columns(
+        store, SUBMITTED.format(jobs=jobs, wait=exact_sum("wait"), place=place), intervals.count
+    )
     values = {"jobs": submitted["jobs"]}
     if store.has("user_id"):
         values["users"] = submitted["users"]
     if store.has("wait_time"):
         with np.errstate(invalid="ignore"):
             values["wait"] = submitted["waited"] / submitted["waits"]
+        values["median_wait"] = _medians(store, jobs, "wait_time", intervals)
     if store.has("run_time") and store.has("n_procs"):
-        values |= _of_jobs_that_ran(store, intervals, bounds)
+        values |= _of_jobs_that_ran(store, intervals, ran)
     return {name: values[name] for name in MEASURES if name in values}
 
 
-def _of_jobs_that_ran(store: Store, intervals: Intervals, bounds: dict[str, float]) -> dict[str, Floats]:
+def _of_jobs_that_ran(store: Store, intervals: Spans, ran: str) -> dict[str, Floats]:
     edges = intervals.edges
-    if not intervals.count or not store.row("select count(*) from ran")[0]:
+    if not intervals.count or not store.row(f"select count(*) from {ran}")[0]:
         return {}
     busy = level(
         store, "n_procs", RUNNING, present(store), width=BIN, period=(float(edges[0]), float(edges[-1]))
     )
-    ran = _columns(store, RAN.format(place=PLACE.format(**bounds)), intervals.count)
+    place = intervals.place("submit_time")
     values = {
-        "peak": intervals.peaks(busy),
         "busy": busy.between(edges),
-        "runtime": (ran["low"] + ran["high"]) / 2,
-        "processors": ran["procs"],
+        "runtime": _medians(store, ran, "run_time", intervals),
+        "processors": _columns(store, SIZES.format(ran=ran, place=place), intervals.count)["procs"],
     }
-    if store.has("status"):
-        ended = _columns(store, ENDED.format(**bounds), intervals.count)
+    if store.has("status") and store.whole.row(CODES_FAILURES)[0]:
+        query = ENDED.format(
+            place=intervals.place("end_time"), all=exact_sum("spent"), failed=exact_sum("failed")
+        )
+        ended = _columns(store, query, intervals.count)
         with np.errstate(invalid="ignore"):
-            values["failed"] = ended["failed"] / ended["jobs"]
+            values["failed"] = ended["failed"] / ended["spent"]
     return values
+
+
+def _medians(store: Store, table: str, value: str, intervals: Spans) -> Floats:
+    """Return the median of a *value* of the jobs of *table* submitted in each interval."""
+    query = MIDDLE.format(place=intervals.place("submit_time"), value=value, table=table)
+    middle = _columns(store, query, intervals.count)
+    return (middle["low"] + middle["high"]) / 2
 
 
 def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
@@ -143,20 +201,3 @@ def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
         known = np.ma.filled(np.ma.asarray(values).astype(np.float64), np.nan)
         placed[name][place[inside]] = known[inside]
     return placed
-
-
-def scaled(name: str, values: Floats) -> Floats:
-    """
-    Return the *values* of the measure called *name* on the scale on which its differences are sought.
-
-    Gaps are filled from their neighbours; there must be a value that is known.
-    """
-    measure = MEASURES[name]
-    place, known = np.arange(values.size), np.isfinite(values)
-    filled: Floats = np.interp(place, place[known], values[known])
-    if measure.is_share:
-        return filled
-    if measure.offset:
-        return np.asarray(np.log(filled + measure.offset))
-    positive = filled[filled > 0]
-    return np.asarray(np.log(np.maximum(filled, float(positive.min()) if positive.size else 1.0)))

@@ -1,8 +1,8 @@
 """The whole weeks or days of a log, in which changes over its life or between two periods are sought."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import Final, Protocol, Self
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -16,6 +16,43 @@ from gwa.util.units import DAY, WEEK
 
 BIN: Final = 600.0
 """Processors are averaged over ten minutes before their maximum is taken."""
+
+
+class Spans(Protocol):
+    """Stretches of time, one after the other, in which something is measured."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def edges(self) -> Floats:
+        """Their beginnings, and the end of the last one, in seconds."""
+
+    def place(self, moment: str) -> str:
+        """Return the SQL of the number, from 0, of the one in which a *moment* is."""
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Stretches of any lengths between consecutive *borders*, in seconds, such as the months of a log."""
+
+    borders: tuple[float, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return max(len(self.borders) - 1, 0)
+
+    @property
+    def edges(self) -> Floats:
+        """Their beginnings, and the end of the last one, in seconds."""
+        return np.array(self.borders, np.float64)
+
+    def place(self, moment: str) -> str:
+        """Return the SQL of the number of the stretch in which a *moment* is, -1 before the first."""
+        branches = (f"when {moment} < {border!r} then {n}" for n, border in enumerate(self.borders, -1))
+        return f"(case {' '.join(branches)} else {self.count} end)"
 
 
 @dataclass(frozen=True)
@@ -45,6 +82,21 @@ class Intervals:
             return cls(0.0, 0, None)
         known = overlap(window(store).period, submitted) or submitted
         return cls._within(store, known, float(WEEK), on_mondays=True)
+
+    @classmethod
+    def weeks_of_submissions(cls, store: Store) -> Self:
+        """
+        Return the whole weeks between the first submission and the last; none in logs of over a century.
+
+        In a log that lacks jobs that had not ended at its end, they end with the window of observation.
+        """
+        first, last = store.row("select min(submit_time), max(submit_time) from jobs")
+        if first is None or last - first > MAXIMUM_DAYS * DAY:
+            return cls(0.0, 0, None)
+        known = window(store)
+        if known.last is not None and known.cut in {"end", "both"}:
+            last = min(last, known.last)
+        return cls._within(store, (first, last), float(WEEK), on_mondays=True)
 
     @classmethod
     def days(cls, store: Store, *, weekly: bool = False) -> Self:
@@ -81,6 +133,14 @@ class Intervals:
         """The beginnings of the intervals, and the end of the last one."""
         edges: Floats = np.float64(self.origin) + np.arange(self.count + 1, dtype=np.float64) * self.width
         return edges
+
+    def place(self, moment: str) -> str:
+        """Return the SQL of the number, from 0, of the interval in which a *moment* is."""
+        return f"cast(floor(({moment} - {self.origin!r}) / {self.width!r}) as bigint)"
+
+    def part(self, first: int, count: int) -> "Intervals":
+        """Return *count* of the intervals, from the one numbered *first* on."""
+        return replace(self, origin=self.origin + first * self.width, count=count)
 
     @property
     def weekday(self) -> int:

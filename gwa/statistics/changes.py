@@ -1,242 +1,295 @@
 """
-Changes of level in a short series, such as one value for each week.
+Whether a short series, such as one value for each week, ends at another level than it began.
 
-A series that remembers wanders, and tests that take its values for independent find changes in every one.
-The self-normalised statistic of Shao and Zhang (2010) needs no estimate of that memory: it compares the means
-on both sides of a place with how partial sums vary within the sides. Taken over nested windows (Zhao, Jiang
-and Shao 2022) it also finds changes that later ones undo. Its critical values are those of an autoregressive
-series with a coefficient of 0.6: with those of 0.5, eight such series had a false change in 8 % of logs.
+A series that remembers wanders, and tests that take its values for independent find changes in every one; an
+estimate of that memory from the same few values is too sure of itself. So no estimate is plugged in: the
+noise is a slow part, an autoregressive series of coefficient φ, and an independent part, whose share of the
+variance is w, and what a t test says is averaged over a grid of (φ, w), each weighted by its restricted
+likelihood (a flat prior). Such noise is a state space, so a Kalman filter gives the likelihoods in a time
+that is proportional to the length of the series (Harvey 1989, section 3.4).
+
+Two shapes of change are asked for: a line, by generalised least squares, whose p-value is the evidence that
+anything changed; and one step at an unknown place, by a Bayes factor with a g-prior (Zellner 1986; Liang et
+al. 2008) of one observation's information, g = n.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp, stdtr
 
-from gwa.statistics.numeric import floats
-from gwa.statistics.sample import Floats, Ints
+from gwa.errors import ArgumentError
+from gwa.statistics.sample import Floats
 
 MINIMUM_LENGTH: Final = 26
-"""A shorter series has too few windows."""
+"""No test holds its rate of false alarms on a shorter series and still finds anything."""
 
-_CRITICAL: Final = (
-    (26, 320.5),
-    (30, 383.4),
-    (36, 394.2),
-    (43, 455.0),
-    (52, 467.0),
-    (62, 482.9),
-    (75, 525.1),
-    (90, 516.7),
-    (104, 478.5),
-    (130, 447.5),
-    (156, 398.9),
-    (180, 390.3),
-    (208, 351.2),
-    (260, 314.9),
-    (390, 268.8),
-    (520, 239.5),
-)
-"""Lengths of series, and the 99 % quantile of the maximum statistic of 10,000 of them; 3,000 from 208 on."""
+FALSE_DISCOVERIES: Final = 0.05
+"""The rate of changes that are none among those of several series that are said."""
 
-_MINIMUM_WINDOW: Final = 6
-_WINDOW_SHARE: Final = 0.08
+SLOW: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
+WHITE: Final = (0.0, 0.3, 0.6, 0.8)
+"""The coefficients of the slow part, and the shares of the independent part: the grid of noise models."""
 
-_RUNNING: Final = 13
-_DEVIATIONS: Final = 3 * 1.4826
-"""Values further than three standard deviations, as the median absolute deviation estimates it, from the
-running median are odd weeks, such as holidays and outages, and no level."""
+LENGTHS: Final = (MINIMUM_LENGTH, 52)
+SURE: Final = (6.0, 5.0)
+"""A step is said on its own above these logarithms of its Bayes factor, of series of these lengths."""
 
-_DECISIVE: Final = 20.0
-"""By how much Schwarz's criterion must be lower for levels than for a linear trend: 10 are very strong
-evidence (Kass and Raftery 1995) of values that are independent; weeks that remember are worth half."""
+EDGE: Final = 4
+EDGE_SHARE: Final = 0.08
+"""A step is sought this far from both ends: in values, and as a share of the length."""
 
-_LEAST_VARIATION: Final = 1e-6
-"""Partial sums of a standardised series that vary less do so by rounding."""
+_LEAST: Final = 1e-12
+"""The least sum of squares of a series of unit variance that is not rounding."""
 
 
 @dataclass(frozen=True)
-class Shift:
-    """A change of level: the first value of the new level, and the mean levels before and after."""
-
-    place: int
-    before: float
-    after: float
-
-
-def shifts(series: ArrayLike, least: float, period: float = 52.18) -> list[Shift]:
+class Evidence:
     """
-    Return the changes of level in a *series*, in order.
+    What a series says for a change of its level.
 
-    Odd values are drawn in to three deviations from their running median; changes are sought by binary
-    segmentation at 1 %, so that a list of eight series has few false ones, and placed by least squares. Those
-    smaller than *least*, or than the standard deviation around the levels, are dropped, the smallest first;
-    also where they are that small beside a linear trend or beside a cycle, or where the levels do not
-    describe the series clearly better than a linear trend. Nothing is found within 8 % of the length of
-    either end, 6 values at least.
+    *p_value* is that of a line, *rise* how much the line rises from the first value to the last, and
+    *visible* the rise that would be found half of the time. *line* and *step* are the natural logarithms of
+    the Bayes factors of a line and of one step against a flat level. *place* is the first value after the
+    likeliest step, *height* how high that is. Of a constant series the p-value is 1 and *visible* is 0.
+    """
+
+    size: int
+    p_value: float
+    rise: float
+    visible: float
+    line: float
+    step: float
+    place: int
+    height: float
+
+    @property
+    def is_sure_step(self) -> bool:
+        """Whether one step is so much more likely than a flat level that it is said on its own."""
+        return self.step > float(np.interp(self.size, LENGTHS, SURE))
+
+    @property
+    def is_step(self) -> bool:
+        """Whether one step describes the series better than a line."""
+        return self.step > self.line
+
+
+def evidence(series: ArrayLike, cycle: float | None = None) -> list[Evidence]:
+    """
+    Return what each row of *series* says for a change of its level.
 
     Parameters
     ----------
     series
-        Finite values at equal distances, at least `MINIMUM_LENGTH`.
-    least
-        The smallest change that matters, in units of the series.
-    period
-        The values in a cycle that is not a change, by default the weeks of a year.
+        Finite values at equal distances, a series in each row, of `MINIMUM_LENGTH` values at least.
+    cycle
+        After how many values a season repeats itself, which is not a change; None where the series is too
+        short to know one (less than two cycles).
 
     Returns
     -------
-    list of Shift
-        The changes, with the mean levels between them.
+    list of Evidence
+        The evidence of each row.
 
     Raises
     ------
-    ValueError
-        For a series that is too short or not finite.
+    ArgumentError
+        If the series are too short or not finite.
 
     """
-    x = floats(series)
-    if x.size < MINIMUM_LENGTH or not np.isfinite(x).all():
-        raise ValueError(f"changes need {MINIMUM_LENGTH} finite values or more, not {x.size}")
-    x = winsorized(x)
-    deviation = float(x.std())
-    if deviation < 1e-9 * max(float(np.abs(x).max()), 1.0):
-        return []
-    standard = (x - x.mean()) / deviation
-    window = window_length(x.size)
-    places = _segment(standard, 0, x.size, window, critical_value(x.size))
-    return _large(x, sorted(places), least, _slow(x.size, period))
-
-
-def window_length(size: int) -> int:
-    """Return the length of the shortest window on either side of a change in a series of *size* values."""
-    return max(_MINIMUM_WINDOW, round(_WINDOW_SHARE * size))
-
-
-def critical_value(size: int) -> float:
-    """Return what the maximum of `statistic` exceeds in 1 % of series of *size* values without a change."""
-    sizes, values = zip(*_CRITICAL, strict=True)
-    return float(np.interp(math.log(size), np.log(sizes), values))
-
-
-def winsorized(x: Floats) -> Floats:
-    """Return the series with values drawn in to three deviations from the median of 13 values around."""
-    half = _RUNNING // 2
-    around = sliding_window_view(np.pad(x, half, constant_values=np.nan), _RUNNING)
-    middle = np.nanmedian(around, axis=1)
-    reach = _DEVIATIONS * np.nanmedian(np.abs(around - middle[:, None]), axis=1)
-    return np.clip(x, middle - reach, middle + reach)
-
-
-def statistic(x: Floats, window: int) -> Floats:
-    """
-    Return the statistic of a change at each place of series in the rows of *x*.
-
-    The maximum over all a = k - i *window*, b = k + j *window* within the series of T**2 / V, with
-    T = sum_{t<=k} (x_t - mean of a..b) / sqrt(b - a) and V the variation of partial sums around the means of
-    the two sides, over (b - a)**2. It is 0 where no window fits.
-    """
-    rows, size = x.shape
-    sums = _Sums(x)
-    greatest = np.zeros((rows, size))
-    for left in range(window, size - window + 1, window):
-        for right in range(window, size - left + 1, window):
-            k = np.arange(left, size - right + 1)
-            found = sums.ratio(k - left, k, k + right)
-            greatest[:, left : size - right + 1] = np.maximum(greatest[:, left : size - right + 1], found)
-    return greatest
-
-
-class _Sums:
-    """Sums over the partial sums of series, by which the statistic of any window takes a few operations."""
-
-    def __init__(self, x: Floats) -> None:
-        zero = np.zeros((x.shape[0], 1))
-        self.partial = np.concatenate((zero, np.cumsum(x, axis=1)), axis=1)
-        t = np.arange(self.partial.shape[1], dtype=np.float64)
-        self.first, self.second, self.timed = (
-            np.concatenate((zero, np.cumsum(values, axis=1)), axis=1)
-            for values in (self.partial, self.partial**2, self.partial * t)
+    x = np.atleast_2d(np.asarray(series, np.float64))
+    size = x.shape[1]
+    if size < MINIMUM_LENGTH or not np.isfinite(x).all():
+        raise ArgumentError(f"the series have {size} values, expected {MINIMUM_LENGTH} finite ones at least")
+    scales = x.std(axis=1)
+    is_constant = scales <= 1e-9 * np.abs(x).max(axis=1)
+    scales[is_constant] = 1.0
+    standard = np.where(is_constant[:, None], 0.0, (x - x.mean(axis=1, keepdims=True)) / scales[:, None])
+    fits = _Fits.of(standard, cycle)
+    p_values, rises, visible = fits.line_test(FALSE_DISCOVERIES / len(x))
+    visible[is_constant] = 0.0
+    line, steps, heights = fits.bayes_factors()
+    likeliest = steps.argmax(axis=0)
+    step = logsumexp(steps, axis=0) - math.log(len(steps))
+    first = edge(size)
+    return [
+        Evidence(
+            size,
+            float(p_values[row]),
+            float(rises[row] * scale),
+            float(visible[row] * scale),
+            float(line[row]),
+            float(step[row]),
+            first + int(likeliest[row]),
+            float(heights[likeliest[row], row] * scale),
         )
-        self.times, self.squares = (np.concatenate(([0.0], np.cumsum(values))) for values in (t, t * t))
-
-    def ratio(self, a: Ints, k: Ints, b: Ints) -> Floats:
-        """Return the statistic of changes at *k* in the windows from *a* to before *b*."""
-        s, length = self.partial, (b - a).astype(np.float64)
-        before, after = s[:, k] - s[:, a], s[:, b] - s[:, k]
-        difference = (before - (k - a) / length * (before + after)) / np.sqrt(length)
-        variation = self._variation(a, k, a, before / (k - a)) + self._variation(k, b, b, after / (b - k))
-        ratio: Floats = difference**2 / np.maximum(variation / length**2, _LEAST_VARIATION)
-        return ratio
-
-    def _variation(self, low: Ints, high: Ints, anchor: Ints, slope: Floats) -> Floats:
-        """Return the sum over t from *low* to *high* of (S_t - S_anchor - (t - anchor) slope)**2."""
-        count, origin = (high - low + 1).astype(np.float64), self.partial[:, anchor]
-
-        def between(sums: Floats) -> Floats:
-            return np.asarray(sums[..., high + 1] - sums[..., low])
-
-        first, times = between(self.first), between(self.times)
-        levels = between(self.second) - 2 * origin * first + count * origin**2
-        mixed = between(self.timed) - anchor * first - origin * (times - count * anchor)
-        squares = between(self.squares) - 2 * anchor * times + count * anchor**2
-        return np.asarray(levels - 2 * slope * mixed + slope**2 * squares)
+        for row, scale in enumerate(scales)
+    ]
 
 
-def _segment(x: Floats, low: int, high: int, window: int, critical: float) -> list[int]:
-    """Return where the level changes between *low* and *high*."""
-    if high - low < 2 * window:
-        return []
-    found = statistic(x[None, low:high], window)[0]
-    at = int(found.argmax())
-    if found[at] <= critical:
-        return []
-    place = _placed(x, low, high, low + at, window)
-    return [place, *_segment(x, low, place, window, critical), *_segment(x, place, high, window, critical)]
+def edge(size: int) -> int:
+    """Return how many values of a series of *size* before and after a step must be there at least."""
+    return max(EDGE, round(EDGE_SHARE * size))
 
 
-def _placed(x: Floats, low: int, high: int, place: int, window: int) -> int:
-    """Return where two levels fit best by least squares, within a window of *place*."""
-    begin, end = max(low, place - 2 * window), min(high, place + 2 * window)
-    candidates = range(max(low + window // 2, place - window), min(high - window // 2, place + window) + 1)
-    inside = [k for k in candidates if begin < k < end]
-    return min(inside, key=lambda k: float(x[begin:k].var() * (k - begin) + x[k:end].var() * (end - k)))
+def discoveries(p_values: Sequence[float], rate: float = FALSE_DISCOVERIES) -> list[bool]:
+    """
+    Return which of several hypotheses are refuted (Benjamini and Hochberg 1995).
+
+    Of those that are, a share of *rate* at most is true on average.
+
+    >>> discoveries([0.04, 0.001, 0.2, 0.02])
+    [False, True, False, True]
+    """
+    p = np.asarray(p_values, np.float64)
+    reached = np.sort(p) <= rate * np.arange(1, p.size + 1) / max(p.size, 1)
+    limit = np.sort(p)[np.flatnonzero(reached)[-1]] if reached.any() else -1.0
+    return [bool(each) for each in p <= limit]
 
 
-def _large(x: Floats, places: list[int], least: float, others: list[Floats]) -> list[Shift]:
-    """Return the changes at *places*, without those that are small, alone or beside any of *others*."""
-    while places:
-        levels = np.array([part.mean() for part in np.split(x, places)])
-        segment = np.searchsorted(places, np.arange(x.size), side="right")
-        spread = float((x - levels[segment]).std())
-        sizes = np.abs(np.diff(levels))
-        for columns in others:
-            design = np.column_stack((np.eye(levels.size)[segment], columns))
-            beside = np.linalg.lstsq(design, x, rcond=None)[0][: levels.size]
-            sizes = np.minimum(sizes, np.sign(np.diff(levels)) * np.diff(beside))
-        smallest = int(sizes.argmin())
-        if sizes[smallest] >= max(least, spread) and _beats_line(x, spread, len(places)):
-            sides = zip(places, levels[:-1].tolist(), levels[1:].tolist(), strict=True)
-            return [Shift(place, before, after) for place, before, after in sides]
-        places = [place for place in places if place != places[smallest]]
-    return []
+def whitened(columns: Floats, slow: Floats, white: Floats) -> tuple[Floats, Floats]:
+    """
+    Return *columns* as they are without the memory of each noise model, and what it takes of the likelihood.
+
+    A model has the correlation (1 - w) φ**k at a lag of k > 0, with φ in *slow* and w in *white*. The result
+    is L⁻¹ times the columns, where LLᵀ is the matrix of correlations, and ln |LLᵀ|: the innovations of a
+    Kalman filter, each over its standard deviation.
+
+    Parameters
+    ----------
+    columns
+        An array of (values, columns).
+    slow, white
+        The coefficients and shares of the models.
+
+    Returns
+    -------
+    tuple of arrays
+        (models, values, columns) and (models,).
+
+    """
+    size = len(columns)
+    result = np.empty((slow.size, *columns.shape))
+    log_determinants = np.zeros(slow.size)
+    expected = np.zeros((slow.size, columns.shape[1]))
+    variance = 1 - white
+    for t in range(size):
+        spread = variance + white
+        innovation = columns[t] - expected
+        np.multiply(innovation, (1 / np.sqrt(spread))[:, None], out=result[:, t])
+        log_determinants += np.log(spread)
+        gain = variance / spread
+        expected = slow[:, None] * (expected + gain[:, None] * innovation)
+        variance = slow**2 * variance * (1 - gain) + (1 - white) * (1 - slow**2)
+    return result, log_determinants
 
 
-def _beats_line(x: Floats, spread: float, changes: int) -> bool:
-    """Return whether levels with this *spread* around them describe the series better than a linear trend."""
-    t = np.arange(x.size)
-    around_line = float(np.std(x - np.polynomial.Polynomial.fit(t, x, 1)(t)))
-    # Each change adds a place and a level, 2 parameters, to one level; a line has 2 in all.
-    parameters = 2 * changes - 1
-    ratio = max(spread / around_line, 1e-9)
-    return 2 * x.size * math.log(ratio) + parameters * math.log(x.size) <= -_DECISIVE
+def noise_models() -> tuple[Floats, Floats]:
+    """Return φ and w of each noise model; without a slow part, one w is like another."""
+    models = [(phi, w) for phi in SLOW for w in WHITE if phi or not w]
+    slow, white = np.array(models).T
+    return slow, white
 
 
-def _slow(size: int, period: float) -> list[Floats]:
-    """Return a linear trend and a cycle of *period*, both of which may look like steps."""
-    t = np.arange(size) - (size - 1) / 2
-    angle = 2 * math.pi * t / period
-    return [np.asarray(t[:, None] / size), np.column_stack((np.sin(angle), np.cos(angle)))]
+@dataclass(frozen=True)
+class _Fits:
+    """
+    Each shape of change fitted to each series under each noise model, beside a level and a season.
+
+    *flat* (models, series) is the restricted log-likelihood without a change, *squares* (models, series) its
+    residual sum of squares. Of a shape, *weight* (models, shapes) is its sum of squares, *products*
+    (models, shapes, series) that with the residuals of the series. The first shape is the line, the others
+    are the steps. *freedom* counts values less the columns beside the shape.
+    """
+
+    flat: Floats
+    squares: Floats
+    weight: Floats
+    products: Floats
+    freedom: int
+    size: int
+
+    @classmethod
+    def of(cls, x: Floats, cycle: float | None) -> "_Fits":
+        rows, size = x.shape
+        level, shapes = _level_and_season(size, cycle), _shapes(size)
+        columns = np.concatenate((x.T, level, shapes), axis=1)
+        white, log_determinants = whitened(columns, *noise_models())
+        beside, triangle = np.linalg.qr(white[:, :, rows : rows + level.shape[1]])
+        white -= beside @ (beside.transpose(0, 2, 1) @ white)
+        series, shaped = white[:, :, :rows], white[:, :, rows + level.shape[1] :]
+        squares = np.maximum((series**2).sum(axis=1), _LEAST)
+        freedom = size - level.shape[1]
+        diagonal = np.abs(np.diagonal(triangle, axis1=1, axis2=2))
+        constant = -0.5 * log_determinants - np.log(diagonal).sum(axis=1)
+        return cls(
+            constant[:, None] - freedom / 2 * np.log(squares),
+            squares,
+            (shaped**2).sum(axis=1),
+            shaped.transpose(0, 2, 1) @ series,
+            freedom,
+            size,
+        )
+
+    def line_test(self, level: float) -> tuple[Floats, Floats, Floats]:
+        """
+        Return of each series the p-value of a line, its rise, and the rise whose p-value would be *level*.
+
+        The residuals around a line do not depend on how much it rises, and so neither do the weights of the
+        models: the last is of the same series, had it risen more or less.
+        """
+        weight, freedom = self.weight[:, 0, None], self.freedom - 1
+        rise = self.products[:, 0] / weight
+        left = np.maximum(self.squares - rise**2 * weight, _LEAST)
+        error = np.sqrt(left / freedom / weight)
+        likelihood = (
+            self.flat
+            + (freedom + 1) / 2 * np.log(self.squares)
+            - (np.log(weight) + freedom * np.log(left)) / 2
+        )
+        share = np.exp(likelihood - logsumexp(likelihood, axis=0))
+
+        def chance(rises: Floats) -> Floats:
+            return np.asarray((share * 2 * stdtr(freedom, -np.abs(rises) / error)).sum(axis=0))
+
+        low, high = np.zeros(rise.shape[1]), error.max(axis=0) * 2.0**20
+        for _ in range(60):
+            middle = (low + high) / 2
+            is_seen = chance(middle) <= level
+            low, high = np.where(is_seen, low, middle), np.where(is_seen, middle, high)
+        return np.minimum(chance(rise), 1.0), (share * rise).sum(axis=0), high
+
+    def bayes_factors(self) -> tuple[Floats, Floats, Floats]:
+        """
+        Return ln of the Bayes factors of the line, and those of each step (steps, series) with its height.
+
+        That of a shape is the mean over models of its likelihood, over that of a flat level.
+        """
+        g = float(self.size)
+        explained = self.products**2 / (self.weight[:, :, None] * self.squares[:, None])
+        explained = np.minimum(explained, 1 - _LEAST) * g / (1 + g)
+        shaped = self.flat[:, None] - 0.5 * math.log1p(g) - self.freedom / 2 * np.log1p(-explained)
+        factors = logsumexp(shaped, axis=0) - logsumexp(self.flat, axis=0)
+        share = np.exp(shaped[:, 1:] - logsumexp(shaped[:, 1:], axis=0))
+        heights = (share * self.products[:, 1:] / self.weight[:, 1:, None]).sum(axis=0)
+        return factors[0], factors[1:], heights
+
+
+def _level_and_season(size: int, cycle: float | None) -> Floats:
+    """Return the columns that are no change: a level, and one sine wave of any phase with *cycle*."""
+    if cycle is None:
+        return np.ones((size, 1))
+    angle = 2 * math.pi * (np.arange(size) - (size - 1) / 2) / cycle
+    return np.column_stack((np.ones(size), np.sin(angle), np.cos(angle)))
+
+
+def _shapes(size: int) -> Floats:
+    """Return the columns of changes: a line that rises by 1, and a step of 1 at each place that is sought."""
+    place = np.arange(size)
+    first = edge(size)
+    steps = place[:, None] >= np.arange(first, size - first + 1)
+    return np.column_stack(((place - (size - 1) / 2) / (size - 1), steps.astype(np.float64)))

@@ -1,9 +1,9 @@
 """
 Whether the levels of two short series, such as the days of two months, differ by more than chance.
 
-It is the self-normalised statistic of Shao and Zhang (2010), as `gwa.statistics.changes` uses it, at the one
-place that is given: it needs no estimate of how long a series remembers. Its distribution is that of
-autoregressive series with a coefficient of 0.6 and no difference.
+It is the self-normalised statistic of Shao and Zhang (2010) at the one place that is given: it needs no
+estimate of how long a series remembers. Its distribution is that of autoregressive series with a coefficient
+of 0.6 and no difference.
 """
 
 from functools import cache

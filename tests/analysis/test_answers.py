@@ -139,7 +139,7 @@ def test_groups_stand_for_users_that_are_not_recorded():
         ("who", "Users and groups are not recorded."),
         ("wait", "Wait times are not recorded."),
         ("wrong", "How jobs ended is not recorded."),
-        ("changed", "Whether anything changed is unknown: the log has too few weeks with jobs."),
+        ("changed", "Submission times are not recorded, so that changes over time cannot be known."),
     ],
 )
 def test_what_is_not_recorded_is_unknown(question, text):
@@ -221,15 +221,60 @@ def test_missing_rows_and_stillness_stand_beside_a_mean():
     )
 
 
+CHANGES = [
+    {"what": "users", "when": None, "before": 10.0, "after": 14.0, "shape": "line"},
+    {"what": "jobs", "when": "2012-06-04", "before": 300.0, "after": 900.0, "shape": "step"},
+]
+
+
 def test_the_largest_change_is_said():
-    changes = [
-        {"what": "users", "when": "2012-05-07", "before": 10.0, "after": 12.0},
-        {"what": "jobs", "when": "2012-06-04", "before": 300.0, "after": 900.0},
+    answer = asked("changed", changes=CHANGES, changes__weeks=120)
+    assert (answer.state, answer.number) == ("found", "2 changes")
+    assert answer.text == (
+        "From about the week of 2012-06-04, more jobs were submitted: 900 a week (median of weeks) against"
+        " 300 before. Also changed: users."
+    )
+    answer = asked("changed", changes=CHANGES[:1], changes__weeks=60)
+    assert answer.text == (
+        "Over the log, users rose: 10 a week in the first third, 14 in the last."
+        " In less than two years a season may look like this."
+    )
+
+
+def test_where_no_change_is_found_the_largest_difference_is_said_and_what_would_not_be_seen():
+    visible = [
+        {"what": "jobs", "factor": 12.3},
+        {"what": "busy", "factor": 1.52},
+        {"what": "users", "factor": 2},
     ]
-    answer = asked("changed", changes=changes)
-    assert answer.number == "2 changes"
-    assert answer.text == "Jobs per week went from 300 to 900 (from 2012-06-04). 1 more change."
-    assert asked("changed", changes=[]).number == "none found"
+    largest = {"what": "runtime", "before": 277, "after": 1790}
+    answer = asked(
+        "changed", changes=[], changes__weeks=60, changes__largest=largest, changes__visible=visible
+    )
+    assert (answer.state, answer.number) == ("not found", "no more than weeks vary")
+    assert answer.text == (
+        "No measure changed by more than its weeks vary: median run times, the largest difference, went from"
+        " 4 min 37 s to 29 min 50 s (first and last third). Changes of busy processors below a factor of"
+        " about 1.5 would not be seen, of jobs below 12."
+    )
+    answer = asked(
+        "changed", changes=[], changes__weeks=60, changes__largest=largest, changes__small=["users", "busy"]
+    )
+    assert answer.text.startswith(
+        "Apart from small changes (users, busy processors), no measure changed by more"
+    )
+
+
+def test_few_weeks_are_not_judged():
+    measures = [{"what": "users", "before": 3, "after": 4}, {"what": "jobs", "before": 1000, "after": 2260}]
+    answer = asked("changed", changes=None, changes__weeks=11, changes__measures=measures)
+    assert (answer.state, answer.number) == ("not tested", "")
+    assert answer.text == (
+        "11 weeks are too few to judge; jobs a week: 1,000 in the first third, 2,260 in the last."
+    )
+    assert asked("changed", changes__weeks=1).text == "1 week is too few to judge."
+    answer = asked("changed", changes__weeks=51, changes__weeks_unknown=26)
+    assert answer.text == "Too many weeks are unknown to judge what changed: 26 of 51."
 
 
 def test_a_picture_is_the_figure_of_its_section():

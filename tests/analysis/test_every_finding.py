@@ -80,6 +80,7 @@ ORDINARY: dict[str, Any] = {
     "flurries.count": 0,
     "flurries.jobs_share": 0.0,
     "changes": [],
+    "changes.weeks": 110,
     "dependence.verdict": "undecided",
     "dependence.counts": "undecided",
     "dependence.roots": "undecided",
@@ -235,8 +236,17 @@ REMARKABLE = [
     ("bursts", {"arrivals.hour.max": 2000}, "the busiest hour 2,000 jobs are submitted, 200 times"),
     (
         "changes",
-        {"changes": [{"what": "wait", "when": "2002-07-22", "before": 3000.0, "after": 13800.0}]},
-        "Mean wait time per week rises from 50 min to 3 h 50 min from the week of 2002-07-22 on.",
+        {
+            "changes": [
+                {"what": "wait", "when": "2002-07-22", "before": 3000, "after": 13800, "shape": "step"},
+                {"what": "jobs", "when": None, "before": 300, "after": 200, "shape": "line"},
+            ],
+            "changes.weeks": 110,
+        },
+        (
+            "From about the week of 2002-07-22, mean waits were longer: 3 h 50 min (median of weeks) against"
+            " 50 min before. Also changed: jobs."
+        ),
     ),
     ("memory-of-load", {"dependence.verdict": "power law"}, "at all scales from 2 h to 86.8 days"),
     (

@@ -125,8 +125,8 @@ def test_a_report_says_first_what_is_different(make_store):
     with gwa.Trace(make_store(DATED, **users), "made") as trace:
         july = trace.filter(period=JULY)
         report = july.report(against=trace.filter(period=JUNE))
-    first = [section.id for section in report.sections[:4]]
-    assert first == ["levels", "users-changed", "facts", "differences"]
+    first = [section.id for section in report.sections[:5]]
+    assert first == ["against", "levels", "users-changed", "facts", "differences"]
     assert report.sections[0].chapter == "What is different"
     assert report.subtitle.endswith("period 1970-07 · against 1970-06")
     rows = report.table("users-changed").frame().set_index("user").what.to_dict()

@@ -1,66 +1,33 @@
 """What changed."""
 
-from collections.abc import Mapping
-from typing import Any, Final
-
+from gwa.analysis import change_sentences
 from gwa.analysis.answers.base import Known, Statement, course, question
-from gwa.report.document import Unit
-from gwa.report.formatting import show
 from gwa.report.message import message, plural
-
-MEASURES: Final[Mapping[str, tuple[str, Unit]]] = {
-    "peak": (message("The maximum of busy processors"), "count"),
-    "busy": (message("The mean of busy processors"), "count"),
-    "users": (message("Users per week"), "count"),
-    "jobs": (message("Jobs per week"), "count"),
-    "wait": (message("The mean wait time"), "seconds"),
-    "failed": (message("The share of failed jobs"), "fraction"),
-    "runtime": (message("The median run time"), "seconds"),
-    "processors": (message("Mean processors per job"), "count"),
-}
 
 
 @question("changed", message("What changed?"), "changes", "arrivals")
 def changed(known: Known) -> Statement:
     """Return what changed over the life of the log."""
-    changes = known.get("changes")
+    changes, weeks = known.get("changes"), known.get("changes.weeks")
     picture = course(known, "arrivals", message("Jobs submitted over time"))
+    if weeks is None:
+        unknown = message("Submission times are not recorded, so that changes over time cannot be known.")
+        return Statement("unknown", "", unknown, "changes", picture)
     if changes is None:
-        return Statement(
-            "unknown",
-            "",
-            message("Whether anything changed is unknown: the log has too few weeks with jobs."),
-            "changes",
-            picture,
-        )
+        silent, measures = known.get("changes.weeks_unknown") or 0, known.get("changes.measures") or []
+        why = change_sentences.not_judged_sentence(weeks, silent, measures)
+        return Statement("not tested", "", why, "changes", picture)
     if not changes:
-        return Statement(
-            "not found",
-            message("none found"),
-            message("No lasting change of weekly values is found."),
-            "changes",
-            picture,
+        text = change_sentences.no_change_sentence(
+            known.get("changes.largest"),
+            known.get("changes.visible") or [],
+            known.get("changes.small") or [],
         )
-    largest = max(changes, key=_factor)
-    name, unit = MEASURES[largest["what"]]
-    before, after = show(largest["before"], unit), show(largest["after"], unit)
-    others = (
-        message(" {changes}.", changes=plural("{n} more change", "{n} more changes", len(changes) - 1))
-        if len(changes) > 1
-        else ""
+        return Statement("not found", message("no more than weeks vary"), text, "changes", picture)
+    return Statement(
+        "found",
+        plural("{n} change", "{n} changes", len(changes)),
+        change_sentences.changes_sentence(changes, weeks),
+        "changes",
+        picture,
     )
-    text = message(
-        "{name} went from {before} to {after} (from {when}).{others}",
-        name=name,
-        before=before,
-        after=after,
-        when=largest["when"],
-        others=others,
-    )
-    return Statement("found", plural("{n} change", "{n} changes", len(changes)), text, "changes", picture)
-
-
-def _factor(change: Mapping[str, Any]) -> float:
-    """Return how many times the larger level is the smaller one."""
-    low, high = sorted((abs(change["before"]), abs(change["after"])))
-    return float(high / low) if low else float("inf")

@@ -1,33 +1,76 @@
-"""What changed over the life of the log: steps in weekly arrivals, load, wait times, failures and users."""
+"""What changed over the life of the log: jobs, users, load, waits, run times, sizes and failures by week."""
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.interval_values import MEASURES, interval_values, scaled
+from gwa.analysis.change_sentences import (
+    TWO_YEARS,
+    change_sentence,
+    no_change_sentence,
+    not_judged_sentence,
+    size,
+)
+from gwa.metrics.interval_values import MEASURES, Measure
 from gwa.metrics.intervals import Intervals
 from gwa.metrics.timeline import Floats
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
+from gwa.metrics.weekly_values import WeeklyValues, weekly_values
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.report.formatting import show
 from gwa.report.message import message, plural
-from gwa.statistics.changes import MINIMUM_LENGTH, Shift, shifts, window_length
+from gwa.statistics.changes import MINIMUM_LENGTH, Evidence, discoveries, evidence
 from gwa.store.store import Store
 
-KNOWN_SHARE: Final = 0.75
-"""A measure that fewer weeks have, such as run times in a log with long gaps, is left out."""
+WEEKS_OF_A_YEAR: Final = 52.18
+
+MAXIMUM_WEEKS: Final = 260
+POOLED: Final = 4
+"""Of longer logs, means of this many weeks are judged: it takes less time, and seasons are as long."""
+
+THIRDS: Final = 3
+
+PEAK: Final = Measure("Maximum of busy processors", "count", least=0.1)
+"""What a proposed change of size rests on: it is none of the report's measures."""
+
+
+def measure_of(name: str) -> Measure:
+    """Return the measure of a series of weeks."""
+    return PEAK if name == "peak" else MEASURES[name]
 
 
 class Change(NamedTuple):
-    """A step of a *measure* in a week, and the medians of the weeks before and after it."""
+    """
+    A change of a *measure*, as one *step* or as a *line*, and the medians of the weeks before and after.
+
+    Those after begin with *week*. Of a line they are the last third of all, and those before are the first.
+    """
 
     measure: str
+    shape: Literal["step", "line"]
     week: int
     before: float
     after: float
+    evidence: Evidence
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the medians are so far apart that it matters."""
+        return abs(self._difference) >= measure_of(self.measure).least
+
+    @property
+    def is_one_way(self) -> bool:
+        """Whether the medians differ in the direction of the fitted shape."""
+        fitted = self.evidence.height if self.shape == "step" else self.evidence.rise
+        return self._difference * fitted > 0
+
+    @property
+    def _difference(self) -> float:
+        return measure_of(self.measure).difference(self.before, self.after)
 
 
 @analysis(
@@ -38,136 +81,271 @@ class Change(NamedTuple):
 )
 def changes(store: Store) -> Iterator[Block]:
     """
-    Steps in weekly values: what rose or fell at some time and stayed there for weeks.
+    What moved over the life of the log by more than its weeks vary.
 
-    Weeks are whole and begin on Mondays. Jobs, users, wait times, run times and processors are those of jobs
-    submitted in the week, failures those of jobs that ended in it; wait times are of jobs that record one.
-    Steps are sought by self-normalised sums over nested windows (Shao and Zhang 2010; Zhao, Jiang and Shao
-    2022) of the winsorised logarithm, that of shares in the share itself, at 1 % for each series. Steps of
-    less than about a fifth (a tenth for the maximum of busy processors, three percentage points for
-    failures), less than the usual variation between weeks, or no more than growth or a yearly cycle explains
-    are not shown. Before and after are the medians of the weeks from the step to the next one.
+    Weeks are whole and begin on Mondays. Jobs, users, waits, run times and processors are those of jobs
+    submitted in the week, core-hours those of jobs that ended in it; waits are of jobs that record one. Weeks
+    that lie mostly in a silence of the log are unknown, weeks at both ends with hardly any jobs are left out,
+    and busy processors are judged within the window of observation.
 
-    A step close to either end of the log is not found. In a log of less than two years, a season may look
-    like a step. Causes are not known: fewer busy processors may be a smaller system, or less work.
+    Each measure is judged on the logarithm (shares as they are) beside noise that remembers: a slow part and
+    an independent one, averaged over 49 such models by their restricted likelihoods; beside a yearly cycle,
+    too, where the log has two years. A measure changed if a line is more than chance, at a rate of false
+    discoveries of 5 % over all measures (Benjamini and Hochberg 1995), or if one step is far more likely than
+    none (ln of the Bayes factor above 5, and 6 for 26 weeks). It is worded as a step where one step
+    describes the weeks better than a line. Differences of less than about a fifth (a tenth for busy
+    processors and users, three percentage points for shares) are not said. Of logs of more than five years,
+    means of four weeks are judged.
+
+    A log of less than 26 weeks is not judged. Causes are not known: fewer busy processors may be a smaller
+    system, or less work.
     """
-    weeks = Intervals.weeks(store)
-    if weeks.count < MINIMUM_LENGTH:
-        yield Note(
-            message(
-                "What changed is unknown: the log has {count}, not 26 or more.",
-                count=plural("{n} whole week", "{n} whole weeks", weeks.count),
-            )
-        )
-        yield Facts((Fact("changes", None, "Changes of level", text="unknown"),))
-        return
-    values = {name: known for name, known in interval_values(store, weeks).items() if _is_known(known)}
-    if "jobs" not in values:
-        yield Note("What changed is unknown: too many weeks have no jobs.")
-        yield Facts((Fact("changes", None, "Changes of level", text="unknown"),))
-        return
-    found = [change for name, known in values.items() for change in steps(name, known)]
-    yield Facts((_fact(found, weeks, store),), listed=False)
-    edge = plural("{n} week", "{n} weeks", window_length(weeks.count))
-    if not found:
-        yield Note(
-            message(
-                "No step is found in {count} weeks. None would be found in the first and last {edge}.",
-                count=weeks.count,
-                edge=edge,
-            )
-        )
-        return
-    yield _table(found, weeks, store)
-    for name, known in values.items():
-        if own := [change for change in found if change.measure == name]:
-            yield _figure(name, known, own, weeks)
+    weekly = weekly_values(store)
+    weeks, values = weekly.weeks, weekly.values
+    is_judged = weeks.count >= MINIMUM_LENGTH and bool(values)
+    judged = judge(values) if is_judged else {}
+    candidates = [_change(name, values[name], one) for name, one in beyond_chance(judged).items()]
+    shown = [change for change in candidates if change.is_large and change.is_one_way]
+    small = [change.measure for change in candidates if not change.is_large]
+    measures = [_measured(name, values[name], judged.get(name)) for name in values if weeks.count >= THIRDS]
+    items = [_item(change, weeks, store) for change in _by_week(shown)]
+    largest, visible = _largest(measures), _visible_factors(measures)
+    yield Facts(
+        (
+            Fact(
+                "changes",
+                items if is_judged else None,
+                "Changes of level",
+                text=plural("{n} change", "{n} changes", len(items)) if is_judged else message("not judged"),
+            ),
+            Fact("changes.small", small, "Measures with changes that are too small to be listed"),
+            Fact("changes.weeks", weeks.count, "Whole weeks", "count"),
+            Fact(
+                "changes.weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count"
+            ),
+            Fact("changes.measures", measures, "Medians of weeks in the first and last third"),
+            Fact("changes.largest", largest, "Largest difference of the first and last third"),
+            Fact("changes.visible", visible, "Smallest factors of changes that would be found"),
+        ),
+        listed=False,
+    )
+    yield from _remarks(weekly)
+    if not is_judged:
+        yield Note(not_judged_sentence(weeks.count, weekly.silent, measures))
+    elif not shown:
+        yield Note(no_change_sentence(largest, visible, small))
+    else:
+        yield from (Note(change_sentence(item)) for item in items)
+        yield _table(shown, weeks, store)
+    if measures:
+        yield _thirds(measures, weeks.count)
+    yield from (_figure(change, values[change.measure], weeks) for change in shown)
 
 
-def _is_known(values: Floats) -> bool:
-    """Return whether enough weeks have a value."""
-    return bool(np.isfinite(values).mean() >= KNOWN_SHARE)
+def judge(values: Mapping[str, Floats]) -> dict[str, Evidence]:
+    """Return what the weekly *values* of each measure say for a change of its level."""
+    rows = np.array([measure_of(name).scaled(known) for name, known in values.items()])
+    weeks = rows.shape[1]
+    step = POOLED if weeks > MAXIMUM_WEEKS else 1
+    pooled = rows[:, : weeks // step * step].reshape(len(rows), -1, step).mean(axis=2)
+    judged = evidence(pooled, WEEKS_OF_A_YEAR / step if weeks >= TWO_YEARS else None)
+    return dict(zip(values, judged, strict=True))
 
 
 def steps(name: str, values: Floats) -> list[Change]:
-    """Return the steps of the measure called *name*, in order."""
-    found = shifts(scaled(name, values), MEASURES[name].least)
-    return [change for change in _medians(name, values, found) if change.before != change.after]
+    """Return the step of one series of weeks (``peak``: the maximum of busy processors), if it is sure."""
+    (one,) = judge({name: values}).values()
+    change = _change(name, values, one)
+    is_sure = one.is_sure_step and one.is_step and change.is_large and change.is_one_way
+    return [change] if is_sure else []
 
 
-def _medians(name: str, values: Floats, found: list[Shift]) -> list[Change]:
-    """Return the steps with the medians of the weeks between them."""
-    parts = np.split(values, [shift.place for shift in found])
-    levels = [float(np.nanmedian(part)) for part in parts]
+def beyond_chance(judged: Mapping[str, Evidence]) -> dict[str, Evidence]:
+    """Return the measures that changed by more than chance, however little."""
+    is_line = discoveries([one.p_value for one in judged.values()])
+    return {
+        name: one
+        for (name, one), is_found in zip(judged.items(), is_line, strict=True)
+        if is_found or one.is_sure_step
+    }
+
+
+def _change(name: str, values: Floats, judged: Evidence) -> Change:
+    """Return the change of a measure in its likelier shape, with the medians before and after."""
+    shape: Literal["step", "line"] = "step" if judged.is_step else "line"
+    week = judged.place * (values.size // judged.size) if judged.is_step else values.size - _third(values)
+    before, after = _levels(values, week if judged.is_step else _third(values), week)
+    return Change(name, shape, week, before, after, judged)
+
+
+def _third(values: Floats) -> int:
+    """Return how many weeks are a third of all."""
+    return values.size // THIRDS
+
+
+def _levels(values: Floats, end: int, begin: int) -> tuple[float, float]:
+    """Return the medians of the weeks before *end* and from *begin* on; nan where all are unknown."""
+    parts = (part[np.isfinite(part)] for part in (values[:end], values[begin:]))
+    before, after = (float(np.median(part)) if part.size else math.nan for part in parts)
+    return before, after
+
+
+def _measured(name: str, values: Floats, judged: Evidence | None) -> dict[str, Any]:
+    """Return the first and the last third of a measure, and what was tested, as an item of a fact."""
+    before, after = _levels(values, _third(values), values.size - _third(values))
+    return {
+        "what": name,
+        "before": number(before),
+        "after": number(after),
+        "p_value": number(judged.p_value) if judged else None,
+        "ln_bayes_factor_step": number(judged.step) if judged else None,
+        "ln_bayes_factor_line": number(judged.line) if judged else None,
+        "visible": number(_visible(name, judged)) if judged and judged.visible else None,
+    }
+
+
+def _visible(name: str, judged: Evidence) -> float:
+    """Return the smallest change from the first third to the last that would be found: factor or share."""
+    # The middles of the thirds are two thirds of the log apart.
+    difference = judged.visible * (1 - 1 / THIRDS)
+    return difference if MEASURES[name].is_share else math.exp(min(difference, 700.0))
+
+
+def _largest(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the measure whose first and last third differ most; None where none does."""
+    different = [one for one in measures if None not in (one["before"], one["after"]) and size(one)]
+    return max(different, key=size, default=None)
+
+
+def _visible_factors(measures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the smallest factor that would be found of each measure that is no share."""
     return [
-        Change(name, shift.place, before, after)
-        for shift, before, after in zip(found, levels[:-1], levels[1:], strict=True)
-        if (after > before) == (shift.after > shift.before)
+        {"what": one["what"], "factor": one["visible"]}
+        for one in measures
+        if one["visible"] is not None and not MEASURES[one["what"]].is_share
     ]
 
 
-def _fact(found: list[Change], weeks: Intervals, store: Store) -> Fact:
-    """Return the fact that lists all changes, by their weeks."""
-    ordered = sorted(found, key=lambda change: (change.week, list(MEASURES).index(change.measure)))
-    value: Value = [
-        {
-            "what": change.measure,
-            "when": weeks.label(change.week, store),
-            "before": number(change.before),
-            "after": number(change.after),
-        }
-        for change in ordered
-    ]
-    return Fact(
-        "changes",
-        value,
-        "Changes of level",
-        text=plural("{n} change", "{n} changes", len(found)) if found else "none",
+def _by_week(shown: list[Change]) -> list[Change]:
+    """Return changes with steps first, by week, then by measure."""
+    order = list(MEASURES)
+    return sorted(
+        shown, key=lambda change: (change.shape == "line", change.week, order.index(change.measure))
     )
 
 
-def _table(found: list[Change], weeks: Intervals, store: Store) -> Table:
+def _item(change: Change, weeks: Intervals, store: Store) -> dict[str, Any]:
+    """Return a change as an item of the fact ``changes``."""
+    return {
+        "what": change.measure,
+        "when": weeks.label(change.week, store) if change.shape == "step" else None,
+        "before": number(change.before),
+        "after": number(change.after),
+        "shape": change.shape,
+        "p_value": number(change.evidence.p_value),
+        "ln_bayes_factor": number(change.evidence.step),
+    }
+
+
+def _remarks(weekly: WeeklyValues) -> Iterator[Note]:
+    """Yield notes on weeks that are left out or unknown."""
+    if weekly.omitted:
+        yield Note(
+            plural(
+                "{n} week at the ends of the log is left out, with less than a tenth of the usual jobs.",
+                "{n} weeks at the ends of the log are left out, with less than a tenth of the usual jobs.",
+                weekly.omitted,
+            )
+        )
+    if weekly.silent:
+        yield Note(
+            plural(
+                "{n} week is unknown: no job was submitted for most of it, or rows are missing.",
+                "{n} weeks are unknown: no job was submitted for most of them, or rows are missing.",
+                weekly.silent,
+            )
+        )
+
+
+def _table(shown: list[Change], weeks: Intervals, store: Store) -> Table:
     return Table(
         "changes",
         "Changes of weekly values, by measure",
         (
             Column("what", "Weekly value"),
-            Column("when", "From the week of"),
-            Column("before", "Before"),
-            Column("after", "After"),
+            Column("when", "From about the week of"),
+            Column("before", "Before, or first third"),
+            Column("after", "After, or last third"),
             Column("change", "Change", "fraction"),
+            Column("p_value", "p-value of a line"),
+            Column("bayes", "ln of the Bayes factor of a step"),
         ),
         tuple(
             (
                 MEASURES[change.measure].title,
-                weeks.label(change.week, store),
+                weeks.label(change.week, store) if change.shape == "step" else None,
                 show(number(change.before), MEASURES[change.measure].unit),
                 show(number(change.after), MEASURES[change.measure].unit),
                 (change.after - change.before) / change.before if change.before else None,
+                change.evidence.p_value,
+                change.evidence.step,
             )
-            for change in found
+            for change in _by_week(shown)
         ),
     )
 
 
-def _figure(name: str, values: Floats, found: list[Change], weeks: Intervals) -> Block:
-    """Return the figure of a measure with its levels between the steps."""
-    measure = MEASURES[name]
-    places = [change.week for change in found]
-    parts = np.split(values, places)
-    levels = np.concatenate([np.full(part.size, np.nanmedian(part)) for part in parts])
-    words = ", then ".join(show(float(np.nanmedian(part)), measure.unit) for part in parts)
+def _thirds(measures: list[dict[str, Any]], weeks: int) -> Table:
+    """Return the table of all measures, whether they changed or not."""
+    return Table(
+        "changes-measures",
+        message("Medians of weeks in the first and last third of {weeks} weeks", weeks=weeks),
+        (
+            Column("what", "Weekly value"),
+            Column("before", "First third"),
+            Column("after", "Last third"),
+            Column("p_value", "p-value of a line"),
+            Column("visible", "Smallest change that would be found"),
+        ),
+        tuple(
+            (
+                MEASURES[one["what"]].title,
+                show(one["before"], MEASURES[one["what"]].unit),
+                show(one["after"], MEASURES[one["what"]].unit),
+                one["p_value"],
+                _visible_text(one),
+            )
+            for one in measures
+        ),
+    )
+
+
+def _visible_text(one: Mapping[str, Any]) -> str | None:
+    if one["visible"] is None:
+        return None
+    if MEASURES[one["what"]].is_share:
+        return message("{points} points", points=show(round(100 * one["visible"], 1)))
+    return message("a factor of {factor}", factor=show(float(f"{one['visible']:.2g}")))
+
+
+def _figure(change: Change, values: Floats, weeks: Intervals) -> Block:
+    """Return the figure of a measure with its levels before and after."""
+    measure = MEASURES[change.measure]
+    levels = np.full(values.size, np.nan)
+    levels[: change.week if change.shape == "step" else _third(values)] = change.before
+    levels[change.week :] = change.after
     return series(
-        f"changes-{name}",
+        f"changes-{change.measure.replace('_', '-')}",
         message("{title} per week", title=measure.title),
         weeks.edges[:-1],
         {"week": values, "median": levels},
         measure.title,
         message(
-            "{title} in each of {count} weeks, with the median between changes: {words}.",
+            "{title} in each of {count} weeks, with the medians before ({before}) and after ({after}).",
             title=measure.title,
             count=weeks.count,
-            words=words,
+            before=show(change.before, measure.unit),
+            after=show(change.after, measure.unit),
         ),
         unit=measure.unit,
         zone=weeks.zone,

@@ -1,0 +1,200 @@
+"""
+What a report says of changes over the life of a log, everywhere in the same words: from facts.
+
+A change is worded as what was measured: what moved, from which value to which. Nothing is said of causes or
+of the future. Where no change is found, the sentence says what would not have been found either.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from gwa.metrics.interval_values import MEASURES
+from gwa.report.formatting import decimal, show
+from gwa.report.message import joined, message, plural
+from gwa.statistics.changes import MINIMUM_LENGTH
+
+TWO_YEARS: Final = 104
+"""Of fewer weeks, a season cannot be told from a change."""
+
+Change = Mapping[str, Any]
+"""An item of the fact ``changes``."""
+
+
+class Words(NamedTuple):
+    """How sentences name a measure: its *subject*, that it is *more* or *less*, and an *amount* of it."""
+
+    subject: str
+    more: str
+    less: str
+    amount: str
+
+
+WORDS: Final[Mapping[str, Words]] = {
+    "busy": Words(
+        message("busy processors"),
+        message("more processors were busy"),
+        message("fewer processors were busy"),
+        message("{value} on average"),
+    ),
+    "users": Words(
+        message("users"),
+        message("more users submitted jobs"),
+        message("fewer users submitted jobs"),
+        message("{value} a week"),
+    ),
+    "jobs": Words(
+        message("jobs"),
+        message("more jobs were submitted"),
+        message("fewer jobs were submitted"),
+        message("{value} a week"),
+    ),
+    "wait": Words(
+        message("mean waits"),
+        message("mean waits were longer"),
+        message("mean waits were shorter"),
+        "{value}",
+    ),
+    "median_wait": Words(
+        message("median waits"),
+        message("median waits were longer"),
+        message("median waits were shorter"),
+        "{value}",
+    ),
+    "failed": Words(
+        message("the share of core-hours in jobs that failed or reached their limit"),
+        message("a larger share of core-hours went into jobs that failed or reached their limit"),
+        message("a smaller share of core-hours went into jobs that failed or reached their limit"),
+        "{value}",
+    ),
+    "runtime": Words(
+        message("median run times"),
+        message("median run times were longer"),
+        message("median run times were shorter"),
+        "{value}",
+    ),
+    "processors": Words(
+        message("processors per job"),
+        message("jobs used more processors"),
+        message("jobs used fewer processors"),
+        message("{value} on average"),
+    ),
+}
+
+
+def size(change: Change) -> float:
+    """Return how large a change or a difference of a measure is: 1 is a factor of 4, or 40 points."""
+    return min(MEASURES[change["what"]].size(change["before"], change["after"]), 3.0)
+
+
+def largest_first(changes: Iterable[Change]) -> list[Change]:
+    """Return *changes* with the largest first."""
+    return sorted(changes, key=size, reverse=True)
+
+
+def change_sentence(change: Change) -> str:
+    """Return a change in words: a step with its week, a line by the first third of the log and the last."""
+    words = WORDS[change["what"]]
+    before, after = (shown(change["what"], change[side]) for side in ("before", "after"))
+    is_more = change["after"] > change["before"]
+    if change["shape"] == "step":
+        return message(
+            "From about the week of {when}, {comparison}: {after} (median of weeks) against {before} before.",
+            when=change["when"],
+            comparison=words.more if is_more else words.less,
+            after=message(words.amount, value=after),
+            before=before,
+        )
+    return message(
+        "Over the log, {subject} rose: {before} in the first third, {after} in the last."
+        if is_more
+        else "Over the log, {subject} fell: {before} in the first third, {after} in the last.",
+        subject=words.subject,
+        before=message(words.amount, value=before),
+        after=after,
+    )
+
+
+def changes_sentence(changes: Sequence[Change], weeks: int) -> str:
+    """Return the largest of *changes* in a sentence, and which other measures changed."""
+    first, *others = largest_first(changes)
+    text = change_sentence(first)
+    if others:
+        names = joined(", ", (WORDS[other["what"]].subject for other in others))
+        text += message(" Also changed: {names}.", names=names)
+    if weeks < TWO_YEARS:
+        text += message(" In less than two years a season may look like this.")
+    return text
+
+
+def no_change_sentence(
+    largest: Change | None, visible: Sequence[Mapping[str, Any]], small: Sequence[str] = ()
+) -> str:
+    """
+    Return that no change is found, with the *largest* difference and what would not have been found.
+
+    *visible* has the smallest factor of each measure that would have been, as ``what`` and ``factor``;
+    *small* names the measures that changed by so little that it is not said.
+    """
+    text = message("No measure changed by more than its weeks vary")
+    if small:
+        names = joined(", ", (WORDS[name].subject for name in small))
+        text = message(
+            "Apart from small changes ({names}), no measure changed by more than its weeks vary", names=names
+        )
+    if largest:
+        text += message(
+            ": {subject}, the largest difference, went from {before} to {after} (first and last third).",
+            subject=WORDS[largest["what"]].subject,
+            before=shown(largest["what"], largest["before"]),
+            after=shown(largest["what"], largest["after"]),
+        )
+    else:
+        text += message(".")
+    ordered = sorted(visible, key=lambda one: float(one["factor"]))
+    if not ordered:
+        return text
+    least, most = ordered[0], ordered[-1]
+    text += message(
+        " Changes of {subject} below a factor of about {factor} would not be seen",
+        subject=WORDS[least["what"]].subject,
+        factor=_factor(least["factor"]),
+    )
+    if most is not least:
+        text += message(
+            ", of {subject} below {factor}",
+            subject=WORDS[most["what"]].subject,
+            factor=_factor(most["factor"]),
+        )
+    return text + message(".")
+
+
+def not_judged_sentence(weeks: int, unknown: int, measures: Sequence[Change]) -> str:
+    """
+    Return why a log is not judged, with the jobs of its first and last third.
+
+    Its *weeks* are too few, or too many of them are *unknown*.
+    """
+    if weeks >= MINIMUM_LENGTH:
+        return message(
+            "Too many weeks are unknown to judge what changed: {unknown} of {weeks}.",
+            unknown=unknown,
+            weeks=weeks,
+        )
+    text = plural("{n} week is too few to judge", "{n} weeks are too few to judge", weeks)
+    jobs = next((one for one in measures if one["what"] == "jobs"), None)
+    if jobs is None or None in (jobs["before"], jobs["after"]):
+        return text + message(".")
+    return text + message(
+        "; jobs a week: {before} in the first third, {after} in the last.",
+        before=shown("jobs", jobs["before"]),
+        after=shown("jobs", jobs["after"]),
+    )
+
+
+def shown(measure: str, value: float) -> str:
+    """Return a value of a *measure* in its unit."""
+    return show(value, MEASURES[measure].unit)
+
+
+def _factor(value: float) -> str:
+    return decimal(value, ".1f" if value < 10 else ",.0f")  # noqa: PLR2004 - two digits
