@@ -5,7 +5,6 @@ import pytest
 import gwa
 from gwa.analysis.answers import answers
 from gwa.analysis.answers.base import Known
-from gwa.analysis.answers.stretches import missing_rows
 from gwa.report.document import Fact, Facts, Section
 from gwa.report.figures.series import series
 from gwa.report.figures.spark import MAXIMUM_POINTS, spark
@@ -198,27 +197,36 @@ def test_outages_are_part_of_what_went_wrong():
     )
 
 
-def test_missing_rows_and_stillness_stand_beside_a_mean():
-    def known(kind, days, **other):
-        found = {
-            "kind": kind, "begin": 0.0, "end": days * 86_400.0, "from": "2012-03-01 07:33:00",
-            "to": "2012-03-07 13:32:00", "jobs": 0, "users": 0, "numbers_passed": 14_200,
-            "rows_complete": False,
-        }  # fmt: skip
-        return Known({"stretches": [found], **other}, {})
+def gap(kind, days):
+    return {
+        "kind": kind, "begin": 0.0, "end": days * 86_400.0, "from": "2012-03-01 07:33:00",
+        "to": "2012-03-07 13:32:00", "jobs": 0, "users": 0, "numbers_passed": 14_200, "rows_complete": False,
+    }  # fmt: skip
 
-    means = {"utilization.mean": 0.5, "utilization.known_mean": 0.62}
-    assert missing_rows(Known({}, {})) == ""
-    assert missing_rows(known("still", 0.9, **means)) == ""
-    assert missing_rows(known("silent", 9, **means)) == ""
-    assert missing_rows(known("missing", 6, **means)) == (
-        " Rows are missing: over 6 days from 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by"
-        " 14,200. The mean of all other times is 62 %."
+
+OUTSIDE = {"utilization__known_mean": 0.62, "utilization__known_busy": 317.4}
+
+
+def test_no_mean_across_a_gap_is_called_busyness():
+    answer = asked("busy", **BUSY, **OUTSIDE, stretches=[gap("missing", 6)])
+    assert (answer.number, answer.text) == (
+        "62 %",
+        (
+            "Outside gaps of the log, 62 % of 512 processors were busy. Rows are missing: over 6 days from"
+            " 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by 14,200."
+        ),
     )
-    assert missing_rows(known("still", 6)) == (
-        " Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to 2012-03-07 13:32: the"
-        " machine was down or closed, or rows are missing; the log does not tell."
+    answer = asked("busy", **BUSY, **OUTSIDE, **INFERRED, stretches=[gap("still", 6)])
+    assert (answer.number, answer.text) == (
+        "317.4 processors",
+        (
+            "Outside gaps of the log, 317.4 processors were busy, at most 512 at once; the size of the system is"
+            " not recorded. Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to 2012-03-07"
+            " 13:32: the machine was down or closed, or rows are missing; the log does not tell."
+        ),
     )
+    for stretches in ([], [gap("still", 0.9)], [gap("silent", 9)]):
+        assert asked("busy", **BUSY, **OUTSIDE, stretches=stretches).number == "71.3 %"
 
 
 CHANGES = [

@@ -3,6 +3,7 @@
 from typing import Final
 
 from gwa.analysis.answers.base import Known, Statement, course, missing, question
+from gwa.analysis.answers.stretches import unaccounted_sentences
 from gwa.report.document import Figure, State
 from gwa.report.formatting import fraction, number
 from gwa.report.message import Message, joined, message, plural
@@ -11,56 +12,65 @@ NEEDS: Final = ("n_procs", "run_time", "submit_time")
 """The fields without which nothing is known of busy processors."""
 
 
-@question("busy", message("How busy was it?"), "overview", "utilization", "gpus")
+@question("busy", message("How busy was it?"), "overview", "utilization", "stretches", "gpus")
 def busy(known: Known) -> Statement:
     """
     Return which share of the processors was busy; where their number is not recorded, how many were.
 
     Of a system whose size is not recorded there is no share: the most that were ever busy is a lower bound
-    of the size, which gives neither the share nor a bound of it.
+    of the size, which gives neither the share nor a bound of it. Where rows are missing, or the log is still
+    for a day or more, the mean is that of all other times.
     """
-    number_text, text, is_known = _processors(known)
-    sentences = [text, *_gpus(known), *_others(known, is_known=bool(number_text))]
+    gaps = unaccounted_sentences(known.facts)
+    number_text, text, is_known = _processors(known, has_gaps=bool(gaps))
+    sentences = [text, *gaps, *_gpus(known), *_others(known, is_known=bool(number_text))]
     state: State = "unknown" if not number_text else "known" if is_known else "bound"
     return Statement(state, number_text, joined(" ", sentences), "utilization", _picture(known))
 
 
-def _processors(known: Known) -> tuple[str, Message, bool]:
+def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, bool]:
     """Return the number and the sentence on processors, and whether it is a value rather than a bound."""
-    for bound, is_known in (("", True), ("at_least", False)):
-        share = known.get("utilization.at_least" if bound else "utilization.mean")
-        held = known.get("utilization.busy_at_least" if bound else "utilization.busy")
-        if held is None or share is None:
+    means = [("utilization.mean", "utilization.busy"), ("utilization.at_least", "utilization.busy_at_least")]
+    if has_gaps:
+        means.insert(0, ("utilization.known_mean", "utilization.known_busy"))
+    for mean, busy_mean in means:
+        share, held, is_known = known.get(mean), known.get(busy_mean), mean != "utilization.at_least"
+        if share is None or held is None:
             continue
+        when = (
+            message("Outside gaps of the log") if mean == "utilization.known_mean" else message("On average")
+        )
         if known.get("trace.cpus_inferred"):
-            return (*_without_size(known, held, is_known=is_known), is_known)
-        return (*_share(known, share, is_known=is_known), is_known)
+            return (*_without_size(known, held, when, is_known=is_known), is_known)
+        return (*_share(known, share, when, is_known=is_known), is_known)
     return "", _unknown(known), False
 
 
-def _share(known: Known, share: float, *, is_known: bool) -> tuple[Message, Message]:
+def _share(known: Known, share: float, when: Message, *, is_known: bool) -> tuple[Message, Message]:
     """Return how large a share of the processors was busy, as a number and a sentence."""
     text, size = fraction(share), _size(known)
     if known.is_selection:
         what = message("These jobs kept {share} of {size} busy on average", share=text, size=size)
     else:
-        what = message("On average, {share} of {size} were busy", share=text, size=size)
+        what = message("{when}, {share} of {size} were busy", when=when, share=text, size=size)
     if is_known:
         return message("{share}", share=text), message("{what}.", what=what)
     text_least = message("≥ {share}", share=text)
-    what = message("On average, at least {share} of {size} were busy", share=text, size=size)
+    what = message("{when}, at least {share} of {size} were busy", when=when, share=text, size=size)
     return text_least, message("{what}: the log does not show all that ran.", what=what)
 
 
-def _without_size(known: Known, held: float, *, is_known: bool) -> tuple[Message, Message]:
+def _without_size(known: Known, held: float, when: Message, *, is_known: bool) -> tuple[Message, Message]:
     """Return how many processors were busy on a system of unknown size, as a number and a sentence."""
     busy_text = plural("{n} processor", "{n} processors", held, n=number(held))
     most = number(known.get("trace.cpus"))
     size = message("at most {most} at once; the size of the system is not recorded", most=most)
     if is_known:
-        return busy_text, message("On average, {held} were busy, {size}.", held=busy_text, size=size)
+        text = message("{when}, {held} were busy, {size}.", when=when, held=busy_text, size=size)
+        return busy_text, text
     least = message("≥ {held}", held=busy_text)
-    return least, message("On average, at least {held} were busy, {size}.", held=busy_text, size=size)
+    text = message("{when}, at least {held} were busy, {size}.", when=when, held=busy_text, size=size)
+    return least, text
 
 
 def _size(known: Known) -> Message:

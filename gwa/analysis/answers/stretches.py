@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gwa.analysis.answers.base import Known
-from gwa.report.formatting import fraction, number, seconds
-from gwa.report.message import joined, message, plural
+from gwa.report.formatting import number, seconds
+from gwa.report.message import message, plural
 from gwa.util.units import DAY
 
 Found = Mapping[str, Any]
@@ -22,22 +22,6 @@ def outages(known: Known) -> str:
     """Return the sentence on outages, with a space before it; nothing without any."""
     found = of_kind(known.facts, "outage")
     return message(" {sentence}", sentence=outage_sentence(found)) if found else ""
-
-
-def missing_rows(known: Known) -> str:
-    """
-    Return what must stand beside a mean over time, with a space before it; nothing where it is known.
-
-    It is said where rows are missing, or where the log is still for a day or more, and ends with the mean of
-    the rest of the window.
-    """
-    sentences = unaccounted_sentences(known.facts)
-    if not sentences:
-        return ""
-    mean = known.get("utilization.known_mean")
-    if mean is not None and known.get("utilization.mean") is not None:
-        sentences = [*sentences, message("The mean of all other times is {mean}.", mean=fraction(mean))]
-    return message(" {sentences}", sentences=joined(" ", sentences))
 
 
 def unaccounted_sentences(facts: Mapping[str, Any]) -> list[str]:

@@ -51,6 +51,7 @@ MAXIMUM_ROWS: Final = 20
         *(f"capacity.{name}" for name, *_ in KINDS.values()),
         "capacity.unaccounted_seconds",
         "utilization.known_mean",
+        "utilization.known_busy",
     ),
     needs=("submit_time",),
     order=3,
@@ -161,12 +162,20 @@ def _unaccounted_facts(store: Store, found: Stillness) -> Iterator[Fact]:
     )
     period, cpus = window(store).period, store.system.cpus
     area, length = known_area(store, period) if period and cpus else (0.0, 0.0)
+    text = "" if length > 0 else "unknown"
     yield Fact(
         "utilization.known_mean",
         area / (length * cpus) if cpus and length > 0 else None,
         "Mean utilization outside missing rows and stillness of a day or more",
         "fraction",
-        text="" if length > 0 else "unknown",
+        text=text,
+    )
+    yield Fact(
+        "utilization.known_busy",
+        area / length if length > 0 else None,
+        "Busy processors, mean outside missing rows and stillness of a day or more",
+        "count",
+        text=text,
     )
 
 
