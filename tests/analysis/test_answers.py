@@ -220,9 +220,9 @@ def test_no_mean_across_a_gap_is_called_busyness():
     assert (answer.number, answer.text) == (
         "317.4 processors",
         (
-            "Outside gaps of the log, 317.4 processors were busy, at most 512 at once; the size of the system is"
-            " not recorded. Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to 2012-03-07"
-            " 13:32: the machine was down or closed, or rows are missing; the log does not tell."
+            "Outside gaps of the log, 317.4 processors were busy, at most 512 at once; the size of the system"
+            " is not recorded. Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to"
+            " 2012-03-07 13:32: the machine was down or closed, or rows are missing; the log does not tell."
         ),
     )
     for stretches in ([], [gap("still", 0.9)], [gap("silent", 9)]):
