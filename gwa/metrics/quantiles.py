@@ -25,7 +25,9 @@ select place, value, count(*) as n from {placed} as placed
 where place is not null and value is not null group by place, value
 """
 
-OTHERS: Final = "select {place} as place, value, n from {counts} as counted where place <> {place}"
+OTHERS: Final = """
+select {place} as place, value, sum(n) as n from {counts} as counted where place <> {place} group by value
+"""
 
 RANKED: Final = """
 select place, value, upto, total from (
@@ -50,12 +52,13 @@ class Spread:
     p95: float
 
 
-NONE: Final = Spread(0, float("nan"), float("nan"))
+EMPTY: Final = Spread(0, float("nan"), float("nan"))
+"""That of no values."""
 
 
 def class_counts(store: Store, placed: str) -> str:
     """
-    Count the values of each class inside the engine; return the name of the table of counts.
+    Count the values of each class inside the engine, and keep them; return the name of their table.
 
     *placed* is SQL of a table with the number of a job's class, ``place``, and a ``value``.
     """
@@ -63,12 +66,17 @@ def class_counts(store: Store, placed: str) -> str:
     return store.keep(f"counts_{hashlib.sha256(query.encode()).hexdigest()[:16]}", query)
 
 
-def spreads(store: Store, counts: str) -> Mapping[int, Spread]:
+def spreads(store: Store, placed: str) -> Mapping[int, Spread]:
     """
-    Return the spread of the values of each class of a table that `class_counts` made.
+    Return the spread of the values of each class of the table *placed*, as `class_counts` takes it.
 
     Quantiles interpolate linearly between order statistics (type 7), to the last bit as `Sample` does.
     """
+    return _spreads(store, COUNTS.format(placed=placed))
+
+
+def spreads_of_counts(store: Store, counts: str) -> Mapping[int, Spread]:
+    """Return the spread of the values of each class of a table that `class_counts` made."""
     return _spreads(store, f"select place, value, n from {counts} as counts")
 
 

@@ -179,4 +179,3 @@ def _parts(members: Sequence[SizeClass], limit: float) -> list[SizeClass]:
     low, high = _parts(members[:cut], limit), _parts(members[cut:], limit)
     border = members[cut - 1].most
     return [*low[:-1], replace(low[-1], top=border), replace(high[0], floor=border), *high[1:]]
-
