@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.steps import step
-from gwa.metrics.timeline import exact_sum
+from gwa.metrics.timeline import decimal_sum, exact_sum
 from gwa.metrics.window import recorded, unfinished
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Store
@@ -24,6 +24,8 @@ OUTCOMES: Final[tuple[Outcome, ...]] = ("completed", "limit", "failed", "cancell
 
 KNOWN_OUTCOMES: Final[tuple[Outcome, ...]] = OUTCOMES[:4]
 """The outcomes of jobs that are known to have ended, and how."""
+
+KNOWN: Final = f"outcome in {KNOWN_OUTCOMES}"
 
 BAD_OUTCOMES: Final[tuple[Outcome, ...]] = OUTCOMES[1:4]
 """The outcomes of jobs that did not complete."""
@@ -51,8 +53,7 @@ from ran where req_time > 0
 """
 
 RECORDED: Final = """
-select count(distinct status) as codes, count(state) as states, count(exit_code) as exit_codes,
-    count(*) filter (where upper(state) in {limits}) as limits,
+select count(distinct status) as codes, count(*) filter (where upper(state) in {limits}) as limits,
     count(*) filter (where status = 1) as completed, count(*) filter (where status = 0) as failed,
     count(*) filter (where status = 5) as cancelled
 from jobs
@@ -98,10 +99,10 @@ def coding(store: Store) -> Coding:
 
 
 def _coding(store: Store) -> Coding:
-    codes, states, exit_codes, limits, *counts = store.row(RECORDED.format(limits=LIMIT_STATES))
+    codes, limits, *counts = store.row(RECORDED.format(limits=LIMIT_STATES))
     requests, beyond = store.row(ENFORCED)
     names: tuple[Outcome, ...] = ("completed", "failed", "cancelled")
-    has_own_words = bool(states or exit_codes)
+    has_own_words = store.has("state") or store.has("exit_code")
     return Coding(
         _codes(store, codes, has_own_words=has_own_words),
         frozenset(name for name, count in zip(names, counts, strict=True) if count or has_own_words),
@@ -172,35 +173,41 @@ class Total:
     largest_user: tuple[str, float] | None = None
 
 
+BY_USER: Final = """
+select outcome, user_id, count(*) as jobs, {seconds} as seconds, max(core_seconds) as largest
+from {ended} group by outcome, user_id
+"""
+"""A small table, from which totals and top lists come: rows are grouped once."""
+
 TOTALS: Final = """
-select outcome, count(*) as jobs, {hours} as seconds, cast(max(core_seconds) as double) as largest
-from {ended} group by outcome
+select outcome, sum(jobs) as jobs, {seconds} as seconds, cast(max(largest) as double) as largest
+from {by_user} as by_user group by outcome
 """
 
 LARGEST_USERS: Final = """
-select outcome, user_id, seconds from (
-    select outcome, user_id, seconds, row_number() over (partition by outcome order by seconds desc, user_id) as nth
-    from (
-        select outcome, user_id, {hours} as seconds from {ended}
-        where user_id is not null and core_seconds > 0 group by outcome, user_id
-    ) as held
+select outcome, user_id, cast(seconds as double) as seconds from (
+    select *, row_number() over (partition by outcome order by seconds desc, user_id) as nth
+    from {by_user} as by_user where user_id is not null and seconds > 0
 ) as ranked where nth = 1
 """
 
 
+def _by_user(store: Store) -> str:
+    """Return the name of the table of the jobs that ended with each outcome, of each user."""
+    query = BY_USER.format(seconds=decimal_sum("core_seconds"), ended=_ended(store))
+    return store.keep("outcomes_by_user", query)
+
+
 def totals(store: Store) -> Mapping[Outcome, Total]:
     """Return the jobs that ended in the period of *store* with each outcome, and the core-hours of each."""
-    ended = (
-        f"(select {outcome(store)} as outcome, user_id, {core_seconds(store)} as core_seconds"
-        f" from {ended_jobs(store)}) as ended"
-    )
-    hours = exact_sum("core_seconds")
+    by_user = _by_user(store)
     users = {
-        name: (user, seconds)
-        for name, user, seconds in store.rows(LARGEST_USERS.format(ended=ended, hours=hours))
+        name: (user, seconds) for name, user, seconds in store.rows(LARGEST_USERS.format(by_user=by_user))
     }
-    rows = store.rows(TOTALS.format(ended=ended, hours=hours))
-    made = {name: _total(jobs, seconds, largest, users.get(name)) for name, jobs, seconds, largest in rows}
+    rows = store.rows(TOTALS.format(by_user=by_user, seconds=exact_sum("seconds")))
+    made = {
+        name: _total(int(jobs), seconds, largest, users.get(name)) for name, jobs, seconds, largest in rows
+    }
     return {name: made.get(name, Total(0, 0.0)) for name in OUTCOMES}
 
 
@@ -216,10 +223,11 @@ def jobs_by_status(store: Store) -> Mapping[int | None, int]:
     return dict(store.rows(f"select status, count(*) as jobs from {ended_jobs(store)} group by status"))
 
 
-COUNTS: Final = f"""
-count(*) as jobs, {", ".join(f"count(*) filter (where outcome = '{name}') as {name}_jobs" for name in BAD_OUTCOMES)},
-    coalesce({exact_sum("case when outcome <> 'completed' then core_seconds end")}, 0.0) as seconds
-"""
+COUNTED: Final = ", ".join(
+    f"coalesce(sum(case when outcome = '{name}' then jobs end), 0) as {name}_jobs" for name in BAD_OUTCOMES
+)
+SPENT: Final = exact_sum("case when outcome <> 'completed' then seconds end")
+COUNTS: Final = f"coalesce(sum(jobs), 0) as jobs, {COUNTED}, coalesce({SPENT}, 0.0) as seconds"
 """Counts of jobs, and the CPU seconds of those that did not complete."""
 
 
@@ -246,35 +254,38 @@ class Ended:
 
 def by_month(store: Store) -> list[Ended]:
     """Return how the jobs that ended in each month did so; none where dates are not known."""
-    jobs = _known(store)
-    first, last = store.row(f"select min(ended_at), max(ended_at) from {jobs}")
+    ended = f"(select *, 1 as jobs, core_seconds as seconds from {_ended(store)} where {KNOWN})"
+    first, last = store.row(f"select min(ended_at), max(ended_at) from {ended} as known")
     if store.system.relative or first is None or last - first > MAXIMUM_DAYS * DAY:
         return []
     edges, names = Calendar.of(first, last, store.system.timezone, relative=False).months()
     place = step("ended_at", edges[1:-1].tolist(), range(len(names)))
     rows = store.rows(
-        f"select place, {COUNTS} from (select *, {place} as place from {jobs}"
+        f"select place, {COUNTS} from (select *, {place} as place from {ended} as known"
         " where ended_at is not null) as placed group by place order by place"
     )
-    return [Ended(names[place], *counts) for place, *counts in rows]
+    return [_counted(names[place], *counts) for place, *counts in rows]
 
 
 def by_user(store: Store, top: int) -> list[Ended]:
     """Return how the jobs of the *top* users ended of whom most jobs did not complete."""
     bad = " + ".join(f"{name}_jobs" for name in BAD_OUTCOMES)
     rows = store.rows(
-        f"select * from (select user_id as name, {COUNTS} from {_known(store)}"
-        f" where user_id is not null group by user_id) as ended"
+        f"select * from (select user_id as name, {COUNTS} from {_by_user(store)} as by_user"
+        f" where {KNOWN} and user_id is not null group by user_id) as ended"
         f" where {bad} > 0 order by {bad} desc, name limit {top}"
     )
-    return [Ended(*row) for row in rows]
+    return [_counted(*row) for row in rows]
 
 
-def _known(store: Store) -> str:
-    """Return the table of the jobs that ended with a known outcome, with their end and their outcome."""
+def _counted(name: str, jobs: int, limit: int, failed: int, cancelled: int, cpu_seconds: float) -> Ended:
+    return Ended(name, int(jobs), int(limit), int(failed), int(cancelled), cpu_seconds)
+
+
+def _ended(store: Store) -> str:
+    """Return the table of the jobs that ended, with user, end, outcome and core-seconds."""
     columns = f"user_id, {_end(store)} as ended_at, {outcome(store)} as outcome, {core_seconds(store)}"
-    jobs = f"(select {columns} as core_seconds from {ended_jobs(store)}) as ended"
-    return f"(select * from {jobs} where outcome in {KNOWN_OUTCOMES}) as known"
+    return f"(select {columns} as core_seconds from {ended_jobs(store)}) as ended"
 
 
 def ended_jobs(store: Store) -> str:

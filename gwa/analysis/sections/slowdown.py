@@ -52,9 +52,7 @@ PLACED_BY_NAME: Final = (
 
 MEASURED: Final = "(select place, {value} as value from {placed} as placed where wait_time >= 0)"
 
-DRAWN: Final = """
-select place, {rounded} as value, count(*) as n from {measured} as measured group by place, {rounded}
-"""
+ROUNDED: Final = "(select place, {rounded} as value from {measured} as exact)"
 
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
@@ -66,7 +64,9 @@ COLUMNS: Final = (
     Column("slowdown_p95", "95 % slowdown"),
 )
 
-NOTE: Final = message("Of jobs whose wait is known; slowdowns of those that ran.")
+NOTE: Final = message(
+    "Of jobs whose wait is known; slowdowns of those that ran, by class from values to three digits."
+)
 
 MINIMUM_CLASS_JOBS: Final = 100
 MINIMUM_CLASS_SHARE: Final = 0.02
@@ -111,9 +111,13 @@ class _Measured:
     means: Mapping[int, float]
 
     @classmethod
-    def of(cls, store: Store, kind: _Kind, value: str, jobs: str) -> "_Measured":
-        """Measure a *value* of the *jobs* of each class."""
-        counts = class_counts(store, MEASURED.format(value=value, placed=kind.placed(jobs)))
+    def of(cls, store: Store, kind: _Kind, name: str, *, is_rounded: bool = False) -> "_Measured":
+        """Measure one of `VALUES` of the jobs of each class."""
+        value, jobs = VALUES[name]
+        measured = MEASURED.format(value=value, placed=kind.placed(jobs))
+        if is_rounded:
+            measured = ROUNDED.format(rounded=three_digits("value", FINEST), measured=measured)
+        counts = class_counts(store, measured)
         return cls(counts, spreads_of_counts(store, counts), means(store, counts))
 
     def of_class(self, place: int) -> Spread:
@@ -140,11 +144,11 @@ def slowdown(store: Store) -> Iterator[Block | Drawing]:
     times longer it took than it would have on an empty system; the bound keeps very short jobs from
     ruling the mean (Feitelson et al. 1997). Waits are of all jobs whose wait is known, as in the section on
     them; slowdowns are of those that ran. Classes of processors come from the log: powers of two, joined until
-    each has a twentieth of the jobs or of the core-hours. All numbers are exact; the figure has slowdowns to
-    three significant digits.
+    each has a twentieth of the jobs or of the core-hours. Waits are exact, and so are the slowdowns of all jobs;
+    those by class are of slowdowns to three significant digits, as in the figure.
     """
     everyone = _Kind("all", "", {EVERYONE: ALL}, f"(select *, {EVERYONE} as place from {{jobs}} as j)")
-    overall = _measured(store, everyone)
+    overall = {name: _Measured.of(store, everyone, name) for name in VALUES}
     if not overall["slowdown"].spreads:
         yield Note("No job that ran has a known wait.")
         return
@@ -156,12 +160,13 @@ def slowdown(store: Store) -> Iterator[Block | Drawing]:
     yield _table(sizes, measured[sizes.name], total)
     yield Facts(_class_facts(store, kinds, measured), listed=False)
     yield from (_table(kind, measured[kind.name]) for kind in others if kind.names)
-    yield Drawing(lambda: _figure(store, sizes, overall["slowdown"].of_class(EVERYONE)))
+    counts = measured[sizes.name]["slowdown"].counts
+    yield Drawing(lambda: _figure(store, sizes, counts, overall["slowdown"].of_class(EVERYONE)))
 
 
 def _measured(store: Store, kind: _Kind) -> Measures:
     """Return wait and slowdown of each class of a *kind*."""
-    return {name: _Measured.of(store, kind, *value) for name, value in VALUES.items()}
+    return {name: _Measured.of(store, kind, name, is_rounded=name == "slowdown") for name in VALUES}
 
 
 def _by_size(store: Store) -> _Kind:
@@ -315,21 +320,19 @@ def _table(kind: _Kind, measured: Measures, totals: tuple[tuple[Value, ...], ...
     )
 
 
-def _figure(store: Store, sizes: _Kind, overall: Spread) -> Block:
-    """Return the distribution of slowdowns by processors."""
-    measured = MEASURED.format(value=SLOWDOWN, placed=sizes.placed("ran"))
-    rounded = three_digits("value", FINEST)
-    columns = store.arrays(DRAWN.format(rounded=rounded, measured=measured))
-    place, values, counts = (np.asarray(columns[name]) for name in ("place", "value", "n"))
+def _figure(store: Store, sizes: _Kind, counts: str, overall: Spread) -> Block:
+    """Return the distribution of slowdowns by processors, from the table of *counts*."""
+    columns = store.arrays(f"select place, value, n from {counts} as counts")
+    place, values, counted = (np.asarray(columns[name]) for name in ("place", "value", "n"))
     curves = {
-        name: merge_equal(values[place == at], counts[place == at]).ecdf()
+        name: merge_equal(values[place == at], counted[place == at]).ecdf()
         for at, name in sizes.names.items()
         if (place == at).any()
     }
     return cdf(
         "slowdown",
         "Bounded slowdown by processors",
-        curves if len(curves) > 1 else {"jobs": merge_equal(values, counts).ecdf()},
+        curves if len(curves) > 1 else {"jobs": merge_equal(values, counted).ecdf()},
         "Bounded slowdown",
         message(
             "Cumulative fraction of jobs by bounded slowdown: the median is {median}, the "
