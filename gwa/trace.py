@@ -251,6 +251,7 @@ class Trace:
 
         store = self.store
         try:
+            store.localize()
             return store.frame(query)
         except duckdb.Error as error:
             raise TraceError(f"the query failed: {str(error).strip().splitlines()[0]}") from error

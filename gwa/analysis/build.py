@@ -8,9 +8,11 @@ from typing import Final
 import duckdb
 
 from gwa.analysis.answers import answers, evidence
+from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
 from gwa.report.document import Fact, Note, Report, Section, Value, Verbatim
+from gwa.report.formatting import date_range
 from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.store.subset import Subset
@@ -78,6 +80,7 @@ def build(
         findings=findings(known.facts, shown, whole=not known.is_selection),
         overline=message("Workload report"),
         answers=answers(known, shown),
+        period=_period(known, zone),
     )
 
 
@@ -94,6 +97,12 @@ def _partial(part: str, filters: Sequence[Subset]) -> str:
     of_period = OF_A_PERIOD if any(subset.period for subset in filters) else ""
     of_some = OF_SOME if any(subset.is_selective for subset in filters) else ""
     return PARTIAL.format(part) + of_period + of_some
+
+
+def _period(known: Known, zone: str | None) -> str:
+    """Return from the first submission to the last end, as dates where they are known."""
+    first, last = known.get("trace.first_submit"), known.get("trace.last_end")
+    return "" if first is None or last is None or last < first else date_range(first, last, zone)
 
 
 def _titles(store: Store, name: str, part: str) -> tuple[Verbatim, Verbatim]:

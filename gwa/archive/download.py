@@ -19,6 +19,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from gwa.archive.integrity import is_proven_whole
 from gwa.errors import DownloadError
 from gwa.util.atomic import make_folder, unwritable, writable
 from gwa.util.owned import OwnedFolder, owner
@@ -33,6 +34,13 @@ TIMEOUT: Final = 60
 """Seconds without a byte after which a connection counts as dead."""
 
 BLOCK: Final = 1 << 20
+
+MAXIMUM_SIZE: Final = 200 << 30
+"""No public trace is a larger file: a server that sends more never ends."""
+
+ENCODED_NAMES: Final = (".gz", ".tgz")
+"""Files that many servers announce as an encoding of another file, though they send the file itself."""
+
 PARTIAL: Final = 206
 UNSATISFIABLE: Final = 416
 
@@ -83,9 +91,11 @@ def download(url: str, path: Path, expected: Expected, progress: Progress = SILE
     with _folder_of(path) as folder:
         part = _Part(folder.path)
         try:
-            _receive(url, part, expected, progress)
+            is_whole = _receive(url, part, expected, progress)
             _check_beginning(url, path.name, part)
             found = _check_content(url, part, expected)
+            if not (is_whole or expected.sha256):
+                _require_proof(url, path, part)
         except DownloadError as error:
             if not isinstance(error, _ConnectionError):
                 folder.remove()
@@ -96,6 +106,15 @@ def download(url: str, path: Path, expected: Expected, progress: Progress = SILE
             raise unwritable(path, error) from error
         folder.remove()
     return found
+
+
+def _require_proof(url: str, path: Path, part: "_Part") -> None:
+    """Raise `DownloadError` unless what was received shows itself that it is whole."""
+    if not is_proven_whole(part.content, path.name):
+        raise DownloadError(
+            f"{url}: the server does not state the length of the file, and nothing else shows whether it is"
+            f" whole: download it by other means, and put it in {path}"
+        )
 
 
 def sha256_of(path: Path) -> str:
@@ -171,10 +190,16 @@ def _require_http(url: str, of: str) -> None:
         raise DownloadError(f"{of}: leads to {url}, expected an address of http or https")
 
 
-def _receive(url: str, part: _Part, expected: Expected, progress: Progress) -> None:
-    """Receive what is missing of *part*; begin again if the server does not continue it."""
+def _receive(url: str, part: _Part, expected: Expected, progress: Progress) -> bool:
+    """
+    Receive what is missing of *part*; begin again if the server does not continue it.
+
+    Return whether the end of what was sent is known to be that of the file.
+    """
     with _asked(url, part) as response:
+        _check_encoding(url, response, part)
         total = _announced(url, response, part)
+        is_chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
         if expected.size and total not in {None, expected.size}:
             raise DownloadError(
                 f"{url}: has {total:,} bytes, expected {expected.size:,}: the file has changed"
@@ -184,9 +209,20 @@ def _receive(url: str, part: _Part, expected: Expected, progress: Progress) -> N
         limit = total or expected.size or None
         with progress.step(urlsplit(url).path.rpartition("/")[2], limit) as bar:
             bar.advance(part.size)
-            _append(url, response, part, limit, bar)
+            _append(url, response, part, limit or MAXIMUM_SIZE, bar)
     if limit and part.size < limit:
         raise _ConnectionError(f"{url}: ended after {part.size:,} of {limit:,} bytes; {AGAIN}")
+    return bool(limit) or is_chunked
+
+
+def _check_encoding(url: str, response: _Response, part: _Part) -> None:
+    """Raise `DownloadError` where the server sends an encoding of the file that was not asked for."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    name = urlsplit(url).path.lower()
+    if encoding in {"identity", ""} or (encoding in {"gzip", "x-gzip"} and name.endswith(ENCODED_NAMES)):
+        return
+    part.content.unlink(missing_ok=True)
+    raise DownloadError(f"{url}: is sent encoded as {encoding}, expected the file as it is")
 
 
 @contextmanager
@@ -224,14 +260,16 @@ def _announced(url: str, response: _Response, part: _Part) -> int | None:
     """Return the size of the whole file as the server announces it, None if it does not."""
     if response.status != PARTIAL:
         length = response.headers.get("Content-Length", "")
-        return int(length) if length.isdecimal() else None
+        if length and not length.isdecimal():
+            raise DownloadError(f"{url}: the server states a length of {length[:20]!r}, expected a number")
+        return int(length) if length else None
     stated = RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not stated or int(stated[1]) != part.size or int(stated[2]) + 1 != int(stated[3]):
         raise DownloadError(f"{url}: the server sent a part that was not asked for")
     return int(stated[3])
 
 
-def _append(url: str, response: _Response, part: _Part, limit: int | None, bar: Progress) -> None:
+def _append(url: str, response: _Response, part: _Part, limit: int, bar: Progress) -> None:
     """Append what the server sends to *part*, up to the *limit* in bytes."""
     blocks = _blocks(url, response, part, limit)
     try:
@@ -245,12 +283,12 @@ def _append(url: str, response: _Response, part: _Part, limit: int | None, bar: 
         raise unwritable(part.content, error) from error
 
 
-def _blocks(url: str, response: _Response, part: _Part, limit: int | None) -> Iterator[bytes]:
+def _blocks(url: str, response: _Response, part: _Part, limit: int) -> Iterator[bytes]:
     """Yield what the server sends; raise `DownloadError` where that is more than the *limit*."""
     size = part.size
     while block := _block(url, response, part):
         size += len(block)
-        if limit and size > limit:
+        if size > limit:
             raise DownloadError(f"{url}: sends more than the {limit:,} bytes of the file")
         yield block
 

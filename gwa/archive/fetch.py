@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO
+from typing import IO, Final, cast
 
 from gwa.archive.download import Expected, download, sha256_of
+from gwa.archive.integrity import BROKEN, read_to_end
 from gwa.archive.public_traces import PublicFile, PublicTrace, bibliography, citation
 from gwa.errors import DownloadError
-from gwa.util.atomic import make_folder, whole, write_whole
+from gwa.util.atomic import beside, make_folder, write_whole
 from gwa.util.progress import SILENT, Progress
+
+ORIGIN: Final = ".gwa-unpacked"
+"""The file in a folder of unpacked files that holds the SHA-256 of their archive."""
 
 
 @dataclass(frozen=True)
@@ -65,32 +69,47 @@ def _fetch(file: PublicFile, folder: Path, progress: Progress) -> FetchedFile:
 
 
 def sources(fetched: Sequence[FetchedFile]) -> list[Path]:
-    """Return the files to convert; tar archives among those *fetched* are unpacked beside themselves."""
+    """Return the files to convert; each tar archive among those *fetched* is unpacked into a folder."""
     found: list[Path] = []
     for file in fetched:
         if file.converted:
-            found += _unpacked(file.path) if tarfile.is_tarfile(file.path) else [file.path]
+            found += _unpacked(file) if tarfile.is_tarfile(file.path) else [file.path]
     return found
 
 
-def _unpacked(archive: Path) -> list[Path]:
-    """Return the files in an *archive*, each unpacked beside it under its own name without folders."""
-    found: list[Path] = []
+def _unpacked(file: FetchedFile) -> list[Path]:
+    """Return the files in an archive, unpacked into a folder that says which archive it was made from."""
+    folder = file.path.with_name(f"{file.path.name}.unpacked")
+    origin = folder / ORIGIN
+    if folder.exists():
+        if not origin.is_file() or origin.read_text() != file.sha256:
+            raise DownloadError(f"{folder}: is there already, and not from {file.path.name}: move it away")
+    else:
+        with beside(folder) as place:
+            part = place / "files"
+            part.mkdir()
+            _unpack(file.path, part)
+            write_whole(part / ORIGIN, file.sha256)
+            part.rename(folder)
+    return sorted(path for path in folder.iterdir() if path.name != ORIGIN)
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Write the files in an *archive* into a *folder*, each under its own name without folders."""
+    taken: dict[str, str] = {}
     try:
         with tarfile.open(archive) as tar:
             for member in tar:
                 content = tar.extractfile(member) if member.isfile() else None
                 name = Path(member.name).name
-                if content and not name.startswith("."):
-                    found.append(archive.with_name(name))
-                    _write(content, found[-1])
-    except (tarfile.TarError, EOFError) as error:
+                if not content or name.startswith("."):
+                    continue
+                if name in taken:
+                    raise DownloadError(f"{archive}: has two files {name}: {taken[name]} and {member.name}")
+                taken[name] = member.name
+                with (folder / name).open("xb") as file:
+                    copyfileobj(content, file)
+            # Behind the end of the archive stands the checksum of what compresses it.
+            read_to_end(cast("IO[bytes]", tar.fileobj))
+    except (tarfile.TarError, *BROKEN) as error:
         raise DownloadError(f"{archive}: cannot be unpacked: {error}") from error
-    return found
-
-
-def _write(content: IO[bytes], path: Path) -> None:
-    """Write a member of an archive, unless it is there already."""
-    if not path.exists():
-        with whole(path) as part, part.open("wb") as file:
-            copyfileobj(content, file)

@@ -424,14 +424,19 @@ def noting(options: "ReadOptions") -> "tuple[ReadOptions, list[ConversionNotes]]
     return replace(options, inspect=lambda store: notes.append(conversion_notes(store))), notes
 
 
+def account_in_words(account: "Account") -> str:
+    """Return how many jobs were made from how many rows, and what became of the others."""
+    others = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
+    if account.skipped:
+        others += f", {account.skipped:,} in files not read"
+    return f"{account.jobs:,} jobs from {account.rows:,} rows ({others})"
+
+
 def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (), *, quiet: bool) -> None:
     """Say on standard error what was written, what became of the rows, and what is worth knowing."""
     if quiet:
         return
-    losses = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
-    if account.skipped:
-        losses += f", {account.skipped:,} in files not read"
-    parts = [f"{out}: {account.jobs:,} jobs from {account.rows:,} rows ({losses})"]
+    parts = [f"{out}: {account_in_words(account)}"]
     for note in notes:
         parts += note.told
         if note.count:

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from gwa.cli._common import (
     OUTPUT_PATH,
     PATH,
+    account_in_words,
     earlier_part,
     engines,
     flags,
@@ -26,8 +27,11 @@ from gwa.cli._common import (
     write_texts,
 )
 from gwa.cli._terminal import echo, echo_json
+from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
+    from gwa.report.document import Report
+    from gwa.report.language import Language
     from gwa.store.store import Store
     from gwa.trace import Trace
 
@@ -142,12 +146,28 @@ def command(
             with EarlyDrawings(look["language"], is_shared=is_shared) as early:
                 progress = reading(params).progress
                 report = part.report(wanted, progress, against=earlier, ready=early.begin)
+                if not params["quiet"]:
+                    _print_answers(report, part, look["language"])
                 for path in write(report, folder, part.name, kinds, early=early, **look):
                     echo(path)
         failed = failed or report.failed
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)
+
+
+def _print_answers(report: "Report", trace: "Trace", language: "Language | None") -> None:
+    """Say on standard error what was read, and the answers of the first screen, one on a line."""
+    from gwa.report.language import Language
+
+    words = language or Language()
+    kind = trace.store.provenance.get("format")
+    period = words(report.period)
+    read = (kind, account_in_words(trace.store.account), period)
+    echo(f"{as_text(trace.name)}: {'; '.join(filter(None, read))}", err=True)
+    width = max((len(words(answer.question)) for answer in report.answers), default=0)
+    for answer in report.answers:
+        echo(f"  {words(answer.question):{width}}  {words(answer.text)}", err=True)
 
 
 def _wanted(store: "Store", view: str, *, is_chosen: bool) -> list[str] | None:

@@ -47,10 +47,9 @@ def _answer(store: "Store", query: str) -> tuple[list[str], list[tuple[Any, ...]
     import duckdb
 
     from gwa.errors import QueryError
-    from gwa.store.engines.duckdb import literal
     from gwa.store.engines.restricted import lock
 
-    store.connection.execute(f"set timezone = {literal(store.system.timezone.key)}")
+    store.localize()
     lock(store.connection, store.files)
     try:
         result = store.connection.execute(query)

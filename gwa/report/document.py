@@ -532,6 +532,8 @@ class Report:
     answers
         Answers to the first questions: how busy, who, how long did jobs wait, what went wrong, what
         changed.
+    period
+        From when to when the jobs are, in words; empty where that is unknown.
 
     Examples
     --------
@@ -553,6 +555,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     overline: str = ""
     answers: tuple[Answer, ...] = ()
+    period: str = ""
 
     def facts(self) -> tuple[Fact, ...]:
         """

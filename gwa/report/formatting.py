@@ -165,6 +165,23 @@ def timestamp(value: float, zone: str | None = None) -> str:
         return number(value)
 
 
+def date_range(first: float, last: float, zone: str | None = None) -> Message:
+    """
+    Return the days from a moment to another one, as dates in *zone* if there is one, and how many they are.
+
+    >>> date_range(843494403, 872820000, "UTC"), date_range(0, 90000)
+    ('1996-09-23 to 1997-08-29 (339.4 days)', '25 h')
+    """
+    length = seconds(last - first)
+    days = _plural("{n} day", "{n} days", round((last - first) / DAY, 1)) if last - first >= YEAR else length
+    if zone is None:
+        return message("{length}", length=days)
+    begin, end = (timestamp(moment, zone).split(" ")[0] for moment in (first, last))
+    if begin == end:
+        return message("{day} ({length})", day=Number(begin), length=days)
+    return message("{first} to {last} ({length})", first=Number(begin), last=Number(end), length=days)
+
+
 def kilobytes(value: float) -> str:
     """
     Return an amount of memory.

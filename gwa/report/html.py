@@ -48,7 +48,6 @@ HEADLINES = (
     "trace.users",
     "trace.cpus",
     "utilization.mean",
-    "trace.span_seconds",
     "trace.cpu_seconds",
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""

@@ -225,7 +225,7 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
     """Return *report* with all words of its own translated."""
     findings = tuple(_texts(finding, translate, "text", "rule", "advice") for finding in report.findings)
     sections = tuple(_section(section, translate) for section in report.sections)
-    texts = _texts(report, translate, "title", "subtitle", "overline")
+    texts = _texts(report, translate, "title", "subtitle", "overline", "period")
     answers = tuple(_answer(answer, translate) for answer in report.answers)
     return replace(texts, sections=sections, findings=findings, answers=answers)
 

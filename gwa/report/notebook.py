@@ -40,7 +40,8 @@ def report_html(report: Report) -> str:
     findings = "".join(f"<li>{_text(finding.text)}</li>" for finding in report.findings)
     failed = ", ".join(section.title for section in report.sections if section.failed)
     return (
-        f"<div><div><strong>{_text(report.title)}</strong> {_text(report.subtitle)}</div>"
+        f"<div><div><strong>{_text(report.title)}</strong> {_text(report.subtitle)}"
+        f" {_text(report.period)}</div>"
         f"<table>{rows}</table>"
         + (f"<ul>{findings}</ul>" if findings else "")
         + (f"<p>Sections that could not be made: {_text(failed)}.</p>" if failed else "")

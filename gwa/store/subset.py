@@ -15,7 +15,7 @@ import duckdb
 
 from gwa.errors import ArgumentError, DefinitionError, EngineError, TraceError
 from gwa.store.engines.duckdb import literal
-from gwa.store.engines.restricted import check_query, parser
+from gwa.store.engines.restricted import check_condition, parser
 from gwa.store.store import Store, submitted_in
 from gwa.store.system import System
 from gwa.util.units import DAY
@@ -88,8 +88,10 @@ def select(store: Store, subset: Subset) -> Store:
     period = bounds(subset.period, store.system) if subset.period else None
     query = f"select count(*) from jobs where {condition}{submitted_in(period)}"
     try:
-        with parser() as database:
-            check_query(database, query, TABLES_OF_CONDITIONS)
+        if subset.where:
+            with parser() as database:
+                check_condition(database, subset.where, TABLES_OF_CONDITIONS)
+        store.localize()
         jobs = store.row(query)[0]
     except (duckdb.Error, DefinitionError, EngineError) as error:
         reason = str(error).splitlines()[0]

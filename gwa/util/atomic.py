@@ -9,7 +9,7 @@ from typing import IO, Final, cast
 
 import duckdb
 
-from gwa.errors import OutputError
+from gwa.errors import GwaError, OutputError
 from gwa.util.filenames import is_text
 from gwa.util.owned import OwnedFolder, part_name, sweep
 from gwa.util.protection import is_protected
@@ -51,6 +51,8 @@ def beside(path: Path) -> Iterator[Path]:
             yield folder.path
         finally:
             folder.remove()
+    except GwaError:  # what is wrong is said already
+        raise
     except (OSError, *ENGINE) as error:
         raise unwritable(path, error) from error
 

@@ -12,65 +12,124 @@ from gwa.report.formatting import show
 from tests.conftest import HOME
 
 SECTIONS = ("utilization", "users", "waits", "outcomes", "changes", "arrivals")
+FIELDS = ("submit_time", "wait_time", "run_time", "n_procs", "status", "user_id", "group_id")
 
 
-def asked(question, *figures, sections=SECTIONS, **facts):
+def asked(question, *figures, sections=SECTIONS, fields=FIELDS, is_selection=False, **facts):
     """Return the answer to a question in a report with these facts, whose points are written as __."""
-    known = Facts(tuple(Fact(name.replace("__", "."), value, name) for name, value in facts.items()))
-    blocks = {"utilization": (known, *figures)}
+    named = tuple(Fact(name.replace("__", "."), value, name) for name, value in facts.items())
+    blocks = {"utilization": (Facts(named), *figures)}
     made = tuple(Section(name, name, "", blocks.get(name, ())) for name in sections)
-    return next((one for one in answers(Known.of(made, ()), sections) if one.id == question), None)
+    known = Known.of(made, fields, is_selection=is_selection)
+    return next(one for one in answers(known, sections) if one.id == question)
+
+
+BUSY = {"utilization__mean": 0.713, "utilization__busy": 365.056, "trace__cpus": 512}
+AT_LEAST = {"utilization__at_least": 0.464, "utilization__busy_at_least": 237.6, "trace__cpus": 512}
+INFERRED = {"trace__cpus_inferred": True}
 
 
 @pytest.mark.parametrize(
-    ("facts", "number", "text"),
+    ("facts", "state", "number", "text"),
     [
+        (BUSY, "known", "71.3 %", "On average, 71.3 % of 512 processors were busy."),
         (
-            {"utilization__mean": 0.713, "trace__cpus": 512},
-            "71.3 %",
-            "On average 71.3 % of 512 processors were busy.",
-        ),
-        (
-            {"utilization__mean": None, "utilization__at_least": 0.464, "trace__cpus": 512},
+            AT_LEAST,
+            "bound",
             "≥ 46.4 %",
-            "At least 46.4 % of 512 processors were busy; the log is cut, so it may be more.",
+            "On average, at least 46.4 % of 512 processors were busy: the log does not show all that ran.",
         ),
         (
-            {"utilization__mean": None},
-            "",
-            "Utilization is unknown: sizes, run times or submissions are not recorded.",
-        ),
-        (
-            {"utilization__mean": 0.5, "trace__cpus": 4, "trace__cpus_inferred": True},
-            "50 %",
+            BUSY | INFERRED,
+            "known",
+            "365.1 processors",
             (
-                "On average 50 % of 4 processors (the most ever busy at once; the size is not recorded) were"
-                " busy."
+                "On average, 365.1 processors were busy, at most 512 at once; the size of the system is not"
+                " recorded."
             ),
+        ),
+        (
+            AT_LEAST | INFERRED,
+            "bound",
+            "≥ 237.6 processors",
+            (
+                "On average, at least 237.6 processors were busy, at most 512 at once; the size of the system"
+                " is not recorded."
+            ),
+        ),
+        ({}, "unknown", "", "Utilization is unknown: no job ran."),
+        (
+            {"trace__ran": 3},
+            "unknown",
+            "",
+            "Utilization is unknown: the number of processors is not recorded.",
         ),
     ],
 )
-def test_how_busy(facts, number, text):
+def test_how_busy(facts, state, number, text):
     answer = asked("busy", **facts)
-    assert (answer.number, answer.text, answer.section) == (number, text, "utilization")
+    assert (answer.state, answer.number, answer.text) == (state, number, text)
+    assert answer.section == "utilization"
+
+
+def test_how_busy_names_the_fields_that_are_not_recorded():
+    answer = asked("busy", fields=("n_procs",))
+    assert answer.text == "Utilization is unknown: run times and submission times are not recorded."
+
+
+def test_some_jobs_are_not_called_the_system():
+    answer = asked("busy", is_selection=True, **BUSY)
+    assert answer.text == "These jobs kept 71.3 % of 512 processors busy on average. Other jobs are left out."
 
 
 def test_how_busy_gpus_were():
-    answer = asked("busy", utilization__mean=0.5, trace__cpus=4, gpu__utilization=0.25, gpu__total=16)
-    assert answer.text == "On average 50 % of 4 processors were busy. Of 16 GPUs, 25 % were allocated."
+    gpus = {"gpu__utilization": 0.25, "gpu__total": 16, "gpu__busy": 4.0}
+    answer = asked("busy", **BUSY, **gpus)
+    assert answer.text.endswith(" were busy. Of 16 GPUs, 25 % were allocated.")
+    answer = asked("busy", **BUSY, **gpus, gpu__total_inferred=True)
+    assert answer.text.endswith(" On average, 4 GPUs were allocated, at most 16 at once.")
+    assert "GPU" not in asked("busy", is_selection=True, **BUSY, **gpus).text
 
 
 def test_who_used_it():
     ranking = [{"id": "a", "cpu_share": 0.6}, {"id": "b", "cpu_share": 0.4}]
     answer = asked("who", trace__users=12, users__half_cpu=1, users__by_cpu=ranking)
     assert answer.number == "1 of 12"
-    assert answer.text == "1 of 12 users accounts for half of all core-hours, the largest for 60 %."
+    assert answer.text == "1 of 12 users accounts for 60 % of the core-hours."
     assert answer.picture.data["values"] == [0.6, 0.4]
 
 
+def test_equal_shares_are_no_news():
+    ranking = [{"id": "a", "cpu_share": 0.51}, {"id": "b", "cpu_share": 0.49}]
+    answer = asked("who", trace__users=2, users__half_cpu=1, users__by_cpu=ranking)
+    assert answer.number == "2 users"
+    assert answer.text == "2 users share the core-hours almost evenly; the largest accounts for 51 %."
+
+
+def test_a_single_user_is_not_said_to_have_submitted_jobs_that_name_nobody():
+    answer = asked(
+        "who", trace__users=1, users__by_cpu=[{"id": "a", "cpu_share": 0.7}], users__unknown_cpu=0.3
+    )
+    assert answer.number == "1 user"
+    assert answer.text == (
+        "All jobs with a known user are of one. 30 % of all core-hours went into jobs without a recorded"
+        " user."
+    )
+
+
+def test_users_are_recorded_though_their_core_hours_are_not():
+    ranking = [{"id": "a", "jobs_share": 0.25}]
+    answer = asked("who", trace__users=40, users__by_jobs=ranking)
+    assert (answer.state, answer.number) == ("known", "40 users")
+    assert answer.text == (
+        "40 users, a with the largest share of the jobs (25 %); their core-hours are unknown."
+    )
+
+
 def test_groups_stand_for_users_that_are_not_recorded():
-    answer = asked("who", trace__users=0, trace__groups=3, groups__half_cpu=2)
-    assert answer.text == "2 of 3 groups account for half of all core-hours."
+    ranking = [{"id": "a", "cpu_share": 0.4}]
+    answer = asked("who", trace__groups=6, groups__half_cpu=2, groups__by_cpu=ranking)
+    assert answer.text == "2 of 6 groups account for half of the core-hours, the largest for 40 %."
 
 
 @pytest.mark.parametrize(
@@ -83,7 +142,7 @@ def test_groups_stand_for_users_that_are_not_recorded():
     ],
 )
 def test_what_is_not_recorded_is_unknown(question, text):
-    answer = asked(question)
+    answer = asked(question, fields=())
     assert (answer.number, answer.text) == ("", text)
 
 
@@ -140,7 +199,7 @@ def test_the_largest_change_is_said():
 def test_a_picture_is_the_figure_of_its_section():
     values = [0.0, 4.0, 8.0, 4.0]
     figure = series("utilization", "Busy", range(4), {"busy": values}, "Processors", "What is seen.")
-    answer = asked("busy", figure, utilization__mean=0.5, trace__cpus=8)
+    answer = asked("busy", figure, utilization__mean=0.5, utilization__busy=4.0, trace__cpus=8)
     assert answer.picture.data["values"] == values
     assert answer.picture.alt == "What is seen."
 

@@ -1,15 +1,21 @@
 # mypy: disable-error-code="attr-defined,union-attr"
 """Downloads, from a server on this computer that does what servers do, and worse."""
 
+import bz2
 import gzip
 import hashlib
+import io
+import lzma
 import threading
+import zipfile
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import zstandard
 
 from gwa.archive.download import Expected, download
+from gwa.archive.integrity import is_proven_whole
 from gwa.errors import DownloadError, OutputError
 from gwa.util.owned import OwnedFolder
 
@@ -104,8 +110,72 @@ def test_a_file_is_downloaded_whole(server, tmp_path):
     assert left(tmp_path) == ["a.gz"]
 
 
-def test_without_a_length_all_that_comes_is_the_file(server, tmp_path):
+def test_without_a_length_the_file_itself_shows_that_it_is_whole(server, tmp_path):
     assert get(server, lambda handler: handler.send(CONTENT), tmp_path / "a.gz") == SHA256
+    (tmp_path / "a.gz").unlink()
+    refused(server, lambda handler: handler.send(CONTENT[:HALF]), tmp_path, "is not whole")
+
+
+def test_without_a_length_or_another_proof_a_file_is_refused(server, tmp_path):
+    text = b"1 2 3\n" * 1000
+    refused(server, lambda h: h.send(text), tmp_path, "does not state the length", name="a.swf")
+    expected = Expected(hashlib.sha256(text).hexdigest())
+    assert get(server, lambda h: h.send(text), tmp_path / "a.swf", expected, "/a.swf") == expected.sha256
+
+
+@pytest.mark.parametrize("length", ["-5", "1e3", "many"])
+def test_an_impossible_length_is_refused(server, tmp_path, length):
+    refused(server, lambda h: h.send(CONTENT, Content_Length=length), tmp_path, "states a length")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate"])
+def test_another_encoding_than_was_asked_for_is_not_stored(server, tmp_path, encoding):
+    body = gzip.compress(b"1 2 3\n")
+    refused(
+        server, lambda h: whole(h, body, Content_Encoding=encoding), tmp_path, "is sent encoded", name="a.swf"
+    )
+
+
+def test_a_compressed_file_that_is_announced_as_an_encoding_is_the_file(server, tmp_path):
+    assert get(server, lambda h: whole(h, Content_Encoding="x-gzip"), tmp_path / "a.gz") == SHA256
+
+
+def test_a_body_without_an_end_has_a_limit(server, tmp_path, monkeypatch):
+    monkeypatch.setattr("gwa.archive.download.MAXIMUM_SIZE", 1000)
+    refused(server, lambda h: h.send(CONTENT), tmp_path, "sends more than the 1,000 bytes")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst", ".zip", ".parquet"])
+def test_each_kind_of_file_shows_whether_it_is_whole(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(packed_as(suffix))
+    assert is_proven_whole(path, path.name)
+    for kept in (1, 3, 5):
+        path.write_bytes(packed_as(suffix)[: -(kept * 7) + 2])
+        with pytest.raises(DownloadError, match="is not whole"):
+            is_proven_whole(path, path.name)
+    assert not is_proven_whole(path, "a.swf")
+
+
+def packed_as(suffix):
+    """Return some bytes as a file of a kind."""
+    plain = bytes(range(256)) * 300
+    match suffix:
+        case ".bz2":
+            return bz2.compress(plain)
+        case ".xz":
+            return lzma.compress(plain)
+        case ".zst":
+            return zstandard.compress(plain) + zstandard.compress(plain[:1000])
+        case ".zip":
+            data = io.BytesIO()
+            with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("a", plain)
+            return data.getvalue()
+        case ".parquet":
+            return b"PAR1" + plain + b"PAR1"
+        case _:
+            return gzip.compress(plain)
 
 
 def test_a_file_that_was_cut_is_continued(server, tmp_path):
@@ -235,7 +305,9 @@ def test_an_answer_that_is_none_is_told(answer, server, tmp_path):
         handler.wfile.write(answer)
         handler.close_connection = True
 
-    with pytest.raises(DownloadError, match=r"the connection broke|SHA-256|does not begin") as error:
+    with pytest.raises(
+        DownloadError, match=r"the connection broke|SHA-256|does not begin|states a length"
+    ) as error:
         get(server, odd, tmp_path / "a.gz")
     assert "\n" not in str(error.value)
     assert not (tmp_path / "a.gz").exists()

@@ -221,12 +221,37 @@ def test_an_archive_is_unpacked_into_its_own_folder_only(server, tmp_path):  # n
     fetched = fetch(made(server, "a.tar.gz", packed(*members)), tmp_path / "to")
     found = sources(fetched)
 
-    assert [path.relative_to(tmp_path / "to").as_posix() for path in found] == [
-        "out.swf",
-        "abs.swf",
-        "in.swf",
-    ]
+    folder = tmp_path / "to" / "a.tar.gz.unpacked"
+    assert found == [folder / name for name in ("abs.swf", "in.swf", "out.swf")]
     assert [path.name for path in tmp_path.iterdir()] == ["to"]
+    assert sources(fetched) == found
+
+
+def test_no_file_that_lies_there_is_taken_for_one_of_the_archive(server, tmp_path):  # noqa: F811
+    (tmp_path / "a.swf").write_text("mine")
+    fetched = fetch(made(server, "a.tar.gz", packed(("a.swf", ""))), tmp_path)
+    assert [path.read_bytes() for path in sources(fetched)] == [TINY]
+    assert (tmp_path / "a.swf").read_text() == "mine"
+
+    other = tmp_path / "other"
+    (other / "a.tar.gz.unpacked").mkdir(parents=True)
+    fetched = fetch(made(server, "a.tar.gz", packed(("a.swf", ""))), other)
+    with pytest.raises(DownloadError, match="is there already, and not from"):
+        sources(fetched)
+
+
+def test_two_files_of_one_name_are_refused(server, tmp_path):  # noqa: F811
+    fetched = fetch(made(server, "a.tar.gz", packed(("x/a.swf", ""), ("y/a.swf", ""))), tmp_path)
+    with pytest.raises(DownloadError, match=r"two files a.swf: x/a.swf and y/a.swf"):
+        sources(fetched)
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.parametrize("lacking", [1, 4, 8, 12])
+def test_an_archive_that_was_cut_behind_its_last_file_is_refused(server, tmp_path, lacking):  # noqa: F811
+    fetched = fetch(made(server, "a.tar.gz", packed(("a.swf", ""))[:-lacking]), tmp_path)
+    with pytest.raises(DownloadError, match="cannot be unpacked"):
+        sources(fetched)
 
 
 def test_a_broken_archive_is_told(server, tmp_path):  # noqa: F811

@@ -155,3 +155,20 @@ def test_a_row_that_is_too_wide_is_printed_line_by_line(tmp_path):
     shown = on_a_terminal("sql", str(SAMPLE), "select * from jobs limit 1", cwd=tmp_path)
     assert re.search(r"^job_id +1\r?$", shown, re.MULTILINE)
     assert re.search(r"^queue_id +short\r?$", shown, re.MULTILINE)
+
+
+def test_a_report_says_what_was_read_and_the_five_answers(tmp_path):
+    source = HOME / "sample_traces" / "swf" / "tiny.swf"
+    loud = run("report", source, "-o", tmp_path, text=True)
+    lines = loud.stderr.splitlines()
+    assert loud.stdout == f"{tmp_path / 'tiny.html'}\n"
+    assert lines[0].startswith("tiny: swf; 1,200 jobs from 1,221 rows")
+    assert "2025-03-10 to 2025-03-23" in lines[0]
+    assert [line.split("?")[0].strip() for line in lines[1:]] == [
+        "How busy was it",
+        "Who used it",
+        "How long did jobs wait",
+        "What went wrong",
+        "What changed",
+    ]
+    assert run("report", source, "-o", tmp_path, "--quiet").stderr == b""

@@ -1,5 +1,8 @@
 """Parts of a trace: what is left, counted in pandas, and what is not a part at all."""
 
+import os
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -120,3 +123,63 @@ def test_a_month_follows_another_without_a_gap():
     months = [bounds(f"2007-{month:02}", UTC) for month in range(1, 13)]
     assert [end for _, end in months[:-1]] == [first for first, _ in months[1:]]
     assert (months[0][0], months[-1][1]) == bounds("2007", UTC) == bounds("2007-01..2007-12", UTC)
+
+
+CONDITIONS = {
+    "n_procs > (select avg(n_procs) from jobs)": lambda f: f.n_procs > f.n_procs.mean(),
+    "jobs.n_procs = (select max(other.n_procs) from jobs as other)": lambda f: f.n_procs == f.n_procs.max(),
+    "user_id in (select user_id from jobs group by user_id having count(*) > 40)": lambda f: (
+        f.groupby("user_id").user_id.transform("size") > 40
+    ),
+    "exists (from jobs as o where o.user_id = jobs.user_id and o.n_procs > jobs.n_procs)": lambda f: (
+        f.n_procs < f.groupby("user_id").n_procs.transform("max")
+    ),
+    "n_procs = 1 -- a comment": lambda f: f.n_procs == 1,
+}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_may_read_other_jobs_and_qualify_its_fields(trace, condition):
+    frame = trace.frame()
+    expected = frame[CONDITIONS[condition](frame)].job_id.tolist()
+    part = trace.filter(where=condition)
+    assert part.frame().job_id.tolist() == expected
+    again = part.filter(where="n_procs <= (select avg(n_procs) from jobs)").frame()
+    kept = frame[frame.job_id.isin(expected)]
+    assert again.job_id.tolist() == kept[kept.n_procs <= kept.n_procs.mean()].job_id.tolist()
+    assert part.report(["overview"]).fact("trace.jobs").value == len(expected)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "1=1) union all select 1 where (1=1",
+        "1=1) order by (n_procs",
+        "1=1) group by (n_procs",
+        "1=1) limit (1",
+        "1=1; select 1",
+        "1 in (select 1 from read_csv('x.csv'))",
+        "1=1)) as t, (select 1",
+    ],
+)
+def test_what_is_more_than_a_condition_is_refused(trace, condition):
+    with pytest.raises(ArgumentError, match="is not a condition on jobs"):
+        trace.filter(where=condition)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+def test_the_hour_of_a_job_is_that_of_the_trace_in_any_zone_of_the_machine(zone, sample):
+    code = (
+        "import gwa\n"
+        f"with gwa.open({str(sample / 'swf' / 'tiny.swf')!r}) as trace:\n"
+        "    part = trace.filter(where='hour(to_timestamp(submit_time)) < 6')\n"
+        "    count = 'select count(*) as n from jobs where hour(to_timestamp(submit_time)) < 6'\n"
+        "    print(part.facts('trace.jobs')['trace.jobs'], trace.sql(count).n[0])\n"
+    )
+    environment = os.environ | {"TZ": zone}
+    printed = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    with gwa.open(sample / "swf" / "tiny.swf") as trace:
+        expected = int((dates(trace.frame(), trace.system.zone).dt.hour < 6).sum())
+    assert printed.stdout.split() == [str(expected)] * 2

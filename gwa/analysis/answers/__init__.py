@@ -16,7 +16,10 @@ from gwa.store.store import Store
 
 QUESTIONS: Final[tuple[Question, ...]] = (busy, who, wait, wrong, changed)
 
-SECTIONS: Final = tuple(dict.fromkeys(name for question in QUESTIONS for name in question.sections))
+DATA: Final = ("overview", "data-quality")
+"""The sections that say how far the trace can be trusted, which findings ask."""
+
+SECTIONS: Final = frozenset((*DATA, *(name for question in QUESTIONS for name in question.sections)))
 """The sections whose facts any answer reads."""
 
 

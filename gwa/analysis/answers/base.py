@@ -12,7 +12,21 @@ from typing import Any, Final
 
 from gwa.report.document import Answer, Figure, Section, State, Verbatim
 from gwa.report.figures.spark import spark
-from gwa.report.message import message
+from gwa.report.message import Message, joined, message
+
+NOTICEABLE: Final = 0.005
+"""Shares below this are not mentioned."""
+
+WORDS: Final = {
+    "submit_time": message("submission times"),
+    "wait_time": message("wait times"),
+    "run_time": message("run times"),
+    "n_procs": message("numbers of processors"),
+    "status": message("outcomes"),
+    "user_id": message("users"),
+    "group_id": message("groups"),
+}
+"""Fields in the words of a sentence, in the plural."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +100,12 @@ class Question:
         return Answer(self.id, self.text, said.number, said.text, section, said.picture, said.state)
 
 
+def missing(known: Known, fields: Iterable[str]) -> Message | None:
+    """Return in words which of *fields* no job records; None where all are recorded."""
+    names = [WORDS[field] for field in fields if not known.has(field)]
+    return joined(message(" and "), names) if names else None
+
+
 def _failed(section: str) -> Statement:
     text = message("Unknown: the section {section} could not be made.", section=Verbatim(section))
     return Statement("unknown", "", text, section)
@@ -104,7 +124,3 @@ def course(known: Known, name: str, title: str) -> Figure | None:
         return None
     values = lines[0]["y"]
     return spark(f"answer-{name}", title, list(values), figure.alt) if len(values) > 1 else None
-
-
-NOTICEABLE: Final = 0.005
-"""Shares below this are not mentioned."""

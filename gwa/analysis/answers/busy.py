@@ -1,73 +1,107 @@
 """How busy the system was."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Final
 
-from gwa.analysis.answers.base import Known, Statement, course, question
+from gwa.analysis.answers.base import Known, Statement, course, missing, question
+from gwa.report.document import Figure, State
 from gwa.report.formatting import fraction, number
-from gwa.report.message import message, plural
+from gwa.report.message import Message, joined, message, plural
+
+NEEDS: Final = ("n_procs", "run_time", "submit_time")
+"""The fields without which nothing is known of busy processors."""
 
 
 @question("busy", message("How busy was it?"), "overview", "utilization", "gpus")
 def busy(known: Known) -> Statement:
-    """Return how busy processors and GPUs were."""
-    mean, least = known.get("utilization.mean"), known.get("utilization.at_least")
-    machine = _machine(known.facts)
-    picture = course(known, "utilization", message("Busy processors over time"))
-    if mean is not None:
-        share = fraction(mean)
-        return Statement(
-            "known",
-            share,
+    """
+    Return which share of the processors was busy; where their number is not recorded, how many were.
+
+    Of a system whose size is not recorded there is no share: the most that were ever busy is a lower bound
+    of the size, which gives neither the share nor a bound of it.
+    """
+    number_text, text, is_known = _processors(known)
+    sentences = [text, *_gpus(known), *_others(known, is_known=bool(number_text))]
+    state: State = "unknown" if not number_text else "known" if is_known else "bound"
+    return Statement(state, number_text, joined(" ", sentences), "utilization", _picture(known))
+
+
+def _processors(known: Known) -> tuple[str, Message, bool]:
+    """Return the number and the sentence on processors, and whether it is a value rather than a bound."""
+    for bound, is_known in (("", True), ("at_least", False)):
+        share = known.get("utilization.at_least" if bound else "utilization.mean")
+        held = known.get("utilization.busy_at_least" if bound else "utilization.busy")
+        if held is None or share is None:
+            continue
+        if known.get("trace.cpus_inferred"):
+            return (*_without_size(known, held, is_known=is_known), is_known)
+        return (*_share(known, share, is_known=is_known), is_known)
+    return "", _unknown(known), False
+
+
+def _share(known: Known, share: float, *, is_known: bool) -> tuple[Message, Message]:
+    """Return how large a share of the processors was busy, as a number and a sentence."""
+    text, size = fraction(share), _size(known)
+    if known.is_selection:
+        what = message("These jobs kept {share} of {size} busy on average", share=text, size=size)
+    else:
+        what = message("On average, {share} of {size} were busy", share=text, size=size)
+    if is_known:
+        return message("{share}", share=text), message("{what}.", what=what)
+    text_least = message("≥ {share}", share=text)
+    what = message("On average, at least {share} of {size} were busy", share=text, size=size)
+    return text_least, message("{what}: the log does not show all that ran.", what=what)
+
+
+def _without_size(known: Known, held: float, *, is_known: bool) -> tuple[Message, Message]:
+    """Return how many processors were busy on a system of unknown size, as a number and a sentence."""
+    busy_text = plural("{n} processor", "{n} processors", held, n=number(held))
+    most = number(known.get("trace.cpus"))
+    size = message("at most {most} at once; the size of the system is not recorded", most=most)
+    if is_known:
+        return busy_text, message("On average, {held} were busy, {size}.", held=busy_text, size=size)
+    least = message("≥ {held}", held=busy_text)
+    return least, message("On average, at least {held} were busy, {size}.", held=busy_text, size=size)
+
+
+def _size(known: Known) -> Message:
+    return plural("{n} processor", "{n} processors", known.get("trace.cpus"))
+
+
+def _unknown(known: Known) -> Message:
+    """Return why nothing is known of busy processors: one cause, the first that applies."""
+    absent = missing(known, NEEDS)
+    if absent:
+        return message("Utilization is unknown: {fields} are not recorded.", fields=absent)
+    if not known.get("trace.ran"):
+        return message("Utilization is unknown: no job ran.")
+    if not known.get("trace.cpus"):
+        return message("Utilization is unknown: the number of processors is not recorded.")
+    return message("Utilization is unknown: the log has too few jobs to show what else ran.")
+
+
+def _gpus(known: Known) -> list[Message]:
+    """Return the share of GPUs that were allocated, if it is known how many there are; else how many were."""
+    share, total, held = known.get("gpu.utilization"), known.get("gpu.total"), known.get("gpu.busy")
+    if share is None or not total or known.is_selection:
+        return []
+    if known.get("gpu.total_inferred"):
+        if held is None:
+            return []
+        return [
             message(
-                "On average {share} of {machine} were busy.{known}",
-                share=share,
-                machine=machine,
-                known=_gpus(known),
-            ),
-            "utilization",
-            picture,
-        )
-    if least is not None:
-        share = fraction(least)
-        text = message(
-            "At least {share} of {machine} were busy; the log is cut, so it may be more.{known}",
-            share=share,
-            machine=machine,
-            known=_gpus(known),
-        )
-        return Statement("known", message("≥ {share}", share=share), text, "utilization", picture)
-    return Statement(
-        "unknown",
-        "",
-        message(
-            "Utilization is unknown: sizes, run times or submissions are not recorded.{known}",
-            known=_gpus(known),
-        ),
-        "utilization",
-    )
+                "On average, {held} were allocated, at most {total} at once.",
+                held=plural("{n} GPU", "{n} GPUs", held, n=number(held)),
+                total=number(total),
+            )
+        ]
+    size = plural("{n} GPU", "{n} GPUs", total, n=number(total))
+    return [message("Of {total}, {share} were allocated.", total=size, share=fraction(share))]
 
 
-def _machine(facts: Mapping[str, Any]) -> str:
-    """Return what the processors are called: those of the system, or those ever busy at once."""
-    cpus = facts.get("trace.cpus")
-    if not cpus:
-        return message("the processors")
-    if facts.get("trace.cpus_inferred"):
-        return message(
-            "{cpus} processors (the most ever busy at once; the size is not recorded)", cpus=number(cpus)
-        )
-    return plural("{n} processor", "{n} processors", cpus)
+def _others(known: Known, *, is_known: bool) -> list[Message]:
+    """Return that other jobs are left out, where only some jobs are looked at."""
+    return [message("Other jobs are left out.")] if known.is_selection and is_known else []
 
 
-def _gpus(known: Known) -> str:
-    mean, total = known.get("gpu.utilization"), known.get("gpu.total")
-    return (
-        ""
-        if mean is None or not total
-        else message(
-            " Of {total}, {mean} were allocated.",
-            total=plural("{n} GPU", "{n} GPUs", total),
-            mean=fraction(mean),
-        )
-    )
+def _picture(known: Known) -> Figure | None:
+    return course(known, "utilization", message("Busy processors over time"))

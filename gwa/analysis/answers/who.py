@@ -1,78 +1,141 @@
 """Who used the system."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
-from gwa.analysis.answers.base import Known, Statement, question
-from gwa.report.document import Figure
+from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
+from gwa.report.document import Figure, Verbatim
 from gwa.report.figures.spark import spark
 from gwa.report.formatting import fraction, number
-from gwa.report.message import joined, message
+from gwa.report.message import Message, joined, message, plural
 
 
-class _Holders(NamedTuple):
-    prefix: str
+@dataclass(frozen=True)
+class Holders:
+    """Those who may hold core-hours: the *family* of their facts, their *field*, and words for them."""
+
+    family: str
+    field: str
     many: str
     one: str
 
 
-HOLDERS: Final = (_Holders("users", "users", "user"), _Holders("groups", "groups", "group"))
+HOLDERS: Final = (
+    Holders("users", "user_id", "users", "user"),
+    Holders("groups", "group_id", "groups", "group"),
+)
+
+EVEN: Final = 0.4
+"""Where half of the core-hours takes as large a share of the users, the shares are close to even."""
 
 
-@question("who", message("Who used it?"), "overview", "users", "groups")
+@question("who", message("Who used it?"), "overview", "users", "groups", "inequality")
 def who(known: Known) -> Statement:
-    """Return who held most core-hours."""
+    """Return how many users, else groups, account for half of the core-hours, or else of the jobs."""
     for holders in HOLDERS:
-        total, half = (
-            known.get(f"trace.{holders.prefix}"),
-            known.get(f"{holders.prefix}.half_cpu"),
-        )
-        ranking = known.get(f"{holders.prefix}.by_cpu") or []
-        if total and half:
-            return Statement(
-                "known", *_holding(total, half, holders, ranking), "users", _ranking(ranking, holders.many)
-            )
+        total = known.get(f"trace.{holders.family}")
+        if total:
+            number_text, text = _holding(known, holders, total)
+            return Statement("known", number_text, text, "users", _picture(known, holders))
+    if known.has("user_id") or known.has("group_id"):  # recorded, but the section says nothing of them
+        return Statement("unknown", "", message("Who used it is unknown: no job counts."), "users")
     return Statement("unknown", "", message("Users and groups are not recorded."), "users")
 
 
-def _holding(
-    total: int, half: int, holders: _Holders, ranking: Sequence[Mapping[str, Any]]
-) -> tuple[str, str]:
-    """Return who accounts for half of the core-hours, as a number and a sentence."""
+def _holding(known: Known, holders: Holders, total: int) -> tuple[Message, Message]:
+    """Return who holds how much, as a number and a sentence."""
+    half = known.get(f"{holders.family}.half_cpu")
+    number_text = _count(holders, total)
     if total == 1:
-        return message("1 {one}", one=holders.one), message(
-            "A single {one} submitted all jobs.", one=holders.one
-        )
-    largest = (
-        message(", the largest for {cpu_share}", cpu_share=fraction(ranking[0]["cpu_share"]))
-        if ranking
-        else ""
-    )
-    account = "accounts" if half == 1 else "account"
-    text = message(
-        "{half} of {total} {many} {account} for half of all core-hours{largest}.",
-        half=number(half),
+        text = message("All jobs with a known {one} are of one.", one=holders.one)
+    elif not half:
+        text = _by_jobs(known, holders, total)
+    elif half >= EVEN * total:
+        text = _evenly(known, holders, total)
+    else:
+        number_text = message("{half} of {total}", half=number(half), total=number(total))
+        text = _concentrated(known, holders, total, half)
+    return number_text, joined(" ", (text, *_without(known, holders)))
+
+
+def _count(holders: Holders, total: int) -> Message:
+    if holders.field == "user_id":
+        return plural("{n} user", "{n} users", total)
+    return plural("{n} group", "{n} groups", total)
+
+
+def _evenly(known: Known, holders: Holders, total: int) -> Message:
+    """Return that *total* users or groups hold nearly equal shares of the core-hours."""
+    return message(
+        "{total} {many} share the core-hours almost evenly; the largest accounts for {share}.",
         total=number(total),
         many=holders.many,
-        account=account,
-        largest=largest,
+        share=_largest(known, holders),
     )
-    return message("{half} of {total}", half=number(half), total=number(total)), text
 
 
-def _ranking(ranking: Sequence[Mapping[str, Any]], many: str) -> Figure | None:
-    shares = [one["cpu_share"] for one in ranking]
+def _concentrated(known: Known, holders: Holders, total: int, half: int) -> Message:
+    """Return that *half* of *total* users or groups hold half of the core-hours."""
+    words = {"total": number(total), "many": holders.many, "share": _largest(known, holders)}
+    if half == 1:
+        return message("1 of {total} {many} accounts for {share} of the core-hours.", **words)
+    return message(
+        "{half} of {total} {many} account for half of the core-hours, the largest for {share}.",
+        half=number(half),
+        **words,
+    )
+
+
+def _largest(known: Known, holders: Holders) -> str:
+    """Return the largest share of all core-hours."""
+    return fraction(known.get(f"{holders.family}.by_cpu")[0]["cpu_share"])
+
+
+def _by_jobs(known: Known, holders: Holders, total: int) -> Message:
+    """Return who submitted most, where no core-hours are known."""
+    ranking: Sequence[Mapping[str, Any]] = known.get(f"{holders.family}.by_jobs") or []
+    unknown = message("their core-hours are unknown")
+    count = _count(holders, total)
+    if not ranking:
+        return message("{count}; {unknown}.", count=count, unknown=unknown)
+    return message(
+        "{count}, {name} with the largest share of the jobs ({share}); {unknown}.",
+        count=count,
+        name=Verbatim(ranking[0]["id"]),
+        share=fraction(ranking[0]["jobs_share"]),
+        unknown=unknown,
+    )
+
+
+def _without(known: Known, holders: Holders) -> list[Message]:
+    """Return which share of the core-hours is of jobs whose holder is not recorded, if it is noticeable."""
+    share = known.get(f"{holders.family}.unknown_cpu")
+    if share is None or share < NOTICEABLE:
+        return []
+    return [
+        message(
+            "{share} of all core-hours went into jobs without a recorded {one}.",
+            share=fraction(share),
+            one=holders.one,
+        )
+    ]
+
+
+def _picture(known: Known, holders: Holders) -> Figure | None:
+    shares = [row["cpu_share"] for row in known.get(f"{holders.family}.by_cpu") or [] if row["cpu_share"]]
     if len(shares) <= 1:
         return None
+    count = number(len(shares))
     alt = message(
         "Shares of core-hours of the top {shares} {many}: {fraction}.",
-        shares=number(len(shares)),
-        many=many,
+        shares=count,
+        many=holders.many,
         fraction=joined(", ", map(fraction, shares)),
     )
     return spark(
         "answer-who",
-        message("Core-hours of the top {shares} {many}", shares=number(len(shares)), many=many),
+        message("Core-hours of the top {shares} {many}", shares=count, many=holders.many),
         shares,
         alt,
         shape="bars",

@@ -1,9 +1,12 @@
 """One user with a large part of the jobs."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 from gwa.analysis.finding import Facts, finding, knows_cpu_time
 from gwa.report.document import Verbatim
 from gwa.report.formatting import fraction
-from gwa.report.message import joined, message
+from gwa.report.message import Message, joined, message
 
 MINIMUM_SHARE = 0.25
 MINIMUM_RATIO = 2.5
@@ -25,22 +28,27 @@ def one_user(facts: Facts) -> tuple[float, str] | None:
     by_jobs, by_cpu = facts["users.by_jobs"][0], facts["users.by_cpu"][0]
     top = [(by_jobs, "jobs_share", "submits", "jobs")]
     top += [(by_cpu, "cpu_share", "uses", message("CPU time"))] * knows_cpu_time(facts)
-    claims = [
-        (
-            user[share],
-            message(
+    largest = [
+        (user[share], user, verb, what) for user, share, verb, what in top if (user[share] or 0) >= minimum
+    ]
+    if not largest:
+        return None
+    weight = 0.4 + max(share for share, *_ in largest) / 2
+    return weight, message("One user stands out: {value}.", value=joined(message(" and "), _claims(largest)))
+
+
+def _claims(largest: Sequence[tuple[float, Mapping[str, Any], str, str]]) -> Iterator[Message]:
+    """Yield what the largest users do; one who is named already is not named twice."""
+    named = None
+    for share, user, verb, what in largest:
+        if user["id"] == named:
+            yield message("{verb} {share} of the {what}", verb=verb, share=fraction(share), what=what)
+        else:
+            yield message(
                 "{id} {verb} {user} of the {what}",
                 id=Verbatim(user["id"]),
                 verb=verb,
-                user=fraction(user[share]),
+                user=fraction(share),
                 what=what,
-            ),
-        )
-        for user, share, verb, what in top
-        if (user[share] or 0) >= minimum
-    ]
-    if not claims:
-        return None
-    return 0.4 + max(claims)[0] / 2, message(
-        "One user stands out: {value}.", value=joined(message(" and "), (text for _, text in claims))
-    )
+            )
+        named = user["id"]

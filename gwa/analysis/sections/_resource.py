@@ -46,6 +46,8 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
         yield Note(message("No job held {title}.", title=resource.title))
         return
     yield Facts(tuple(_facts(used, resource)))
+    inferred = message("{title} inferred", title=capitalized(resource.title))
+    yield Facts((Fact(f"{resource.family}.total_inferred", used.inferred, inferred),), listed=False)
     if used.inferred:
         yield Note(
             message(
@@ -70,6 +72,8 @@ def _facts(used: Usage, resource: Resource) -> Iterator[Fact]:
     yield Fact(f"{family}.hours", number(used.hours), message("Hours of {title} used", title=title), "hours")
     yield Fact(f"{family}.total", number(used.total), capitalized(title), "count")
     text = "" if used.utilization is not None else "unknown"
+    busy = used.levels.mean() if used.levels else None
+    yield Fact(f"{family}.busy", busy, message("Busy {title}, mean", title=title), "count", text=text)
     yield Fact(
         f"{family}.utilization",
         used.utilization,

@@ -66,6 +66,7 @@ def totals_table(store: Store, field: str) -> str:
 def top_lists(store: Store, field: str, family: str, singular: str) -> Iterator[Block]:
     """Yield the top of *field* by jobs and by CPU time, with facts ``<family>.by_jobs`` and ``.by_cpu``."""
     table = totals_table(store, field)
+    yield Facts((_unknown_share(store, table, family, singular),), listed=False)
     medians = _medians(store, MEDIANS.format(totals=table, field=field, top=store.top))
     for name, order, title in (
         ("by_cpu", "coalesce(cpu_seconds, 0)", message("CPU time")),
@@ -88,6 +89,17 @@ def top_lists(store: Store, field: str, family: str, singular: str) -> Iterator[
             (Column("id", singular), *columns[1:]),
             tuple(tuple(row[column.key] for column in columns) for row in rows),
         )
+
+
+def _unknown_share(store: Store, table: str, family: str, singular: str) -> Fact:
+    """Return which share of the CPU time is of jobs that name no one."""
+    everything = totals(store).cpu_seconds
+    share = 1 - store.sample("cpu_seconds", table).total() / everything if everything else None
+    label = message("CPU time of jobs without a recorded {lower}, share", lower=within_sentence(singular))
+    # A sum of doubles may differ from the exact one in its last bits.
+    return Fact(
+        f"{family}.unknown_cpu", number(max(share, 0.0)) if share is not None else None, label, "fraction"
+    )
 
 
 def _medians(store: Store, query: str) -> Mapping[str, float]:

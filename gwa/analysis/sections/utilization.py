@@ -75,6 +75,7 @@ def _window_facts(observed: Window) -> Facts:
 
 LEVELS: Mapping[str, tuple[str, Unit]] = {
     "mean": (message("Mean utilization"), "fraction"),
+    "busy": (message("Busy processors, mean"), "count"),
     "min": (message("Minimum utilization"), "fraction"),
     "max": (message("Maximum utilization"), "fraction"),
     "mean_nonzero": (message("Mean utilization, where not idle"), "fraction"),
@@ -94,8 +95,9 @@ def _level_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
 def _span_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
     """Yield the mean over the span, and, where there is no window, a lower bound of the levels."""
     if observed.borders and not observed.period:
-        least = _busy(store, observed.borders).mean() / cpus
-        yield Fact("utilization.at_least", least, "Mean utilization, at least", "fraction")
+        least = _busy(store, observed.borders).mean()
+        yield Fact("utilization.at_least", least / cpus, "Mean utilization, at least", "fraction")
+        yield Fact("utilization.busy_at_least", least, "Busy processors, mean, at least", "count")
     yield Fact("utilization.span_mean", _span_mean(store, cpus), "Mean utilization over the span", "fraction")
     yield Fact("utilization.unfinished", unfinished(store), "Jobs that had not ended", "count")
 
@@ -105,6 +107,7 @@ def _levels(store: Store, cpus: int, period: Period) -> dict[str, float]:
     peak, seconds = extremes(store, cpus, period, width=BIN)
     return {
         "mean": busy.mean() / cpus,
+        "busy": busy.mean(),
         "min": float(busy.values.min()) / cpus,
         "max": float(busy.values.max()) / cpus,
         "mean_nonzero": busy.mean_nonzero() / cpus,

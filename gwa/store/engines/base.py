@@ -38,6 +38,9 @@ class Database(Protocol):
     def ask(self, sql: str, parameters: Parameters = None) -> Answer:
         """Return the result of a query in DuckDB's dialect."""
 
+    def set_zone(self, name: str) -> None:
+        """Let dates that queries make of moments be those of a time zone, not of the machine's."""
+
     def arrow(self, sql: str) -> "pa.Table":
         """Return the result of a query as an Arrow table."""
 

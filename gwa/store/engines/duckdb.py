@@ -38,6 +38,10 @@ class Duck:
         """Return the result of a query."""
         return self._connection.execute(sql, parameters)  # type: ignore[return-value]
 
+    def set_zone(self, name: str) -> None:
+        """Let dates that queries make of moments be those of a time zone, not of the machine's."""
+        self._connection.execute(f"set timezone = {literal(name)}")
+
     def arrow(self, sql: str) -> "pa.Table":
         """Return the result of a query as an Arrow table."""
         return self._connection.sql(sql).to_arrow_table()

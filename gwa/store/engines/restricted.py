@@ -50,6 +50,22 @@ def check_query(parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection[
     _check_nodes(tree, tables, QUERIES)
 
 
+def check_condition(parser: duckdb.DuckDBPyConnection, condition: str, tables: Collection[str]) -> None:
+    """
+    Check that *condition* is one condition on jobs, which reads only *tables*.
+
+    Raise `DefinitionError` if it is anything else: an order, a grouping or a second query behind it, too.
+    """
+    tree = _parsed(parser, f"select 1 from jobs where ({condition}\n)")
+    if tree["error"]:
+        raise DefinitionError(_reason(tree))
+    _check_nodes(tree, tables, QUERIES)
+    query = tree["statements"][0]["node"]
+    rest = ("modifiers", "group_expressions", "having", "qualify", "sample")
+    if query["type"] != "SELECT_NODE" or any(query.get(part) for part in rest):
+        raise DefinitionError("expected a condition and nothing else")
+
+
 def check_change(parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection[str]) -> None:
     """
     Check that *sql* is one query, INSERT, UPDATE or DELETE, which reads and changes only *tables*.

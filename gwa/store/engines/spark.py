@@ -74,6 +74,11 @@ class Spark:
             return self._local.ask(sql, parameters)
         return self._connection.from_arrow(self.arrow(sql))
 
+    def set_zone(self, name: str) -> None:
+        """Let dates that queries make of moments be those of a time zone, not of the machines'."""
+        self._local.set_zone(name)
+        self._session.conf.set("spark.sql.session.timeZone", name)
+
     def arrow(self, sql: str) -> "pa.Table":
         """Return the result of a query on jobs as an Arrow table."""
         with _one_line_errors():

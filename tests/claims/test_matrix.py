@@ -1,0 +1,135 @@
+"""
+Every answer and finding, in each view, section and part of each trace, says what its facts say.
+
+What is said to be unrecorded is empty, each number is that of a fact, and no choice of sections changes an
+answer. `make test` looks at a few samples, `make slow` at all samples and real logs.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+import gwa
+from gwa.analysis.answers import evidence
+from gwa.analysis.base import analyses
+from gwa.analysis.finding import rules
+from gwa.errors import GwaError
+from gwa.trace import Trace
+from tests.claims.sentences import derived, falsely_absent, numbers, sentences, written
+from tests.conftest import HOME, LOGS
+from tests.facts_reference import logs, samples
+
+QUESTIONS = ["busy", "who", "wait", "wrong", "changed"]
+
+SOURCES = {folder.name: logs(folder) for folder in samples()} | {
+    path.name.partition(".")[0]: [path] for path in sorted((LOGS / "swf").glob("*.swf.gz"))
+}
+OTHERS = {
+    "pozidriv": LOGS / "slurm" / "xdmod-pozidriv.log.gz",
+    "phillips": LOGS / "slurm" / "xdmod-phillips.log",
+    "hb-jobinfo": LOGS / "today" / "hb-jobinfo" / "sacct.txt",
+    "google-parts": LOGS / "google2011" / "task_events",
+}
+SOURCES |= {name: [path] for name, path in OTHERS.items() if path.exists()}
+
+FEW = ("gwf", "slurm", "google2011", "alibaba2018")
+"""The samples that `make test` looks at."""
+
+PARTS = {
+    "all": {},
+    "parallel": {"where": "n_procs > 1"},
+    "long": {"where": "run_time > 3600"},
+    "completed": {"where": "status = 1"},
+    "user": {"user": "select user_id from jobs group by user_id order by count(*) desc, user_id limit 1"},
+    "queue": {
+        "queue": "select queue_id from jobs group by queue_id order by count(*) desc, queue_id limit 1"
+    },
+    "month": {"period": "last-month"},
+}
+"""The parts of a trace: for a user and a queue, what finds the largest."""
+
+RULES = {rule.id: rule for rule in rules()}
+
+
+def thinned(name: str) -> list[pytest.MarkDecorator]:
+    return [] if name in FEW else [pytest.mark.slow]
+
+
+@contextmanager
+def part_of(name: str, part: str) -> Iterator[Trace]:
+    """Open a part of a trace; skip where it has none of that kind."""
+    condition = dict(PARTS[part])
+    with gwa.open(SOURCES[name]) as trace:
+        for kind in {"user", "queue"} & condition.keys():
+            (largest,) = trace.store.row(condition[kind]) or (None,)
+            if largest is None:
+                pytest.skip(f"no {kind} is recorded")
+            condition[kind] = largest
+        try:
+            chosen = trace.filter(**condition) if condition else trace
+        except GwaError as error:
+            pytest.skip(str(error))
+        yield chosen
+
+
+MATRIX = [
+    pytest.param(name, part, id=f"{name}-{part}", marks=thinned(name)) for name in SOURCES for part in PARTS
+]
+
+
+@pytest.mark.parametrize(("name", "part"), MATRIX)
+def test_sentences_say_what_facts_say(name, part):
+    with part_of(name, part) as trace:
+        report = trace.report()
+        known = evidence(trace.store, report.sections).facts
+        texts = written(known.values())
+        assert [answer.id for answer in report.answers] == QUESTIONS
+        for what, text in sentences(report).items():
+            assert not falsely_absent(text, trace.store), (what, text)
+            needs = RULES[what.split()[1]].needs if what.startswith("finding") else ()
+            more = written(derived(known.get(fact) for fact in needs))
+            strange = [number for number in numbers(text) if number not in texts | more]
+            assert not strange, (what, text, strange)
+            assert "nan" not in text.split()
+            assert "None" not in text
+
+
+def sections_of(name: str) -> list[str]:
+    """Return the sections that are looked at alone."""
+    every = [analysis.id for analysis in analyses()]
+    return every if name not in FEW else every[::12]
+
+
+VIEWS = [
+    pytest.param(name, part, id=f"{name}-{part}", marks=thinned(name) if part == "all" else pytest.mark.slow)
+    for name in SOURCES
+    for part in ("all", "user", "month")
+]
+
+
+@pytest.mark.parametrize(("name", "part"), VIEWS)
+def test_no_view_changes_an_answer(name, part):
+    with part_of(name, part) as trace:
+        expected = answered(trace, None)
+        for view in ("operator", "modeller"):
+            assert answered(trace, [one.id for one in analyses() if one.view == view]) == expected, view
+        for section in sections_of(name):
+            assert answered(trace, [section]) == expected, section
+
+
+def answered(trace: Trace, only: list[str] | None) -> list[tuple[str, str, str]]:
+    """Return the answers of a report with some sections."""
+    return [(one.state, one.number, one.text) for one in trace.report(only).answers]
+
+
+def test_what_is_falsely_said_to_be_unrecorded_is_found():
+    with gwa.open(HOME / "sample_traces" / "swf" / "tiny.swf") as trace:
+        for text, wrong in {
+            "Users and groups are not recorded.": ["users and groups"],
+            "The log does not record wait times.": ["wait times"],
+            "The colour of jobs is not recorded.": ["the colour of jobs"],
+            "10 were busy; the size of the system is not recorded.": ["the size of the system"],
+            "Half of the jobs waited 5 s or less.": [],
+        }.items():
+            assert falsely_absent(text, trace.store) == wrong
