@@ -37,9 +37,7 @@ def test_quantiles_of_classes_are_those_of_their_values(jobs):
         place: by_numpy(values[places == place]) for place in set(places.tolist())
     }
     assert {place: numbers(spread) for place, spread in others.items()} == {
-        place: by_numpy(values[places != place])
-        for place in set(places.tolist())
-        if (places != place).any()
+        place: by_numpy(values[places != place]) for place in set(places.tolist()) if (places != place).any()
     }
     for place, value in mean.items():
         assert value == pytest.approx(values[places == place].mean(), rel=1e-12)

@@ -4,45 +4,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
+from gwa.analysis.endings import BAD, ENDINGS, Shares, shares, went_into
 from gwa.report.document import Figure, Verbatim
 from gwa.report.figures.spark import spark
 from gwa.report.formatting import fraction, seconds
 from gwa.report.message import Message, joined, message, plural
 
-ENDINGS: Final = {
-    "limit": message("reached their time limit"),
-    "failed": message("failed"),
-    "cancelled": message("were cancelled"),
-}
-"""What jobs did that did not complete."""
-
 MAXIMUM_JOB_SHARE: Final = 0.05
 MAXIMUM_USER_SHARE: Final = 0.5
 """The core-hours of an outcome hang on a job or a user with more of them."""
-
-Shares = Mapping[str, float]
-"""The shares of outcomes, of the jobs whose outcome is known."""
 
 
 @question("wrong", message("What went wrong?"), "outcomes", "capacity")
 def wrong(known: Known) -> Statement:
     """Return how jobs ended, by core-hour and by job, and outages."""
     outages = _outages(known.facts)
-    jobs, hours = _shares(known, "jobs"), _shares(known, "core_hours")
+    jobs, hours = (shares(known.get("outcomes.shares"), amount) for amount in ("jobs", "core_hours"))
     if not jobs:
         text = message("{unknown}{outages}", unknown=_unknown(known), outages=outages)
         return Statement("unknown", "", text, "outcomes")
-    shares = hours or jobs
     text = joined("", (*_endings(known, jobs, hours), outages))
-    return Statement("known", _worth(jobs, hours), text, "outcomes", _picture(shares, is_by_hour=bool(hours)))
-
-
-def _shares(known: Known, amount: str) -> Shares:
-    """Return the shares of an *amount* that went into each known outcome; empty where there is none of it."""
-    names = ("completed", *ENDINGS)
-    amounts = {name: known.get(f"outcomes.{amount}.{name}") for name in names}
-    total = sum(value for value in amounts.values() if value)
-    return {name: value / total for name, value in amounts.items() if value is not None} if total else {}
+    return Statement(
+        "known", _worth(jobs, hours), text, "outcomes", _picture(hours or jobs, is_by_hour=bool(hours))
+    )
 
 
 def _unknown(known: Known) -> Message:
@@ -61,17 +45,12 @@ def _unknown(known: Known) -> Message:
             return message("How jobs ended is not recorded.")
 
 
-def _bad(shares: Shares) -> float:
-    """Return the share of what did not complete."""
-    return sum(share for name, share in shares.items() if name in ENDINGS)
-
-
 def _worth(jobs: Shares, hours: Shares) -> Message:
     """Return the shares that did not complete as the number of the answer."""
     if not hours:
-        return message("{jobs} of jobs", jobs=fraction(_bad(jobs)))
+        return message("{jobs} of jobs", jobs=fraction(jobs[BAD]))
     return message(
-        "{hours} of core-hours, {jobs} of jobs", hours=fraction(_bad(hours)), jobs=fraction(_bad(jobs))
+        "{hours} of core-hours, {jobs} of jobs", hours=fraction(hours[BAD]), jobs=fraction(jobs[BAD])
     )
 
 
@@ -80,27 +59,9 @@ def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
     is_whole = not known.get("outcomes.jobs.unknown")
     names = [name for name in ENDINGS if max(jobs.get(name, 0.0), hours.get(name, 0.0)) >= NOTICEABLE]
     whose = "" if is_whole else message(" whose outcome is known")
-    if names and hours:
-        first, *others = names
-        went = message(
-            "{share} went into jobs that {ending}", share=fraction(hours[first]), ending=ENDINGS[first]
-        )
-        parts = [
-            message("{share} into jobs that {ending}", share=fraction(hours[name]), ending=ENDINGS[name])
-            for name in others
-        ]
-        yield message(
-            "Of the core-hours{whose}, {hours} (of the jobs: {jobs}).",
-            whose="" if is_whole else message(" of jobs whose outcome is known"),
-            hours=_listed([went, *parts]),
-            jobs=_listed([fraction(jobs[name]) for name in names]),
-        )
-    elif names:
-        parts = [
-            message("{share} {ending}", share=fraction(jobs[name]), ending=ENDINGS[name]) for name in names
-        ]
-        yield message("Of the jobs{whose}, {jobs}.", whose=whose, jobs=_listed(parts))
-    elif _bad(jobs) or _bad(hours):
+    if names:
+        yield went_into(names, jobs, hours, is_whole=is_whole)
+    elif jobs[BAD]:
         yield message("Nearly all jobs{whose} completed.", whose=whose)
     else:
         yield message("All jobs{whose} completed.", whose=whose)
@@ -112,12 +73,6 @@ def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
         yield plural(
             " {n} job had not ended when the log did.", " {n} jobs had not ended when the log did.", running
         )
-
-
-def _listed(parts: Sequence[str]) -> Message:
-    """Return *parts* as a list in words."""
-    *first, last = parts
-    return joined(message(" and "), (joined(", ", first), last)) if first else joined("", [last])
 
 
 def _holder(known: Known, names: Sequence[str]) -> Iterator[Message]:
@@ -142,9 +97,9 @@ def _holder(known: Known, names: Sequence[str]) -> Iterator[Message]:
         )
 
 
-def _picture(shares: Shares, *, is_by_hour: bool) -> Figure | None:
+def _picture(amounts: Shares, *, is_by_hour: bool) -> Figure | None:
     """Return a bar for each way not to complete; None where all jobs completed."""
-    bad = {name: share for name, share in shares.items() if name in ENDINGS}
+    bad = {name: share for name, share in amounts.items() if name in ENDINGS}
     if not any(bad.values()):
         return None
     names = {"limit": message("time limit"), "failed": message("failed"), "cancelled": message("cancelled")}

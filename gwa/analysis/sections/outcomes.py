@@ -1,11 +1,23 @@
 """How jobs end."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.endings import BAD
 from gwa.analysis.sections._failures import failures
-from gwa.metrics.outcomes import OUTCOMES, Coding, Outcome, Total, coding, jobs_by_status, totals
+from gwa.metrics.outcomes import (
+    BAD_OUTCOMES,
+    KNOWN_OUTCOMES,
+    OUTCOMES,
+    Coding,
+    Outcome,
+    Total,
+    coding,
+    jobs_by_status,
+    totals,
+)
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.message import message
@@ -83,10 +95,27 @@ def _facts(known: Coding, of_outcome: Mapping[Outcome, Total]) -> Iterator[Fact]
         yield Fact(
             f"outcomes.jobs.{name}", jobs, message("Jobs by outcome: {outcome}", outcome=word), "count"
         )
+    yield Fact("outcomes.shares", _shares(known, of_outcome), "Shares of jobs and core-hours by outcome")
     holders = [_holders(name, total) for name, total in of_outcome.items() if total.hours]
     yield Fact("outcomes.holders", holders, "Largest user and job of each outcome, by core-hours")
     yield Fact("outcomes.codes", known.codes, "What the log records of outcomes")
     yield Fact("outcomes.limits_enforced", known.is_enforced, "Whether jobs end at their requested time")
+
+
+def _shares(known: Coding, of_outcome: Mapping[Outcome, Total]) -> list[dict[str, Any]]:
+    """Return the shares of each outcome of those jobs whose outcome is known, and of all but the completed."""
+    told = {name: of_outcome[name] for name in KNOWN_OUTCOMES if known.tells(name)}
+    jobs, hours = sum(one.jobs for one in told.values()), sum(one.hours for one in told.values())
+    rows: list[dict[str, Any]] = [
+        {"id": name, "jobs": one.jobs / jobs, "core_hours": one.hours / hours if hours else None}
+        for name, one in told.items()
+        if jobs
+    ]
+    bad = [row for row in rows if row["id"] in BAD_OUTCOMES]
+    if rows:
+        spent = math.fsum(row["core_hours"] for row in bad) if hours else None
+        rows.append({"id": BAD, "jobs": math.fsum(row["jobs"] for row in bad), "core_hours": spent})
+    return rows
 
 
 def _holders(name: Outcome, total: Total) -> dict[str, Any]:
