@@ -21,7 +21,7 @@ BAD: Final = "not completed"
 
 
 def shares(rows: Sequence[Mapping[str, Any]] | None, amount: str) -> Shares:
-    """Return the shares of an *amount*, jobs or core-hours, from the fact ``outcomes.shares``; empty without."""
+    """Return the shares of an *amount*, jobs or core-hours, from the *rows* of ``outcomes.shares``."""
     return {row["id"]: row[amount] for row in rows or () if row[amount] is not None}
 
 

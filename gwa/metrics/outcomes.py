@@ -33,7 +33,7 @@ BAD_OUTCOMES: Final[tuple[Outcome, ...]] = OUTCOMES[1:4]
 LIMIT_STATES: Final = (
     "TIMEOUT", "TIMEDOUT", "TIMED_OUT", "DEADLINEEXCEEDED", "TERM_RUNLIMIT", "COMPLETED_WALLTIME_REACHED"
 )  # fmt: skip
-"""What sources call jobs that reached their time limit, in capitals: Slurm and Flux, Kubernetes, LSF, Batsim."""
+"""What sources call jobs that reached their time limit: Slurm and Flux, Kubernetes, LSF, Batsim."""
 
 OTHER_STATES: Final = ("OUT_OF_MEMORY", "NODE_FAIL", "BOOT_FAIL", "PREEMPTED")
 """States that name another cause, whatever the run time."""
@@ -69,10 +69,11 @@ recorded; exit codes of programs in place of an outcome; or nothing.
 @dataclass(frozen=True)
 class Coding:
     """
-    What a log records of outcomes: its *codes*, and those of completed, failed and cancelled jobs that *occur*.
+    What a log records of outcomes: its *codes*, and which of completed, failed and cancelled *occur*.
 
     Jobs that reached their time limit are known where the source has a state for them (*is_limit_stated*), or
-    where limits are enforced (*is_enforced*), so that run times show them; the latter is None without requests.
+    where limits are enforced (*is_enforced*), so that run times show them; the latter is None without
+    requests.
     """
 
     codes: Codes
@@ -112,7 +113,7 @@ def _coding(store: Store) -> Coding:
 
 
 def _codes(store: Store, codes: int, *, has_own_words: bool) -> Codes:
-    """Return what a log records that has so many different *codes*, with the words of its source or without."""
+    """Return what a log records that has a number of *codes*, and the words of its source or none."""
     if not codes:
         return "none"
     if store.rows("select name from repairs where name = 'exit codes' limit 1"):
@@ -126,8 +127,8 @@ def outcome(store: Store) -> str:
 
     A job that the log says to have completed is completed, whatever it requested. One that failed or was
     cancelled reached its limit if the state of its source says so or, where the log's limits are enforced
-    (less than 5 % of the jobs run beyond theirs), if its run time is at the requested time (`AT_LIMIT`). Where
-    the log has one outcome only, or exit codes of programs, how its jobs ended is unknown.
+    (less than 5 % of the jobs run beyond theirs), if its run time is at the requested time (`AT_LIMIT`).
+    Where the log has one outcome only, or exit codes of programs, how its jobs ended is unknown.
     """
     known = coding(store)
     running = f"when {UNFINISHED} then 'running' " if unfinished(store) else ""

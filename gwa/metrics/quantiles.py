@@ -45,7 +45,7 @@ order by place, value
 
 @dataclass(frozen=True)
 class Spread:
-    """How many values there are, *n*, their *median* and 95th percentile, in their unit; nan where none is."""
+    """How many values there are, *n*, their *median* and 95th percentile in their unit; nan without any."""
 
     n: int
     median: float

@@ -63,7 +63,9 @@ class SizeClass:
 
     def name(self, *, is_last: bool) -> str:
         """
-        Return what the class is called: its size, or its first and last one; the *last* ends with the largest.
+        Return what the class is called: its only size, or where it begins and ends.
+
+        The last class ends with the largest size of all.
 
         >>> whole = SizeClass(16, 64, 17, 50, 9, 0.0)
         >>> whole.name(is_last=False), whole.name(is_last=True)
@@ -153,7 +155,7 @@ def joined_classes(sizes: Sequence[SizeClass]) -> list[SizeClass]:
 def _pair_to_join(
     classes: Sequence[SizeClass], weights: Sequence[float], limit: float
 ) -> tuple[int, int] | None:
-    """Return the lightest class and its lighter neighbour; None where all matter, or would have nearly all."""
+    """Return the lightest class and its lighter neighbour; None where no class should be joined."""
     pairs = [
         (min(weights[first], weights[second]), max(weights[first], weights[second]), first, second)
         for first, second in pairwise(range(len(classes)))

@@ -1,8 +1,8 @@
 """
 Waits by core-hour: how long those jobs waited that the machine worked for.
 
-Most jobs are short and narrow; most core-hours are in others. The quantile of a wait by core-hour is the least
-wait such that jobs which waited no longer hold that share of all core-hours.
+Most jobs are short and narrow; most core-hours are in others. The quantile of a wait by core-hour is the
+least wait such that jobs which waited no longer hold that share of all core-hours.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,8 @@ from (
 """Exact: sums of decimals, and comparisons without a quotient."""
 
 AMOUNTS: Final = """
-select {total} as total, {known} as known, cast(max(case when wait_time >= 0 then core_seconds end) as double) as largest
+select {total} as total, {known} as known,
+    cast(max(case when wait_time >= 0 then core_seconds end) as double) as largest
 from {held}
 """
 
@@ -44,7 +45,8 @@ SQUARES: Final = "select {squares} as squares from {held} where wait_time >= 0"
 
 BY_USER: Final = """
 select user_id, bin, {total} as seconds, min(wait_time) as low, max(wait_time) as high
-from (select user_id, wait_time, core_seconds, cast(floor(ln(wait_time + 1.0) * 16) as bigint) as bin from {held}
+from (select user_id, wait_time, core_seconds, cast(floor(ln(wait_time + 1.0) * 16) as bigint) as bin
+    from {held}
     where wait_time >= 0 and core_seconds > 0 and user_id is not null) as binned
 group by user_id, bin order by user_id, bin
 """

@@ -1,6 +1,7 @@
 """What is said first of waits and outcomes: by core-hour and by job, and only what the log tells."""
 
 import gzip
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,8 +40,8 @@ def test_waits_are_said_by_core_hour_and_by_job(make_store):
     answer = answer_of(store, "wait")
     assert answer.number == "2 h by core-hour, 5 s by job"
     assert answer.text.startswith(
-        "Half of the core-hours went to jobs that waited 2 h or less (half of the jobs that ran: 5 s), 95 % to"
-        " jobs that waited 2 h or less (95 % of the jobs that ran: 2 h)."
+        "Half of the core-hours went to jobs that waited 2 h or less (half of the jobs that ran: 5 s), 95 %"
+        " to jobs that waited 2 h or less (95 % of the jobs that ran: 2 h)."
     )
     assert answer.text.endswith("A single job has 9.4 % of these core-hours.")
     assert answer.picture.data["rows"] == ["1", "64"]
@@ -55,8 +56,10 @@ def test_waits_are_said_by_core_hour_and_by_job(make_store):
             {"wait_time": [60.0] * 50, "n_procs": [None] * 50},
             "known",
             "1 min by job",
-            "Half of the jobs waited 1 min or less; the 95th percentile is 1 min. By core-hour it is unknown, for"
-            " core-hours or their waits are not known.",
+            (
+                "Half of the jobs waited 1 min or less; the 95th percentile is 1 min. By core-hour it is"
+                " unknown, for core-hours or their waits are not known."
+            ),
         ),
     ],
 )
@@ -96,7 +99,7 @@ def test_who_is_served_worst_is_said_by_answer_and_finding_or_by_none(make_store
     )
     known = evidence(store, ())
     text = answer_of(store, "wait").text
-    worst = [one for one in findings(known.facts | {"trace.jobs": many}) if one.id == "worst-served"]
+    worst = [one for one in findings({**known.facts, "trace.jobs": many}) if one.id == "worst-served"]
     assert ("Worst served" in text) == bool(worst) == (seed % 2 == 0) == bool(known.get("wait.worst"))
 
 
@@ -113,8 +116,8 @@ def test_outcomes_are_said_by_core_hour_and_by_job(make_store):
     answer = answer_of(make_store(**jobs(status=status, n_procs=procs, req_time=requests)), "wrong")
     assert answer.number == "63.6 % of core-hours, 20 % of jobs"
     assert answer.text.startswith(
-        "Of the core-hours, 36.4 % went into jobs that reached their time limit, 9.1 % into jobs that failed and"
-        " 18.2 % into jobs that were cancelled (of the jobs: 8 %, 4 % and 8 %)."
+        "Of the core-hours, 36.4 % went into jobs that reached their time limit, 9.1 % into jobs that failed"
+        " and 18.2 % into jobs that were cancelled (of the jobs: 8 %, 4 % and 8 %)."
     )
     assert answer.picture.data["rows"] == ["time limit", "failed", "cancelled"]
     assert answer.picture.data["values"] == pytest.approx([40 / 110, 10 / 110, 20 / 110], rel=1e-4)
@@ -126,8 +129,10 @@ def test_outcomes_are_said_by_core_hour_and_by_job(make_store):
         ({}, "How jobs ended is not recorded."),
         (
             {"status": [1] * 50},
-            "How jobs ended is unknown: all jobs of the log have the same status, so other outcomes may not be"
-            " recorded.",
+            (
+                "How jobs ended is unknown: all jobs of the log have the same status, so other outcomes may"
+                " not be recorded."
+            ),
         ),
     ],
 )
@@ -191,7 +196,7 @@ def test_numbers_by_core_hour_of_real_logs(logs, name):
     wait, run, procs, request, status = np.array(rows, float)[:, [2, 3, 4, 8, 10]].T
     by_id = {one.id: one for one in analyses()}
     with gwa.open(path) as trace:
-        facts = {
+        facts: dict[str, Any] = {
             fact.id: fact.value
             for section in ("waits", "outcomes")
             for fact in by_id[section].section(trace.store).facts()

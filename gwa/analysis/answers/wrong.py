@@ -34,8 +34,8 @@ def _unknown(known: Known) -> Message:
     match known.get("outcomes.codes"):
         case "one":
             return message(
-                "How jobs ended is unknown: all jobs of the log have the same status, so other outcomes may not"
-                " be recorded."
+                "How jobs ended is unknown: all jobs of the log have the same status, so other outcomes may"
+                " not be recorded."
             )
         case "exit codes":
             return message("How jobs ended is unknown: the status field of the log holds exit codes.")
@@ -76,7 +76,7 @@ def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
 
 
 def _holder(known: Known, names: Sequence[str]) -> Iterator[Message]:
-    """Yield on whom the core-hours of the largest of the outcomes *names* hang, where it is one user or job."""
+    """Yield who has most core-hours of the largest of the outcomes *names*, where it is one user or job."""
     rows = {row["id"]: row for row in known.get("outcomes.holders") or [] if row["id"] in names}
     if not rows:
         return

@@ -15,7 +15,7 @@ NOTICEABLE = 0.005
     advice="The section shows whose jobs they were.",
 )
 def failures(facts: Facts) -> tuple[float, str] | None:
-    """Shown if a tenth of the jobs or core-hours or more did not complete, and half of the outcomes are known."""
+    """Shown if a tenth of the jobs or core-hours did not complete, and half of the outcomes are known."""
     rows, unknown, jobs = (facts[name] for name in failures.needs)
     by_job, by_hour = shares(rows, "jobs"), shares(rows, "core_hours")
     bad = max(by_job.get(BAD, 0.0), by_hour.get(BAD, 0.0))

@@ -73,7 +73,8 @@ def _figure(months: Sequence[Ended]) -> Block:
         "Month in which jobs ended",
         "Share of jobs",
         message(
-            "The share of the jobs that ended in each month and did not complete: largest in {month}, {share}.",
+            "The share of the jobs that ended in each month and did not complete: largest in {month},"
+            " {share}.",
             month=Verbatim(worst.name),
             share=fraction(worst.share),
         ),

@@ -60,11 +60,12 @@ def outcomes(store: Store) -> Iterator[Block]:
 
     Of a period, these are the jobs that ended in it; those that never ran ended when they stopped waiting.
 
-    A job reached its time limit if the state of its source says so or, where limits are enforced (less than 5 %
-    of the jobs run over 5 % and ten minutes longer than they requested), if it failed or was cancelled after 98 %
-    of its requested time or more. Its core-hours need not be lost: many programs save their state. A job is
-    running if it had started and not ended when the log did; its core-hours are those until then. An outcome
-    that no job of the log has is unknown rather than 0, unless the log has the states or exit codes of its source.
+    A job reached its time limit if the state of its source says so or, where limits are enforced (less than 5
+    % of the jobs run over 5 % and ten minutes longer than they requested), if it failed or was cancelled
+    after 98 % of its requested time or more. Its core-hours need not be lost: many programs save their state.
+    A job is running if it had started and not ended when the log did; its core-hours are those until then. An
+    outcome that no job of the log has is unknown rather than 0, unless the log has the states or exit codes
+    of its source.
     """
     known, of_outcome = coding(store), totals(store)
     statuses = jobs_by_status(store)
@@ -103,7 +104,7 @@ def _facts(known: Coding, of_outcome: Mapping[Outcome, Total]) -> Iterator[Fact]
 
 
 def _shares(known: Coding, of_outcome: Mapping[Outcome, Total]) -> list[dict[str, Any]]:
-    """Return the shares of each outcome of those jobs whose outcome is known, and of all but the completed."""
+    """Return the shares of each outcome of the jobs whose outcome is known, and of all not completed."""
     told = {name: of_outcome[name] for name in KNOWN_OUTCOMES if known.tells(name)}
     jobs, hours = sum(one.jobs for one in told.values()), sum(one.hours for one in told.values())
     rows: list[dict[str, Any]] = [

@@ -44,6 +44,10 @@ from jobs where wait_time >= 0 and {field} is not null group by {field} order by
 
 RANKS: Final = "select name, place from {table} order by place"
 
+PLACED: Final = "(select *, {place} as place from {jobs} as j)"
+EXTREMES: Final = "select min(value), max(value) from {counts} as counts"
+COUNTED: Final = "select place, value, n from {counts} as counts"
+
 PLACED_BY_NAME: Final = (
     "(select j.*, coalesce(named.place, 0) as place from {jobs} as j"
     " left join {table} as named on j.{field} = named.name)"
@@ -143,11 +147,11 @@ def slowdown(store: Store) -> Iterator[Block | Drawing]:
     The bounded slowdown of a job is (wait + run time) / max(run time, 10 s), and at least 1: how many
     times longer it took than it would have on an empty system; the bound keeps very short jobs from
     ruling the mean (Feitelson et al. 1997). Waits are of all jobs whose wait is known, as in the section on
-    them; slowdowns are of those that ran. Classes of processors come from the log: powers of two, joined until
-    each has a twentieth of the jobs or of the core-hours. Waits are exact, and so are the slowdowns of all jobs;
-    those by class are of slowdowns to three significant digits, as in the figure.
+    them; slowdowns are of those that ran. Classes of processors come from the log: powers of two, joined
+    until each has a twentieth of the jobs or of the core-hours. Waits are exact, and so are the slowdowns of
+    all jobs; those by class are of slowdowns to three significant digits, as in the figure.
     """
-    everyone = _Kind("all", "", {EVERYONE: ALL}, f"(select *, {EVERYONE} as place from {{jobs}} as j)")
+    everyone = _Kind("all", "", {EVERYONE: ALL}, PLACED.format(place=EVERYONE, jobs="{jobs}"))
     overall = {name: _Measured.of(store, everyone, name) for name in VALUES}
     if not overall["slowdown"].spreads:
         yield Note("No job that ran has a known wait.")
@@ -172,8 +176,7 @@ def _measured(store: Store, kind: _Kind) -> Measures:
 def _by_size(store: Store) -> _Kind:
     classes = processors(store)
     names = dict(enumerate(classes.names))
-    table = f"(select *, {classes.place} as place from {{jobs}} as j)"
-    return _Kind("size", message("Processors"), names, table)
+    return _Kind("size", message("Processors"), names, PLACED.format(place=classes.place, jobs="{jobs}"))
 
 
 def _by_name(store: Store) -> Iterator[_Kind]:
@@ -190,7 +193,7 @@ def _by_name(store: Store) -> Iterator[_Kind]:
 
 def _overall_facts(store: Store, measured: _Measured) -> tuple[Fact, ...]:
     """Return what facts state of the slowdowns of all jobs."""
-    low, high = store.row(f"select min(value), max(value) from {measured.counts}")
+    low, high = store.row(EXTREMES.format(counts=measured.counts))
     mean, spread = measured.means[EVERYONE], measured.of_class(EVERYONE)
     values = (low, mean, spread.median, spread.p95, high)
     return summary_of("slowdown.bounded", values, "", message("bounded slowdown"))
@@ -214,7 +217,7 @@ def _class_facts(store: Store, kinds: Sequence[_Kind], measured: Mapping[str, Me
 
 @dataclass(frozen=True)
 class _Class:
-    """A class of a *kind*: its *place*, the *waits* of all classes of the kind, and how it compares with others."""
+    """A class of a *kind*: its *place*, the *waits* of all classes, and how it compares with others."""
 
     kind: _Kind
     place: int
@@ -322,7 +325,7 @@ def _table(kind: _Kind, measured: Measures, totals: tuple[tuple[Value, ...], ...
 
 def _figure(store: Store, sizes: _Kind, counts: str, overall: Spread) -> Block:
     """Return the distribution of slowdowns by processors, from the table of *counts*."""
-    columns = store.arrays(f"select place, value, n from {counts} as counts")
+    columns = store.arrays(COUNTED.format(counts=counts))
     place, values, counted = (np.asarray(columns[name]) for name in ("place", "value", "n"))
     curves = {
         name: merge_equal(values[place == at], counted[place == at]).ecdf()

@@ -29,12 +29,12 @@ def waits(store: Store) -> Iterator[Block]:
     """
     Time between submission and start: of all jobs whose wait is known, and by core-hour of those that ran.
 
-    Most jobs are small; most core-hours are in large ones. The median wait by core-hour is the least wait such
-    that jobs which waited no longer hold half of the core-hours of all jobs that ran, with those until the end
-    of the log for jobs that had not ended. It is exact. Its 90 % range is over 400 draws of the users with all
-    their jobs (bootstrap), rounded outward to classes of waits 6 % wide. Where one job has more than 5 % of the
-    core-hours, one user more than half, or the jobs count for fewer than 30 equal ones, (Σc)²/Σc², no range is
-    given: these few decide.
+    Most jobs are small; most core-hours are in large ones. The median wait by core-hour is the least wait
+    such that jobs which waited no longer hold half of the core-hours of all jobs that ran, with those until
+    the end of the log for jobs that had not ended. It is exact. Its 90 % range is over 400 draws of the users
+    with all their jobs (bootstrap), rounded outward to classes of waits 6 % wide. Where one job has more than
+    5 % of the core-hours, one user more than half, or the jobs count for fewer than 30 equal ones, (Σc)²/Σc²,
+    no range is given: these few decide.
     """
     times = store.sample("wait_time")
     yield Facts(summary("jobs.wait", times, "seconds", "wait"))
