@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gwa.report import thinning
 from gwa.report.document import Figure, Unit, Value
-from gwa.report.formatting import compact
+from gwa.report.formatting import show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -84,14 +84,14 @@ def _lying(canvas: "Canvas", data: Mapping[str, Any], values: NDArray[np.float64
 
     height = ROW * len(values) + 2 * MARGIN
     left = 6 + 5.6 * max(map(len, data["rows"]))
-    axes = _style.axes(canvas, width=WIDTH, height=height, left=left, right=52, bottom=MARGIN, top=MARGIN)
+    axes = _style.axes(canvas, width=WIDTH, height=height, left=left, right=78, bottom=MARGIN, top=MARGIN)
     lengths = np.nan_to_num(values)
     axes.barh(range(len(values)), lengths, height=0.66, color=_style.COLOURS[0])
     axes.set_ylim(len(values) - 0.5, -0.5)
     axes.set_xlim(0, float(lengths.max()) or 1.0)
     look: dict[str, Any] = {"color": _style.INK, "annotation_clip": False, "va": "center_baseline"}
     for place, value in enumerate(values.tolist()):
-        text = compact(value, data["unit"]) if np.isfinite(value) else "–"
+        text = show(value, data["unit"]) if np.isfinite(value) else "–"
         axes.annotate(text, (lengths[place], place), (4, 0), textcoords="offset points", **look)
     _style.set_ticks(axes.yaxis, list(enumerate(data["rows"])))
     _style.set_ticks(axes.xaxis, [])
