@@ -10,10 +10,11 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
+from gwa.metrics.quantiles import Spread, spreads
+from gwa.metrics.sizes import processors
 from gwa.metrics.steps import step
 from gwa.metrics.timeline import exact_sum
 from gwa.report.message import message
-from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
 
@@ -32,29 +33,9 @@ LIMIT_NAMES: Final = (
     message("more than 72 h"),
 )
 
-SIZE_NAMES: Final[tuple[str, ...]] = (
-    "1", message("2 to 4"), message("5 to 16"), message("17 to 64"), message("65 and more")
-)  # fmt: skip
-
-SIZE_CLASS: Final = (  # jobs that never had a processor are of none
-    "case when n_procs is null or n_procs < 1 then -1 when n_procs = 1 then 0 when n_procs <= 4 then 1"
-    " when n_procs <= 16 then 2 when n_procs <= 64 then 3 else 4 end"
-)
-"""The place of a job's size in `SIZE_NAMES`."""
-
-VALUES: Final = """
-select place, value, count(*) as n from (
-    select {place} as place, {rounded} as value from (
-        select *, {queued} as queued from {jobs} where wait_time >= 0 and {where}
-    ) as waited
-) as placed where place is not null group by place, value order by place, value
+PLACED: Final = """
+(select {place} as place, {queued} as value from {jobs} where wait_time >= 0 and {where})
 """
-
-_POWERS: Final = [10.0**power for power in range(10)]
-_UNIT: Final = step("queued", [1e4 * power for power in _POWERS[:-1]], _POWERS)
-
-ROUNDED: Final = f"case when queued < 1000.0 then round(queued) else round(queued / {_UNIT}) * {_UNIT} end"
-"""Waits to four digits, or a second: few values, and quantiles within .05 %."""
 
 LARGEST: Final = """
 select {field} as name from jobs where wait_time >= 0 and {field} is not null
@@ -67,7 +48,7 @@ class Waits:
     """The waits of a class of jobs called *name*, in seconds."""
 
     name: str
-    sample: Sample
+    spread: Spread
 
 
 def eligible(store: Store) -> str:
@@ -78,11 +59,6 @@ def eligible(store: Store) -> str:
 def queued(store: Store) -> str:
     """Return the SQL of how long a job waited for the system: from when it could have started."""
     return f"(wait_time - {HELD})" if store.has("eligible_time") else "wait_time"
-
-
-def total(store: Store) -> Sample:
-    """Return how long jobs waited for the system."""
-    return next(iter(_samples(store, "0", "true").values()), Sample.of([]))
 
 
 def held_share(store: Store) -> tuple[int, float | None]:
@@ -97,7 +73,7 @@ def held_share(store: Store) -> tuple[int, float | None]:
 def by_month(store: Store) -> list[Waits]:
     """Return the waits of jobs submitted in each month; none where dates are not known."""
     place, names = _months(store)
-    return _named(_samples(store, place, "submit_time is not null"), dict(enumerate(names))) if names else []
+    return _named(_spreads(store, place, "submit_time is not null"), dict(enumerate(names))) if names else []
 
 
 def _months(store: Store) -> tuple[str, tuple[str, ...]]:
@@ -112,7 +88,7 @@ def _months(store: Store) -> tuple[str, tuple[str, ...]]:
 @dataclass(frozen=True)
 class MonthlyWaits:
     """
-    The waits of jobs by month and class: *samples* has them by the places of both.
+    The waits of jobs by month and class, by the places of both; those of *everybody* by the place of a month.
 
     *heading* says what the classes are: queues, partitions or numbers of processors.
     """
@@ -120,7 +96,8 @@ class MonthlyWaits:
     heading: str
     months: tuple[str, ...]
     names: tuple[str, ...]
-    samples: Mapping[tuple[int, int], Sample]
+    spreads: Mapping[tuple[int, int], Spread]
+    everybody: Mapping[int, Spread]
 
 
 def by_month_and_class(store: Store, top: int) -> MonthlyWaits | None:
@@ -132,15 +109,17 @@ def by_month_and_class(store: Store, top: int) -> MonthlyWaits | None:
     month, months = _months(store)
     if len(months) < 2:  # noqa: PLR2004 - nothing to compare
         return None
-    heading, field, names = message("Processors"), "", SIZE_NAMES
+    sizes = processors(store)
+    heading, field, names = message("Processors"), "", sizes.names
     for other, title in (("partition_id", message("Partition")), ("queue_id", message("Queue"))):
         largest = _largest(store, other, top) if store.has(other) else ()
         if len(largest) > 1:
             heading, field, names = title, other, largest
-    place, jobs = (f"nullif({SIZE_CLASS}, -1)", "jobs") if not field else ("rank - 1", _ranked(field, top))
-    by_place = _samples(store, f"({month}) * {len(names)} + {place}", "submit_time is not null", jobs)
-    samples = {divmod(key, len(names)): sample for key, sample in by_place.items()}
-    return MonthlyWaits(heading, months, names, samples)
+    place, jobs = (f"nullif({sizes.place}, -1)", "jobs") if not field else ("rank - 1", _ranked(field, top))
+    by_place = _spreads(store, f"({month}) * {len(names)} + {place}", "submit_time is not null", jobs)
+    everybody = _spreads(store, month, "submit_time is not null")
+    by_both = {divmod(key, len(names)): spread for key, spread in by_place.items()} if names else {}
+    return MonthlyWaits(heading, months, names, by_both, everybody)
 
 
 def by_hour(store: Store) -> list[Waits]:
@@ -151,7 +130,7 @@ def by_hour(store: Store) -> list[Waits]:
     local = f"submit_time + {_offset(span, store.system.timezone)}"
     place = f"cast(floor(({local}) / {float(HOUR)!r}) as bigint) % 24"
     return _named(
-        _samples(store, place, "submit_time is not null"), {hour: f"{hour:02}:00" for hour in range(24)}
+        _spreads(store, place, "submit_time is not null"), {hour: f"{hour:02}:00" for hour in range(24)}
     )
 
 
@@ -179,16 +158,16 @@ def _moment(before: float, after: float, zone: ZoneInfo) -> float:
 
 def by_limit(store: Store) -> list[Waits]:
     """Return the waits of jobs by their requested time."""
-    rungs = " ".join(f"when req_time <= {limit!r} then {place}" for place, limit in enumerate(LIMITS))
-    place = f"case {rungs} else {len(LIMITS)} end"
-    return _named(_samples(store, place, "req_time > 0"), dict(enumerate(LIMIT_NAMES)))
+    cases = " ".join(f"when req_time <= {limit!r} then {place}" for place, limit in enumerate(LIMITS))
+    place = f"case {cases} else {len(LIMITS)} end"
+    return _named(_spreads(store, place, "req_time > 0"), dict(enumerate(LIMIT_NAMES)))
 
 
 def by_largest(store: Store, field: str, top: int) -> list[Waits]:
     """Return the waits of the *top* values of *field* with most jobs."""
-    samples = _samples(store, "rank - 1", jobs=_ranked(field, top))
-    waits = _named(samples, dict(enumerate(_largest(store, field, top))))
-    return sorted(waits, key=lambda one: (-one.sample.n, one.name))
+    found = _spreads(store, "rank - 1", jobs=_ranked(field, top))
+    waits = _named(found, dict(enumerate(_largest(store, field, top))))
+    return sorted(waits, key=lambda one: (-one.spread.n, one.name))
 
 
 def _largest(store: Store, field: str, top: int) -> tuple[str, ...]:
@@ -207,20 +186,14 @@ def _ranked(field: str, top: int) -> str:
     )
 
 
-def _samples(store: Store, place: str, where: str = "true", jobs: str = "jobs") -> Mapping[int, Sample]:
+def _spreads(store: Store, place: str, where: str = "true", jobs: str = "jobs") -> Mapping[int, Spread]:
     """Return the waits of the *jobs* at each *place*, from 0, of those for which *where* is true."""
-    columns = store.arrays(
-        VALUES.format(place=place, rounded=ROUNDED, queued=queued(store), jobs=jobs, where=where)
-    )
-    places, values, counts = (np.asarray(columns[name]) for name in ("place", "value", "n"))
-    return {
-        int(place): Sample.weighted(values[places == place], counts[places == place])
-        for place in np.unique(places)
-    }
+    placed = PLACED.format(place=place, queued=queued(store), jobs=jobs, where=where)
+    return store.once(("waits", placed), lambda: spreads(store, placed))
 
 
-def _named(samples: Mapping[int, Sample], names: Mapping[int, str]) -> list[Waits]:
-    return [Waits(names[place], sample) for place, sample in samples.items()]
+def _named(spreads: Mapping[int, Spread], names: Mapping[int, str]) -> list[Waits]:
+    return [Waits(names[place], spread) for place, spread in spreads.items()]
 
 
 def kinds(store: Store) -> Iterator[tuple[str, str, list[Waits]]]:

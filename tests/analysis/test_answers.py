@@ -146,40 +146,6 @@ def test_what_is_not_recorded_is_unknown(question, text):
     assert (answer.number, answer.text) == ("", text)
 
 
-def test_how_long_jobs_wait():
-    by_size = [{"id": "1", "p95": 60}, {"id": "2 to 4", "p95": 7200}]
-    answer = asked("wait", jobs__wait__median=5, jobs__wait__p95=3600, wait__by_size=by_size)
-    assert (answer.number, answer.text) == (
-        "5 s",
-        "Half of the jobs waited 5 s or less, 5 % longer than 1 h.",
-    )
-    assert answer.picture.data["values"] == [60, 7200]
-    worst = {"kind": "queue", "id": "long"}
-    answer = asked("wait", jobs__wait__median=5, jobs__wait__p95=3600, wait__worst=worst)
-    assert answer.text.endswith(" Worst served: queue long.")
-
-
-@pytest.mark.parametrize(
-    ("failed", "cancelled", "number", "text"),
-    [
-        (20, 5, "25 %", "Of the jobs, 20 % failed and 5 % were cancelled."),
-        (0, 5, "5 %", "Of the jobs, 5 % were cancelled."),
-        (0, 0, "0 %", "All jobs completed."),
-    ],
-)
-def test_what_went_wrong(failed, cancelled, number, text):
-    counts = {"completed": 100 - failed - cancelled, "failed": failed, "cancelled": cancelled}
-    answer = asked("wrong", **{f"jobs__{name}__count": count for name, count in counts.items()})
-    assert (answer.number, answer.text) == (number, text)
-
-
-def test_jobs_without_an_outcome_are_not_counted():
-    facts = {"jobs__completed__count": 8, "jobs__failed__count": 2, "jobs__unknown__count": 5}
-    assert asked("wrong", **facts).text == "Of the jobs whose outcome is recorded, 20 % failed."
-    facts = {"jobs__completed__count": 8, "jobs__unknown__count": 5}
-    assert asked("wrong", **facts).text == "All jobs whose outcome is recorded completed."
-
-
 def test_outages_are_part_of_what_went_wrong():
     begin = {"begin": 0.0, "from": "2012-03-01 07:33:00", "to": "", "numbers_passed": None}
     short = {**begin, "kind": "outage", "end": 7200.0, "jobs": 9, "users": None}

@@ -93,7 +93,7 @@ def written(facts: Iterable[Any]) -> set[str]:
     texts: set[str] = set()
     for value in (leaf for fact in facts for leaf in leaves(fact)):
         if isinstance(value, str):
-            texts.add(value)
+            texts.update((value, *numbers(value)))
             continue
         forms = [*FORMATS, ""]
         shown = (*(show(value, unit) for unit in forms), *(brief(value, unit) for unit in forms))

@@ -3,28 +3,108 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gwa.analysis.answers.base import Known, Statement, question
+from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
+from gwa.analysis.served import worst_jobs, worst_wait
 from gwa.report.document import Figure, Verbatim
 from gwa.report.figures.spark import spark
-from gwa.report.formatting import seconds
-from gwa.report.message import joined, message
+from gwa.report.formatting import fraction, number, seconds
+from gwa.report.message import Message, joined, message, within_sentence
 
 
 @question("wait", message("How long did jobs wait?"), "waits", "slowdown")
 def wait(known: Known) -> Statement:
-    """Return how long jobs waited."""
+    """Return how long jobs waited: by core-hour, by job, and who waited longest."""
     median, high = known.get("jobs.wait.median"), known.get("jobs.wait.p95")
     if median is None or high is None:
-        return Statement("unknown", "", message("Wait times are not recorded."), "waits")
-    text = message(
-        "Half of the jobs waited {median} or less, 5 % longer than {high}.",
-        median=seconds(median),
-        high=seconds(high),
-    )
+        return Statement("unknown", "", _unknown(known), "waits")
+    if known.get("jobs.wait.max") == 0:
+        return Statement("known", seconds(0), message("Every known wait is 0 s: no job waited."), "waits")
+    if known.get("wait.weighted.median") is None:
+        worth = message("{wait} by job", wait=seconds(median))
+        text = message(
+            "Half of the jobs waited {median} or less; the 95th percentile is {high}. By core-hour it is"
+            " unknown, for core-hours or their waits are not known.",
+            median=seconds(median),
+            high=seconds(high),
+        )
+    else:
+        worth, text = _by_core_hour(known), joined(" ", (_halves(known), *_range(known)))
     worst = known.get("wait.worst")
     if worst:
-        text += message(" Worst served: {kind} {id}.", kind=worst["kind"], id=Verbatim(worst["id"]))
-    return Statement("known", seconds(median), text, "waits", _by_size(known.get("wait.by_size") or []))
+        text += message(
+            " Worst served: {jobs}; {wait} of the others.",
+            jobs=within_sentence(worst_jobs(worst)),
+            wait=worst_wait(worst),
+        )
+    return Statement("known", worth, text, "waits", _by_size(known.get("wait.by_size") or []))
+
+
+def _unknown(known: Known) -> Message:
+    if known.has("wait_time"):
+        return message("No job has a known wait time.")
+    return message("Wait times are not recorded.")
+
+
+def _by_core_hour(known: Known) -> Message:
+    """Return the medians as the number of the answer."""
+    by_hour, by_job = (seconds(known.get(f"wait.{name}.median")) for name in ("weighted", "ran"))
+    return message("{by_hour} by core-hour, {by_job} by job", by_hour=by_hour, by_job=by_job)
+
+
+def _halves(known: Known) -> Message:
+    """Return the median and the 95th percentile, by core-hour and by job."""
+    share = known.get("wait.weighted.known")
+    is_whole = share is None or share > 1 - NOTICEABLE
+    whole = (
+        message("the core-hours")
+        if is_whole
+        else message("the core-hours whose wait is known ({share} of all)", share=fraction(share))
+    )
+    median, high, job_median, job_high = (
+        seconds(known.get(f"wait.{name}"))
+        for name in ("weighted.median", "weighted.p95", "ran.median", "ran.p95")
+    )
+    return message(
+        "Half of {whole} went to jobs that waited {median} or less (half of the jobs that ran: {job_median}),"
+        " 95 % to jobs that waited {high} or less (95 % of the jobs that ran: {job_high}).",
+        whole=whole,
+        median=median,
+        job_median=job_median,
+        high=high,
+        job_high=job_high,
+    )
+
+
+def _range(known: Known) -> Sequence[Message]:
+    """Return how the median by core-hour depends on who the users are, or on whom it hangs."""
+    low, high = (known.get(f"wait.weighted.median_{end}") for end in ("low", "high"))
+    if low is not None and high is not None:
+        return [
+            message(
+                "Resampling the users gives a median by core-hour from {low} to {high} (90 % range).",
+                low=seconds(low),
+                high=seconds(high),
+            )
+        ]
+    holder = known.get("wait.weighted.holder")
+    return [_holding(holder)] if holder and holder["share"] < 1 else []
+
+
+def _holding(holder: Mapping[str, Any]) -> Message:
+    """Return who decides the waits by core-hour."""
+    share = fraction(holder["share"])
+    match holder["kind"]:
+        case "user":
+            return message(
+                "{user} has {share} of these core-hours.", user=Verbatim(holder["id"]), share=share
+            )
+        case "job":
+            return message("A single job has {share} of these core-hours.", share=share)
+        case _:
+            jobs = number(round(1 / holder["share"], 1))
+            return message(
+                "Few jobs have most of these core-hours: they count for {jobs} equal ones.", jobs=jobs
+            )
 
 
 def _by_size(classes: Sequence[Mapping[str, Any]]) -> Figure | None:
@@ -33,6 +113,6 @@ def _by_size(classes: Sequence[Mapping[str, Any]]) -> Figure | None:
         return None
     words = joined(", ", (message("{id}: {p95}", id=one["id"], p95=seconds(one["p95"])) for one in classes))
     title = message("95th percentile of wait times by number of processors")
-    return spark(
-        "answer-wait", title, waits, message("{title}: {words}.", title=title, words=words), shape="bars"
-    )
+    alt = message("{title}: {words}.", title=title, words=words)
+    names = [one["id"] for one in classes]
+    return spark("answer-wait", title, waits, alt, shape="bars", labels=names, unit="seconds")

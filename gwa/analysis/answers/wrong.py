@@ -1,47 +1,124 @@
 """What went wrong."""
 
+from collections.abc import Iterator, Sequence
+from typing import Final
+
 from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
 from gwa.analysis.answers.stretches import outages
+from gwa.analysis.endings import BAD, ENDINGS, Shares, shares, went_into
+from gwa.report.document import Figure, Verbatim
 from gwa.report.figures.spark import spark
 from gwa.report.formatting import fraction
-from gwa.report.message import joined, message
+from gwa.report.message import Message, joined, message, plural
+
+MAXIMUM_JOB_SHARE: Final = 0.05
+MAXIMUM_USER_SHARE: Final = 0.5
+"""The core-hours of an outcome hang on a job or a user with more of them."""
 
 
 @question("wrong", message("What went wrong?"), "outcomes", "stretches")
 def wrong(known: Known) -> Statement:
-    """Return how jobs ended, and outages."""
-    counts = {name: known.get(f"jobs.{name}.count") or 0 for name in ("completed", "failed", "cancelled")}
-    total = sum(counts.values())
+    """Return how jobs ended, by core-hour and by job, and outages."""
     outage = outages(known)
-    if not total:
-        return Statement(
-            "unknown", "", message("How jobs ended is not recorded.{outages}", outages=outage), "outcomes"
+    jobs, hours = (shares(known.get("outcomes.shares"), amount) for amount in ("jobs", "core_hours"))
+    if not jobs:
+        text = message("{unknown}{outages}", unknown=_unknown(known), outages=outage)
+        return Statement("unknown", "", text, "outcomes")
+    text = joined("", (*_endings(known, jobs, hours), outage))
+    return Statement(
+        "known", _worth(jobs, hours), text, "outcomes", _picture(hours or jobs, is_by_hour=bool(hours))
+    )
+
+
+def _unknown(known: Known) -> Message:
+    """Return why it is unknown how jobs ended."""
+    match known.get("outcomes.codes"):
+        case "one":
+            return message(
+                "How jobs ended is unknown: all jobs of the log have the same status, so other outcomes may"
+                " not be recorded."
+            )
+        case "exit codes":
+            return message("How jobs ended is unknown: the status field of the log holds exit codes.")
+        case "several":
+            return message("No job with a known outcome ended.")
+        case _:
+            return message("How jobs ended is not recorded.")
+
+
+def _worth(jobs: Shares, hours: Shares) -> Message:
+    """Return the shares that did not complete as the number of the answer."""
+    if not hours:
+        return message("{jobs} of jobs", jobs=fraction(jobs[BAD]))
+    return message(
+        "{hours} of core-hours, {jobs} of jobs", hours=fraction(hours[BAD]), jobs=fraction(jobs[BAD])
+    )
+
+
+def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
+    """Yield the sentences on how jobs ended."""
+    is_whole = not known.get("outcomes.jobs.unknown")
+    names = [name for name in ENDINGS if max(jobs.get(name, 0.0), hours.get(name, 0.0)) >= NOTICEABLE]
+    whose = "" if is_whole else message(" whose outcome is known")
+    if names:
+        yield went_into(names, jobs, hours, is_whole=is_whole)
+    elif jobs[BAD]:
+        yield message("Nearly all jobs{whose} completed.", whose=whose)
+    else:
+        yield message("All jobs{whose} completed.", whose=whose)
+    yield from _holder(known, names)
+    if names and known.get("outcomes.jobs.limit") is None:
+        yield message(" Whether any of them reached a time limit is unknown.")
+    running = known.get("outcomes.jobs.running")
+    if running:
+        yield plural(
+            " {n} job had not ended when the log did.", " {n} jobs had not ended when the log did.", running
         )
-    shares = {name: count / total for name, count in counts.items()}
-    bad = shares["failed"] + shares["cancelled"]
-    parts = [
-        message("{shares} {done}", shares=fraction(shares[name]), done=done)
-        for name, done in (("failed", "failed"), ("cancelled", message("were cancelled")))
-        if shares[name] >= NOTICEABLE
-    ]
-    known_ones = message(" whose outcome is recorded") if known.get("jobs.unknown.count") else ""
-    said = (
-        message(
-            "Of the jobs{known_ones}, {parts}", known_ones=known_ones, parts=joined(message(" and "), parts)
+
+
+def _holder(known: Known, names: Sequence[str]) -> Iterator[Message]:
+    """Yield who has most core-hours of the largest of the outcomes *names*, where it is one user or job."""
+    rows = {row["id"]: row for row in known.get("outcomes.holders") or [] if row["id"] in names}
+    if not rows:
+        return
+    name = max(rows, key=lambda name: known.get(f"outcomes.core_hours.{name}") or 0.0)
+    user, user_share, job_share = (rows[name][key] for key in ("user", "user_share", "job_share"))
+    if user_share and MAXIMUM_USER_SHARE < user_share < 1:
+        yield message(
+            " {user} has {share} of the core-hours of those that {ending}.",
+            user=Verbatim(user),
+            share=fraction(user_share),
+            ending=ENDINGS[name],
         )
-        if parts
-        else message(
-            "{value} jobs{known_ones} completed", value="Nearly all" if bad else "All", known_ones=known_ones
+    elif job_share and job_share > MAXIMUM_JOB_SHARE:
+        yield message(
+            " A single job has {share} of the core-hours of those that {ending}.",
+            share=fraction(job_share),
+            ending=ENDINGS[name],
         )
+
+
+def _picture(amounts: Shares, *, is_by_hour: bool) -> Figure | None:
+    """Return a bar for each way not to complete; None where all jobs completed."""
+    bad = {name: share for name, share in amounts.items() if name in ENDINGS}
+    if not any(bad.values()):
+        return None
+    names = {"limit": message("time limit"), "failed": message("failed"), "cancelled": message("cancelled")}
+    title = (
+        message("Core-hours that went into jobs that did not complete")
+        if is_by_hour
+        else message("Jobs that did not complete")
     )
     words = joined(
-        ", ", (message("{name} {share}", name=name, share=fraction(share)) for name, share in shares.items())
+        ", ",
+        (message("{name} {share}", name=names[name], share=fraction(share)) for name, share in bad.items()),
     )
-    picture = spark(
+    return spark(
         "answer-wrong",
-        "Jobs by outcome",
-        [*shares.values()],
-        message("Jobs by outcome: {words}.", words=words),
+        title,
+        [*bad.values()],
+        message("{title}: {words}.", title=title, words=words),
         shape="bars",
+        labels=[names[name] for name in bad],
+        unit="fraction",
     )
-    return Statement("known", fraction(bad), joined("", (said, ".", outage)), "outcomes", picture)

@@ -1,32 +1,25 @@
 """Jobs that did not end well."""
 
+from gwa.analysis.endings import BAD, ENDINGS, shares, went_into
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction
-from gwa.report.message import joined, message
 
 MINIMUM_SHARE = 0.1
+NOTICEABLE = 0.005
 
 
 @finding(
-    "jobs.completed.count",
-    "jobs.failed.count",
-    "jobs.cancelled.count",
+    "outcomes.shares",
+    "outcomes.jobs.unknown",
     "trace.jobs",
     section="outcomes",
-    advice="The section shows how much CPU time went into them.",
+    advice="The section shows whose jobs they were.",
 )
 def failures(facts: Facts) -> tuple[float, str] | None:
-    """Shown if a tenth of the jobs or more failed or were cancelled, and half of the outcomes are known."""
-    known = sum(facts[name] for name in failures.needs[:3])
-    if not known or known < facts["trace.jobs"] / 2:
+    """Shown if a tenth of the jobs or core-hours did not complete, and half of the outcomes are known."""
+    rows, unknown, jobs = (facts[name] for name in failures.needs)
+    by_job, by_hour = shares(rows, "jobs"), shares(rows, "core_hours")
+    bad = max(by_job.get(BAD, 0.0), by_hour.get(BAD, 0.0))
+    if bad < MINIMUM_SHARE or unknown > jobs / 2:
         return None
-    failed, cancelled = (facts[f"jobs.{name}.count"] / known for name in ("failed", "cancelled"))
-    if failed + cancelled < MINIMUM_SHARE:
-        return None
-    shares = ((failed, "failed"), (cancelled, message("were cancelled")))
-    parts = joined(
-        " and ",
-        (message("{share} {name}", share=fraction(share), name=name) for share, name in shares if share),
-    )
-    whose = "jobs" if known == facts["trace.jobs"] else message("jobs whose outcome is recorded")
-    return 0.3 + (failed + cancelled) / 2, message("Of the {whose}, {parts}.", whose=whose, parts=parts)
+    names = [name for name in ENDINGS if max(by_job.get(name, 0), by_hour.get(name, 0)) >= NOTICEABLE]
+    return 0.3 + bad / 2, went_into(names, by_job, by_hour, is_whole=not unknown)

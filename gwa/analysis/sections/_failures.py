@@ -1,4 +1,4 @@
-"""When, and whose, jobs failed or were cancelled."""
+"""When, and whose, jobs did not complete."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -16,23 +16,24 @@ MAXIMUM_MONTHS: Final = 36
 
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
+    Column("limit", "Time limit", "count"),
     Column("failed", "Failed", "count"),
     Column("cancelled", "Cancelled", "count"),
-    Column("share", "Failed or cancelled", "fraction"),
-    Column("cpu_seconds", "CPU time without result", "cpu seconds"),
+    Column("share", "Not completed", "fraction"),
+    Column("cpu_seconds", "CPU time not completed", "cpu seconds"),
 )
 
 
 def failures(store: Store) -> Iterator[Block]:
-    """Yield the jobs that failed or were cancelled by month and by user, where any did."""
+    """Yield the jobs that did not complete by month and by user, where any did not."""
     months = by_month(store)
     users = by_user(store, store.top) if store.has("user_id") else []
-    if not any(ended.failed or ended.cancelled for ended in months) and not users:
+    if not any(ended.share for ended in months) and not users:
         return
     yield Facts(
         (
             Fact("jobs.ended_by_month", _rows(months), "Outcomes of jobs by month"),
-            Fact("jobs.ended_by_user", _rows(users), "Users with most failed or cancelled jobs"),
+            Fact("jobs.ended_by_user", _rows(users), "Users with most jobs that did not complete"),
         ),
         listed=False,
     )
@@ -43,7 +44,7 @@ def failures(store: Store) -> Iterator[Block]:
         )
     if users:
         yield _table(
-            "outcomes-users", message("Users with most failed or cancelled jobs"), message("User"), users
+            "outcomes-users", message("Users with most jobs that did not complete"), message("User"), users
         )
 
 
@@ -52,10 +53,11 @@ def _rows(classes: Sequence[Ended]) -> list[dict[str, Any]]:
         {
             "id": ended.name,
             "jobs": ended.jobs,
+            "limit": ended.limit,
             "failed": ended.failed,
             "cancelled": ended.cancelled,
             "share": ended.share,
-            "cpu_seconds": ended.lost,
+            "cpu_seconds": ended.cpu_seconds,
         }
         for ended in classes
     ]
@@ -65,14 +67,14 @@ def _figure(months: Sequence[Ended]) -> Block:
     worst = max(months, key=lambda month: month.share)
     return bars(
         "outcomes-months",
-        "Jobs that failed or were cancelled by month",
+        "Jobs that did not complete by month",
         [month.name for month in months],
         [month.share for month in months],
         "Month in which jobs ended",
         "Share of jobs",
         message(
-            "The share of the jobs that ended in each month that failed or were cancelled: largest in"
-            " {month}, {share}.",
+            "The share of the jobs that ended in each month and did not complete: largest in {month},"
+            " {share}.",
             month=Verbatim(worst.name),
             share=fraction(worst.share),
         ),
@@ -86,5 +88,5 @@ def _table(name: str, title: str, heading: str, classes: Sequence[Ended]) -> Blo
         title,
         (Column("id", heading), *COLUMNS),
         tuple(tuple(row.values()) for row in _rows(classes)),
-        note="Of jobs whose outcome is recorded.",
+        note="Of jobs whose outcome is known.",
     )

@@ -12,7 +12,6 @@ from gwa.report.figures.heatmap import heatmap
 from gwa.report.formatting import number as number_text
 from gwa.report.formatting import seconds
 from gwa.report.message import message, within_sentence
-from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 
 MINIMUM_JOBS: Final = 20
@@ -56,36 +55,29 @@ def monthly_waits(store: Store) -> Iterator[Block]:
 def _longest(waits: MonthlyWaits) -> Iterator[dict[str, Any]]:
     """Yield for each month the class of the largest 95th percentile, with that of all jobs beside it."""
     for place, month in enumerate(waits.months):
-        of_month = {kind: sample for (at, kind), sample in waits.samples.items() if at == place}
-        large = {kind: sample for kind, sample in of_month.items() if sample.n >= MINIMUM_JOBS}
+        of_month = {kind: spread for (at, kind), spread in waits.spreads.items() if at == place}
+        large = {kind: spread for kind, spread in of_month.items() if spread.n >= MINIMUM_JOBS}
         if not large:
             continue
-        longest = max(large, key=lambda kind: large[kind].quantile(0.95))
-        sample = large[longest]
+        longest = max(large, key=lambda kind: large[kind].p95)
+        spread = large[longest]
         yield {
             "month": month,
             "class": waits.names[longest],
-            "jobs": sample.n,
-            "median": number(sample.median()),
-            "p95": number(sample.quantile(0.95)),
-            "all_p95": number(_merged(list(of_month.values())).quantile(0.95)),
+            "jobs": spread.n,
+            "median": number(spread.median),
+            "p95": number(spread.p95),
+            "all_p95": number(waits.everybody[place].p95),
         }
-
-
-def _merged(samples: list[Sample]) -> Sample:
-    values, counts = (
-        np.concatenate([getattr(sample, name) for sample in samples]) for name in ("values", "counts")
-    )
-    return Sample.weighted(values, counts)
 
 
 def _figure(waits: MonthlyWaits, last: dict[str, Any]) -> Block:
     first = max(len(waits.months) - MAXIMUM_MONTHS, 0)
-    large = {place: sample for place, sample in waits.samples.items() if sample.n >= MINIMUM_JOBS}
+    large = {place: spread for place, spread in waits.spreads.items() if spread.n >= MINIMUM_JOBS}
     kinds = sorted({kind for month, kind in large if month >= first})
     cells = [
         [
-            large[month, kind].quantile(0.95) if (month, kind) in large else np.nan
+            large[month, kind].p95 if (month, kind) in large else np.nan
             for month in range(first, len(waits.months))
         ]
         for kind in kinds

@@ -1,10 +1,11 @@
 """What a section says of a resource that jobs hold: how much, by whom, in which sizes, after which waits."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
-import numpy as np
-
+from gwa.metrics.quantiles import spreads
+from gwa.metrics.sizes import size_classes
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.usage import Usage, holding, seconds, usage
 from gwa.metrics.window import window
@@ -13,7 +14,6 @@ from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.report.formatting import decimal
 from gwa.report.message import capitalized, message
-from gwa.statistics.sample import Sample
 from gwa.store.resources import Resource
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -30,20 +30,13 @@ select {field} as name, count(*) as jobs, {amount} as seconds from {table}
 where {field} is not null group by {field} order by seconds desc, name limit {top}
 """
 
-SIZES: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
-"""The greatest size of each class but the last."""
-
 BY_SIZE: Final = """
 select place, count(*) as jobs, {amount} as seconds, count(*) filter (where status = 1) as completed,
     count(status) as known
 from (select *, {place} as place from {table}) as sized group by place order by place
 """
 
-WAITS: Final = """
-select place, cast(wait_time as double) as value, count(*) as n
-from (select *, {place} as place from {table}) as sized
-where wait_time >= 0 group by place, wait_time order by place, value
-"""
+WAITS: Final = "(select {place} as place, wait_time as value from {table} where wait_time >= 0)"
 
 
 def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
@@ -124,19 +117,20 @@ def _owners(store: Store, resource: Resource, used: Usage, owner: tuple[str, str
 
 def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
     """Yield jobs, hours, waits and outcomes by how much of a resource jobs hold."""
-    place = _place()
+    sizes = size_classes(store, str(resource.held), "all_jobs")
+    held_place = replace(sizes, size="held").place
     table = holding(store, resource)
-    query = BY_SIZE.format(amount=exact_sum(f"{seconds(store)} * held"), place=place, table=table)
-    waits = _waits(store, WAITS.format(place=place, table=table))
+    query = BY_SIZE.format(amount=exact_sum(f"{seconds(store)} * held"), place=held_place, table=table)
+    waits = spreads(store, WAITS.format(place=held_place, table=table))
     rows = []
     for index, jobs, held, completed, known in store.rows(query):
         wait = waits.get(index)
         rows.append(
             {
-                "size": size_name(index), "jobs": jobs, "hours": number(held / HOUR),
+                "size": sizes.names[index], "jobs": jobs, "hours": number(held / HOUR),
                 "share": held / HOUR / used.hours if used.hours else None,
-                "wait_median": number(wait.median()) if wait else None,
-                "wait_p95": number(wait.quantile(0.95)) if wait else None,
+                "wait_median": number(wait.median) if wait else None,
+                "wait_p95": number(wait.p95) if wait else None,
                 "completed": completed / known if known else None,
             }
         )  # fmt: skip
@@ -155,43 +149,6 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
         tuple(kept),
         tuple(tuple(row[column.key] for column in kept) for row in rows),
     )
-
-
-def _place() -> str:
-    """Return the SQL of the class of a size."""
-    rungs = " ".join(f"when held <= {size!r} then {index + 1}" for index, size in enumerate(SIZES))
-    return f"case when held < 1.0 then 0 {rungs} else {len(SIZES) + 1} end"
-
-
-def size_name(index: int) -> str:
-    """
-    Return the name of a class of sizes.
-
-    >>> [size_name(index) for index in (0, 1, 3, 7)]
-    ['less than 1', '1', '3 to 4', '65 and more']
-    """
-    if index == 0:
-        return message("less than 1")
-    if index > len(SIZES):
-        return message("{sizes} and more", sizes=decimal(SIZES[-1] + 1, ".0f"))
-    low, high = (SIZES[index - 2] + 1 if index > 1 else 1), SIZES[index - 1]
-    return (
-        f"{high:.0f}"
-        if low == high
-        else message("{low} to {high}", low=decimal(low, ".0f"), high=decimal(high, ".0f"))
-    )
-
-
-def _waits(store: Store, query: str) -> Mapping[int, Sample]:
-    """Return the waits of each class; quantiles come from value counts, not from the engine."""
-    columns: Mapping[str, Any] = store.arrays(query)
-    places, values, counts = (np.asarray(columns[name]) for name in ("place", "value", "n"))
-    return {
-        int(place): Sample(
-            values[places == place].astype(np.float64), counts[places == place].astype(np.int64)
-        )
-        for place in np.unique(places)
-    }
 
 
 def _figure(store: Store, resource: Resource, used: Usage) -> Block:

@@ -17,6 +17,7 @@ from gwa.metrics.energy import (
 from gwa.metrics.energy import (
     energy as used_energy,
 )
+from gwa.metrics.sizes import processors
 from gwa.metrics.window import recorded
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
@@ -28,11 +29,6 @@ from gwa.store.store import Store
 from gwa.util.units import DAY
 
 OWNERS: Final = {"users": ("user_id", message("User")), "projects": ("project_id", message("Project"))}
-
-SIZE: Final = (
-    "case when n_procs <= 1 then '1' when n_procs <= 4 then '2 to 4' when n_procs <= 16 then '5 to 16'"
-    " when n_procs <= 64 then '17 to 64' when n_procs > 64 then '65 and more' end"
-)
 
 
 @analysis("Energy and carbon", Chapter.ENERGY, facts=("energy", "carbon"), when=is_known)
@@ -75,8 +71,8 @@ def energy(store: Store) -> Iterator[Block]:
     yield from _months(store, known)
     for name, (field, heading) in OWNERS.items():
         if store.has(field):
-            yield from _owners(store, used, known, (name, heading), field, store.top)
-    yield from _owners(store, used, known, ("sizes", message("Processors")), SIZE, None)
+            yield from _owners(store, used, known, (name, heading), field)
+    yield from _sizes(store, used, known)
 
 
 def _facts(used: Energy) -> Iterator[Fact]:
@@ -159,24 +155,43 @@ def _months(store: Store, carbon: Carbon | None) -> Iterator[Block]:
 
 
 def _owners(
-    store: Store, used: Energy, carbon: Carbon | None, named: tuple[str, str], place: str, top: int | None
+    store: Store, used: Energy, carbon: Carbon | None, named: tuple[str, str], field: str
 ) -> Iterator[Block]:
-    """Yield the energy of users, projects or sizes."""
-    name, heading = named
-    rows: list[dict[str, Any]] = []
-    for who, jobs, kwh in kwh_by(store, place, top):
-        row = {"id": who, "jobs": jobs, "kwh": number(kwh), "share": kwh / used.kwh if used.kwh else None}
-        if carbon:
-            row["kg"] = number(footprint(store, carbon, kwh, f"{place} = {literal(str(who))}").kg)
-        rows.append(row)
+    """Yield the energy of users or projects."""
+    rows = [
+        _row(store, used, carbon, (who, jobs, kwh), f"{field} = {literal(str(who))}")
+        for who, jobs, kwh in kwh_by(store, field, store.top)
+    ]
+    yield from _classes(*named, rows)
+
+
+def _sizes(store: Store, used: Energy, carbon: Carbon | None) -> Iterator[Block]:
+    """Yield the energy of jobs by size, the smallest first."""
+    sizes = processors(store)
+    places = sorted(kwh_by(store, f"nullif({sizes.place}, -1)", None))
+    rows = [
+        _row(store, used, carbon, (sizes.names[place], jobs, kwh), f"{sizes.place} = {place}")
+        for place, jobs, kwh in places
+    ]
+    yield from _classes("sizes", message("Processors"), rows)
+
+
+def _row(
+    store: Store, used: Energy, carbon: Carbon | None, of_class: tuple[str, int, float], condition: str
+) -> dict[str, Any]:
+    """Return the energy of the jobs for which the SQL *condition* holds."""
+    who, jobs, kwh = of_class
+    row: dict[str, Any] = {
+        "id": who, "jobs": jobs, "kwh": number(kwh), "share": kwh / used.kwh if used.kwh else None
+    }  # fmt: skip
+    return row | {"kg": number(footprint(store, carbon, kwh, condition).kg)} if carbon else row
+
+
+def _classes(name: str, heading: str, rows: list[dict[str, Any]]) -> Iterator[Block]:
     if rows:
-        yield Facts(
-            (Fact(f"energy.{name}", rows, message("Energy by {lower}", lower=within_sentence(heading))),),
-            listed=False,
-        )
-        yield _table(
-            f"energy-{name}", message("Energy by {lower}", lower=within_sentence(heading)), heading, rows
-        )
+        title = message("Energy by {lower}", lower=within_sentence(heading))
+        yield Facts((Fact(f"energy.{name}", rows, title),), listed=False)
+        yield _table(f"energy-{name}", title, heading, rows)
 
 
 def _table(id: str, title: str, heading: str, rows: list[dict[str, Any]]) -> Table:  # noqa: A002 - as blocks call it

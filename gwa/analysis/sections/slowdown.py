@@ -1,38 +1,41 @@
 """How long jobs wait compared to how long they run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._rounding import ExactSummary, exact_summary, three_digits, without_last_bits
+from gwa.analysis.base import Chapter, Drawing, analysis
+from gwa.analysis.sections._rounding import merge_equal, three_digits
+from gwa.metrics.quantiles import EMPTY, Spread, class_counts, means, spreads_of_counts, spreads_of_others
 from gwa.metrics.served import Comparison, adjusted, compare
-from gwa.metrics.waits import SIZE_CLASS, SIZE_NAMES
+from gwa.metrics.sizes import processors
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
 from gwa.report.formatting import number as show
 from gwa.report.message import message, within_sentence
-from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.util.units import HOUR, MINUTE
 
 FINEST: Final = 0.01
-"""The resolution of waits in seconds, and of slowdowns, below 10."""
+"""The resolution of the slowdowns that are drawn, below 10."""
 
 BOUND: Final = 10.0
 """Shorter jobs count as this long, in seconds: the bound of the bounded slowdown."""
 
 MAXIMUM_ROWS: Final = 10
 
-VALUES: Final = {
-    "wait": ("wait_time", "jobs"),
-    "slowdown": (f"greatest((wait_time + run_time) / greatest(run_time, {BOUND!r}), 1.0)", "ran"),
-}
+SLOWDOWN: Final = f"greatest((wait_time + run_time) / greatest(run_time, {BOUND!r}), 1.0)"
+
+VALUES: Final = {"wait": ("wait_time", "jobs"), "slowdown": (SLOWDOWN, "ran")}
 """What is measured, and of which jobs: those that never ran waited, too, but have no slowdown."""
 
 ALL: Final = "all"
+
+EVERYONE: Final = 0
+"""The place of all jobs, where they are one class."""
 
 LARGEST_GROUPS: Final = """
 select {field} as name, row_number() over (order by count(*) desc, {field}) as place
@@ -41,27 +44,19 @@ from jobs where wait_time >= 0 and {field} is not null group by {field} order by
 
 RANKS: Final = "select name, place from {table} order by place"
 
-SIZE_PLACED: Final = f"(select *, {SIZE_CLASS} as place from ran)"  # noqa: S608 - a constant
-"""The jobs that ran with the number of their class of size."""
+PLACED: Final = "(select *, {place} as place from {jobs} as j)"
+EXTREMES: Final = "select min(value), max(value) from {counts} as counts"
+COUNTED: Final = "select place, value, n from {counts} as counts"
 
-PLACED: Final = (
-    "(select ran.*, coalesce(named.place, 0) as place from ran"
-    " left join ({largest}) as named on ran.{field} = named.name)"
+PLACED_BY_NAME: Final = (
+    "(select j.*, coalesce(named.place, 0) as place from {jobs} as j"
+    " left join {table} as named on j.{field} = named.name)"
 )
-"""The jobs that ran with the rank of their queue or user; rank 0 is all others."""
+"""Jobs with the rank of their queue or user; rank 0 is all others."""
 
-VALUE_COUNTS: Final = """
-with of_queue as ({queues}), of_user as ({users}), measured as (
-    select {value} as value, {size} as size, of_queue.place as queue, of_user.place as who
-    from {jobs} as j left join of_queue on j.queue_id = of_queue.name
-    left join of_user on j.user_id = of_user.name
-    where wait_time >= 0
-)
-select value, size, queue, who, count(*) as n from (
-    select {rounded} as value, size, coalesce(queue, 0) as queue, coalesce(who, 0) as who from measured
-) as t group by value, size, queue, who
-"""
-"""Value counts by class of size and by rank among the largest queues and users; rank 0 is all others."""
+MEASURED: Final = "(select place, {value} as value from {placed} as placed where wait_time >= 0)"
+
+ROUNDED: Final = "(select place, {rounded} as value from {measured} as exact)"
 
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
@@ -74,133 +69,224 @@ COLUMNS: Final = (
 )
 
 NOTE: Final = message(
-    "Of jobs whose wait is known; slowdowns of those that ran. Values are within 0.5 %, or 0.005."
+    "Of jobs whose wait is known; slowdowns of those that ran, by class from values to three digits."
 )
+
 MINIMUM_CLASS_JOBS: Final = 100
 MINIMUM_CLASS_SHARE: Final = 0.02
 MAXIMUM_CLASS_SHARE: Final = 0.9
 MAXIMUM_P_VALUE: Final = 0.01
 """A class may be served worst if it has as many jobs, and if chance is as improbable."""
 
+MINIMUM_RATIO: Final = 2
+MINIMUM_MEDIAN: Final = 10 * MINUTE
+MINIMUM_P95: Final = 4 * HOUR
+"""It is, if its wait is so many times that of all others, and worth a sentence."""
+
 UNNOTICED: Final = 600.0
 """Seconds of waiting that are added to both sides before waits are divided: a minute against a second is
 nothing."""
 
-Samples = Mapping[str, Sample]
+
+@dataclass(frozen=True)
+class _Kind:
+    """
+    A kind of class: its *name* in the ids of facts, its *heading* and the *names* of its classes by place.
+
+    *table* is SQL of a table of jobs, yet to be named, with the ``place`` of the class of each.
+    """
+
+    name: str
+    heading: str
+    names: Mapping[int, str]
+    table: str
+
+    def placed(self, jobs: str) -> str:
+        """Return the table of *jobs* with their places."""
+        return self.table.format(jobs=jobs)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What is measured of each class: the name of the table of its *counts*, *spreads* and *means*."""
+
+    counts: str
+    spreads: Mapping[int, Spread]
+    means: Mapping[int, float]
+
+    @classmethod
+    def of(cls, store: Store, kind: _Kind, name: str, *, is_rounded: bool = False) -> "_Measured":
+        """Measure one of `VALUES` of the jobs of each class."""
+        value, jobs = VALUES[name]
+        measured = MEASURED.format(value=value, placed=kind.placed(jobs))
+        if is_rounded:
+            measured = ROUNDED.format(rounded=three_digits("value", FINEST), measured=measured)
+        counts = class_counts(store, measured)
+        return cls(counts, spreads_of_counts(store, counts), means(store, counts))
+
+    def of_class(self, place: int) -> Spread:
+        """Return the spread of a class, which may be empty."""
+        return self.spreads.get(place, EMPTY)
+
+    def numbers(self, place: int) -> list[Value]:
+        """Return mean, median and 95th percentile of a class."""
+        spread = self.of_class(place)
+        return [number(value) for value in (self.means.get(place), spread.median, spread.p95)]
+
+
+Measures = Mapping[str, _Measured]
 
 
 @analysis(
     "Slowdown", Chapter.WAITS, facts=("slowdown", "wait"), needs=("wait_time", "run_time", "n_procs"), order=2
 )
-def slowdown(store: Store) -> Iterator[Block]:
+def slowdown(store: Store) -> Iterator[Block | Drawing]:
     """
     Waits and bounded slowdowns: of all jobs, by processors, by queue, and of the users with most jobs.
 
     The bounded slowdown of a job is (wait + run time) / max(run time, 10 s), and at least 1: how many
     times longer it took than it would have on an empty system; the bound keeps very short jobs from
     ruling the mean (Feitelson et al. 1997). Waits are of all jobs whose wait is known, as in the section on
-    them; slowdowns are of those that ran. The numbers of all jobs are exact; by processors, queue and user,
-    values are counted to three significant digits, so that means and quantiles are within half a percent.
+    them; slowdowns are of those that ran. Classes of processors come from the log: powers of two, joined
+    until each has a twentieth of the jobs or of the core-hours. Waits are exact, and so are the slowdowns of
+    all jobs; those by class are of slowdowns to three significant digits, as in the figure.
     """
-    largest = {name: _largest(store, field) for name, field in (("queues", "queue_id"), ("users", "user_id"))}
-    counted = {name: _value_counts(store, *value, largest) for name, value in VALUES.items()}
-    overall = {name: _sample(columns, None, 0) for name, columns in counted.items()}
-    if not overall["slowdown"].n:
+    everyone = _Kind("all", "", {EVERYONE: ALL}, PLACED.format(place=EVERYONE, jobs="{jobs}"))
+    overall = {name: _Measured.of(store, everyone, name) for name in VALUES}
+    if not overall["slowdown"].spreads:
         yield Note("No job that ran has a known wait.")
         return
-    exact = {
-        name: exact_summary(store, value, f"(from {jobs} where wait_time >= 0)", overall[name], FINEST)
-        for name, (value, jobs) in VALUES.items()
-    }
-    yield Facts(summary_of("slowdown.bounded", exact["slowdown"], "", message("bounded slowdown")))
-    sizes = {
-        label: {name: _sample(columns, "size", place) for name, columns in counted.items()}
-        for place, label in enumerate(SIZE_NAMES)
-    }
-    sizes = {label: parts for label, parts in sizes.items() if parts["wait"].n}
-    total = (ALL, overall["wait"].n, *(number(x) for values in exact.values() for x in values[1:4]))
-    yield _table("slowdown-sizes", message("Processors"), sizes, (total,))
-    yield Facts(_class_facts(store, counted["wait"], largest), listed=False)
-    for key, name, title in (("queue", "queues", message("Queue")), ("who", "users", message("User"))):
-        groups = {
-            label: {part: _sample(values, key, place) for part, values in counted.items()}
-            for label, place in store.rows(largest[name])
-        }
-        if groups:
-            yield _table(f"slowdown-{name}", title, groups)
-    yield _figure(overall, sizes, exact["slowdown"])
+    yield Facts(_overall_facts(store, overall["slowdown"]))
+    kinds = [_by_size(store), *_by_name(store)]
+    measured = {kind.name: _measured(store, kind) for kind in kinds}
+    total = _rows(everyone, overall)
+    sizes, *others = kinds
+    yield _table(sizes, measured[sizes.name], total)
+    yield Facts(_class_facts(store, kinds, measured), listed=False)
+    yield from (_table(kind, measured[kind.name]) for kind in others if kind.names)
+    counts = measured[sizes.name]["slowdown"].counts
+    yield Drawing(lambda: _figure(store, sizes, counts, overall["slowdown"].of_class(EVERYONE)))
 
 
-def _largest(store: Store, field: str) -> str:
-    """Return the query for the values of *field* with most jobs, which are sought once."""
-    table = store.keep(f"largest_by_{field}", LARGEST_GROUPS.format(field=field, top=MAXIMUM_ROWS))
-    return RANKS.format(table=table)
+def _measured(store: Store, kind: _Kind) -> Measures:
+    """Return wait and slowdown of each class of a *kind*."""
+    return {name: _Measured.of(store, kind, name, is_rounded=name == "slowdown") for name in VALUES}
 
 
-def _class_facts(
-    store: Store, waits: Mapping[str, NDArray[Any]], largest: Mapping[str, str]
-) -> tuple[Fact, ...]:
+def _by_size(store: Store) -> _Kind:
+    classes = processors(store)
+    names = dict(enumerate(classes.names))
+    return _Kind("size", message("Processors"), names, PLACED.format(place=classes.place, jobs="{jobs}"))
+
+
+def _by_name(store: Store) -> Iterator[_Kind]:
+    """Yield the classes of the queues and users with most jobs; place 0 has all others."""
+    headings = {"queue": message("Queue"), "user": message("User")}
+    for kind, heading in headings.items():
+        field = f"{kind}_id"
+        largest = LARGEST_GROUPS.format(field=field, top=MAXIMUM_ROWS)
+        table = store.keep(f"largest_by_{field}", largest)
+        names = {place: name for name, place in store.rows(RANKS.format(table=table))}
+        placed = PLACED_BY_NAME.format(field=field, table=table, jobs="{jobs}")
+        yield _Kind(kind, heading, names, placed)
+
+
+def _overall_facts(store: Store, measured: _Measured) -> tuple[Fact, ...]:
+    """Return what facts state of the slowdowns of all jobs."""
+    low, high = store.row(EXTREMES.format(counts=measured.counts))
+    mean, spread = measured.means[EVERYONE], measured.of_class(EVERYONE)
+    values = (low, mean, spread.median, spread.p95, high)
+    return summary_of("slowdown.bounded", values, "", message("bounded slowdown"))
+
+
+def _class_facts(store: Store, kinds: Sequence[_Kind], measured: Mapping[str, Measures]) -> tuple[Fact, ...]:
     """Return the waits of each class of jobs, and the class that waits longest."""
     facts: list[Fact] = []
-    compared: list[dict[str, Any]] = []
-    for kind, key, names, placed in _classes(store, largest):
-        comparisons = compare(store, placed) if names else {}
+    compared: list[_Class] = []
+    for kind in kinds:
+        waits = measured[kind.name]["wait"]
         rows = [
-            _class_row(kind, name, waits, (key, place), comparisons.get(place, Comparison(0, 0)))
-            for name, place in names
+            {"id": name, "jobs": spread.n, "median": number(spread.median), "p95": number(spread.p95)}
+            for name, spread in ((name, waits.of_class(place)) for place, name in kind.names.items())
+            if spread.n
         ]
-        rows = [row for row in rows if row["jobs"]]
-        compared += rows
-        listed = [{name: row[name] for name in ("id", "jobs", "median", "p95")} for row in rows]
-        facts.append(Fact(f"wait.by_{kind}", listed, message("Wait time by {kind}", kind=kind)))
-    return (*facts, Fact("wait.worst", _worst(compared), "Class of jobs that waits longest"))
+        facts.append(Fact(f"wait.by_{kind.name}", rows, message("Wait time by {kind}", kind=kind.name)))
+        compared += _compared(store, kind, waits)
+    return (*facts, Fact("wait.worst", _worst_served(store, compared), "Class of jobs that waits longest"))
 
 
-def _classes(
-    store: Store, largest: Mapping[str, str]
-) -> Iterator[tuple[str, str, list[tuple[str, int]], str]]:
-    """Yield each kind of class: its name, its column of the value counts, its names by place, its jobs."""
-    sizes = [(label, place) for place, label in enumerate(SIZE_NAMES)]
-    yield "size", "size", sizes, SIZE_PLACED
-    for kind, key, field in (("queue", "queue", "queue_id"), ("user", "who", "user_id")):
-        groups = largest[f"{kind}s"]
-        yield kind, key, store.rows(groups), PLACED.format(field=field, largest=groups)
+@dataclass(frozen=True)
+class _Class:
+    """A class of a *kind*: its *place*, the *waits* of all classes, and how it compares with others."""
+
+    kind: _Kind
+    place: int
+    waits: _Measured
+    comparison: Comparison
+
+    @property
+    def share(self) -> float:
+        """The share of the jobs."""
+        return self.waits.of_class(self.place).n / sum(one.n for one in self.waits.spreads.values())
+
+    @property
+    def may_be_worst(self) -> bool:
+        """Whether the class is neither small nor nearly all."""
+        is_large = self.waits.of_class(self.place).n >= MINIMUM_CLASS_JOBS
+        return is_large and MINIMUM_CLASS_SHARE <= self.share <= MAXIMUM_CLASS_SHARE
 
 
-def _class_row(
-    kind: str,
-    name: str,
-    waits: Mapping[str, NDArray[Any]],
-    place: tuple[str, int],
-    comparison: Comparison,
-) -> dict[str, Any]:
-    """Return the waits of a class and of all other jobs, and how they compare."""
-    jobs, others = _sample(waits, *place), _sample(waits, *place, others=True)
-    return {
-        "kind": kind,
-        "id": name,
-        "jobs": jobs.n,
-        "share": jobs.n / max(jobs.n + others.n, 1),
-        "median": number(jobs.median()),
-        "p95": number(jobs.quantile(0.95)),
-        "others_median": number(others.median()),
-        "others_p95": number(others.quantile(0.95)),
-        "intervals": comparison.intervals,
-        "longer": comparison.longer,
-        "p_value": comparison.p_value,
-    }
+def _compared(store: Store, kind: _Kind, waits: _Measured) -> Iterator[_Class]:
+    """Yield how the waits of each class of a *kind* compare with those of all others."""
+    comparisons = compare(store, kind.placed("ran")) if kind.names else {}
+    for place in kind.names:
+        if waits.of_class(place).n:
+            yield _Class(kind, place, waits, comparisons.get(place, Comparison(0, 0)))
 
 
-def _worst(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the class whose wait exceeds that of all others most, of those whose wait surely does."""
-    for row, p_value in zip(rows, adjusted(row["p_value"] for row in rows), strict=True):
-        row["p_value"] = p_value
-    large = [
-        row
-        for row in rows
-        if row["jobs"] >= MINIMUM_CLASS_JOBS and MINIMUM_CLASS_SHARE <= row["share"] <= MAXIMUM_CLASS_SHARE
+def _worst_served(store: Store, classes: Sequence[_Class]) -> dict[str, Any] | None:
+    """
+    Return the class whose waits exceed those of all others most, with the ``quantile`` that shows it.
+
+    Return None where no class surely waits longer: where chance is not improbable, after Bonferroni's
+    correction for the number of classes, where a class has few jobs or nearly all, and where its waits are
+    short or less than twice those of the others.
+    """
+    p_values = adjusted(one.comparison.p_value for one in classes)
+    rows = [
+        _contrast(store, one, p_value)
+        for one, p_value in zip(classes, p_values, strict=True)
+        if p_value <= MAXIMUM_P_VALUE and one.may_be_worst
     ]
-    return min(large, key=lambda row: (row["p_value"] > MAXIMUM_P_VALUE, -_excess(row)), default=None)
+    return max((row for row in rows if row["quantile"]), key=_excess, default=None)
+
+
+def _contrast(store: Store, one: _Class, p_value: float) -> dict[str, Any]:
+    """Return the waits of a class beside those of all others."""
+    spread = one.waits.of_class(one.place)
+    others = spreads_of_others(store, one.waits.counts, [one.place])[one.place]
+    row = {
+        "kind": one.kind.name,
+        "id": one.kind.names[one.place],
+        "jobs": spread.n,
+        "share": one.share,
+        "median": number(spread.median),
+        "p95": number(spread.p95),
+        "others_median": number(others.median),
+        "others_p95": number(others.p95),
+        "intervals": one.comparison.intervals,
+        "longer": one.comparison.longer,
+        "p_value": p_value,
+    }
+    return row | {"quantile": _longer_quantile(row)}
+
+
+def _longer_quantile(row: Mapping[str, Any]) -> str | None:
+    """Return the quantile by which a class waits long, and much longer than the others; None without one."""
+    for quantile, least in (("median", MINIMUM_MEDIAN), ("p95", MINIMUM_P95)):
+        if row[quantile] >= max(least, MINIMUM_RATIO * row[f"others_{quantile}"]):
+            return quantile
+    return None
 
 
 def _excess(row: Mapping[str, Any]) -> float:
@@ -209,64 +295,52 @@ def _excess(row: Mapping[str, Any]) -> float:
     return max(float((wait + UNNOTICED) / (other + UNNOTICED)) for wait, other in pairs)
 
 
-def _value_counts(store: Store, value: str, jobs: str, largest: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    rounded = three_digits("value", FINEST)
-    query = VALUE_COUNTS.format(value=value, jobs=jobs, rounded=rounded, size=SIZE_CLASS, **largest)
-    columns = store.arrays(query)
-    counted = {name: np.asarray(column) for name, column in columns.items()}
-    distinct, place = np.unique(counted["value"], return_inverse=True)
-    counted["distinct"], merged = np.unique(without_last_bits(distinct), return_inverse=True)
-    counted["place"] = merged[place]
-    return counted
+def _rows(kind: _Kind, measured: Measures) -> tuple[tuple[Value, ...], ...]:
+    """Return the rows of a table: those of the classes that have jobs with a known wait."""
+    return tuple(
+        (
+            name,
+            measured["wait"].of_class(place).n,
+            *(x for one in measured.values() for x in one.numbers(place)),
+        )
+        for place, name in kind.names.items()
+        if measured["wait"].of_class(place).n
+    )
 
 
-def _sample(
-    columns: Mapping[str, NDArray[Any]], key: str | None, place: int, *, others: bool = False
-) -> Sample:
-    """Return the sample of the values where *key* is *place*, or of the *others*, or of all values."""
-    selected = slice(None) if key is None else (columns[key] != place if others else columns[key] == place)
-    values = columns["distinct"]
-    counts = np.bincount(columns["place"][selected], columns["n"][selected], len(values))
-    return Sample.weighted(values, counts.astype(np.int64))
-
-
-def _table(
-    name: str, title: str, groups: Mapping[str, Samples], totals: tuple[tuple[Value, ...], ...] = ()
-) -> Table:
+def _table(kind: _Kind, measured: Measures, totals: tuple[tuple[Value, ...], ...] = ()) -> Table:
     shown = (
         message(" The {maximum_rows} with most jobs.", maximum_rows=MAXIMUM_ROWS)
-        if len(groups) == MAXIMUM_ROWS
+        if len(kind.names) == MAXIMUM_ROWS
         else ""
     )
     return Table(
-        name,
-        message("Wait and bounded slowdown by {lower}", lower=within_sentence(title)),
-        (Column("name", title), *COLUMNS),
-        (*(_row(label, parts) for label, parts in groups.items()), *totals),
-        note=NOTE + (" The last row is exact." if totals else "") + shown,
+        f"slowdown-{kind.name}s",
+        message("Wait and bounded slowdown by {lower}", lower=within_sentence(kind.heading)),
+        (Column("name", kind.heading), *COLUMNS),
+        (*_rows(kind, measured), *totals),
+        note=NOTE + shown,
     )
 
 
-def _row(label: str, parts: Samples) -> tuple[Value, ...]:
-    numbers = [
-        number(value)
-        for sample in (parts["wait"], parts["slowdown"])
-        for value in (sample.mean(), sample.median(), sample.quantile(0.95))
-    ]
-    return (label, parts["wait"].n, *numbers)
-
-
-def _figure(overall: Samples, sizes: Mapping[str, Samples], exact: ExactSummary) -> Block:
-    curves = {label: parts["slowdown"].ecdf() for label, parts in sizes.items() if parts["slowdown"].n}
+def _figure(store: Store, sizes: _Kind, counts: str, overall: Spread) -> Block:
+    """Return the distribution of slowdowns by processors, from the table of *counts*."""
+    columns = store.arrays(COUNTED.format(counts=counts))
+    place, values, counted = (np.asarray(columns[name]) for name in ("place", "value", "n"))
+    curves = {
+        name: merge_equal(values[place == at], counted[place == at]).ecdf()
+        for at, name in sizes.names.items()
+        if (place == at).any()
+    }
     return cdf(
         "slowdown",
         "Bounded slowdown by processors",
-        curves if len(curves) > 1 else {"jobs": overall["slowdown"].ecdf()},
+        curves if len(curves) > 1 else {"jobs": merge_equal(values, counted).ecdf()},
         "Bounded slowdown",
         message(
             "Cumulative fraction of jobs by bounded slowdown: the median is {median}, the "
             "95th percentile {p95}.",
-            median=show(exact.median),
-            p95=show(exact.p95),
+            median=show(overall.median),
+            p95=show(overall.p95),
         ),
     )

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._monthly_waits import monthly_waits
-from gwa.metrics.waits import Waits, held_share, kinds, total
+from gwa.metrics.waits import Waits, held_share, kinds
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
@@ -31,21 +31,20 @@ def waits_by_class(store: Store) -> Iterator[Block]:
 
     Waits are from when a job could have started, where the log records that: a job that depends on others,
     or that asked for a later time, waits for the system only from then on. Else they are from submission.
-    They are counted to four significant digits. In each month, the queue (else the partition, else the class
+    All quantiles are exact. In each month, the queue (else the partition, else the class
     of sizes) with the longest waits is that of the largest 95th percentile. By processors, queue and user
     they stand in the section on slowdown.
     """
-    everyone = total(store)
-    if not everyone.n:
+    if not store.row("select count(*) as n from jobs where wait_time >= 0")[0]:
         yield Note("No job has a known wait.")
         return
     if store.has("eligible_time"):
         yield Facts(tuple(_held(store)))
     yield from monthly_waits(store)
-    found = [(kind, heading, classes) for kind, heading, classes in kinds(store) if classes]
-    if not found:
+    known = [(kind, heading, classes) for kind, heading, classes in kinds(store) if classes]
+    if not known:
         yield Note("Neither the dates of submissions nor requested times nor projects are known.")
-    for kind, heading, classes in found:
+    for kind, heading, classes in known:
         yield from _class_blocks(kind, heading, classes)
 
 
@@ -59,9 +58,9 @@ def _class_blocks(kind: str, heading: str, classes: Sequence[Waits]) -> Iterator
     rows: list[dict[str, Any]] = [
         {
             "id": one.name,
-            "jobs": one.sample.n,
-            "median": number(one.sample.median()),
-            "p95": number(one.sample.quantile(0.95)),
+            "jobs": one.spread.n,
+            "median": number(one.spread.median),
+            "p95": number(one.spread.p95),
         }
         for one in classes
     ]

@@ -333,14 +333,14 @@ def test_waits_by_month_and_hour_are_by_the_clock_of_the_system(zone, make_store
             name: len(values) for name, values in expected.items()
         }
         for name, values in expected.items():
-            assert found[name]["p95"] == pytest.approx(np.quantile(values, 0.95), rel=1e-3, abs=1)
+            assert found[name]["p95"] == np.quantile(values, 0.95)
 
 
 def test_waits_by_project_and_request_and_what_was_held(store):
     facts = facts_of(store, "waits-by-class")
     bio = [queued(job) for job in ROWS if job["project_id"] == "bio"]
     assert by_id(facts["wait.by_project"])["bio"]["jobs"] == len(bio)
-    assert by_id(facts["wait.by_project"])["bio"]["median"] == pytest.approx(np.median(bio), rel=1e-3, abs=1)
+    assert by_id(facts["wait.by_project"])["bio"]["median"] == np.median(bio)
     short = [job for job in ROWS if job["req_time"] and 600 < job["req_time"] <= 3600]
     assert by_id(facts["wait.by_request"])["to 1 h"]["jobs"] == len(short)
     held_back = [job["wait_time"] - queued(job) for job in ROWS]

@@ -23,7 +23,7 @@ def test_slowdown_is_bounded_and_told_by_size_queue_and_user(section, make_store
 
     assert (found["slowdown.bounded.min"], found["slowdown.bounded.max"]) == (1, 10.1)
     assert found["slowdown.bounded.median"] == 2
-    assert [row[:2] for row in by["slowdown-sizes"].rows] == [("1", 2), ("65 and more", 1), ("all", 4)]
+    assert [row[:2] for row in by["slowdown-sizes"].rows] == [("1", 2), ("100", 1), ("all", 4)]
     assert by["slowdown-queues"].rows == (
         ("fast", 2, 50, 50, 95, 5.55, 5.55, pytest.approx(9.645)),
         ("slow", 1, 30, 30, 30, None, None, None),

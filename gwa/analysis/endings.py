@@ -1,0 +1,55 @@
+"""How a report words how jobs ended, from the facts of the section on outcomes."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from gwa.report.formatting import fraction
+from gwa.report.message import Message, joined, message
+
+ENDINGS: Final = {
+    "limit": message("reached their time limit"),
+    "failed": message("failed"),
+    "cancelled": message("were cancelled"),
+}
+"""What jobs did that did not complete."""
+
+Shares = Mapping[str, float]
+"""Shares by outcome, and of all that did not complete together, of the jobs whose outcome is known."""
+
+BAD: Final = "not completed"
+"""The name of all outcomes of `ENDINGS` together."""
+
+
+def shares(rows: Sequence[Mapping[str, Any]] | None, amount: str) -> Shares:
+    """Return the shares of an *amount*, jobs or core-hours, from the *rows* of ``outcomes.shares``."""
+    return {row["id"]: row[amount] for row in rows or () if row[amount] is not None}
+
+
+def went_into(names: Collection[str], jobs: Shares, hours: Shares, *, is_whole: bool) -> Message:
+    """Return the sentence on the shares of the outcomes *names*; *is_whole* where all outcomes are known."""
+    if not hours:
+        parts = [
+            message("{share} {ending}", share=fraction(jobs[name]), ending=ENDINGS[name]) for name in names
+        ]
+        whose = "" if is_whole else message(" whose outcome is known")
+        return message("Of the jobs{whose}, {jobs}.", whose=whose, jobs=_listed(parts))
+    first, *others = names
+    parts = [
+        message("{share} went into jobs that {ending}", share=fraction(hours[first]), ending=ENDINGS[first]),
+        *(
+            message("{share} into jobs that {ending}", share=fraction(hours[name]), ending=ENDINGS[name])
+            for name in others
+        ),
+    ]
+    return message(
+        "Of the core-hours{whose}, {hours} (of the jobs: {jobs}).",
+        whose="" if is_whole else message(" of jobs whose outcome is known"),
+        hours=_listed(parts),
+        jobs=_listed([fraction(jobs[name]) for name in names]),
+    )
+
+
+def _listed(parts: Sequence[str]) -> Message:
+    """Return *parts* as a list in words."""
+    *first, last = parts
+    return joined(message(" and "), (joined(", ", first), last)) if first else joined("", [last])
