@@ -283,6 +283,10 @@ def _counted(name: str, jobs: int, limit: int, failed: int, cancelled: int, cpu_
     return Ended(name, int(jobs), int(limit), int(failed), int(cancelled), cpu_seconds)
 
 
+END: Final = "submit_time + coalesce(wait_time, 0) + coalesce(run_time, 0)"
+"""When a job ended; one that never ran ended when it stopped waiting."""
+
+
 def _ended(store: Store) -> str:
     """Return the table of the jobs that ended, with user, end, outcome and core-seconds."""
     columns = f"user_id, {_end(store)} as ended_at, {outcome(store)} as outcome, {core_seconds(store)}"
@@ -304,5 +308,5 @@ def ended_jobs(store: Store) -> str:
 
 def _end(store: Store) -> str:
     """Return the SQL of when a job ended."""
-    end = "submit_time + coalesce(wait_time, 0) + coalesce(run_time, 0)"
+    end = END
     return f"case when {UNFINISHED} then {_last(store)!r} else {end} end" if unfinished(store) else end

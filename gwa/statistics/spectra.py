@@ -37,6 +37,9 @@ _SINGLE: Final = 7
 
 _LARGEST_D: Final = 0.499
 
+_USUAL: Final = 0.999
+"""The share of the hours whose counts are taken as they are among square roots."""
+
 # The thresholds are differences of log likelihoods, set before the error rates were measured.
 _MORE_THAN_NOISE: Final = 4.0
 _BETTER_LAW: Final = 3.0
@@ -109,7 +112,8 @@ def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
     Return how the *counts* of arrivals in each hour depend on those before, cycles removed.
 
     The verdict is that of the counts where their square roots have the same: a few bursts, which weigh less
-    among the roots, must not decide.
+    among the roots, must not decide. The roots are those of counts drawn in to the largest but one hour in a
+    thousand, since a single burst of thousands of jobs outweighs all other hours even among roots.
 
     Parameters
     ----------
@@ -132,7 +136,10 @@ def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
     x = floats(counts)
     if x.size and not (np.isfinite(x).all() and x.min() >= 0):
         raise ValueError("arrivals are finite and at least 0")
-    whole, roots = compare(x, hours), compare(np.sqrt(x), hours)
+    drawn_in = np.minimum(x, np.quantile(x, _USUAL, method="inverted_cdf"))
+    if drawn_in.min() == drawn_in.max():  # hardly any hour has arrivals
+        drawn_in = x
+    whole, roots = compare(x, hours), compare(np.sqrt(drawn_in), hours)
     return Dependence(whole.verdict if whole.verdict == roots.verdict else "undecided", whole, roots)
 
 

@@ -8,10 +8,8 @@ import pytest
 
 import gwa
 from gwa.analysis.answers import answers, evidence
-from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
-from gwa.report.document import Fact, Facts, Section
 from tests.analysis.sections.blocks import START
 
 SECTIONS = {"waits", "slowdown", "outcomes", "capacity"}

@@ -64,6 +64,10 @@ def _halves(known: Known) -> Message:
         seconds(known.get(f"wait.{name}"))
         for name in ("weighted.median", "weighted.p95", "ran.median", "ran.p95")
     )
+    if not any(known.get(f"wait.{name}") for name in ("weighted.p95", "ran.p95")):
+        return message(
+            "95 % of {whole} went to jobs that did not wait, nor did 95 % of the jobs that ran.", whole=whole
+        )
     return message(
         "Half of {whole} went to jobs that waited {median} or less (half of the jobs that ran: {job_median}),"
         " 95 % to jobs that waited {high} or less (95 % of the jobs that ran: {job_high}).",
@@ -79,6 +83,8 @@ def _range(known: Known) -> Sequence[Message]:
     """Return how the median by core-hour depends on who the users are, or on whom it hangs."""
     low, high = (known.get(f"wait.weighted.median_{end}") for end in ("low", "high"))
     if low is not None and high is not None:
+        if low == high:
+            return []
         return [
             message(
                 "Resampling the users gives a median by core-hour from {low} to {high} (90 % range).",
