@@ -13,6 +13,13 @@ ENDINGS: Final = {
 }
 """What jobs did that did not complete."""
 
+ENDINGS_OF_ONE: Final = {
+    "limit": message("reached its time limit"),
+    "failed": message("failed"),
+    "cancelled": message("was cancelled"),
+}
+"""What a single job did that did not complete."""
+
 Shares = Mapping[str, float]
 """Shares by outcome, and of all that did not complete together, of the jobs whose outcome is known."""
 

@@ -82,6 +82,20 @@ def test_some_jobs_are_not_called_the_system():
     assert answer.text == "These jobs kept 71.3 % of 512 processors busy on average. Other jobs are left out."
 
 
+def test_more_processors_than_there_are_are_no_utilization():
+    most = BUSY | {"utilization__mean": 1.064, "utilization__above_capacity": 0.4}
+    answer = asked("busy", **most)
+    assert (answer.state, answer.number) == ("unknown", "")
+    assert answer.text == (
+        "Utilization is unknown: by the log, 106.4 % of 512 processors were busy on average; the number of"
+        " processors is wrong, or the times of the jobs are."
+    )
+    no_waits = asked("busy", fields=("n_procs", "run_time", "submit_time"), **most).text
+    assert no_waits.endswith("; when jobs started is not known, as wait times are not recorded.")
+    answer = asked("busy", **BUSY, utilization__above_capacity=0.22)
+    assert answer.text.endswith(" were busy. For 22 % of the time, more were busy than there are.")
+
+
 def test_how_busy_gpus_were():
     gpus = {"gpu__utilization": 0.25, "gpu__total": 16, "gpu__busy": 4.0}
     answer = asked("busy", **BUSY, **gpus)

@@ -12,6 +12,10 @@ NEEDS: Final = ("n_procs", "run_time", "submit_time")
 """The fields without which nothing is known of busy processors."""
 
 
+MAXIMUM_OVER: Final = 0.02
+"""Where more processors than there are are busy for longer, it is said."""
+
+
 @question("busy", message("How busy was it?"), "overview", "utilization", "stretches", "gpus")
 def busy(known: Known) -> Statement:
     """
@@ -23,7 +27,7 @@ def busy(known: Known) -> Statement:
     """
     gaps = unaccounted_sentences(known.facts)
     number_text, text, is_known = _processors(known, has_gaps=bool(gaps))
-    sentences = [text, *gaps, *_gpus(known), *_others(known, is_known=bool(number_text))]
+    sentences = [text, *_over(known), *gaps, *_gpus(known), *_others(known, is_known=bool(number_text))]
     state: State = "unknown" if not number_text else "known" if is_known else "bound"
     return Statement(state, number_text, joined(" ", sentences), "utilization", _picture(known))
 
@@ -42,6 +46,8 @@ def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, bool]:
         )
         if known.get("trace.cpus_inferred"):
             return (*_without_size(known, held, when, is_known=is_known), is_known)
+        if share > 1:
+            return "", _impossible(known, share), False
         return (*_share(known, share, when, is_known=is_known), is_known)
     return "", _unknown(known), False
 
@@ -75,6 +81,29 @@ def _without_size(known: Known, held: float, when: Message, *, is_known: bool) -
 
 def _size(known: Known) -> Message:
     return plural("{n} processor", "{n} processors", known.get("trace.cpus"))
+
+
+def _impossible(known: Known, share: float) -> Message:
+    """Return that jobs hold more processors on average than there are, and the likeliest reason."""
+    why = (
+        message("the number of processors is wrong, or the times of the jobs are")
+        if known.has("wait_time")
+        else message("when jobs started is not known, as wait times are not recorded")
+    )
+    return message(
+        "Utilization is unknown: by the log, {share} of {size} were busy on average; {why}.",
+        share=fraction(share),
+        size=_size(known),
+        why=why,
+    )
+
+
+def _over(known: Known) -> list[Message]:
+    """Return for how long more processors were busy than there are, where that is noticeable."""
+    share, mean = known.get("utilization.above_capacity"), known.get("utilization.mean")
+    if known.get("trace.cpus_inferred") or not share or share < MAXIMUM_OVER or (mean or 0) > 1:
+        return []
+    return [message("For {share} of the time, more were busy than there are.", share=fraction(share))]
 
 
 def _unknown(known: Known) -> Message:

@@ -5,7 +5,7 @@ from typing import Final
 
 from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
 from gwa.analysis.answers.stretches import outages
-from gwa.analysis.endings import BAD, ENDINGS, Shares, shares, went_into
+from gwa.analysis.endings import BAD, ENDINGS, ENDINGS_OF_ONE, Shares, shares, went_into
 from gwa.report.document import Figure, Verbatim
 from gwa.report.figures.spark import spark
 from gwa.report.formatting import fraction
@@ -90,6 +90,8 @@ def _holder(known: Known, names: Sequence[str]) -> Iterator[Message]:
             share=fraction(user_share),
             ending=ENDINGS[name],
         )
+    elif known.get(f"outcomes.jobs.{name}") == 1:
+        yield message(" Only one job {ending}.", ending=ENDINGS_OF_ONE[name])
     elif job_share and job_share > MAXIMUM_JOB_SHARE:
         yield message(
             " A single job has {share} of the core-hours of those that {ending}.",
