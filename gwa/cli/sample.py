@@ -25,7 +25,7 @@ def command(kind: str | None, out: Path, *, quiet: bool) -> None:
     Write a small log that shows everything, to try gwa with.
 
     The log is of an invented cluster with 512 processors and 32 GPUs: 64 weeks of three projects, with waits
-    from a simulated queue, all outcomes, requests, memory, energy and the use of GPUs, a project that doubles
+    from a simulated queue, all outcomes, requests, memory, energy and the use of GPUs, a project that triples
     its work, an outage of a day, and ten days whose rows are missing. No system ran these jobs. The bytes are
     the same on every machine.
 

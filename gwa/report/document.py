@@ -495,8 +495,8 @@ class Answer:
     """
     The answer to a question that everybody asks first: a *number*, a sentence (*text*), a small picture.
 
-    *section* is where there is more about it, empty where the report does not have it. *state* says what is
-    known; without a number the answer is not, and the text says why.
+    *caption* says what the number is of. *section* is where there is more about it, empty where the report
+    does not have it. *state* says what is known; without a number the answer is not, and the text says why.
     """
 
     id: str
@@ -506,6 +506,7 @@ class Answer:
     section: str
     picture: Figure | None = None
     state: State = "known"
+    caption: str = ""
 
 
 @dataclass(frozen=True)

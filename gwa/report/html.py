@@ -47,7 +47,6 @@ HEADLINES = (
     "trace.jobs",
     "trace.users",
     "trace.cpus",
-    "utilization.mean",
     "trace.cpu_seconds",
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""
@@ -175,7 +174,10 @@ def page(
 
 def summary(report: Report) -> list[Fact]:
     """Return the most important numbers, for the head of the page."""
-    numbers = {fact.id: fact for fact in report.facts() if is_number(fact.value)}
+    facts = {fact.id: fact for fact in report.facts()}
+    numbers = {name: fact for name, fact in facts.items() if is_number(fact.value)}
+    if "trace.cpus_inferred" in facts and facts["trace.cpus_inferred"].value:
+        numbers.pop("trace.cpus", None)  # a lower bound is no size
     first = report.sections[0].blocks if report.sections else ()
     first_ids = [fact.id for block in first if isinstance(block, Facts) for fact in block.facts]
     ids = dict.fromkeys([*HEADLINES, *first_ids])

@@ -238,7 +238,7 @@ def translated_figure(figure: Figure, translate: Callable[[str], str]) -> Figure
 
 def _answer(answer: Answer, translate: Callable[[str], str]) -> Answer:
     picture = answer.picture and translated_figure(answer.picture, translate)
-    return replace(_texts(answer, translate, "question", "text", "number"), picture=picture)
+    return replace(_texts(answer, translate, "question", "text", "number", "caption"), picture=picture)
 
 
 def _texts(part: Part, translate: Callable[[str], str], *names: str) -> Part:

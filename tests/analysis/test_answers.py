@@ -239,7 +239,7 @@ def test_where_no_change_is_found_the_largest_difference_is_said_and_what_would_
     answer = asked(
         "changed", changes=[], changes__weeks=60, changes__largest=largest, changes__visible=visible
     )
-    assert (answer.state, answer.number) == ("not found", "no more than weeks vary")
+    assert (answer.state, answer.number) == ("not found", "usual variation")
     assert answer.text == (
         "No measure changed by more than its weeks vary: median run times, the largest difference, went from"
         " 4 min 37 s to 29 min 50 s (first and last third). Changes of busy processors below a factor of"

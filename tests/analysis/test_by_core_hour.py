@@ -36,7 +36,7 @@ def jobs(many=50, **fields):
 def test_waits_are_said_by_core_hour_and_by_job(make_store):
     store = make_store(**jobs(wait_time=[5.0] * 40 + [7200.0] * 10, n_procs=[1] * 40 + [64] * 10))
     answer = answer_of(store, "wait")
-    assert answer.number == "2 h by core-hour, 5 s by job"
+    assert (answer.number, answer.caption) == ("2 h", "median core-hour; median job 5 s")
     assert answer.text.startswith(
         "Half of the core-hours went to jobs that waited 2 h or less (half of the jobs that ran: 5 s), 95 %"
         " to jobs that waited 2 h or less (95 % of the jobs that ran: 2 h)."
@@ -53,7 +53,7 @@ def test_waits_are_said_by_core_hour_and_by_job(make_store):
         (
             {"wait_time": [60.0] * 50, "n_procs": [None] * 50},
             "known",
-            "1 min by job",
+            "1 min",
             (
                 "Half of the jobs waited 1 min or less; the 95th percentile is 1 min. By core-hour it is"
                 " unknown, for core-hours or their waits are not known."
@@ -112,7 +112,7 @@ def test_outcomes_are_said_by_core_hour_and_by_job(make_store):
     status, procs = [1] * 40 + [0] * 6 + [5] * 4, [1] * 40 + [10] * 4 + [5] * 6
     requests = [7200.0] * 40 + [3600.0] * 4 + [7200.0] * 6
     answer = answer_of(make_store(**jobs(status=status, n_procs=procs, req_time=requests)), "wrong")
-    assert answer.number == "63.6 % of core-hours, 20 % of jobs"
+    assert (answer.number, answer.caption) == ("63.6 %", "of core-hours not completed; of jobs 20 %")
     assert answer.text.startswith(
         "Of the core-hours, 36.4 % went into jobs that reached their time limit, 9.1 % into jobs that failed"
         " and 18.2 % into jobs that were cancelled (of the jobs: 8 %, 4 % and 8 %)."

@@ -167,8 +167,13 @@ def test_times_are_those_of_the_zone_of_the_report(report, text):
 def test_the_head_has_the_most_important_numbers(report):
     shown = [fact.id for fact in summary(report)]
 
-    assert shown[:4] == ["trace.jobs", "trace.users", "trace.cpus", "utilization.mean"]
-    assert shown[4:] == ["trace.span_seconds", "trace.cpu_seconds"]
+    assert shown[:4] == ["trace.jobs", "trace.users", "trace.cpus", "trace.cpu_seconds"]
+
+
+def test_a_lower_bound_is_no_size_in_the_head():
+    facts = (Fact("trace.cpus", 8, "Processors"), Fact("trace.cpus_inferred", True, "Inferred"))  # noqa: FBT003
+    one = Report("t", "s", (Section("s", "S", "", (Facts(facts),)),))
+    assert summary(one) == []
 
 
 def test_the_head_takes_other_numbers_where_those_are_missing():

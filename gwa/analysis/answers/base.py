@@ -73,7 +73,8 @@ class Statement:
     """
     What is known (*state*), as a *number* and a sentence (*text*).
 
-    *section* is where there is more of it, *picture* what shows it at a glance.
+    *section* is where there is more of it, *picture* what shows it at a glance, *caption* what the number is
+    of.
     """
 
     state: State
@@ -81,6 +82,7 @@ class Statement:
     text: str
     section: str
     picture: Figure | None = None
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ class Question:
         broken = next((name for name in self.sections if name in known.failed), None)
         said = _failed(broken) if broken else self.answer(known)
         section = said.section if said.section in shown else ""
-        return Answer(self.id, self.text, said.number, said.text, section, said.picture, said.state)
+        return Answer(
+            self.id, self.text, said.number, said.text, section, said.picture, said.state, said.caption
+        )
 
 
 def missing(known: Known, fields: Iterable[str]) -> Message | None:

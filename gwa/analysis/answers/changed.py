@@ -23,7 +23,7 @@ def changed(known: Known) -> Statement:
             known.get("changes.visible") or [],
             known.get("changes.small") or [],
         )
-        return Statement("not found", message("no more than weeks vary"), text, "changes", picture)
+        return Statement("not found", message("usual variation"), text, "changes", picture)
     return Statement(
         "found",
         plural("{n} change", "{n} changes", len(changes)),

@@ -20,7 +20,7 @@ def wait(known: Known) -> Statement:
     if known.get("jobs.wait.max") == 0:
         return Statement("known", seconds(0), message("Every known wait is 0 s: no job waited."), "waits")
     if known.get("wait.weighted.median") is None:
-        worth = message("{wait} by job", wait=seconds(median))
+        worth, caption = seconds(median), message("median job")
         text = message(
             "Half of the jobs waited {median} or less; the 95th percentile is {high}. By core-hour it is"
             " unknown, for core-hours or their waits are not known.",
@@ -28,7 +28,8 @@ def wait(known: Known) -> Statement:
             high=seconds(high),
         )
     else:
-        worth, text = _by_core_hour(known), joined(" ", (_halves(known), *_range(known)))
+        worth, caption = seconds(known.get("wait.weighted.median")), _caption(known)
+        text = joined(" ", (_halves(known), *_range(known)))
     worst = known.get("wait.worst")
     if worst:
         text += message(
@@ -36,7 +37,7 @@ def wait(known: Known) -> Statement:
             jobs=within_sentence(worst_jobs(worst)),
             wait=worst_wait(worst),
         )
-    return Statement("known", worth, text, "waits", _by_size(known.get("wait.by_size") or []))
+    return Statement("known", worth, text, "waits", _by_size(known.get("wait.by_size") or []), caption)
 
 
 def _unknown(known: Known) -> Message:
@@ -45,10 +46,9 @@ def _unknown(known: Known) -> Message:
     return message("Wait times are not recorded.")
 
 
-def _by_core_hour(known: Known) -> Message:
-    """Return the medians as the number of the answer."""
-    by_hour, by_job = (seconds(known.get(f"wait.{name}.median")) for name in ("weighted", "ran"))
-    return message("{by_hour} by core-hour, {by_job} by job", by_hour=by_hour, by_job=by_job)
+def _caption(known: Known) -> Message:
+    """Return what the number is of: the median by core-hour, beside that by job."""
+    return message("median core-hour; median job {by_job}", by_job=seconds(known.get("wait.ran.median")))
 
 
 def _halves(known: Known) -> Message:
@@ -87,7 +87,7 @@ def _range(known: Known) -> Sequence[Message]:
             return []
         return [
             message(
-                "Resampling the users gives a median by core-hour from {low} to {high} (90 % range).",
+                "With other users of the same kind, the median by core-hour may be {low} to {high} (90 %).",
                 low=seconds(low),
                 high=seconds(high),
             )

@@ -36,17 +36,17 @@ def who(known: Known) -> Statement:
     for holders in HOLDERS:
         total = known.get(f"trace.{holders.family}")
         if total:
-            number_text, text = _holding(known, holders, total)
-            return Statement("known", number_text, text, "users", _picture(known, holders))
+            number_text, caption, text = _holding(known, holders, total)
+            return Statement("known", number_text, text, "users", _picture(known, holders), caption)
     if known.has("user_id") or known.has("group_id"):  # recorded, but the section says nothing of them
         return Statement("unknown", "", message("Who used it is unknown: no job counts."), "users")
     return Statement("unknown", "", message("Users and groups are not recorded."), "users")
 
 
-def _holding(known: Known, holders: Holders, total: int) -> tuple[Message, Message]:
-    """Return who holds how much, as a number and a sentence."""
+def _holding(known: Known, holders: Holders, total: int) -> tuple[Message, Message, Message]:
+    """Return who holds how much: a number, what it is of, and a sentence."""
     half = known.get(f"{holders.family}.half_cpu")
-    number_text = _count(holders, total)
+    number_text, caption = _count(holders, total), message("")
     if total == 1:
         text = message("All jobs with a known {one} are of one.", one=holders.one)
     elif not half:
@@ -55,8 +55,9 @@ def _holding(known: Known, holders: Holders, total: int) -> tuple[Message, Messa
         text = _evenly(known, holders, total)
     else:
         number_text = message("{half} of {total}", half=number(half), total=number(total))
+        caption = message("{many} hold half of the core-hours", many=holders.many)
         text = _concentrated(known, holders, total, half)
-    return number_text, joined(" ", (text, *_without(known, holders)))
+    return number_text, caption, joined(" ", (text, *_without(known, holders)))
 
 
 def _count(holders: Holders, total: int) -> Message:

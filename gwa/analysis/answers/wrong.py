@@ -25,9 +25,9 @@ def wrong(known: Known) -> Statement:
         text = message("{unknown}{outages}", unknown=_unknown(known), outages=outage)
         return Statement("unknown", "", text, "outcomes")
     text = joined("", (*_endings(known, jobs, hours), outage))
-    return Statement(
-        "known", _worth(jobs, hours), text, "outcomes", _picture(hours or jobs, is_by_hour=bool(hours))
-    )
+    picture = _picture(hours or jobs, is_by_hour=bool(hours))
+    worth = fraction((hours or jobs)[BAD])
+    return Statement("known", worth, text, "outcomes", picture, _caption(jobs, hours))
 
 
 def _unknown(known: Known) -> Message:
@@ -46,13 +46,11 @@ def _unknown(known: Known) -> Message:
             return message("How jobs ended is not recorded.")
 
 
-def _worth(jobs: Shares, hours: Shares) -> Message:
-    """Return the shares that did not complete as the number of the answer."""
+def _caption(jobs: Shares, hours: Shares) -> Message:
+    """Return what the number is of: the share that did not complete, by core-hour and by job."""
     if not hours:
-        return message("{jobs} of jobs", jobs=fraction(jobs[BAD]))
-    return message(
-        "{hours} of core-hours, {jobs} of jobs", hours=fraction(hours[BAD]), jobs=fraction(jobs[BAD])
-    )
+        return message("of the jobs did not complete")
+    return message("of core-hours not completed; of jobs {jobs}", jobs=fraction(jobs[BAD]))
 
 
 def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:

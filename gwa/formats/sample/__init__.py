@@ -5,7 +5,7 @@ A small log of an invented cluster, made on the spot: the same bytes on every ma
 backfilling, so that waits, load and the outage agree with each other; `slurm` and `swf` write what its
 accounting says. The log shows everything that a report answers: 64 weeks of three projects, two QoS and two
 partitions; all outcomes; requests, memory, energy and the use of GPUs, some of them wasted; one project that
-doubles its work, an outage of a day, and ten days whose rows are missing.
+triples its work, an outage of a day, and ten days whose rows are missing.
 
 The numbers come from ``random.Random.random`` alone, which Python keeps the same for the same seed, and from
 tables; logarithms differ by machine.

@@ -33,7 +33,8 @@ MISSING: Final = (START + 41 * WEEK, START + 42 * WEEK + 3 * DAY)
 
 GROWING: Final = "genomics"
 GROWTH: Final = START + 30 * WEEK
-"""The project that submits twice as many jobs from Monday, 4 August 2025."""
+INCREASE: Final = 3
+"""The project that submits three times as many jobs from Monday, 4 August 2025."""
 
 FIRST_ID: Final = 40_001
 
@@ -215,7 +216,7 @@ def _moments(random: Random) -> Iterator[tuple[int, User]]:
         for user in USERS:
             begin = START + week * WEEK
             usual = user.weekly * pick(random, VARIATION) / 100
-            rate = 2 * usual if user.project == GROWING and begin >= GROWTH else usual
+            rate = INCREASE * usual if user.project == GROWING and begin >= GROWTH else usual
             for hour, share in enumerate(shares):
                 # So many for certain, and one more with the probability of the rest.
                 certain, rest = divmod(rate * share, 1)
