@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from gwa.report.document import Block, Fact, Facts, Figure, Note, Report, Section, Table, Value
-from gwa.report.message import Message, message, plural
+from gwa.report.message import Message, message
 from gwa.store.store import Store
 
 OVERLINE: Final = message("Workload report on a synthetic trace")
@@ -17,24 +17,12 @@ OVERLINE: Final = message("Workload report on a synthetic trace")
 REWORDED: Final = {
     "The log does not record how long jobs waited.": message("The model makes no waits."),
     "Wait times are not recorded.": message("The model makes no waits."),
-    "How jobs ended is not recorded.{outages}": message("The model makes no outcomes.{outages}"),
+    "How jobs ended is not recorded.": message("The model makes no outcomes."),
     "This trace records no waits: jobs are taken to start when they are submitted.": message(
         "The model makes no waits: jobs are taken to start when they are submitted."
     ),
     "This trace does not record how jobs ended, so completions are not known.": message(
         "The model makes no outcomes, so completions are not known."
-    ),
-    "The section lists them: check them against the maintenance log.": message("The section lists them."),
-    "{n} possible outage": plural(
-        "{n} interval without a running job", "{n} intervals without a running job", 2
-    ),
-    "Time of likely outages": message("Time without a running job"),
-    "Shaded: what looks like outages, the longest {rows}.": message(
-        "Shaded: stretches without a running job, the longest {rows}."
-    ),
-    "Stretches that look like outages": message("Stretches without a running job"),
-    "Stretches that look like outages, the longest first": message(
-        "Stretches without a running job, the longest first"
     ),
 }
 """What is said of a synthetic trace instead of a sentence on a log, by templates."""

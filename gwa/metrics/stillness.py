@@ -217,9 +217,12 @@ def stillness(store: Store) -> Stillness:
     """
     Return the outages, missing rows, stillness and silence of the whole log, within the period asked for.
 
-    They are those of the system, whatever jobs are looked at, and are found once for each log.
+    They are those of the system, whatever jobs are looked at, and are found once for each log. A trace that a
+    model made has none: no system stood still.
     """
     whole = store.whole
+    if whole.is_generated:
+        return Stillness((), knows_runs=bool(observed(store)), knows_waits=False)
     found = whole.once("stillness", lambda: _stillness(whole))
     seen, every = observed(store), log_period(store)
     inside = (

@@ -82,8 +82,14 @@ def test_names_are_not_reworded():
 
 
 def test_parts_and_plurals_are_reworded_too():
-    text = message("Known: {what}.", what=plural("{n} possible outage", "{n} possible outages", 3))
-    assert of_trace(text) == "Known: 3 intervals without a running job."
+    text = message("Known: {what}.", what=plural("{n} week of the log", "{n} weeks of the log", 3))
+    assert of_trace(text) == "Known: 3 weeks of the trace."
+
+
+def test_what_is_reworded_is_said_of_logs():
+    """A text that no report has any more would leave the words of a log on a synthetic trace."""
+    texts = (HOME / "templates" / "languages" / "messages.pot").read_text().replace('"\n"', "")
+    assert [one for one in REWORDED if one not in texts] == []
 
 
 def test_what_is_said_instead_has_no_log():

@@ -2,6 +2,7 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.report.formatting import fraction
+from gwa.report.message import message
 
 MINIMUM_SHARE = 0.03
 MAXIMUM_SHARE = 0.5
@@ -28,8 +29,9 @@ def cut_off(facts: Facts) -> tuple[float, str] | None:
     piled = at_limit >= MINIMUM_RATIO * before and beyond <= MAXIMUM_BEYOND * at_limit
     if not MINIMUM_SHARE <= at_limit < MAXIMUM_SHARE or not piled:
         return None
-    text = (
-        f"{fraction(at_limit)} of the jobs with a requested time end just when it is over,"
-        f" {fraction(beyond)} run longer."
+    text = message(
+        "{at_limit} of the jobs with a requested time end just when it is over, {beyond} run longer.",
+        at_limit=fraction(at_limit),
+        beyond=fraction(beyond),
     )
     return 0.2 + at_limit, text

@@ -282,7 +282,7 @@ def _table(shown: list[Change], weeks: Intervals, store: Store) -> Table:
         ),
         tuple(
             (
-                MEASURES[change.measure].title,
+                message(MEASURES[change.measure].title),
                 weeks.label(change.week, store) if change.shape == "step" else None,
                 show(number(change.before), MEASURES[change.measure].unit),
                 show(number(change.after), MEASURES[change.measure].unit),
@@ -309,7 +309,7 @@ def _thirds(measures: list[dict[str, Any]], weeks: int) -> Table:
         ),
         tuple(
             (
-                MEASURES[one["what"]].title,
+                message(MEASURES[one["what"]].title),
                 show(one["before"], MEASURES[one["what"]].unit),
                 show(one["after"], MEASURES[one["what"]].unit),
                 one["p_value"],

@@ -113,10 +113,10 @@ def _facts(score: BoundScore) -> Iterator[Fact]:
 
 
 CLASSES = {
-    "size": ("bounds.coverage_worst_size", "Bounds that held, worst class of sizes"),
-    "queue": ("bounds.coverage_worst_queue", "Bounds that held, worst queue"),
-    "user": ("bounds.coverage_worst_user", "Bounds that held, worst user"),
-    "wait": ("bounds.coverage_longest", "Bounds that held, longest waits"),
+    "size": ("bounds.coverage_worst_size", message("Bounds that held, worst class of sizes")),
+    "queue": ("bounds.coverage_worst_queue", message("Bounds that held, worst queue")),
+    "user": ("bounds.coverage_worst_user", message("Bounds that held, worst user")),
+    "wait": ("bounds.coverage_longest", message("Bounds that held, longest waits")),
 }
 
 
