@@ -47,12 +47,17 @@ array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of t
 """
 
 [options]
-header = "JobID"
+header = ["JobID", "JobIDRaw"]
 order = [
     "JobID", "JobIDRaw", "Cluster", "Partition", "QOS", "Account", "Group", "GID", "User", "UID", "Submit",
     "Eligible", "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS", "ReqMem",
     "ReqTRES", "AllocTRES", "Timelimit", "NodeList", "JobName",
 ]
+older = { "Open XDMoD 6.6 to 9.0" = [
+    "JobID", "JobIDRaw", "Cluster", "Partition", "Account", "Group", "GID", "User", "UID", "Submit", "Eligible",
+    "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS", "ReqMem", "ReqGRES", "ReqTRES",
+    "Timelimit", "NodeList", "JobName",
+] }
 # What else sacct prints, by sacct --helpformat of all versions.
 names = [
     "AdminComment", "AllocGRES", "AllocNodes", "AllocCPUS", "AssocID", "AveCPU", "AveCPUFreq", "AveDiskRead",
@@ -70,18 +75,84 @@ names = [
     "TRESUsageOutAve", "TRESUsageOutMax", "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin",
     "TRESUsageOutMinNode", "TRESUsageOutMinTask", "TRESUsageOutTot", "UserCPU", "WCKey", "WCKeyID", "WorkDir",
 ]
-loose = ["JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "WCKey"]
+common = [
+    "JobID", "JobName", "User", "UID", "Group", "GID", "Account", "Cluster", "Partition", "QOS", "Submit", "Start",
+    "End", "State", "Priority", "Comment", "Flags", "Reason", "Reservation", "NodeList", "Extra", "Container",
+    "Licenses", "Constraints", "Layout",
+]
+# Steps of jobs.
+mark = '(?m)(^|["|,;\t])\d+(_\d+)?(\+\d+)?\.(batch|extern|interactive)["|,;\t]'
+loose = [
+    "JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "WCKey", "NodeList", "ReqTRES",
+    "AllocTRES", "TRESUsageInAve", "TRESUsageInMax", "TRESUsageInMaxNode", "TRESUsageInMaxTask", "TRESUsageInMin",
+    "TRESUsageInMinNode", "TRESUsageInMinTask", "TRESUsageInTot", "TRESUsageOutAve", "TRESUsageOutMax",
+    "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin", "TRESUsageOutMinNode", "TRESUsageOutMinTask",
+    "TRESUsageOutTot",
+]
+
+[options.substitutes]
+jobid = "JobIDRaw"
+
+[options.spare]
+cputimeraw = ["AllocCPUS", "NCPUS"]
+cputime = ["AllocCPUS", "NCPUS", "CPUTimeRAW"]
+tresusageinmax = ["MaxRSS"]
+tresusageinave = ["AveRSS"]
+suspended = ["Start"]
 
 [options.checks]
 JobID = '\d+([_+.].*)?'
+JobIDRaw = '\d+([_+.].*)?'
 State = '([A-Z_]+[+]?( by \S+)?)?'
 Submit = '(\d.*|Unknown|None)?'
+Eligible = '(\d.*|Unknown|None)?'
 Start = '(\d.*|Unknown|None)?'
 End = '(\d.*|Unknown|None)?'
 ExitCode = '(\d+:\d+)?'
+DerivedExitCode = '(\d+:\d+)?'
 NCPUS = '([\d.]+[KMG]?)?'
 AllocCPUS = '([\d.]+[KMG]?)?'
+ReqCPUS = '([\d.]+[KMG]?)?'
+NNodes = '([\d.]+[KMG]?)?'
+NTasks = '([\d.]+[KMG]?)?'
 MaxRSS = '([\d.]+[KMGTP]?)?'
+AveRSS = '([\d.]+[KMGTP]?)?'
+MaxVMSize = '([\d.]+[KMGTP]?)?'
+AveVMSize = '([\d.]+[KMGTP]?)?'
+ReqMem = '([\d.]+[KMGTP]?[cn]?|\?[cn]?)?'
+Elapsed = '([-\d:.]+|INVALID)?'
+ElapsedRaw = '(-?\d+)?'
+CPUTime = '([-\d:.]+|INVALID)?'
+CPUTimeRAW = '(-?\d+)?'
+TotalCPU = '([-\d:.]+|INVALID)?'
+UserCPU = '([-\d:.]+|INVALID)?'
+SystemCPU = '([-\d:.]+|INVALID)?'
+Suspended = '([-\d:.]+|INVALID)?'
+Timelimit = '([-\d:.]+|UNLIMITED|Partition_Limit|INVALID)?'
+TimelimitRaw = '(\d+|UNLIMITED|Partition_Limit|INVALID)?'
+ConsumedEnergyRaw = '(-?\d+)?'
+Priority = '\d*'
+UID = '\d*'
+GID = '\d*'
+NodeList = '(?=.{0,2000}$)([^\[\]]*(\[[^\[\]]*\])?)*'
+ReqTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+AllocTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageInAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageInMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageInMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageInMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageInMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageInMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageInMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageInTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageOutAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageOutMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageOutMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageOutMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageOutMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageOutMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageOutMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+TRESUsageOutTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
 
 [columns]
 jobid = "varchar"
@@ -99,6 +170,7 @@ start_ = "varchar"
 end_ = "varchar"
 elapsed = "varchar"
 elapsedraw = "varchar"
+suspended = "varchar"
 exitcode = "varchar"
 state = "varchar"
 qos = "varchar"
@@ -106,12 +178,16 @@ reservation = "varchar"
 nnodes = "varchar"
 alloccpus = "varchar"
 ncpus = "varchar"
+cputimeraw = "varchar"
+cputime = "varchar"
 reqcpus = "varchar"
 ntasks = "varchar"
 reqmem = "varchar"
 maxrss = "varchar"
 averss = "varchar"
 tresusageintot = "varchar"
+tresusageinmax = "varchar"
+tresusageinave = "varchar"
 consumedenergyraw = "varchar"
 consumedenergy = "varchar"
 totalcpu = "varchar"
@@ -119,6 +195,8 @@ usercpu = "varchar"
 systemcpu = "varchar"
 reqtres = "varchar"
 alloctres = "varchar"
+reqgres = "varchar"
+allocgres = "varchar"
 timelimit = "varchar"
 timelimitraw = "varchar"
 nodelist = "varchar"
@@ -145,16 +223,18 @@ case
     else double 'nan'
 end
 '''
-# The stamp of a time, or none where it is one of the first day of 1970.
-"moment(x)" = "case when x not between 0 and 86400 then x end"
+# The stamp of a time, or none where it is one of the first day of 1970, or NO_VAL (2106-02-07) in any zone.
+"moment(x)" = "case when x not between 0 and 86400 and x not between 4294880000 and 4295060000 then x end"
 # The number before a suffix.
 "number_of(x)" = "try_cast(regexp_extract(x, '^([\\d.]+)[KMGTPE]?$', 1) as double)"
 # In kilobytes; plain numbers are bytes.
 "kilobytes(x)" = "number_of(x) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)"
-# In seconds; NaN is what is no duration.
+# In kilobytes, of a list such as cpu=00:01:00,mem=4M.
+"memory_of(tres)" = "nullif(kilobytes(regexp_extract(tres, '(?:^|,)mem=([\\d.]+[KMGTPE]?)', 1)), 0)"
+# In seconds; NaN is what is no duration. Negative ones are INVALID in newer versions.
 "duration_of(x)" = '''
 case
-    when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') then null
+    when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') or x like '-%' then null
     when x like '%:%:%' then coalesce(epoch(try_cast(replace(x, '-', ' days ') as interval)), double 'nan')
     when contains(x, ':') then coalesce(epoch(try_cast('00:' || x as interval)), double 'nan')
     when x is not null then coalesce(try_cast(x as double), double 'nan')
@@ -171,6 +251,15 @@ coalesce(
     case when x is not null and total_of(x) <> '?' then double 'nan' end
 )
 '''
+# The processors allocated: as they are counted, else those of the resources, else CPU time over time elapsed.
+"cpus_of(counted, also_counted, tres, cpu_seconds, cpu_time, lasted)" = '''
+case
+    when coalesce(counted, also_counted) is not null then amount_of(coalesce(counted, also_counted))
+    when contains(tres, 'cpu=') then try_cast(regexp_extract(tres, '(?:^|,)cpu=(\d+)', 1) as double)
+    when duration_of(coalesce(cpu_seconds, cpu_time)) % lasted = 0
+        then duration_of(coalesce(cpu_seconds, cpu_time)) / lasted
+end
+'''
 # The GPUs of each type in a list of resources, as TYPE=NUMBER.
 "gpu_kinds(tres)" = '''
 case when contains(tres, 'gres/gpu:') then regexp_extract_all(tres, '(?:^|,)gres/gpu:([^=,]+=\d+)', 1) end
@@ -183,36 +272,76 @@ case
     )
 end
 '''
-# In joules; from 2^63 on, a number says that there is none.
+# The same of GRES, such as gpu:a100:2(S:0-1),nic:1; 7696487 is what gpu is where the plugin is unknown.
+"gres_items(gres)" = '''
+regexp_extract_all(
+    regexp_replace(gres, '\([^)]*\)', '', 'g'), '(?:^|,)(?:gres[:/])?(?:gpu|7696487)((?:[:=][^,:=]+)*)', 1
+)
+'''
+"gres_kinds(gres)" = '''
+case
+    when gres is not null then list_transform(
+        list_filter(gres_items(gres), lambda x: regexp_full_match(x, '[:=][^:=]*[^:=\d][^:=]*([:=]\d+)?')),
+        lambda x: regexp_extract(x, '^[:=]([^:=]+)', 1) || '=' || coalesce(nullif(regexp_extract(x, '[:=](\d+)$', 1), ''), '1')
+    )
+end
+'''
+"gres_gpus(gres)" = '''
+case
+    when len(gres_items(gres)) > 0 then greatest(
+        list_sum(list_transform(gres_kinds(gres), lambda x: cast(split_part(x, '=', 2) as double))),
+        list_sum(
+            list_transform(
+                list_filter(gres_items(gres), lambda x: regexp_full_match(x, '([:=]\d+)?')),
+                lambda x: coalesce(try_cast(substr(x, 2) as double), 1)
+            )
+        )
+    )
+end
+'''
+# In joules; a number from 2^63 on, and 2^32 - 2 and 2^32 - 1 (rounded: 4.29G), say that there is none.
 "joules(x)" = '''
 case
-    when number_of(x) between 1e-9 and 9e18
+    when x not in ('4294967294', '4294967295', '4.29G') and number_of(x) between 1e-9 and 9e18
         then number_of(x) * pow(1000, strpos('KMGTPE', right(x, 1)))
 end
 '''
 --- */
-with parsed as materialized (
+with revoked as materialized (
+    select distinct cluster, jobid, submit, user_
+    from source
+    where state like 'REVOKED%' and not contains(jobid, '.')
+),
+
+-- Of a job that was submitted to a federation, all but the cluster that runs it have REVOKED it.
+sibling as (
+    select revoked.cluster, revoked.jobid, revoked.submit, min(source.cluster) as ran_on
+    from revoked
+    inner join source on revoked.jobid = source.jobid and revoked.cluster <> source.cluster
+    where
+        source.state not like 'REVOKED%'
+        and source.user_ is not distinct from revoked.user_
+        and coalesce(abs(time_of(source.submit) - time_of(revoked.submit)) <= 3900, true)
+    group by revoked.cluster, revoked.jobid, revoked.submit
+),
+
+parsed as materialized (
     select
         file_no,
         line,
-        coalesce(cluster, '') as site,
+        site,
+        job,
         is_step,
-        case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-        time_of(submit) as submitted,
-        time_of(start_) as started,
-        time_of(end_) as ended,
-        time_of(eligible) as ready,
-        nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)mem=([\d.]+[KMGTPE]?)', 1)), 0) as total,
-        coalesce(
-            total,
-            kilobytes(maxrss) * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1)
-        ) as footprint,
-        coalesce(
-            total,
-            nullif(kilobytes(averss) * try_cast(ntasks as double), 0),
-            case when ntasks = '1' then nullif(footprint, 0) end
-        ) as peak,
-        nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0) as gpu_peak,
+        is_own,
+        submitted,
+        started,
+        ended,
+        peak,
+        least_used,
+        most_used,
+        gpu_peak,
+        used_energy,
+        is_hollow,
         case
             when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?') then
                 'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4 or 123.batch'
@@ -222,9 +351,50 @@ with parsed as materialized (
             when isnan(ended) then 'End is ''' || left(end_, 40) || ''', expected 2024-05-31T23:59:59'
         end as reason
     from (
-        -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
-        select *, contains(jobid, '.') and jobid not like '%]' as is_step
-        from source
+        select
+            *,
+            case when is_step then split_part(jobid, '.', 1) else jobid end as job,
+            is_step and regexp_matches(split_part(jobid, '.', 2), '^(batch|extern|interactive|[bei]\w*[+])$') as is_own,
+            time_of(submit) as submitted,
+            time_of(start_) as started,
+            time_of(eligible) as ready,
+            coalesce(
+                time_of(end_),
+                case
+                    when is_step then if(
+                        end_ is null,
+                        started + nullif(duration_of(coalesce(elapsedraw, elapsed)), double 'nan'),
+                        double '1e15'
+                    )
+                end
+            ) as ended,
+            coalesce(try_cast(ntasks as double), case when is_own then 1 end) as tasks,
+            coalesce(nullif(kilobytes(maxrss), 0), memory_of(tresusageinmax)) as of_task,
+            coalesce(nullif(kilobytes(averss), 0), memory_of(tresusageinave)) as of_mean,
+            memory_of(tresusageintot) as total,
+            coalesce(total, of_task, of_mean) as least_used,
+            coalesce(total, nullif(of_mean * tasks, 0), case when tasks = 1 then of_task end) as peak,
+            coalesce(total, nullif(of_task * tasks, 0), peak) as most_used,
+            nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0) as gpu_peak,
+            case
+                when is_step and coalesce(consumedenergyraw, consumedenergy) <> '0' and not contains(jobid, '.ext')
+                    then coalesce(joules(coalesce(consumedenergyraw, consumedenergy)), double 'nan')
+            end as used_energy,
+            not is_step and started is not null and coalesce(alloccpus, ncpus) = '0' as is_hollow
+        from (
+            -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
+            select
+                source.*,
+                contains(source.jobid, '.') and source.jobid not like '%]' as is_step,
+                coalesce(sibling.ran_on, source.cluster, '') as site
+            from source
+            left join sibling
+                on
+                    source.jobid = sibling.jobid
+                    and source.cluster = sibling.cluster
+                    and source.submit is not distinct from sibling.submit
+                    and source.state like 'REVOKED%'
+        )
     )
 ),
 
@@ -236,32 +406,132 @@ repeated as (
     having count(*) > 1
 ),
 
--- A row that was submitted long after all earlier rows of its number had ended is another job.
-dated as (
+listed as materialized (
     select
-        parsed.*,
-        case when is_step then coalesce(started, submitted, ended) else submitted end as begun,
-        not is_step and begun > 3900 + max(coalesce(ended, started, begun)) filter (where not is_step) over earlier
-            as is_other
+        parsed.file_no,
+        parsed.line,
+        parsed.site,
+        parsed.job,
+        parsed.is_step,
+        parsed.submitted,
+        parsed.started,
+        parsed.ended,
+        coalesce(parsed.submitted, parsed.started, parsed.ended) as begun,
+        coalesce(source.user_, source.uid) as who,
+        source.jobid,
+        coalesce(source.state, '') as state
     from parsed
     semi join repeated on parsed.site = repeated.site and parsed.job = repeated.job
-    where reason is null
-    window earlier as (
-        partition by site, job order by begun nulls first, is_step, ended nulls first, file_no, line
-        rows between unbounded preceding and 1 preceding
+    inner join source on parsed.file_no = source.file_no and parsed.line = source.line
+    where parsed.reason is null
+),
+
+in_turn as (
+    select
+        *,
+        lag(begun) over earlier as former_begun,
+        lag(state) over earlier as former_state,
+        last_value(started ignore nulls) over before as former_started,
+        max(case when state not like 'REVOKED%' then coalesce(ended, started, begun) end) over before as latest
+    from (
+        select
+            *,
+            row_number() over (
+                partition by site, job, who
+                order by
+                    state like 'REVOKED%' desc, begun nulls first, started nulls first, ended nulls first, file_no, line
+            ) as place
+        from listed
+        where not is_step
     )
+    window
+        earlier as (partition by site, job, who order by place),
+        before as (
+            partition by site, job, who order by place rows between unbounded preceding and 1 preceding
+        )
+),
+
+-- A row is of another job where it is another user's, or where it was submitted long after, or well before, all
+-- earlier rows of its number had ended. One that was submitted or began after an earlier one of its job is another
+-- run of it, but not where the job was resized.
+judged as (
+    select
+        *,
+        place > 1
+        and begun is distinct from former_begun
+        and not coalesce(begun between latest - 300 and latest + 3900, true) as is_other,
+        place > 1
+        and former_state not like 'RE_%'
+        and (begun is distinct from former_begun or coalesce(started <> former_started and started >= latest - 300, false))
+            as is_later
+    from in_turn
+),
+
+counted as (
+    select
+        *,
+        dense_rank() over (partition by site, job order by who nulls first, others) - 1 as nth,
+        count(*) filter (where is_later) over (partition by site, job, who, others order by place) as run
+    from (
+        select *, count(*) filter (where is_other) over (partition by site, job, who order by place) as others
+        from judged
+    )
+),
+
+-- The last run has the age 0.
+aged as (
+    select *, max(run) over (partition by site, job, nth) - run as age
+    from counted
+),
+
+-- A step is of the run behind whose row it stands, if it began within that, else of the one that had begun last.
+owned as (
+    select
+        *,
+        last_value(owner ignore nulls) over by_line as listed_last,
+        last_value(case when owner.started is not null then owner end ignore nulls) over by_time as begun_last,
+        first_value(owner ignore nulls) over (
+            partition by site, job order by begun rows between unbounded preceding and unbounded following
+        ) as first_owner
+    from (
+        select
+            file_no, line, site, job, is_step, jobid, started, coalesce(started, begun) as begun, place,
+            {'nth': nth, 'age': age, 'started': started, 'ended': ended} as owner
+        from aged
+        union all by name
+        select file_no, line, site, job, is_step, jobid, started, coalesce(started, begun) as begun
+        from listed
+        where is_step
+    )
+    window
+        -- The steps of a record of JSON have its number in the lower bits.
+        by_line as (partition by site, job, file_no order by line & 1099511627775, is_step),
+        by_time as (partition by site, job order by begun, is_step)
 ),
 
 placed as (
     select
         file_no,
         line,
-        count(*) filter (where is_other) over so_far as nth,
-        row_number() over so_far as place
-    from dated
-    window so_far as (
-        partition by site, job order by begun nulls first, is_step, ended nulls first, file_no, line
-        rows between unbounded preceding and current row
+        place,
+        chosen.nth as nth,
+        chosen.age as age,
+        -- The same step in two logs.
+        is_step and row_number() over (
+            partition by site, job, chosen.nth, chosen.age, jobid order by file_no desc, line desc
+        ) > 1 as is_again
+    from (
+        select
+            *,
+            case
+                when not is_step then owner
+                when
+                    listed_last.started is not null
+                    and started between listed_last.started and coalesce(listed_last.ended, started)
+                    then listed_last
+                else coalesce(begun_last, listed_last, first_owner)
+            end as chosen
+        from owned
     )
 ),
 
@@ -270,15 +540,13 @@ folded as (
         site,
         job,
         coalesce(nth, 0) as nth,
+        coalesce(age, 0) as age,
         count(*) as rows,
-        max(footprint) as footprint,
-        case when not bool_or(peak is null and footprint > 0) then max(peak) end as peak,
-        max(gpu_peak) as gpu_peak,
         max_by({'file_no': file_no, 'line': line}, coalesce(place, 0)) filter (where not is_step) as last
     from parsed
     left join placed using (file_no, line)
     where reason is null
-    group by site, job, coalesce(nth, 0)
+    group by site, job, coalesce(nth, 0), coalesce(age, 0)
 ),
 
 refused as (
@@ -292,38 +560,249 @@ refused as (
     where folded.last is null and parsed.reason is null
 ),
 
+used as not materialized (
+    select
+        site,
+        job,
+        coalesce(nth, 0) as nth,
+        coalesce(age, 0) as age,
+        is_own,
+        peak,
+        least_used,
+        most_used,
+        gpu_peak,
+        used_energy,
+        started,
+        greatest(started, ended) as ended
+    from parsed
+    left join placed using (file_no, line)
+    where
+        is_step
+        and reason is null
+        and not coalesce(is_again, false)
+        and (least_used > 0 or gpu_peak > 0 or used_energy is not null)
+),
+
+-- Steps that are not of tasks last as long as their job.
+summed as (
+    select
+        site,
+        job,
+        nth,
+        age,
+        count(*) filter (where least_used > 0) as parts,
+        count(*) filter (where least_used > 0 and not is_own) as numbered,
+        max(least_used) as least_used,
+        case when count(peak) = count(least_used) then sum(peak) end as peak,
+        case when count(most_used) = count(least_used) then coalesce(sum(most_used) filter (where not is_own), 0) end
+            as most_used,
+        max(most_used) filter (where is_own) as own_most_used,
+        sum(gpu_peak) as gpu_peak,
+        max(gpu_peak) as greatest_gpu_peak,
+        sum(used_energy) as used_energy,
+        count(*) filter (where not is_own and (least_used > 0 or gpu_peak > 0)) < 2
+        or max(started) < min(ended)
+        or max(started) = min(started) as is_together,
+        count(ended) = count(*) and count(started) = count(*) as is_timed
+    from used
+    group by site, job, nth, age
+),
+
+-- What steps use that overlap, at its most: at the start of one of them.
+swept as (
+    select site, job, nth, age, max(peak) as peak, max(most_used) as most_used, max(gpu_peak) as gpu_peak
+    from (
+        select
+            site,
+            job,
+            nth,
+            age,
+            sum(peak) over in_order as peak,
+            sum(most_used) over in_order as most_used,
+            sum(gpu_peak) over in_order as gpu_peak
+        from (
+            select
+                used.site,
+                used.job,
+                used.nth,
+                used.age,
+                unnest([
+                    {
+                        'stamp': started,
+                        'turn': 1,
+                        'peak': coalesce(used.peak, 0),
+                        'most_used': case when is_own then 0 else coalesce(used.most_used, 0) end,
+                        'gpu_peak': coalesce(used.gpu_peak, 0)
+                    },
+                    {
+                        'stamp': ended,
+                        'turn': if(ended > started, 0, 2),
+                        'peak': -coalesce(used.peak, 0),
+                        'most_used': case when is_own then 0 else -coalesce(used.most_used, 0) end,
+                        'gpu_peak': -coalesce(used.gpu_peak, 0)
+                    }
+                ], recursive := true)
+            from used
+            semi join (from summed where is_timed and not is_together) as crowded
+                on
+                    used.site = crowded.site
+                    and used.job = crowded.job
+                    and used.nth = crowded.nth
+                    and used.age = crowded.age
+        )
+        window in_order as (partition by site, job, nth, age order by stamp, turn)
+    )
+    group by site, job, nth, age
+),
+
+steps as (
+    select
+        summed.site,
+        summed.job,
+        summed.nth,
+        summed.age,
+        summed.numbered,
+        summed.least_used,
+        if(summed.is_together, summed.peak, case when summed.peak is not null then swept.peak end) as peak,
+        greatest(
+            nullif(
+                if(
+                    summed.is_together or not summed.is_timed,
+                    summed.most_used,
+                    case when summed.most_used is not null then swept.most_used end
+                ),
+                0
+            ),
+            case when summed.most_used is not null then summed.own_most_used end
+        ) as most_used,
+        coalesce(if(summed.is_together, summed.gpu_peak, swept.gpu_peak), summed.greatest_gpu_peak) as gpu_peak,
+        not summed.is_together and not summed.is_timed and summed.gpu_peak > summed.greatest_gpu_peak as is_gpu_bound,
+        case when not isnan(summed.used_energy) then summed.used_energy end as energy
+    from summed
+    left join swept using (site, job, nth, age)
+),
+
+earlier as (
+    select
+        site,
+        job,
+        nth,
+        cast(sum(rows) as bigint) as rows,
+        nullif(count(*) filter (where seconds > 0), 0) as runs,
+        case when count(seconds * cpus) = count(*) then sum(seconds * cpus) end as cpu_seconds,
+        sum(seconds * gpus) as gpu_seconds
+    from (
+        select
+            folded.site,
+            folded.job,
+            folded.nth,
+            folded.rows,
+            coalesce(
+                duration_of(coalesce(source.elapsedraw, source.elapsed)),
+                moment(time_of(source.end_)) - moment(time_of(source.start_)),
+                case when source.start_ in ('Unknown', 'None') then 0 end
+            ) as seconds,
+            cpus_of(source.alloccpus, source.ncpus, source.alloctres, source.cputimeraw, source.cputime, seconds) as cpus,
+            coalesce(gpus_of(source.alloctres), gres_gpus(source.allocgres)) as gpus
+        from folded
+        inner join source on source.file_no = folded.last.file_no and source.line = folded.last.line
+        where folded.age > 0
+    )
+    group by site, job, nth
+),
+
+-- Where a row of a job has no processors, its steps tell how many there were.
+hollow as (
+    select parsed.site, parsed.job, max(amount_of(coalesce(source.alloccpus, source.ncpus))) as cpus
+    from parsed
+    semi join (from parsed where is_hollow) as empty on parsed.site = empty.site and parsed.job = empty.job
+    inner join source on parsed.file_no = source.file_no and parsed.line = source.line
+    where parsed.is_step
+    group by parsed.site, parsed.job
+),
+
+federated as (
+    select distinct parsed.site, parsed.job
+    from parsed
+    inner join sibling on parsed.site = sibling.ran_on and parsed.job = sibling.jobid
+),
+
+tables as (
+    select file_no, count(alloctres) > 0 as has_alloctres
+    from source
+    group by file_no
+),
+
 measured as (
     select
         source.*,
         source.jobid as job,
-        folded.rows,
-        folded.footprint,
-        folded.peak,
-        folded.gpu_peak,
+        folded.rows + coalesce(earlier.rows, 0) as rows,
+        earlier.runs,
+        earlier.cpu_seconds as requeued_cpu_seconds,
+        earlier.gpu_seconds as requeued_gpu_seconds,
+        steps.numbered,
+        steps.least_used,
+        steps.peak,
+        steps.most_used,
+        steps.gpu_peak,
+        steps.is_gpu_bound,
+        steps.energy as step_energy,
+        hollow.cpus as step_cpus,
+        federated.job is not null as is_federated,
+        tables.has_alloctres,
         moment(time_of(submit)) as submitted,
         moment(time_of(start_)) as started,
         moment(time_of(end_)) as ended,
         moment(time_of(eligible)) as ready,
-        duration_of(coalesce(elapsedraw, elapsed)) as lasted,
-        case
-            when coalesce(alloccpus, ncpus) is null
-                then try_cast(regexp_extract(alloctres, '(?:^|,)cpu=(\d+)', 1) as double)
-            else amount_of(coalesce(alloccpus, ncpus))
-        end as cpus,
+        duration_of(coalesce(elapsedraw, elapsed)) as listed_elapsed,
+        step_cpus > 0 and listed_elapsed = 0 as is_of_steps,
+        case when is_of_steps then coalesce(nullif(ended - started, 0), listed_elapsed) else listed_elapsed end as lasted,
+        if(is_of_steps, step_cpus, cpus_of(alloccpus, ncpus, alloctres, cputimeraw, cputime, listed_elapsed)) as cpus,
         amount_of(reqcpus) as wanted,
         amount_of(nnodes) as nodes,
-        coalesce(nullif(gpu_kinds(alloctres), []), nullif(gpu_kinds(reqtres), [])) as kinds
+        coalesce(
+            nullif(gpu_kinds(alloctres), []),
+            nullif(gres_kinds(allocgres), []),
+            nullif(gpu_kinds(reqtres), []),
+            nullif(gres_kinds(reqgres), [])
+        ) as kinds
     from source
     inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
+    left join tables on source.file_no = tables.file_no
+    left join earlier on folded.site = earlier.site and folded.job = earlier.job and folded.nth = earlier.nth
+    left join hollow on folded.site = hollow.site and folded.job = hollow.job
+    left join federated on folded.site = federated.site and folded.job = federated.job
+    left join steps
+        on
+            folded.site = steps.site
+            and folded.job = steps.job
+            and folded.nth = steps.nth
+            and folded.age = steps.age
+    where folded.age = 0
 ),
 
 lived as (
     select
         *,
-        started is null
-        or coalesce(state like 'PENDING%', false)
+        -- Where the log does not have the start, or none that can be, it is told from the end.
+        coalesce(
+            started,
+            case
+                when lasted > 0 and (start_ is null or start_ not in ('Unknown', 'None', 'N/A'))
+                    then ended - lasted - coalesce(duration_of(suspended), 0)
+            end
+        ) as began,
+        coalesce(state like 'PENDING%', false)
         or coalesce(nodelist = 'None assigned', false)
-        or coalesce(lasted = 0 and cpus = 0, false) as is_idle,
+        or coalesce(lasted = 0 and cpus = 0, false)
+        or coalesce(start_ in ('Unknown', 'None', 'N/A'), false)
+        or (started is null and coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null))
+        or (
+            has_alloctres
+            and alloctres is null
+            and coalesce(lasted = 0 and ended = started and state like 'CANCELLED%', false)
+        ) as is_idle,
         coalesce(
             end_ = 'Unknown'
             or regexp_matches(state, '^(PENDING|RUNNING|SUSPENDED|COMPLETING|CONFIGURING|STOPPED|SIGNALING|STAGE_OUT)'),
@@ -332,6 +811,16 @@ lived as (
         case when not is_idle then nullif(cpus, 0) end as procs,
         -- What memory of a job or a node is shared out over.
         coalesce(nullif(wanted, 0), nullif(cpus, 0)) as base,
+        -- One processor is on one node.
+        coalesce(
+            nullif(try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as double), 0),
+            nullif(nodes, 0),
+            case when base = 1 and coalesce(nullif(cpus, 0), 1) = 1 then 1 end
+        ) as node_count,
+        -- Where steps were folded already, and the row of the job has what the largest used.
+        coalesce(memory_of(tresusageintot), nullif(kilobytes(maxrss), 0), nullif(kilobytes(averss), 0)) as row_least_used,
+        case when ntasks = '1' then row_least_used else memory_of(tresusageintot) end as row_peak,
+        coalesce(peak is not null and (numbered > 0 or node_count = 1), least_used is null and row_peak is not null) as is_measured,
         -- Plain numbers are megabytes.
         nullif(amount_of(reqmem), 0) * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
         -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
@@ -346,24 +835,27 @@ select
     file_no,
     line,
     submitted as submit_time,
-    case when not is_idle then started - submitted end as wait_time,
-    case when not is_idle and not is_open then coalesce(lasted, ended - started) end as run_time,
+    case when not is_idle then began - submitted end as wait_time,
+    case when not is_idle and not is_open then coalesce(lasted, ended - began) end as run_time,
     procs as n_procs,
     nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
-    nullif(footprint, 0) / procs as used_memory,
+    case
+        when least_used is null then coalesce(row_peak, nullif(kilobytes(maxrss) * try_cast(ntasks as double), 0))
+        when numbered > 0 or node_count = 1 then most_used
+    end / procs as used_memory,
     wanted as req_n_procs,
     duration_of(coalesce(timelimitraw, timelimit))
     * case when contains(coalesce(timelimitraw, timelimit), ':') then 1 else 60 end as req_time,
     case
         when reqmem like '%n' and memory >= flag then memory - flag
         when reqmem like '%c' then memory
-        when reqmem like '%n' then memory * nodes / base
+        when reqmem like '%n' then memory * coalesce(nodes, case when base = 1 then 1 end) / base
         else memory / base
     end as req_memory,
     case
         when regexp_matches(state, '^COMPLETED') then 1
         when regexp_matches(state, '^(FAILED|TIMEOUT|NODE_F|OUT_OF|BOOT_F|DEADLINE|PREEMPTED)') then 0
-        when regexp_matches(state, '^(CANCELLED|REVOKED)') then 5
+        when state like 'CANCELLED%' then 5
         when state is null and exitcode = '0:0' then 1
         when state is null and exitcode is not null then 0
     end as status,
@@ -381,8 +873,8 @@ select
     case when not is_idle then
         coalesce(try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint), nullif(nodes, 0))
     end as n_nodes,
-    case when not is_idle then gpus_of(alloctres) end as n_gpus,
-    gpus_of(reqtres) as req_gpus,
+    case when not is_idle then coalesce(gpus_of(alloctres), gres_gpus(allocgres)) end as n_gpus,
+    coalesce(gpus_of(reqtres), gres_gpus(reqgres) * coalesce(nullif(nodes, 0), 1)) as req_gpus,
     if(
         len(kinds) = 1,
         split_part(kinds[1], '=', 1),
@@ -390,11 +882,12 @@ select
     ) as gpu_type,
     coalesce(
         joules(nullif(consumedenergyraw, '')),
-        joules(nullif(consumedenergy, '')),
+        case when consumedenergyraw is null then joules(nullif(consumedenergy, '')) end,
         case
             when contains(alloctres, 'energy=')
                 then joules(regexp_extract(alloctres, '(?:^|,)energy=([\d.]+[KMGTPE]?)', 1))
-        end
+        end,
+        step_energy
     ) as energy,
     ready as eligible_time,
     qos,
@@ -409,10 +902,31 @@ select
             128 + cast(split_part(exitcode, ':', 2) as bigint)
         )
     end as exit_code,
-    peak as max_memory,
+    case when is_measured then coalesce(peak, row_peak) else coalesce(least_used, row_least_used) end as max_memory,
     gpu_peak as gpu_memory,
+    nullif(
+        concat_ws(
+            ',',
+            case when not is_measured and coalesce(least_used, row_least_used) > 0 then 'max_memory' end,
+            case when is_gpu_bound then 'gpu_memory' end
+        ),
+        ''
+    ) as bounds,
+    runs as n_requeues,
+    requeued_cpu_seconds,
+    requeued_gpu_seconds,
     coalesce(account, wckey) as project_id,
-    [case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end] as remarks
+    [
+        case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end,
+        case
+            when is_of_steps
+                then 'processors of steps: a job has no processors, but its steps ran: those of its largest step were taken'
+        end,
+        case
+            when is_federated
+                then 'federated job: the siblings of a job on other clusters of a federation, which are REVOKED, were folded into it'
+        end
+    ] as remarks
 from lived
 union all by name
 select 1 as rows, reason as reject, file_no, line
