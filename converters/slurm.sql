@@ -92,6 +92,7 @@ loose = [
 
 [options.substitutes]
 jobid = "JobIDRaw"
+nnodes = "AllocNodes"
 
 [options.spare]
 cputimeraw = ["AllocCPUS", "NCPUS"]
@@ -114,6 +115,8 @@ NCPUS = '([\d.]+[KMG]?)?'
 AllocCPUS = '([\d.]+[KMG]?)?'
 ReqCPUS = '([\d.]+[KMG]?)?'
 NNodes = '([\d.]+[KMG]?)?'
+AllocNodes = '([\d.]+[KMG]?)?'
+ReqNodes = '([\d.]+[KMG]?)?'
 NTasks = '([\d.]+[KMG]?)?'
 MaxRSS = '([\d.]+[KMGTP]?)?'
 AveRSS = '([\d.]+[KMGTP]?)?'
@@ -135,24 +138,24 @@ Priority = '\d*'
 UID = '\d*'
 GID = '\d*'
 NodeList = '(?=.{0,2000}$)([^\[\]]*(\[[^\[\]]*\])?)*'
-ReqTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-AllocTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageInAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageInMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageInMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageInMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageInMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageInMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageInMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageInTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageOutAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageOutMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageOutMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageOutMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageOutMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageOutMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageOutMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
-TRESUsageOutTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=]*(,[\w/:.+-]+=[^,=]*)*)?'
+ReqTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+AllocTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
 
 [columns]
 jobid = "varchar"
@@ -368,7 +371,7 @@ parsed as materialized (
                     )
                 end
             ) as ended,
-            coalesce(try_cast(ntasks as double), case when is_own then 1 end) as tasks,
+            coalesce(try_cast(ntasks as double), case when is_own or coalesce(alloccpus, ncpus) = '1' then 1 end) as tasks,
             coalesce(nullif(kilobytes(maxrss), 0), memory_of(tresusageinmax)) as of_task,
             coalesce(nullif(kilobytes(averss), 0), memory_of(tresusageinave)) as of_mean,
             memory_of(tresusageintot) as total,
@@ -811,11 +814,13 @@ lived as (
         case when not is_idle then nullif(cpus, 0) end as procs,
         -- What memory of a job or a node is shared out over.
         coalesce(nullif(wanted, 0), nullif(cpus, 0)) as base,
-        -- One processor is on one node.
+        -- One processor is on one node, and a list without signs names one.
         coalesce(
             nullif(try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as double), 0),
             nullif(nodes, 0),
-            case when base = 1 and coalesce(nullif(cpus, 0), 1) = 1 then 1 end
+            case
+                when base = 1 and coalesce(nullif(cpus, 0), 1) = 1 or regexp_full_match(nodelist, '[^][,*(){} ]+') then 1
+            end
         ) as node_count,
         -- Where steps were folded already, and the row of the job has what the largest used.
         coalesce(memory_of(tresusageintot), nullif(kilobytes(maxrss), 0), nullif(kilobytes(averss), 0)) as row_least_used,

@@ -252,7 +252,7 @@ def _join_row(
         return None, 1
     for used, (number, line) in enumerate(lines):
         if used:
-            if number != first + used or columns.may_begin(line, delimiter):
+            if number != first + used or not columns.may_continue(line, delimiter):
                 break
             text = f"{text} {line}"
         if text.count(delimiter) + 1 >= len(columns.names):
