@@ -263,6 +263,18 @@ case
         then duration_of(coalesce(cpu_seconds, cpu_time)) / lasted
 end
 '''
+# GRES, such as gpu:a100:2(S:0-1), as TRES has it; 7696487 is what gpu is where the plugin is unknown.
+"tres_of(gres)" = '''
+case
+    when gres is not null then regexp_replace(
+        regexp_replace(
+            regexp_replace(gres, '(^|,)(gres[:/])?(gpu|7696487)\b|\([^)]*\)', '\1gres/gpu', 'g'),
+            '(gres/gpu(:[^:=,]*[^:=,\d][^:=,]*)?)[:=](\d+)', '\1=\3', 'g'
+        ),
+        '(gres/gpu(:[^:=,]+)?)(,|$)', '\1=1\3', 'g'
+    )
+end
+'''
 # The GPUs of each type in a list of resources, as TYPE=NUMBER.
 "gpu_kinds(tres)" = '''
 case when contains(tres, 'gres/gpu:') then regexp_extract_all(tres, '(?:^|,)gres/gpu:([^=,]+=\d+)', 1) end
@@ -272,33 +284,6 @@ case
     when contains(tres, 'gres/gpu') then greatest(
         try_cast(regexp_extract(tres, '(?:^|,)gres/gpu=(\d+)', 1) as double),
         list_sum(list_transform(gpu_kinds(tres), lambda kind: cast(split_part(kind, '=', 2) as double)))
-    )
-end
-'''
-# The same of GRES, such as gpu:a100:2(S:0-1),nic:1; 7696487 is what gpu is where the plugin is unknown.
-"gres_items(gres)" = '''
-regexp_extract_all(
-    regexp_replace(gres, '\([^)]*\)', '', 'g'), '(?:^|,)(?:gres[:/])?(?:gpu|7696487)((?:[:=][^,:=]+)*)', 1
-)
-'''
-"gres_kinds(gres)" = '''
-case
-    when gres is not null then list_transform(
-        list_filter(gres_items(gres), lambda x: regexp_full_match(x, '[:=][^:=]*[^:=\d][^:=]*([:=]\d+)?')),
-        lambda x: regexp_extract(x, '^[:=]([^:=]+)', 1) || '=' || coalesce(nullif(regexp_extract(x, '[:=](\d+)$', 1), ''), '1')
-    )
-end
-'''
-"gres_gpus(gres)" = '''
-case
-    when len(gres_items(gres)) > 0 then greatest(
-        list_sum(list_transform(gres_kinds(gres), lambda x: cast(split_part(x, '=', 2) as double))),
-        list_sum(
-            list_transform(
-                list_filter(gres_items(gres), lambda x: regexp_full_match(x, '([:=]\d+)?')),
-                lambda x: coalesce(try_cast(substr(x, 2) as double), 1)
-            )
-        )
     )
 end
 '''
@@ -339,9 +324,9 @@ parsed as materialized (
         submitted,
         started,
         ended,
-        peak,
-        least_used,
-        most_used,
+        coalesce(total, of_task, of_mean) as least_used,
+        coalesce(total, nullif(of_mean * tasks, 0), case when tasks = 1 then of_task end) as peak,
+        coalesce(total, nullif(of_task * tasks, 0), nullif(of_mean * tasks, 0)) as most_used,
         gpu_peak,
         used_energy,
         is_hollow,
@@ -355,48 +340,56 @@ parsed as materialized (
         end as reason
     from (
         select
-            *,
-            case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-            is_step and regexp_matches(split_part(jobid, '.', 2), '^(batch|extern|interactive|[bei]\w*[+])$') as is_own,
-            time_of(submit) as submitted,
-            time_of(start_) as started,
-            time_of(eligible) as ready,
-            coalesce(
-                time_of(end_),
-                case
-                    when is_step then if(
-                        end_ is null,
-                        started + nullif(duration_of(coalesce(elapsedraw, elapsed)), double 'nan'),
-                        double '1e15'
-                    )
-                end
-            ) as ended,
-            coalesce(try_cast(ntasks as double), case when is_own or coalesce(alloccpus, ncpus) = '1' then 1 end) as tasks,
-            coalesce(nullif(kilobytes(maxrss), 0), memory_of(tresusageinmax)) as of_task,
-            coalesce(nullif(kilobytes(averss), 0), memory_of(tresusageinave)) as of_mean,
-            memory_of(tresusageintot) as total,
-            coalesce(total, of_task, of_mean) as least_used,
-            coalesce(total, nullif(of_mean * tasks, 0), case when tasks = 1 then of_task end) as peak,
-            coalesce(total, nullif(of_task * tasks, 0), peak) as most_used,
-            nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0) as gpu_peak,
+            * replace (coalesce(ended, case when is_step then if(end_ is null, started + elapsed_seconds, 1e15) end) as ended),
+            coalesce(try_cast(ntasks as double), case when is_own or counted_cpus = '1' then 1 end) as tasks,
             case
-                when is_step and coalesce(consumedenergyraw, consumedenergy) <> '0' and not contains(jobid, '.ext')
-                    then coalesce(joules(coalesce(consumedenergyraw, consumedenergy)), double 'nan')
+                when is_step and energy_text <> '0' and not contains(jobid, '.ext')
+                    then coalesce(joules(energy_text), double 'nan')
             end as used_energy,
-            not is_step and started is not null and coalesce(alloccpus, ncpus) = '0' as is_hollow
+            not is_step and counted_cpus = '0' and started is not null as is_hollow
         from (
-            -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
             select
-                source.*,
-                contains(source.jobid, '.') and source.jobid not like '%]' as is_step,
-                coalesce(sibling.ran_on, source.cluster, '') as site
-            from source
-            left join sibling
-                on
-                    source.jobid = sibling.jobid
-                    and source.cluster = sibling.cluster
-                    and source.submit is not distinct from sibling.submit
-                    and source.state like 'REVOKED%'
+                file_no,
+                line,
+                site,
+                jobid,
+                submit,
+                start_,
+                eligible,
+                end_,
+                ntasks,
+                is_step,
+                case when is_step then split_part(jobid, '.', 1) else jobid end as job,
+                is_step
+                and regexp_matches(split_part(jobid, '.', 2), '^(batch|extern|interactive|[bei]\w*[+])$') as is_own,
+                time_of(submit) as submitted,
+                time_of(start_) as started,
+                time_of(eligible) as ready,
+                time_of(end_) as ended,
+                case
+                    when is_step and end_ is null then nullif(duration_of(coalesce(elapsedraw, elapsed)), double 'nan')
+                end as elapsed_seconds,
+                coalesce(alloccpus, ncpus) as counted_cpus,
+                coalesce(consumedenergyraw, consumedenergy) as energy_text,
+                coalesce(nullif(kilobytes(maxrss), 0), memory_of(tresusageinmax)) as of_task,
+                coalesce(nullif(kilobytes(averss), 0), memory_of(tresusageinave)) as of_mean,
+                memory_of(tresusageintot) as total,
+                nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0)
+                    as gpu_peak
+            from (
+                -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
+                select
+                    source.*,
+                    contains(source.jobid, '.') and source.jobid not like '%]' as is_step,
+                    coalesce(sibling.ran_on, source.cluster, '') as site
+                from source
+                left join sibling
+                    on
+                        source.jobid = sibling.jobid
+                        and source.cluster = sibling.cluster
+                        and source.submit is not distinct from sibling.submit
+                        and source.state like 'REVOKED%'
+            )
         )
     )
 ),
@@ -706,7 +699,7 @@ earlier as (
                 case when source.start_ in ('Unknown', 'None') then 0 end
             ) as seconds,
             cpus_of(source.alloccpus, source.ncpus, source.alloctres, source.cputimeraw, source.cputime, seconds) as cpus,
-            coalesce(gpus_of(source.alloctres), gres_gpus(source.allocgres)) as gpus
+            gpus_of(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))) as gpus
         from folded
         inner join source on source.file_no = folded.last.file_no and source.line = folded.last.line
         where folded.age > 0
@@ -736,7 +729,7 @@ tables as (
     group by file_no
 ),
 
-measured as (
+gathered as (
     select
         source.*,
         source.jobid as job,
@@ -753,23 +746,7 @@ measured as (
         steps.energy as step_energy,
         hollow.cpus as step_cpus,
         federated.job is not null as is_federated,
-        tables.has_alloctres,
-        moment(time_of(submit)) as submitted,
-        moment(time_of(start_)) as started,
-        moment(time_of(end_)) as ended,
-        moment(time_of(eligible)) as ready,
-        duration_of(coalesce(elapsedraw, elapsed)) as listed_elapsed,
-        step_cpus > 0 and listed_elapsed = 0 as is_of_steps,
-        case when is_of_steps then coalesce(nullif(ended - started, 0), listed_elapsed) else listed_elapsed end as lasted,
-        if(is_of_steps, step_cpus, cpus_of(alloccpus, ncpus, alloctres, cputimeraw, cputime, listed_elapsed)) as cpus,
-        amount_of(reqcpus) as wanted,
-        amount_of(nnodes) as nodes,
-        coalesce(
-            nullif(gpu_kinds(alloctres), []),
-            nullif(gres_kinds(allocgres), []),
-            nullif(gpu_kinds(reqtres), []),
-            nullif(gres_kinds(reqgres), [])
-        ) as kinds
+        tables.has_alloctres
     from source
     inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
     left join tables on source.file_no = tables.file_no
@@ -785,22 +762,58 @@ measured as (
     where folded.age = 0
 ),
 
+counted_up as (
+    select
+        *,
+        moment(time_of(submit)) as submitted,
+        moment(time_of(start_)) as started,
+        moment(time_of(end_)) as ended,
+        moment(time_of(eligible)) as ready,
+        duration_of(coalesce(elapsedraw, elapsed)) as listed_elapsed,
+        coalesce(start_ in ('Unknown', 'None', 'N/A'), false) as is_unstarted,
+        amount_of(reqcpus) as wanted,
+        amount_of(nnodes) as nodes,
+        try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint) as allocated_nodes,
+        if(contains(alloctres, 'gres/gpu'), alloctres, tres_of(allocgres)) as gpus_allocated,
+        if(contains(reqtres, 'gres/gpu'), reqtres, tres_of(reqgres)) as gpus_requested,
+        -- Where steps were folded already, the row of the job has what the largest used.
+        case
+            when least_used is null
+                then coalesce(memory_of(tresusageintot), nullif(kilobytes(maxrss), 0), nullif(kilobytes(averss), 0))
+        end as row_used
+    from gathered
+),
+
+measured as (
+    select
+        *,
+        coalesce(step_cpus > 0 and listed_elapsed = 0, false) as is_of_steps,
+        if(is_of_steps, coalesce(nullif(ended - started, 0), listed_elapsed), listed_elapsed) as lasted,
+        if(
+            is_of_steps,
+            step_cpus,
+            cpus_of(alloccpus, ncpus, alloctres, cputimeraw, cputime, listed_elapsed)
+        ) as cpus,
+        coalesce(nullif(gpu_kinds(gpus_allocated), []), nullif(gpu_kinds(gpus_requested), [])) as kinds
+    from counted_up
+),
+
 lived as (
     select
         *,
         -- Where the log does not have the start, or none that can be, it is told from the end.
         coalesce(
             started,
-            case
-                when lasted > 0 and (start_ is null or start_ not in ('Unknown', 'None', 'N/A'))
-                    then ended - lasted - coalesce(duration_of(suspended), 0)
-            end
+            case when lasted > 0 and not is_unstarted then ended - lasted - coalesce(duration_of(suspended), 0) end
         ) as began,
-        coalesce(state like 'PENDING%', false)
+        is_unstarted
+        or coalesce(state like 'PENDING%', false)
         or coalesce(nodelist = 'None assigned', false)
         or coalesce(lasted = 0 and cpus = 0, false)
-        or coalesce(start_ in ('Unknown', 'None', 'N/A'), false)
-        or (started is null and coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null))
+        or (
+            started is null
+            and coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null)
+        )
         or (
             has_alloctres
             and alloctres is null
@@ -811,26 +824,31 @@ lived as (
             or regexp_matches(state, '^(PENDING|RUNNING|SUSPENDED|COMPLETING|CONFIGURING|STOPPED|SIGNALING|STAGE_OUT)'),
             false
         ) as is_open,
-        case when not is_idle then nullif(cpus, 0) end as procs,
         -- What memory of a job or a node is shared out over.
         coalesce(nullif(wanted, 0), nullif(cpus, 0)) as base,
-        -- One processor is on one node, and a list without signs names one.
-        coalesce(
-            nullif(try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as double), 0),
-            nullif(nodes, 0),
-            case
-                when base = 1 and coalesce(nullif(cpus, 0), 1) = 1 or regexp_full_match(nodelist, '[^][,*(){} ]+') then 1
-            end
-        ) as node_count,
-        -- Where steps were folded already, and the row of the job has what the largest used.
-        coalesce(memory_of(tresusageintot), nullif(kilobytes(maxrss), 0), nullif(kilobytes(averss), 0)) as row_least_used,
-        case when ntasks = '1' then row_least_used else memory_of(tresusageintot) end as row_peak,
-        coalesce(peak is not null and (numbered > 0 or node_count = 1), least_used is null and row_peak is not null) as is_measured,
         -- Plain numbers are megabytes.
         nullif(amount_of(reqmem), 0) * case when regexp_matches(reqmem, '[KMGTP]') then 1 / 1024 else 1024 end as memory,
         -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
         pow(2, 41) as flag
     from measured
+),
+
+used_by_jobs as (
+    select
+        *,
+        case when not is_idle then nullif(cpus, 0) end as procs,
+        case when not is_idle then coalesce(allocated_nodes, nullif(nodes, 0)) end as node_count,
+        -- One processor is on one node, and a list without signs names one. What its script uses of several
+        -- nodes is known of the first only.
+        coalesce(
+            numbered > 0
+            or coalesce(allocated_nodes, nullif(nodes, 0)) = 1
+            or (base = 1 and coalesce(nullif(cpus, 0), 1) = 1)
+            or (coalesce(allocated_nodes, nullif(nodes, 0)) is null and regexp_full_match(nodelist, '[^][,*(){} ]+')),
+            false
+        ) as is_whole,
+        case when ntasks = '1' or tresusageintot is not null then row_used end as row_peak
+    from lived
 )
 
 select
@@ -844,10 +862,7 @@ select
     case when not is_idle and not is_open then coalesce(lasted, ended - began) end as run_time,
     procs as n_procs,
     nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
-    case
-        when least_used is null then coalesce(row_peak, nullif(kilobytes(maxrss) * try_cast(ntasks as double), 0))
-        when numbered > 0 or node_count = 1 then most_used
-    end / procs as used_memory,
+    coalesce(row_peak, row_used * try_cast(ntasks as double), case when is_whole then most_used end) / procs as used_memory,
     wanted as req_n_procs,
     duration_of(coalesce(timelimitraw, timelimit))
     * case when contains(coalesce(timelimitraw, timelimit), ':') then 1 else 60 end as req_time,
@@ -875,11 +890,10 @@ select
     case when contains(job, '_') then split_part(job, '_', 1) end as job_structure_params,
     case when not is_idle then replace(alloctres, '=', ':') end as used_resources,
     nullif(concat_ws(',', replace(reqtres, '=', ':'), 'reservation:' || reservation), '') as req_resources,
-    case when not is_idle then
-        coalesce(try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint), nullif(nodes, 0))
-    end as n_nodes,
-    case when not is_idle then coalesce(gpus_of(alloctres), gres_gpus(allocgres)) end as n_gpus,
-    coalesce(gpus_of(reqtres), gres_gpus(reqgres) * coalesce(nullif(nodes, 0), 1)) as req_gpus,
+    node_count as n_nodes,
+    case when not is_idle then gpus_of(gpus_allocated) end as n_gpus,
+    -- GRES are requested of each node.
+    gpus_of(gpus_requested) * if(contains(reqtres, 'gres/gpu'), 1, coalesce(nullif(nodes, 0), 1)) as req_gpus,
     if(
         len(kinds) = 1,
         split_part(kinds[1], '=', 1),
@@ -907,12 +921,15 @@ select
             128 + cast(split_part(exitcode, ':', 2) as bigint)
         )
     end as exit_code,
-    case when is_measured then coalesce(peak, row_peak) else coalesce(least_used, row_least_used) end as max_memory,
+    coalesce(case when is_whole then peak end, least_used, row_used) as max_memory,
     gpu_peak as gpu_memory,
     nullif(
         concat_ws(
             ',',
-            case when not is_measured and coalesce(least_used, row_least_used) > 0 then 'max_memory' end,
+            case
+                when least_used > 0 and (not is_whole or peak is null) or row_used > 0 and row_peak is null
+                    then 'max_memory'
+            end,
             case when is_gpu_bound then 'gpu_memory' end
         ),
         ''
@@ -932,7 +949,7 @@ select
                 then 'federated job: the siblings of a job on other clusters of a federation, which are REVOKED, were folded into it'
         end
     ] as remarks
-from lived
+from used_by_jobs
 union all by name
 select 1 as rows, reason as reject, file_no, line
 from refused
