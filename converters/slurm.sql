@@ -255,12 +255,11 @@ coalesce(
 )
 '''
 # The processors allocated: as they are counted, else those of the resources, else CPU time over time elapsed.
-"cpus_of(counted, also_counted, tres, cpu_seconds, cpu_time, lasted)" = '''
+"cpus_of(counted, tres, cpu_seconds, lasted)" = '''
 case
-    when coalesce(counted, also_counted) is not null then amount_of(coalesce(counted, also_counted))
+    when counted is not null then amount_of(counted)
     when contains(tres, 'cpu=') then try_cast(regexp_extract(tres, '(?:^|,)cpu=(\d+)', 1) as double)
-    when duration_of(coalesce(cpu_seconds, cpu_time)) % lasted = 0
-        then duration_of(coalesce(cpu_seconds, cpu_time)) / lasted
+    when cpu_seconds % lasted = 0 then cpu_seconds / lasted
 end
 '''
 # GRES, such as gpu:a100:2(S:0-1), as TRES has it; 7696487 is what gpu is where the plugin is unknown.
@@ -309,7 +308,6 @@ sibling as (
     where
         source.state not like 'REVOKED%'
         and source.user_ is not distinct from revoked.user_
-        and coalesce(abs(time_of(source.submit) - time_of(revoked.submit)) <= 3900, true)
     group by revoked.cluster, revoked.jobid, revoked.submit
 ),
 
@@ -360,8 +358,11 @@ parsed as materialized (
                 ntasks,
                 is_step,
                 case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-                is_step
-                and regexp_matches(split_part(jobid, '.', 2), '^(batch|extern|interactive|[bei]\w*[+])$') as is_own,
+                case
+                    when is_step
+                        then regexp_matches(split_part(jobid, '.', 2), '^(batch|extern|interactive|[bei]\w*[+])$')
+                    else false
+                end as is_own,
                 time_of(submit) as submitted,
                 time_of(start_) as started,
                 time_of(eligible) as ready,
@@ -492,7 +493,7 @@ owned as (
     from (
         select
             file_no, line, site, job, is_step, jobid, started, coalesce(started, begun) as begun, place,
-            {'nth': nth, 'age': age, 'started': started, 'ended': ended} as owner
+            {'run': nth * 1048576 + age, 'started': started, 'ended': ended} as owner
         from aged
         union all by name
         select file_no, line, site, job, is_step, jobid, started, coalesce(started, begun) as begun
@@ -510,11 +511,10 @@ placed as (
         file_no,
         line,
         place,
-        chosen.nth as nth,
-        chosen.age as age,
+        chosen.run as run,
         -- The same step in two logs.
         is_step and row_number() over (
-            partition by site, job, chosen.nth, chosen.age, jobid order by file_no desc, line desc
+            partition by site, job, chosen.run, jobid order by file_no desc, line desc
         ) > 1 as is_again
     from (
         select
@@ -535,14 +535,13 @@ folded as (
     select
         site,
         job,
-        coalesce(nth, 0) as nth,
-        coalesce(age, 0) as age,
+        coalesce(run, 0) as run,
         count(*) as rows,
         max_by({'file_no': file_no, 'line': line}, coalesce(place, 0)) filter (where not is_step) as last
     from parsed
     left join placed using (file_no, line)
     where reason is null
-    group by site, job, coalesce(nth, 0), coalesce(age, 0)
+    group by site, job, coalesce(run, 0)
 ),
 
 refused as (
@@ -560,8 +559,7 @@ used as not materialized (
     select
         site,
         job,
-        coalesce(nth, 0) as nth,
-        coalesce(age, 0) as age,
+        coalesce(run, 0) as run,
         is_own,
         peak,
         least_used,
@@ -584,9 +582,7 @@ summed as (
     select
         site,
         job,
-        nth,
-        age,
-        count(*) filter (where least_used > 0) as parts,
+        run,
         count(*) filter (where least_used > 0 and not is_own) as numbered,
         max(least_used) as least_used,
         case when count(peak) = count(least_used) then sum(peak) end as peak,
@@ -601,18 +597,17 @@ summed as (
         or max(started) = min(started) as is_together,
         count(ended) = count(*) and count(started) = count(*) as is_timed
     from used
-    group by site, job, nth, age
+    group by site, job, run
 ),
 
 -- What steps use that overlap, at its most: at the start of one of them.
 swept as (
-    select site, job, nth, age, max(peak) as peak, max(most_used) as most_used, max(gpu_peak) as gpu_peak
+    select site, job, run, max(peak) as peak, max(most_used) as most_used, max(gpu_peak) as gpu_peak
     from (
         select
             site,
             job,
-            nth,
-            age,
+            run,
             sum(peak) over in_order as peak,
             sum(most_used) over in_order as most_used,
             sum(gpu_peak) over in_order as gpu_peak
@@ -620,8 +615,7 @@ swept as (
             select
                 used.site,
                 used.job,
-                used.nth,
-                used.age,
+                used.run,
                 unnest([
                     {
                         'stamp': started,
@@ -643,20 +637,18 @@ swept as (
                 on
                     used.site = crowded.site
                     and used.job = crowded.job
-                    and used.nth = crowded.nth
-                    and used.age = crowded.age
+                    and used.run = crowded.run
         )
-        window in_order as (partition by site, job, nth, age order by stamp, turn)
+        window in_order as (partition by site, job, run order by stamp, turn)
     )
-    group by site, job, nth, age
+    group by site, job, run
 ),
 
 steps as (
     select
         summed.site,
         summed.job,
-        summed.nth,
-        summed.age,
+        summed.run,
         summed.numbered,
         summed.least_used,
         if(summed.is_together, summed.peak, case when summed.peak is not null then swept.peak end) as peak,
@@ -675,7 +667,7 @@ steps as (
         not summed.is_together and not summed.is_timed and summed.gpu_peak > summed.greatest_gpu_peak as is_gpu_bound,
         case when not isnan(summed.used_energy) then summed.used_energy end as energy
     from summed
-    left join swept using (site, job, nth, age)
+    left join swept using (site, job, run)
 ),
 
 earlier as (
@@ -689,20 +681,29 @@ earlier as (
         sum(seconds * gpus) as gpu_seconds
     from (
         select
-            folded.site,
-            folded.job,
-            folded.nth,
-            folded.rows,
-            coalesce(
-                duration_of(coalesce(source.elapsedraw, source.elapsed)),
-                moment(time_of(source.end_)) - moment(time_of(source.start_)),
-                case when source.start_ in ('Unknown', 'None') then 0 end
-            ) as seconds,
-            cpus_of(source.alloccpus, source.ncpus, source.alloctres, source.cputimeraw, source.cputime, seconds) as cpus,
-            gpus_of(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))) as gpus
-        from folded
-        inner join source on source.file_no = folded.last.file_no and source.line = folded.last.line
-        where folded.age > 0
+            *,
+            coalesce(listed_elapsed, ended - started, case when is_unstarted then 0 end) as seconds,
+            cpus_of(counted_cpus, alloctres, cpu_seconds, seconds) as cpus,
+            gpus_of(if(contains(alloctres, 'gres/gpu'), alloctres, tres_of(allocgres))) as gpus
+        from (
+            select
+                folded.site,
+                folded.job,
+                folded.run >> 20 as nth,
+                folded.rows,
+                parsed.started,
+                parsed.ended,
+                source.alloctres,
+                source.allocgres,
+                duration_of(coalesce(source.elapsedraw, source.elapsed)) as listed_elapsed,
+                coalesce(source.start_ in ('Unknown', 'None', 'N/A'), false) as is_unstarted,
+                coalesce(source.alloccpus, source.ncpus) as counted_cpus,
+                duration_of(coalesce(source.cputimeraw, source.cputime)) as cpu_seconds
+            from folded
+            inner join parsed on parsed.file_no = folded.last.file_no and parsed.line = folded.last.line
+            inner join source on source.file_no = folded.last.file_no and source.line = folded.last.line
+            where folded.run & 1048575 > 0
+        )
     )
     group by site, job, nth
 ),
@@ -723,12 +724,6 @@ federated as (
     inner join sibling on parsed.site = sibling.ran_on and parsed.job = sibling.jobid
 ),
 
-tables as (
-    select file_no, count(alloctres) > 0 as has_alloctres
-    from source
-    group by file_no
-),
-
 gathered as (
     select
         source.*,
@@ -745,21 +740,18 @@ gathered as (
         steps.is_gpu_bound,
         steps.energy as step_energy,
         hollow.cpus as step_cpus,
-        federated.job is not null as is_federated,
-        tables.has_alloctres
+        federated.job is not null as is_federated
     from source
     inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
-    left join tables on source.file_no = tables.file_no
-    left join earlier on folded.site = earlier.site and folded.job = earlier.job and folded.nth = earlier.nth
+    left join earlier on folded.site = earlier.site and folded.job = earlier.job and folded.run >> 20 = earlier.nth
     left join hollow on folded.site = hollow.site and folded.job = hollow.job
     left join federated on folded.site = federated.site and folded.job = federated.job
     left join steps
         on
             folded.site = steps.site
             and folded.job = steps.job
-            and folded.nth = steps.nth
-            and folded.age = steps.age
-    where folded.age = 0
+            and folded.run = steps.run
+    where folded.run & 1048575 = 0
 ),
 
 counted_up as (
@@ -771,6 +763,8 @@ counted_up as (
         moment(time_of(eligible)) as ready,
         duration_of(coalesce(elapsedraw, elapsed)) as listed_elapsed,
         coalesce(start_ in ('Unknown', 'None', 'N/A'), false) as is_unstarted,
+        duration_of(coalesce(cputimeraw, cputime)) as listed_cpu_time,
+        coalesce(alloccpus, ncpus) as counted_cpus,
         amount_of(reqcpus) as wanted,
         amount_of(nnodes) as nodes,
         try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint) as allocated_nodes,
@@ -792,7 +786,7 @@ measured as (
         if(
             is_of_steps,
             step_cpus,
-            cpus_of(alloccpus, ncpus, alloctres, cputimeraw, cputime, listed_elapsed)
+            cpus_of(counted_cpus, alloctres, listed_cpu_time, listed_elapsed)
         ) as cpus,
         coalesce(nullif(gpu_kinds(gpus_allocated), []), nullif(gpu_kinds(gpus_requested), [])) as kinds
     from counted_up
@@ -810,15 +804,14 @@ lived as (
         or coalesce(state like 'PENDING%', false)
         or coalesce(nodelist = 'None assigned', false)
         or coalesce(lasted = 0 and cpus = 0, false)
-        or (
-            started is null
-            and coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null)
-        )
-        or (
-            has_alloctres
-            and alloctres is null
-            and coalesce(lasted = 0 and ended = started and state like 'CANCELLED%', false)
-        ) as is_idle,
+        or case
+            when started is null
+                then coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null)
+            -- Nothing was allocated to what was cancelled before it began.
+            when lasted = 0 and alloctres is null and ended = started
+                then coalesce(state like 'CANCELLED%', false) and (select count(alloctres) from source) > 0
+            else false
+        end as is_idle,
         coalesce(
             end_ = 'Unknown'
             or regexp_matches(state, '^(PENDING|RUNNING|SUSPENDED|COMPLETING|CONFIGURING|STOPPED|SIGNALING|STAGE_OUT)'),
@@ -840,13 +833,14 @@ used_by_jobs as (
         case when not is_idle then coalesce(allocated_nodes, nullif(nodes, 0)) end as node_count,
         -- One processor is on one node, and a list without signs names one. What its script uses of several
         -- nodes is known of the first only.
-        coalesce(
-            numbered > 0
-            or coalesce(allocated_nodes, nullif(nodes, 0)) = 1
-            or (base = 1 and coalesce(nullif(cpus, 0), 1) = 1)
-            or (coalesce(allocated_nodes, nullif(nodes, 0)) is null and regexp_full_match(nodelist, '[^][,*(){} ]+')),
-            false
-        ) as is_whole,
+        case
+            when least_used is null then null
+            when numbered > 0 then true
+            when coalesce(allocated_nodes, nullif(nodes, 0)) is not null
+                then coalesce(allocated_nodes, nullif(nodes, 0)) = 1
+            when base = 1 and coalesce(nullif(cpus, 0), 1) = 1 then true
+            else coalesce(regexp_full_match(nodelist, '[^][,*(){} ]+'), false)
+        end as is_whole,
         case when ntasks = '1' or tresusageintot is not null then row_used end as row_peak
     from lived
 )
