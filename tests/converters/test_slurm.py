@@ -77,7 +77,7 @@ def account(jobs):
 
 DURATIONS = {
     "00:01:00": 60, "10-13:27:06": 912_426, "01:02": 62, "00:00.500": 0.5, "30:00:00": 108_000, "90": 90,
-    "": 60, "INVALID": 60, "soon": None, "-1:00:00": None, "1e3": 1000, "1-00:00": None,
+    "": 60, "INVALID": 60, "soon": None, "-1:00:00": 60, "1e3": 1000, "1-00:00": None,
     "99999999999-00:00:00": None,
 }  # fmt: skip
 LIMITS = {
@@ -91,7 +91,7 @@ MEMORY = {
 STATES = {
     "COMPLETED": 1, "FAILED": 0, "TIMEOUT": 0, "NODE_FAIL": 0, "OUT_OF_MEMORY": 0, "BOOT_FAIL": 0,
     "DEADLINE": 0, "PREEMPTED": 0, "CANCELLED": 5, "CANCELLED by 1000": 5, "CANCELLED+": 5, "OUT_OF_ME+": 0,
-    "REVOKED": 5, "PENDING": None, "RUNNING": None, "SUSPENDED": None, "REQUEUED": None, "RESIZING": None,
+    "REVOKED": None, "PENDING": None, "RUNNING": None, "SUSPENDED": None, "REQUEUED": None, "RESIZING": None,
     "COMPLETING": None, "FOO": None, "": 1,
 }  # fmt: skip
 
@@ -492,8 +492,10 @@ def test_the_type_of_gpus_is_that_allocated_else_that_requested(jobs):
     ]  # fmt: skip
 
 
-ENERGIES = {"": None, "0": None, "54156": 54156, "18446744073709551614": None, "-1": None, "1.5": 1.5}
-ROUNDED = {"54.16K": 54160, "2M": 2e6, "1.5G": 1.5e9, "16?": None, "0": None, "": None}
+ENERGIES = {"": None, "0": None, "54156": 54156, "18446744073709551614": None, "-1": None, "1.5": 1.5,
+            "4294967294": None, "4294967295": None, "4294967293": 4_294_967_293}  # fmt: skip
+ROUNDED = {"54.16K": 54160, "2M": 2e6, "1.5G": 1.5e9, "16?": None, "0": None, "": None, "4.29G": None,
+           "4.28G": pytest.approx(4.28e9)}  # fmt: skip
 
 
 @pytest.mark.parametrize(("column", "said"), [("ConsumedEnergyRaw", ENERGIES), ("ConsumedEnergy", ROUNDED)])

@@ -85,7 +85,7 @@ class Quoted:
     """
 
     text: str
-    width: int = 0
+    width: int
     rows_are_named: bool = False
     delimiter: str = SEPARATOR
 
@@ -100,8 +100,7 @@ class Quoted:
 
     def _cells(self, line: str) -> list[str]:
         line = line.replace(SEPARATOR, " ")
-        cells = cells_of(line, self.text) or line.split(self.text)
-        return [" ".join(cell.split("\n")) for cell in cells] if "\n" in line else cells
+        return cells_of(line, self.text) or line.split(self.text)
 
     def rows(self, block: LineBlock) -> None:
         """Do the same with the lines of *block*, and put rows together that line breaks split."""
@@ -130,10 +129,10 @@ class Quoted:
         for used in range(2, min(MAXIMUM_ROW_LINES, len(lines) - position) + 1):
             text = f"{text}\n{lines[position + used - 1]}"
             if not self._is_open(text):
-                cells = self._cells(text)
-                if self.width and len(cells) not in (self.width, self.width + self.rows_are_named):
+                cells = cells_of(text.replace(SEPARATOR, " "), self.text, strict=True) or []
+                if len(cells) != self.width + self.rows_are_named:
                     break
-                return SEPARATOR.join(cells), used
+                return SEPARATOR.join(cells).replace("\n", " "), used
         return lines[position].replace(SEPARATOR, " ").replace(self.text, SEPARATOR), 1
 
     def _is_open(self, text: str) -> bool:

@@ -31,10 +31,10 @@ class Header:
     lines: int
 
 
-def cells_of(row: str, delimiter: str) -> list[str] | None:
-    """Return the cells of a row; None if it is not a row."""
+def cells_of(row: str, delimiter: str, *, strict: bool = False) -> list[str] | None:
+    """Return the cells of a row; None if it is not a row, or if *strict* where text follows a quoted cell."""
     try:
-        return next(csv.reader([row], delimiter=delimiter), [])
+        return next(csv.reader([row], delimiter=delimiter, strict=strict), [])
     except csv.Error:
         return None
 
