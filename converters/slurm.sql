@@ -4,42 +4,61 @@ files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
 joined_by = "split_part(jobid, '.', 1)"
-needs = "ask sacct for times, as in sacct -P -o JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
+needs = "ask sacct for times, as in sacct --parsable2 --duplicates --format=JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
 missing = [""]
 contains = '^\d+(?:_|\+|\.|\|)(?:[^|\n]*\|){4,}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\||\A\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)(?:[^\n]*\1)?(?:BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\1'
 first = '^\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)'
 export = '''
-# A month at a time; several files are one trace.
-sacct -a -D -P -S 2025-01-01 -E 2025-02-01 -o JobID,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,ConsumedEnergyRaw,Reservation,NodeList > jobs.sacct
+# A month at a time; several files are one trace. Requeued jobs need --duplicates, memory needs steps (no -X).
+sacct --allusers --duplicates --parsable2 --starttime=2025-01-01 --endtime=2025-02-01 --format=JobID,JobIDRaw,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,TRESUsageInMax,ConsumedEnergyRaw,Reservation,NodeList,AdminComment > jobs.sacct
 '''
 notes = """
-Sources: sacct(1) and Slurm's own sacct/print.c; the columns of a file without a header are those that
-Open XDMoD asks for, or those that the option 'columns' names, such as -O columns=JobID,User,Submit,….
-Any columns may be there, in any order; JobID is needed. Cells may be parted by anything (--delimiter), which is
-found in the names; a table as sacct prints it without -P is read by the line under its names, and where it cut
-a cell short, the cut text is kept, but a job whose JobID it cut is refused. Times are local ones of the system's zone (of
-two possible times in autumn the first), or with an offset, or epoch seconds (SLURM_TIME_FORMAT=%s).
-Steps are folded into their job. Rows of a job that was requeued, resized or listed twice (the next
-submission is no later than an hour after the last end) are folded into the last of them; other rows of
-the same JobID are other jobs. A step without its job is refused.
-The run time is Slurm's Elapsed, which excludes suspension, else End - Start; it is missing for jobs that
-had not ended. Jobs that never started (no Start, or 'None assigned' as nodes) have no wait, run time or
-processors; a range of array tasks that never started, as 12_[3-9], is one job.
+Sources: sacct(1) and Slurm's own sacct/print.c and slurm.h; the columns of a file without a header are those that
+Open XDMoD asks for (26 of them, or the 25 of its versions 6.6 to 9.0), or those that the option 'columns' names, such
+as -O columns=JobID,User,Submit,….
+Any columns may be there, in any order and spelling; JobID or JobIDRaw is needed. What a table lacks is unknown. Cells
+may be parted by anything (--delimiter), which is found in the names; CSV is read as any program writes it: quoted, with
+the numbers of rows that pandas or R put first, with other columns beside those of sacct. Where cells that hold the
+delimiter are not quoted (names of jobs, comments, lists of resources and nodes), a row is put together if it fits its
+columns in one way only. A table as sacct prints it without -P is read by the line under its names, and where it cut
+a cell short, the cut text is kept, but a job whose JobID it cut is refused. sacct --yaml is not read: use --json. Times
+are local ones of the system's zone (of two possible times in autumn the first), or with an offset, or epoch seconds
+(SLURM_TIME_FORMAT=%s). NO_VAL (2106-02-07) is no time.
+Steps are folded into their job; a step without its job is refused. Rows of one number are of one job if they have
+one user and were submitted at the same time, or from five minutes before to 65 minutes after all earlier ones had
+ended (a requeue); else they are jobs of their own, as where a number was used again, or on two clusters without the
+column Cluster. Of the runs of a requeued job the last is the job; earlier ones are counted (n_requeues), with the
+processor and GPU seconds that they held, and a step belongs to the run in which it began. Rows of a job that was
+resized or listed twice are one run. In a federation, siblings of a job that other clusters REVOKED are folded into
+the one that ran, and counted; one that stands alone has no outcome.
+The run time is Slurm's Elapsed, which excludes suspension, else End - Start; a negative Elapsed is invalid. Without
+the column Start a job began at End - Elapsed. It is missing for jobs that had not ended. Jobs that never started (Start
+is None or Unknown, 'None assigned' as nodes, or cancelled with Elapsed 0, Start = End and no AllocTRES in a log that
+has it) have no wait, run time or processors; a range of array tasks that never started, as 12_[3-9], is one job.
 COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
-failed; CANCELLED and REVOKED cancelled; others unknown; without a State the exit code decides.
-Processors are AllocCPUS. CPU time is TotalCPU over processors (0 means not measured). The peak of memory is
-that of the largest step: mem of its TRESUsageInTot, else AveRSS times NTasks, else MaxRSS where it has one
-task; each is the sum of the peaks of its tasks, so that the job's own peak may be lower. It is missing where a
-step has none of these. Memory used is TRESUsageInTot of the largest step, else its MaxRSS (of its largest task;
-plain numbers are bytes) times its NTasks (without those, a task on each node), an estimate from above, over the
-job's processors. ReqMem is per CPU (3000Mc), per node
+failed; CANCELLED is cancelled; others unknown; without a State the exit code decides.
+Processors are AllocCPUS or NCPUS, else those of AllocTRES, else CPUTimeRAW over ElapsedRaw; where the row of a job has
+none but its steps ran, those of the largest step, and this is counted. CPU time is TotalCPU over processors (0 means
+not measured).
+The peak of memory is the largest sum over steps that overlap in time. A step's is mem of its TRESUsageInTot, else
+AveRSS times NTasks, else MaxRSS where it has one task; without NTasks, a step batch, extern or interactive, and one on
+one processor, has one task. The peaks of steps need not fall together, so that the job's own may be lower. Where one of
+a job's steps has none of these, where the times of several steps are not known, or where only the script of a job on
+several nodes (or on several processors of an unknown number of nodes) was measured, the peak is a lower bound, that of
+the largest step, and bounds names max_memory. Bounds do not become efficiency or advice. Memory used is that of
+numbered steps that overlap, each with its TRESUsageInTot, else MaxRSS (of its largest task; plain numbers are bytes)
+times NTasks, an estimate from above, or what the script used if that is more, over the job's processors; it is
+missing where the tasks of a step are not known. ReqMem is per CPU (3000Mc), per node
 (48000Mn; from 2147483648M on it is a CPU's with a flag left in) or in total (16G), whatever the version of
-Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS.
+Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS. A job on one processor is
+on one node.
 GPUs are gres/gpu of AllocTRES and ReqTRES, or the sum of gres/gpu:TYPE where that is more or stands alone: the
-two are never added. Their peak memory is gres/gpumem of the largest step; gres/gpuutil is a peak too, so the
-mean utilization is unknown. Energy is ConsumedEnergyRaw, else ConsumedEnergy (K is 1000) or energy of
-AllocTRES; 0 means not measured. On nodes that jobs share it is the nodes', not the job's. The exit code of a
+two are never added; else those of AllocGRES, and of ReqGRES times NNodes. Their peak memory is gres/gpumem of the steps
+that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown. Energy is ConsumedEnergyRaw, else
+ConsumedEnergy (K is 1000), else energy of AllocTRES, else the sum of the steps but extern; 0 means not measured, and
+2^32 - 2, 2^32 - 1, what is near 2^64, and negative numbers stand for none (as does 4.29G). On nodes that jobs share it
+is the nodes', not the job's. The exit code of a
 job that signal n ended is 128 + n. The state is Slurm's, without who cancelled. A reservation stands among the
 resources requested. Partition is both queue
 and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
@@ -481,7 +500,8 @@ aged as (
     from counted
 ),
 
--- A step is of the run behind whose row it stands, if it began within that, else of the one that had begun last.
+-- A step is of the run in whose record of JSON, or behind whose row, it stands, there if it began within that, else
+-- of the one that had begun last.
 owned as (
     select
         *,
@@ -521,6 +541,7 @@ placed as (
             *,
             case
                 when not is_step then owner
+                when line >= 1099511627776 then listed_last
                 when
                     listed_last.started is not null
                     and started between listed_last.started and coalesce(listed_last.ended, started)

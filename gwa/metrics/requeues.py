@@ -32,7 +32,8 @@ def requeues(store: Store) -> Requeues | None:
         return None
     jobs, runs, cpu_seconds, gpu_seconds = store.row(
         "select count(*) filter (where n_requeues > 0) as jobs, cast(sum(n_requeues) as bigint) as runs,"
-        f" {exact_sum('requeued_cpu_seconds')} as cpu_seconds, {exact_sum('requeued_gpu_seconds')} as gpu_seconds"
+        f" {exact_sum('requeued_cpu_seconds')} as cpu_seconds,"
+        f" {exact_sum('requeued_gpu_seconds')} as gpu_seconds"
         " from jobs"
     )
     return Requeues(jobs, runs or 0, cpu_seconds, gpu_seconds)

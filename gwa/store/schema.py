@@ -126,9 +126,17 @@ EXTENSION_FIELDS: Final = (
     Field("bounds", "Bounds", "VARCHAR", "", "names of those fields of the job that are lower bounds only"),
     Field("n_requeues", "NRequeues", "BIGINT", "", "earlier runs of the job, before it was requeued", 0, 1e9),
     Field(
-        "requeued_cpu_seconds", "RequeuedCPUSeconds", "DOUBLE", "s", "processor time held by earlier runs", 0, 1e18
+        "requeued_cpu_seconds",
+        "RequeuedCPUSeconds",
+        "DOUBLE",
+        "s",
+        "processor time held by earlier runs",
+        0,
+        1e18,
     ),
-    Field("requeued_gpu_seconds", "RequeuedGPUSeconds", "DOUBLE", "s", "GPU time held by earlier runs", 0, 1e18),
+    Field(
+        "requeued_gpu_seconds", "RequeuedGPUSeconds", "DOUBLE", "s", "GPU time held by earlier runs", 0, 1e18
+    ),
 )
 """What is recorded beside the 29; GWF text holds them in its columns of resources."""
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,23 +18,39 @@ from gwa.metrics.requeues import requeues
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "slurm"
 
-SITUATIONS = {
+SITUATIONS: dict[str, dict[str, dict[str, Any]]] = {
     # name: the jobs by their ids, with values of fields; what is not named is not looked at.
     "01-srun-tasks.sacct": {
-        "131042": {"run_time": 53, "n_procs": 8, "used_memory": 1947276, "bounds": "max_memory", "cpu": 417.815}
+        "131042": {
+            "run_time": 53,
+            "n_procs": 8,
+            "used_memory": 1947276,
+            "bounds": "max_memory",
+            "cpu": 417.815,
+        }
     },
     "01b-srun-tasks-no-ntasks.sacct": {
         "131042": {"run_time": 53, "used_memory": None, "max_memory": 1947276, "bounds": "max_memory"}
     },
     "02-multinode.sacct": {
         "65638294": {
-            "n_procs": 16, "n_nodes": 2, "run_time": 27363, "wait_time": 600, "memory": 2 * 4037120,
-            "bounds": "max_memory", "req_memory": 32 * 1024**2 / 16, "cpu": 431781,
+            "n_procs": 16,
+            "n_nodes": 2,
+            "run_time": 27363,
+            "wait_time": 600,
+            "memory": 2 * 4037120,
+            "bounds": "max_memory",
+            "req_memory": 32 * 1024**2 / 16,
+            "cpu": 431781,
         }
     },
     "03-limits.sacct": {
         "31114": {
-            "status": 5, "run_time": None, "wait_time": None, "n_procs": None, "req_time": None,
+            "status": 5,
+            "run_time": None,
+            "wait_time": None,
+            "n_procs": None,
+            "req_time": None,
             "group_id": "domänen-benutzer",
         },
         "11741520": {"n_procs": 4, "run_time": 12167, "req_memory": 7 * 1024**2, "req_time": None},
@@ -57,14 +74,14 @@ SITUATIONS = {
         "2": {"executable_id": "sane", "run_time": 60, "status": 0},
         "3": {"executable_id": "x|y", "run_time": 120, "n_procs": 8, "project_id": "acc"},
     },
-    "08-gpus.sacct": {
-        str(job): {"n_gpus": gpus} for job, gpus in enumerate((1, 2, 3, 2, None, 2), 1)
-    },
+    "08-gpus.sacct": {str(job): {"n_gpus": gpus} for job, gpus in enumerate((1, 2, 3, 2, None, 2), 1)},
     "10-energy.sacct": {
         str(job): {"energy": energy} for job, energy in enumerate((101630, None, None, None, 101630, None), 1)
     },
     "10b-energy-pretty-overflow.sacct": {
-        "1": {"energy": None}, "2": {"energy": None}, "3": {"energy": 4.19e9},
+        "1": {"energy": None},
+        "2": {"energy": None},
+        "3": {"energy": 4.19e9},
     },
     "14-het.sacct": {
         "93+0": {"n_procs": 4, "run_time": 600, "memory": 4000},
@@ -87,21 +104,36 @@ SITUATIONS = {
     },
     "24-report.csv": {
         "10294159": {
-            "run_time": 91, "n_procs": 1, "cpu": 24.041, "memory": 183612, "req_memory": 32000 * 1024,
+            "run_time": 91,
+            "n_procs": 1,
+            "cpu": 24.041,
+            "memory": 183612,
+            "req_memory": 32000 * 1024,
         }
     },
     "24b-comma-unquoted.csv": {
-        "1": {"run_time": 91, "n_procs": 1}, "2": {"run_time": 120, "n_gpus": 2, "status": 0},
+        "1": {"run_time": 91, "n_procs": 1},
+        "2": {"run_time": 120, "n_gpus": 2, "status": 0},
         "3": {"run_time": None, "state": "PENDING"},
     },
     "24d-csv-all-quoted.csv": {
         "10294159": {
-            "run_time": 91, "n_procs": 1, "cpu": 24.041, "memory": 183612, "req_memory": 32000 * 1024, "n_gpus": 1,
+            "run_time": 91,
+            "n_procs": 1,
+            "cpu": 24.041,
+            "memory": 183612,
+            "req_memory": 32000 * 1024,
+            "n_gpus": 1,
         }
     },
     "24f-lower-case-header.csv": {
         "10294159": {
-            "run_time": 91, "n_procs": 1, "cpu": 24.041, "memory": 183612, "req_memory": 32000 * 1024, "n_gpus": 1,
+            "run_time": 91,
+            "n_procs": 1,
+            "cpu": 24.041,
+            "memory": 183612,
+            "req_memory": 32000 * 1024,
+            "n_gpus": 1,
         }
     },
     "25-federated.sacct": {"67108866": {"run_time": 3600, "state": "COMPLETED", "orig_site_id": "fed1"}},
@@ -116,12 +148,18 @@ SITUATIONS = {
         for job, memory in enumerate((None, 40 * 1024**2, 32 * 1024**2, 2252800, 1.5 * 1024**3, None), 1)
     },
     "34-concurrent-steps.sacct": {"9": {"max_memory": 16_010_000, "bounds": None}},
-    "35-seffarray-columns.sacct": {"36324498": {"run_time": 1556, "max_memory": 4484, "bounds": "max_memory"}},
+    "35-seffarray-columns.sacct": {
+        "36324498": {"run_time": 1556, "max_memory": 4484, "bounds": "max_memory"}
+    },
     "36-reportseff-columns.sacct": {"11741520": {"run_time": 12167, "n_procs": 4, "max_memory": 99000}},
-    "36b-reportseff-columns-ReqMem.sacct": {"11741520": {"run_time": 12167, "n_procs": 4, "max_memory": 99000}},
+    "36b-reportseff-columns-ReqMem.sacct": {
+        "11741520": {"run_time": 12167, "n_procs": 4, "max_memory": 99000}
+    },
     "37-all-columns.sacct": {job: {"run_time": 3600, "n_procs": 4, "n_gpus": 1} for job in "123"},
     "38-noval-start.sacct": {
-        "1": {"run_time": None, "wait_time": None, "n_procs": None}, "2": {"wait_time": 60}, "3": {"wait_time": 60},
+        "1": {"run_time": None, "wait_time": None, "n_procs": None},
+        "2": {"wait_time": 60},
+        "3": {"wait_time": 60},
     },
     "39-elapsed-wrap.sacct": {"1": {"run_time": None}, "3": {"run_time": 3600}},
     "40-raw-wrap.sacct": {"1": {"run_time": None}, "3": {"run_time": 3600}},
@@ -132,7 +170,12 @@ SITUATIONS = {
     "45-negative-energy.sacct": {job: {"energy": None} for job in "123"},
     "46-user-empty.json": {"5749": {"user_id": "alice"}},
     "48-jds.sacct": {
-        "62733079_1": {"job_structure": "BoT", "executable_id": "a|b", "n_gpus": 1, "submit_time": 1704067200},
+        "62733079_1": {
+            "job_structure": "BoT",
+            "executable_id": "a|b",
+            "n_gpus": 1,
+            "submit_time": 1704067200,
+        },
         "62733080": {"state": "PENDING"},
         "62733081": {"status": 5, "run_time": None},
     },
@@ -142,10 +185,12 @@ SITUATIONS = {
     },
     "50-space-times.sacct": {"1": {"run_time": 3600, "wait_time": 300}},
     "51-reused-array-parent.sacct": {
-        "100_1": {"run_time": 3600}, "100_[2-3]": {"run_time": None, "status": 5}, "100": {"run_time": 3600},
+        "100_1": {"run_time": 3600},
+        "100_[2-3]": {"run_time": None, "status": 5},
+        "100": {"run_time": 3600},
     },
     "52-latin1.sacct": {"1": {"executable_id": "für dich"}, "2": {"executable_id": "dédé job"}},
-}  # fmt: skip
+}
 
 DERIVED = {"cpu": "average_cpu_time * n_procs", "memory": "used_memory * n_procs"}
 """What the cases state in other units than the fields: CPU seconds and memory of the whole job."""
@@ -182,7 +227,13 @@ def test_reported_situations(name):
 
 @needs_cases
 def test_every_situation_is_tested():
-    others = {"12-recycled.sacct", "21a-month1.sacct", "21b-month2.sacct", "32-slurm2sql3.csv", "47-sacct.yaml"}
+    others = {
+        "12-recycled.sacct",
+        "21a-month1.sacct",
+        "21b-month2.sacct",
+        "32-slurm2sql3.csv",
+        "47-sacct.yaml",
+    }
     assert {path.name for path in CASES.iterdir()} == {*SITUATIONS, *others, "README"}
 
 
@@ -223,29 +274,86 @@ def test_bounds_are_not_in_efficiency():
 
 ROWS = (
     {
-        "JobID": "7_1", "JobIDRaw": "8", "JobName": 'a, "b"; c|d', "User": "ann", "Account": "bio", "Partition": "p,q",
-        "Submit": "2024-05-01T12:00:00", "Start": "2024-05-01T12:00:10", "End": "2024-05-01T12:01:10",
-        "Elapsed": "00:01:00", "ElapsedRaw": "60", "State": "COMPLETED", "ExitCode": "0:0", "AllocCPUS": "4",
-        "CPUTimeRAW": "240", "ReqCPUS": "4", "NNodes": "1", "TotalCPU": "02:00", "ReqMem": "4G", "Timelimit": "10:00",
+        "JobID": "7_1",
+        "JobIDRaw": "8",
+        "JobName": 'a, "b"; c|d',
+        "User": "ann",
+        "Account": "bio",
+        "Partition": "p,q",
+        "Submit": "2024-05-01T12:00:00",
+        "Start": "2024-05-01T12:00:10",
+        "End": "2024-05-01T12:01:10",
+        "Elapsed": "00:01:00",
+        "ElapsedRaw": "60",
+        "State": "COMPLETED",
+        "ExitCode": "0:0",
+        "AllocCPUS": "4",
+        "CPUTimeRAW": "240",
+        "ReqCPUS": "4",
+        "NNodes": "1",
+        "TotalCPU": "02:00",
+        "ReqMem": "4G",
+        "Timelimit": "10:00",
         "AllocTRES": "billing=4,cpu=4,gres/gpu=2,mem=4G,node=1",
     },
     {
-        "JobID": "7_1.batch", "JobIDRaw": "8.batch", "JobName": "batch", "Submit": "2024-05-01T12:00:10",
-        "Start": "2024-05-01T12:00:10", "End": "2024-05-01T12:01:10", "Elapsed": "00:01:00", "ElapsedRaw": "60",
-        "State": "COMPLETED", "ExitCode": "0:0", "AllocCPUS": "4", "CPUTimeRAW": "240", "NNodes": "1", "NTasks": "1",
-        "MaxRSS": "1000K", "AllocTRES": "cpu=4,mem=4G,node=1",
+        "JobID": "7_1.batch",
+        "JobIDRaw": "8.batch",
+        "JobName": "batch",
+        "Submit": "2024-05-01T12:00:10",
+        "Start": "2024-05-01T12:00:10",
+        "End": "2024-05-01T12:01:10",
+        "Elapsed": "00:01:00",
+        "ElapsedRaw": "60",
+        "State": "COMPLETED",
+        "ExitCode": "0:0",
+        "AllocCPUS": "4",
+        "CPUTimeRAW": "240",
+        "NNodes": "1",
+        "NTasks": "1",
+        "MaxRSS": "1000K",
+        "AllocTRES": "cpu=4,mem=4G,node=1",
     },
     {
-        "JobID": "9", "JobIDRaw": "9", "JobName": "two\nlines", "User": "bob", "Submit": "2024-05-01T12:00:00",
-        "Start": "Unknown", "End": "Unknown", "Elapsed": "00:00:00", "ElapsedRaw": "0", "State": "PENDING",
-        "ExitCode": "0:0", "AllocCPUS": "0", "CPUTimeRAW": "0", "ReqCPUS": "2", "ReqMem": "1G", "Partition": "p",
+        "JobID": "9",
+        "JobIDRaw": "9",
+        "JobName": "two\nlines",
+        "User": "bob",
+        "Submit": "2024-05-01T12:00:00",
+        "Start": "Unknown",
+        "End": "Unknown",
+        "Elapsed": "00:00:00",
+        "ElapsedRaw": "0",
+        "State": "PENDING",
+        "ExitCode": "0:0",
+        "AllocCPUS": "0",
+        "CPUTimeRAW": "0",
+        "ReqCPUS": "2",
+        "ReqMem": "1G",
+        "Partition": "p",
     },
-)  # fmt: skip
+)
 COLUMNS = (*ROWS[0], "NTasks", "MaxRSS")
 FIELDS = (
-    "submit_time", "wait_time", "run_time", "n_procs", "used_memory", "max_memory", "req_n_procs", "req_memory",
-    "req_time", "status", "state", "user_id", "executable_id", "queue_id", "project_id", "n_gpus", "n_nodes", "cpu",
-)  # fmt: skip
+    "submit_time",
+    "wait_time",
+    "run_time",
+    "n_procs",
+    "used_memory",
+    "max_memory",
+    "req_n_procs",
+    "req_memory",
+    "req_time",
+    "status",
+    "state",
+    "user_id",
+    "executable_id",
+    "queue_id",
+    "project_id",
+    "n_gpus",
+    "n_nodes",
+    "cpu",
+)
 
 
 def written(columns, delimiter, quoting, *, index="", case=str, end="\n", bom=False):
@@ -261,7 +369,10 @@ def written(columns, delimiter, quoting, *, index="", case=str, end="\n", bom=Fa
 
 
 def snake(name):
-    return "".join(f"_{c.lower()}" if c.isupper() and i and name[i - 1].islower() else c.lower() for i, c in enumerate(name))
+    return "".join(
+        f"_{c.lower()}" if c.isupper() and i and name[i - 1].islower() else c.lower()
+        for i, c in enumerate(name)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +390,9 @@ def whole(tmp_path_factory):
     return found
 
 
-TIMED = st.sampled_from([("Submit",), ("Elapsed",), ("Start", "End"), ("Elapsed", "End", "Submit"), ("ElapsedRaw",)])
+TIMED = st.sampled_from(
+    [("Submit",), ("Elapsed",), ("Start", "End"), ("Elapsed", "End", "Submit"), ("ElapsedRaw",)]
+)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -294,12 +407,14 @@ TIMED = st.sampled_from([("Submit",), ("Elapsed",), ("Start", "End"), ("Elapsed"
     timed=TIMED,
     key=st.sampled_from([("JobID",), ("JobIDRaw",), ("JobID", "JobIDRaw")]),
 )
-def test_the_same_jobs_come_out_of_any_csv(
+def test_the_same_jobs_come_out_of_any_csv(  # noqa: PLR0913, PLR0917 - one for each choice of a writer
     data, delimiter, quoting, index, case, end, bom, timed, key, whole, tmp_path_factory
 ):
     others = sorted({*COLUMNS} - {"JobID", "JobIDRaw", *timed})
     some = data.draw(st.lists(st.sampled_from(others), unique=True))
-    columns = data.draw(st.permutations([*key, *timed, "State", "AllocCPUS", *{*some} - {"State", "AllocCPUS"}]))
+    columns = data.draw(
+        st.permutations([*key, *timed, "State", "AllocCPUS", *{*some} - {"State", "AllocCPUS"}])
+    )
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     text = written(columns, delimiter, quoting, index=index, case=case, end=end, bom=bom)
     path.write_bytes(text.encode())
@@ -342,7 +457,7 @@ SECONDS = st.integers(0, 30)
 STEPS = st.lists(
     st.tuples(SECONDS, st.integers(0, 20), st.one_of(st.none(), st.integers(1, 3)), st.integers(1, 1000)),
     max_size=6,
-)  # fmt: skip
+)
 
 
 def stamp(second):
@@ -357,7 +472,13 @@ def slow_peak(steps):
 
 
 @settings(max_examples=30, deadline=None)
-@given(jobs=st.lists(st.tuples(STEPS, st.one_of(st.none(), st.integers(1, 1000)), st.integers(1, 2)), min_size=1, max_size=8))
+@given(
+    jobs=st.lists(
+        st.tuples(STEPS, st.one_of(st.none(), st.integers(1, 1000)), st.integers(1, 2)),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_memory_is_that_of_steps_side_by_side(jobs, tmp_path_factory):
     lines, expected = ["JobID|Submit|Start|End|Elapsed|AllocCPUS|NNodes|NTasks|MaxRSS|State"], {}
     for job, (steps, batch, nodes) in enumerate(jobs, 1):
@@ -381,7 +502,9 @@ def test_memory_is_that_of_steps_side_by_side(jobs, tmp_path_factory):
 # Requeued jobs and used numbers, against a slow fold.
 
 RUNS = st.lists(
-    st.tuples(st.integers(0, 200), st.integers(1, 4000), st.sampled_from([1, 2, 8]), st.booleans()), min_size=1, max_size=4
+    st.tuples(st.integers(0, 200), st.integers(1, 4000), st.sampled_from([1, 2, 8]), st.booleans()),
+    min_size=1,
+    max_size=4,
 )
 
 
@@ -393,11 +516,13 @@ def clock(second):
 @settings(max_examples=30, deadline=None)
 @given(
     jobs=st.lists(
-        st.tuples(st.integers(1, 2), st.sampled_from(["ann", "bob"]), RUNS), min_size=1, max_size=4,
+        st.tuples(st.integers(1, 2), st.sampled_from(["ann", "bob"]), RUNS),
+        min_size=1,
+        max_size=4,
         unique_by=lambda job: (job[0], job[1]),
     ),
     data=st.data(),
-)  # fmt: skip
+)
 def test_runs_are_folded_into_their_job_and_counted(jobs, data, tmp_path_factory):
     header = "JobID|User|Submit|Start|End|Elapsed|State|AllocCPUS|NNodes|NTasks|MaxRSS|AllocTRES"
     groups, expected = [], {}

@@ -15,7 +15,9 @@ def requeued(store: Store) -> Iterator[Block]:
         return
     facts = [
         Fact("outcomes.requeued.jobs", found.jobs, message("Jobs requeued after they ran"), "count"),
-        Fact("outcomes.requeued.runs", found.runs, message("Runs of jobs before they were requeued"), "count"),
+        Fact(
+            "outcomes.requeued.runs", found.runs, message("Runs of jobs before they were requeued"), "count"
+        ),
         Fact(
             "outcomes.requeued.cpu_seconds",
             found.cpu_seconds,

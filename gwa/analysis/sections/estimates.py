@@ -5,8 +5,8 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._rounding import counted_ratios
-from gwa.metrics.efficiency import RATIOS as EFFICIENCY
 from gwa.metrics.efficiency import IS_MEASURED, overall
+from gwa.metrics.efficiency import RATIOS as EFFICIENCY
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf

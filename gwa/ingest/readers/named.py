@@ -36,15 +36,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gwa.ingest.batch import Records
 from gwa.ingest.pieces import Pieces
-from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.cell_borders import MAXIMUM_ROW_LINES
+from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.delimited import DELIMITERS, cells_of
 from gwa.ingest.source.header_row import (
     Columns,
@@ -56,6 +55,7 @@ from gwa.ingest.source.header_row import (
 )
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
+
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
     """Yield the rows of *source*; those that cannot be fitted to the columns are rejects."""
@@ -175,7 +175,7 @@ def _split_at_headers(
     table_spec: TableSpec,
     between: str,
 ) -> Iterator[NamedRows]:
-    """Yield the *lines* of *block*, split where a header changes the columns; *between* parted their cells."""
+    """Yield the *lines* of *block*, split where a header changes the columns; *between* parted cells."""
     comments, rejects = block.comments, block.rejects
     cuts = [0]
     for position, header in headers.items():

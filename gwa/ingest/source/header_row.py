@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal
 
-from gwa.ingest.source.cell_borders import Borders, Delimited, Quoted, Ruled, is_quoted, of_header, of_rows
+from gwa.ingest.source.cell_borders import Borders, Quoted, Ruled, is_quoted, of_header, of_rows
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import TableSpec
@@ -20,7 +20,7 @@ MINIMUM_KNOWN_NAMES: Final = 3
 """A row is a header if at least this many of its cells are names of columns of the table."""
 
 MINIMUM_PECULIAR_NAMES: Final = 3
-"""A table that names more than such tables have is one nevertheless if it has this many names of theirs alone."""
+"""A table with other names beside those of such tables is one if it has this many names of theirs alone."""
 
 MAXIMUM_SURPLUS: Final = 40
 """A row with more cells than this beyond its columns is not fitted to them."""
@@ -150,9 +150,9 @@ def header_of(head: FileHead, table_spec: TableSpec) -> Literal["own", "foreign"
     """
     Say whether a file has the header of such a table.
 
-    Names such as JobID and User are in many tables. Where the cells are parted by something unusual, the table
-    is another's unless it names only what such tables have, as they spell it; in another spelling, with one
-    name that only they have; or several of these beside any others.
+    Names such as JobID and User are in many tables. Where the cells are parted by something unusual, the
+    table is another's unless it names only what such tables have, as they spell it; in another spelling,
+    with one name that only they have; or several of these beside any others.
     """
     rows = head.rows(table_spec.comment)
     found = _header_borders(rows, table_spec)
@@ -186,7 +186,7 @@ def _order(table_spec: TableSpec) -> Sequence[str]:
 
 
 def _order_of(rows: Sequence[str], table_spec: TableSpec) -> Sequence[str]:
-    """Return the names of the columns of *rows* without a header: of the orders in use, that of their width."""
+    """Return the names of the columns of *rows* without a header, of the orders that of their width."""
     delimiter, usual = table_spec.delimiter, _order(table_spec)
     older: Mapping[str, Sequence[str]] = table_spec.options.get("older", {})
     orders = [usual] if table_spec.options.get("columns") else [usual, *older.values()]
