@@ -308,7 +308,9 @@ end
 # In joules; a number from 2^63 on, and 2^32 - 2 and 2^32 - 1 (rounded: 4.29G), say that there is none.
 "joules(x)" = '''
 case
-    when x not in ('4294967294', '4294967295', '4.29G') and number_of(x) between 1e-9 and 9e18
+    when x in ('4294967294', '4294967295', '4.29G') then null
+    when try_cast(x as double) between 1e-9 and 9e18 then try_cast(x as double)
+    when right(x, 1) in ('K', 'M', 'G', 'T', 'P', 'E') and number_of(x) between 1e-9 and 9e18
         then number_of(x) * pow(1000, strpos('KMGTPE', right(x, 1)))
 end
 '''
@@ -377,11 +379,13 @@ parsed as materialized (
                 ntasks,
                 is_step,
                 case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-                case
-                    when is_step
-                        then regexp_matches(split_part(jobid, '.', 2), '^(batch|extern|interactive|[bei]\w*[+])$')
-                    else false
-                end as is_own,
+                is_step
+                and (
+                    ends_with(jobid, '.batch')
+                    or ends_with(jobid, '.extern')
+                    or ends_with(jobid, '.interactive')
+                    or ends_with(jobid, '+')
+                ) as is_own,
                 time_of(submit) as submitted,
                 time_of(start_) as started,
                 time_of(eligible) as ready,
