@@ -361,6 +361,8 @@ parsed as materialized (
         select
             * replace (coalesce(ended, case when is_step then if(end_ is null, started + elapsed_seconds, 1e15) end) as ended),
             coalesce(try_cast(ntasks as double), case when is_own or counted_cpus = '1' then 1 end) as tasks,
+            case when total is null then coalesce(nullif(kilobytes(maxrss), 0), memory_of(tresusageinmax)) end as of_task,
+            case when total is null then coalesce(nullif(kilobytes(averss), 0), memory_of(tresusageinave)) end as of_mean,
             case
                 when is_step and energy_text <> '0' and not contains(jobid, '.ext')
                     then coalesce(joules(energy_text), double 'nan')
@@ -386,18 +388,20 @@ parsed as materialized (
                     or ends_with(jobid, '.interactive')
                     or ends_with(jobid, '+')
                 ) as is_own,
-                time_of(submit) as submitted,
+                case when not is_step then time_of(submit) end as submitted,
                 time_of(start_) as started,
-                time_of(eligible) as ready,
+                case when not is_step then time_of(eligible) end as ready,
                 time_of(end_) as ended,
                 case
                     when is_step and end_ is null then nullif(duration_of(coalesce(elapsedraw, elapsed)), double 'nan')
                 end as elapsed_seconds,
                 coalesce(alloccpus, ncpus) as counted_cpus,
                 coalesce(consumedenergyraw, consumedenergy) as energy_text,
-                coalesce(nullif(kilobytes(maxrss), 0), memory_of(tresusageinmax)) as of_task,
-                coalesce(nullif(kilobytes(averss), 0), memory_of(tresusageinave)) as of_mean,
                 memory_of(tresusageintot) as total,
+                maxrss,
+                averss,
+                tresusageinmax,
+                tresusageinave,
                 nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0)
                     as gpu_peak
             from (
@@ -793,8 +797,11 @@ counted_up as (
         amount_of(reqcpus) as wanted,
         amount_of(nnodes) as nodes,
         try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint) as allocated_nodes,
-        if(contains(alloctres, 'gres/gpu'), alloctres, tres_of(allocgres)) as gpus_allocated,
-        if(contains(reqtres, 'gres/gpu'), reqtres, tres_of(reqgres)) as gpus_requested,
+        case
+            when allocgres is null or contains(alloctres, 'gres/gpu') then alloctres
+            else tres_of(allocgres)
+        end as gpus_allocated,
+        case when reqgres is null or contains(reqtres, 'gres/gpu') then reqtres else tres_of(reqgres) end as gpus_requested,
         -- Where steps were folded already, the row of the job has what the largest used.
         case
             when least_used is null
@@ -834,7 +841,7 @@ lived as (
                 then coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null)
             -- Nothing was allocated to what was cancelled before it began.
             when lasted = 0 and alloctres is null and ended = started
-                then coalesce(state like 'CANCELLED%', false) and (select count(alloctres) from source) > 0
+                then coalesce(state like 'CANCELLED%', false) and exists (select 1 from source where alloctres is not null)
             else false
         end as is_idle,
         coalesce(
@@ -912,7 +919,8 @@ select
     node_count as n_nodes,
     case when not is_idle then gpus_of(gpus_allocated) end as n_gpus,
     -- GRES are requested of each node.
-    gpus_of(gpus_requested) * if(contains(reqtres, 'gres/gpu'), 1, coalesce(nullif(nodes, 0), 1)) as req_gpus,
+    gpus_of(gpus_requested)
+    * case when reqgres is null or contains(reqtres, 'gres/gpu') then 1 else coalesce(nullif(nodes, 0), 1) end as req_gpus,
     if(
         len(kinds) = 1,
         split_part(kinds[1], '=', 1),
