@@ -9,12 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gwa.analysis.sections._requeues import requeued
 from gwa.errors import TraceError, UnknownFormat
+from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
 from gwa.formats.registry import format_called
 from gwa.ingest.source.head import FileHead
 from gwa.metrics.efficiency import overall
 from gwa.metrics.requeues import requeues
+from gwa.store.anonymize import anonymize
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "slurm"
 
@@ -565,3 +568,113 @@ def test_runs_are_folded_into_their_job_and_counted(jobs, data, tmp_path_factory
     if total:
         assert total.jobs == sum(values[2] is not None for values in expected.values())
         assert total.cpu_seconds == sum(values[3] or 0 for values in expected.values())
+
+
+# What is new travels.
+
+REQUEUED = """JobID|User|Submit|Start|End|Elapsed|State|AllocCPUS|NNodes|NTasks|MaxRSS|AllocTRES
+7|ann|2024-05-01T10:00:00|2024-05-01T10:00:10|2024-05-01T11:00:10|01:00:00|NODE_FAIL|4|1|||cpu=4,gres/gpu=2
+7.batch|||2024-05-01T10:00:10|2024-05-01T11:00:10|01:00:00|CANCELLED|4|1|1|9000000K|
+7|ann|2024-05-01T11:00:10|2024-05-01T11:05:00|2024-05-01T11:35:00|00:30:00|COMPLETED|4|2|||cpu=4,gres/gpu=2
+7.batch|||2024-05-01T11:05:00|2024-05-01T11:35:00|00:30:00|COMPLETED|4|1|1|800K|
+"""
+NEW_FIELDS = "run_time, max_memory, bounds, n_requeues, requeued_cpu_seconds, requeued_gpu_seconds"
+EXPECTED = (1800, 800, "max_memory", 1, 14_400, 7200)
+
+
+@pytest.fixture
+def requeued_log(tmp_path):
+    path = tmp_path / "a.sacct"
+    path.write_text(REQUEUED)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["gwf", "parquet", "sqlite", "duckdb"])
+def test_runs_and_bounds_are_written_and_read_again(suffix, requeued_log, tmp_path):
+    convert([requeued_log], tmp_path / f"b.{suffix}")
+    with open_trace([tmp_path / f"b.{suffix}"]) as store:
+        assert store.rows(f"select {NEW_FIELDS} from jobs") == [EXPECTED]
+
+
+def test_what_swf_cannot_hold_is_said(requeued_log, tmp_path):
+    convert([requeued_log], tmp_path / "b.swf")
+    note = next(line for line in (tmp_path / "b.swf").read_text().splitlines() if "without" in line)
+    assert "bounds, n_requeues, requeued_cpu_seconds, requeued_gpu_seconds" in note
+
+
+def test_anonymized_jobs_keep_their_runs_and_bounds(requeued_log):
+    with open_trace([requeued_log]) as store, anonymize(store, b"0123456789abcdef") as copy:
+        assert copy.rows(f"select {NEW_FIELDS} from jobs") == [EXPECTED]
+
+
+def test_earlier_runs_are_facts_and_their_absence_is_none(requeued_log, sample):
+    with open_trace([requeued_log]) as store:
+        (block,) = requeued(store)
+        assert {fact.id: fact.value for fact in block.facts} == {
+            "outcomes.requeued.jobs": 1,
+            "outcomes.requeued.runs": 1,
+            "outcomes.requeued.cpu_seconds": 14_400,
+            "outcomes.requeued.gpu_seconds": 7200,
+        }
+    with open_trace([sample / "slurm" / "sacct-2024.txt"]) as store:
+        assert requeues(store) is None
+        assert not list(requeued(store))
+
+
+# Federations, two clusters, GRES.
+
+
+def test_a_sibling_that_stands_alone_has_no_outcome(tmp_path):
+    path = tmp_path / "a.sacct"
+    path.write_text(
+        "JobID|Cluster|User|Submit|Start|End|Elapsed|State|AllocCPUS\n"
+        "67108866|b|ann|2024-01-01T00:00:00|None|2024-01-01T00:05:00|00:00:00|REVOKED|0\n"
+    )
+    assert jobs_of([path], "status", "state", "run_time") == {
+        "67108866": {"status": None, "state": "REVOKED", "run_time": None}
+    }
+
+
+@pytest.mark.parametrize("users", [("ann", "bob"), ("ann", "ann"), ("", "")])
+def test_jobs_of_two_clusters_are_two_without_the_column(users, tmp_path):
+    path = tmp_path / "a.sacct"
+    lines = ["JobID|User|Submit|Start|End|Elapsed|State|AllocCPUS|NNodes|NTasks|MaxRSS"]
+    for user, minute, hours, memory in zip(users, (0, 30), (2, 1), (900, 5), strict=True):
+        times = f"2024-05-01T10:{minute:02}:10|2024-05-01T{10 + hours}:{minute:02}:10|0{hours}:00:00"
+        lines += [
+            f"7|{user}|2024-05-01T10:{minute:02}:00|{times}|COMPLETED|4|1||",
+            f"7.batch|||{times}|COMPLETED|4|1|1|{memory}K",
+        ]
+    path.write_text("\n".join(lines) + "\n")
+    with open_trace([path]) as store:
+        found = store.rows(
+            "select user_id, run_time, max_memory, n_requeues from jobs order by run_time desc"
+        )
+        assert found == [(users[0] or None, 7200, 900, None), (users[1] or None, 3600, 5, None)]
+
+
+GRES = {
+    "gpu:2": (2, 4, None),
+    "gpu:p100:2(IDX:0-1),hbm:0": (2, 4, "p100"),
+    "gpu": (1, 2, None),
+    "": (None, None, None),
+    "gpu:a100:1,gpu:v100:2": (3, 6, "a100:1,v100:2"),
+    "craynetwork:1": (None, None, None),
+    "gres:gpu:k80:1": (1, 2, "k80"),
+    "7696487:2": (2, 4, None),
+    "gpu:0": (0, 0, None),
+    "gpu:a100": (1, 2, "a100"),
+}
+
+
+@pytest.mark.parametrize("gres", GRES)
+def test_gpus_of_old_columns(gres, tmp_path):
+    path = tmp_path / "a.sacct"
+    path.write_text(
+        "JobID|Submit|Start|Elapsed|State|AllocCPUS|NNodes|ReqGRES|AllocGRES\n"
+        f"1|2024-05-01T10:00:00|2024-05-01T10:00:10|01:00:00|COMPLETED|4|2|{gres}|{gres}\n"
+    )
+    allocated, requested, kind = GRES[gres]
+    assert jobs_of([path], "n_gpus", "req_gpus", "gpu_type") == {
+        "1": {"n_gpus": allocated, "req_gpus": requested, "gpu_type": kind}
+    }
