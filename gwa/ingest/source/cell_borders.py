@@ -198,6 +198,8 @@ def of_header(row: str, following: str, usual: str) -> Iterator[Borders]:
     for mark in (*DELIMITERS, " ") if QUOTE in row else DELIMITERS:
         if mark in row and (mark != usual or QUOTE in row or row.startswith(mark)):
             yield Quoted(mark, len(cells_of(row, mark) or ()))
+        elif mark in row:
+            yield Delimited(usual, usual)
 
 
 def is_quoted(row: str, mark: str, width: int) -> bool:

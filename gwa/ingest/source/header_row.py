@@ -141,7 +141,8 @@ def _as_written(found: Borders, header: Columns, rows: Sequence[str]) -> Borders
         return found
     width = len(header.names)
     quoted = found if isinstance(found, Quoted) else Quoted(found.text, width)
-    if 2 * sum(header.is_behind_a_name(quoted.row(row).split(quoted.delimiter)) for row in rows) > len(rows):
+    cut = [quoted.row(row).split(quoted.delimiter) for row in rows]
+    if sum(map(header.is_behind_a_name, cut)) > sum(len(cells) == width for cells in cut):
         return replace(quoted, rows_are_named=True)
     return quoted if any(is_quoted(row, found.text, width) for row in rows) else found
 
