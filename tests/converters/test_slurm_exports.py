@@ -17,6 +17,7 @@ from gwa.formats.registry import format_called
 from gwa.ingest.source.head import FileHead
 from gwa.metrics.efficiency import overall
 from gwa.metrics.requeues import requeues
+from gwa.report.document import Facts
 from gwa.store.anonymize import anonymize
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "slurm"
@@ -610,6 +611,7 @@ def test_anonymized_jobs_keep_their_runs_and_bounds(requeued_log):
 def test_earlier_runs_are_facts_and_their_absence_is_none(requeued_log, sample):
     with open_trace([requeued_log]) as store:
         (block,) = requeued(store)
+        assert isinstance(block, Facts)
         assert {fact.id: fact.value for fact in block.facts} == {
             "outcomes.requeued.jobs": 1,
             "outcomes.requeued.runs": 1,
