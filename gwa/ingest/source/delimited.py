@@ -11,11 +11,10 @@ from gwa.ingest.source.head import FileHead
 DELIMITERS: Final = (",", "\t", ";", "|")
 COMMENT: Final = "#"
 _NUMBER: Final = re.compile(r"[-+]?[\d.,:]+")
-_PARTS_CELLS: Final = (*DELIMITERS, " ")
 _PIECES: Final = {
-    mark: re.compile(rf'(^|{re.escape(mark)})"(?:[^"]|"")*+"', re.MULTILINE) for mark in _PARTS_CELLS
+    mark: re.compile(rf'(^|{re.escape(mark)})"(?:[^"]|"")*+"', re.MULTILINE) for mark in DELIMITERS
 }
-_OPEN: Final = {mark: re.compile(rf'(?:^|{re.escape(mark)})"') for mark in _PARTS_CELLS}
+_OPEN: Final = {mark: re.compile(rf'(?:^|{re.escape(mark)})"') for mark in DELIMITERS}
 
 MINIMUM_SHARE: Final = 0.5
 """In a table, more lines than this share have as many cells as the header."""
@@ -31,10 +30,10 @@ class Header:
     lines: int
 
 
-def cells_of(row: str, delimiter: str, *, strict: bool = False) -> list[str] | None:
-    """Return the cells of a row; None if it is not a row, or if *strict* where text follows a quoted cell."""
+def cells_of(row: str, delimiter: str) -> list[str] | None:
+    """Return the cells of a row; None if it is not a row."""
     try:
-        return next(csv.reader([row], delimiter=delimiter, strict=strict), [])
+        return next(csv.reader([row], delimiter=delimiter), [])
     except csv.Error:
         return None
 
