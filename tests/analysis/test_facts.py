@@ -21,11 +21,13 @@ QUICK = {"slurm", "sge"}
 
 MAY_EXCEED_ONE = re.compile(
     r"estimates\.(time|memory|cpu)\.(mean|median|p95|max|overall)$"  # what is used of what was asked for
+    r"|demand\."  # what runs and waits, of all processors
     r"|utilization\.|users\.by|groups\.by"  # of processors that a header states, which may be wrong
 )
 AVERAGED = re.compile(
     r"\.(mean|median|p95|mean_nonzero|mean_per_day|typical_day|jobs_per_day|procs_mean)$"
     r"|^perf\.(running|waiting)\.|^capacity\.peak$|^gpu\.total$"  # averages over intervals, shares of GPUs
+    r"|^(utilization|gpu|nodes)\.(known_)?busy(_at_least)?$"
 )
 """Averages and quantiles of counts are not whole numbers."""
 

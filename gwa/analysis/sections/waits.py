@@ -73,7 +73,7 @@ def _weighted(waits: WeightedWaits) -> Iterator[Fact]:
     known = message("Share of core-hours whose wait is known")
     yield Fact("wait.weighted.known", waits.known_share, known, "fraction")
     equal = message("Equal jobs that the core-hours count for")
-    yield Fact("wait.weighted.effective_jobs", number(waits.effective_jobs), equal, "count")
+    yield Fact("wait.weighted.effective_jobs", number(waits.effective_jobs), equal)
     largest = message("Share of core-hours of the largest job")
     yield Fact("wait.weighted.largest_job", waits.largest_job, largest, "fraction")
     holder = asdict(waits.holder) if waits.holder else None
