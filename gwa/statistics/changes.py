@@ -20,7 +20,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp, stdtr
 
 from gwa.errors import ArgumentError
 from gwa.statistics.sample import Floats
@@ -101,6 +100,8 @@ def evidence(series: ArrayLike, cycle: float | None = None) -> list[Evidence]:
         If the series are too short or not finite.
 
     """
+    from scipy.special import logsumexp
+
     x = np.atleast_2d(np.asarray(series, np.float64))
     size = x.shape[1]
     if size < MINIMUM_LENGTH or not np.isfinite(x).all():
@@ -242,6 +243,8 @@ class _Fits:
         The residuals around a line do not depend on how much it rises, and so neither do the weights of the
         models: the last is of the same series, had it risen more or less.
         """
+        from scipy.special import logsumexp, stdtr
+
         weight, freedom = self.weight[:, 0, None], self.freedom - 1
         rise = self.products[:, 0] / weight
         left = np.maximum(self.squares - rise**2 * weight, _LEAST)
@@ -269,6 +272,8 @@ class _Fits:
 
         That of a shape is the mean over models of its likelihood, over that of a flat level.
         """
+        from scipy.special import logsumexp
+
         g = float(self.size)
         explained = self.products**2 / (self.weight[:, :, None] * self.squares[:, None])
         explained = np.minimum(explained, 1 - _LEAST) * g / (1 + g)

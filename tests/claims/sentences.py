@@ -82,9 +82,10 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def derived(facts: Iterable[Any]) -> list[float]:
-    """Return the differences of the numbers in *facts*, and their ratios, also to their sum."""
-    values = [float(leaf) for fact in facts for leaf in leaves(fact) if isinstance(leaf, int | float)]
-    wholes = [value for value in (*values, sum(values)) if value]
+    """Return the differences of the numbers in *facts*, and their ratios, also to sums of them."""
+    values = [float(fact) for fact in facts if isinstance(fact, int | float)]
+    sums = [a + b for a in values for b in values]
+    wholes = [value for value in (*values, *sums, sum(values)) if value]
     return [one / other for one in values for other in wholes] + [a - b for a in values for b in values]
 
 

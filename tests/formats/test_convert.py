@@ -32,7 +32,7 @@ LOG = HEADER + "".join(map(ROW.format, range(1, 4)))
 def run(*words, status=0):
     """Run gwa in this process and return what it says."""
     done = CliRunner().invoke(program, [str(word) for word in words])
-    said = done.output or str(done.exception)
+    said = f"{done.output}{done.exception or ''}"
     assert bool(done.exit_code) == bool(status), said
     return said
 
