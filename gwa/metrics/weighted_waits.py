@@ -179,9 +179,12 @@ class _Users:
         many = len(self.names)
         if many < 2:  # noqa: PLR2004 - a single user is drawn always
             return None
+        # By what they held and how long they waited, not by name: pseudonyms must change nothing.
+        waited = self.seconds @ np.arange(self.seconds.shape[1], dtype=np.float64)
+        ordered = self.seconds[np.lexsort((waited, self.seconds.sum(axis=1)))]
         rng = np.random.default_rng(38)
         drawn = np.array([np.bincount(rng.integers(many, size=many), minlength=many) for _ in range(DRAWS)])
-        cumulated = np.cumsum((self.seconds.T @ drawn.T).T, axis=1)
+        cumulated = np.cumsum((ordered.T @ drawn.T).T, axis=1)
         median, p95 = (self._range(cumulated, share) for share in (0.5, 0.95))
         return median, p95
 
