@@ -25,7 +25,7 @@ LEGEND: Final = (
     " for what a scheduler sees. Rows without a rank are not models."
 )
 
-MOST: Final = 0.5
+MINIMUM_COMMON_SHARE: Final = 0.5
 """A measure is common where more than this share of the models that could be fitted produce it."""
 
 
@@ -79,7 +79,7 @@ class Standings:
         produced = np.array([np.isfinite(self.distances[name]).all(axis=1) for name in self._models])
         fitted = produced.any(axis=2, keepdims=True)
         share = produced.sum(axis=0) / np.maximum(fitted.sum(axis=0), 1)
-        common: NDArray[np.bool_] = (share > MOST) & ~np.isnan(self.floors)
+        common: NDArray[np.bool_] = (share > MINIMUM_COMMON_SHARE) & ~np.isnan(self.floors)
         return common
 
     def produced(self, name: str) -> int:

@@ -60,7 +60,7 @@ def idle_stretches(store: Store) -> str:
 
 def observed(store: Store) -> Period | None:
     """
-    Return the time in which a log tells what ran, within the period asked for.
+    Return the time in which it is known what ran, within the period asked for.
 
     It is the window of observation; that of a log of few jobs is not known, and all of it is taken. None
     where the load is known nowhere, or no job ran.

@@ -34,7 +34,7 @@ FINEST_CHANCE: Final = 1 / 5000
 MINIMUM_WEEKS: Final = 26
 """Traces that are both as long are compared by their weeks, others by their days."""
 
-MOST_PERCENT: Final = 4.0
+MAXIMUM_FACTOR: Final = 4.0
 """A larger ratio of two values is not given in percent: the values say it better."""
 
 PERIODS_ONLY: Final = ("busy_processors", "users_daily", "users_weekly", "jobs", "machine_share")
@@ -111,7 +111,7 @@ class LevelDifference:
         if self.quantity.is_share:
             return self.second - self.first
         low, high = sorted((self.first, self.second))
-        if low <= 0 or low < self.quantity.tiny or high > MOST_PERCENT * low:
+        if low <= 0 or low < self.quantity.tiny or high > MAXIMUM_FACTOR * low:
             return None
         return self.second / self.first - 1
 

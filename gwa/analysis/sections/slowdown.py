@@ -81,7 +81,7 @@ MAXIMUM_P_VALUE: Final = 0.01
 MINIMUM_RATIO: Final = 2
 MINIMUM_MEDIAN: Final = 10 * MINUTE
 MINIMUM_P95: Final = 4 * HOUR
-"""It is, if its wait is so many times that of all others, and worth a sentence."""
+"""Its wait must be at least this many times that of all others, and long enough to be worth a sentence."""
 
 UNNOTICED: Final = 600.0
 """Seconds of waiting that are added to both sides before waits are divided: a minute against a second is

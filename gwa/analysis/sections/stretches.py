@@ -152,7 +152,7 @@ def _list_fact(found: Stillness, zone: str | None) -> Fact:
 
 
 def _unaccounted_facts(store: Store, found: Stillness) -> Iterator[Fact]:
-    """Yield how long the log does not tell what ran, and the mean utilization of the rest of the window."""
+    """Yield how long it is unknown what ran, and the mean utilization of the rest of the window."""
     unaccounted = sum(stretch.seconds for stretch in found.unaccounted)
     yield Fact(
         "capacity.unaccounted_seconds",

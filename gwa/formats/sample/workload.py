@@ -104,7 +104,7 @@ KINDS: Final = {
 
 @dataclass(frozen=True)
 class User:
-    """One who submits so many times a *week* jobs of one *kind*."""
+    """A user who submits *weekly* jobs or arrays of one *kind* a week, on average."""
 
     name: str
     project: str
@@ -218,7 +218,7 @@ def _moments(random: Random) -> Iterator[tuple[int, User]]:
             usual = user.weekly * pick(random, VARIATION) / 100
             rate = INCREASE * usual if user.project == GROWING and begin >= GROWTH else usual
             for hour, share in enumerate(shares):
-                # So many for certain, and one more with the probability of the rest.
+                # The whole part is certain, and one more is submitted with the probability of the rest.
                 certain, rest = divmod(rate * share, 1)
                 for _ in range(int(certain) + (random.random() < rest)):
                     moment = begin + hour * HOUR + whole(random, 0, HOUR - 1)
