@@ -17,6 +17,7 @@ FLOORS = (
     "statistics simulation",
     "store report",
     "ingest metrics",
+    "breakdown",
     "formats",
     "models",
     "evaluation",

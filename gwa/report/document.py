@@ -36,6 +36,7 @@ Unit: TypeAlias = Literal[
     "per day",
     "per hour",
     "hours",
+    "joules",
     "kilowatt hours",
     "gigabyte hours",
     "kilograms",
