@@ -8,11 +8,11 @@ import numpy as np
 from gwa.metrics.totals import Totals, totals
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
-from gwa.report.formatting import number as number_text
-from gwa.report.message import message, within_sentence
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.formatting import number as number_text
+from gwa.words.message import message, within_sentence
 
 COLUMNS: Final = (
     Column("id", "Name"),

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._top_lists import top_lists
 from gwa.report.document import Block
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.message import message
 
 
 @analysis("Groups", Chapter.USERS, facts=("groups",), needs=("group_id",), order=1)

@@ -10,9 +10,9 @@ from gwa.analysis.sections._top_lists import gini, totals_table
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.lorenz import lorenz
-from gwa.report.message import joined, message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.words.message import joined, message
 
 HOLDERS: Final = (("users", "user_id"), ("groups", "group_id"))
 

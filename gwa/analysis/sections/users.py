@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._top_lists import gini, top_lists
 from gwa.report.document import Block
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.message import message
 
 
 @analysis("Users", Chapter.USERS, facts=("users",), needs=("user_id",))
