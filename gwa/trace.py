@@ -22,7 +22,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
 from gwa.metrics.periods import dated
-from gwa.report.document import Report, Section, Value
+from gwa.report.document import Report, Section
 from gwa.statistics.sample import Sample
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
@@ -32,6 +32,7 @@ from gwa.store.store import Store
 from gwa.store.subset import Subset, select
 from gwa.store.system import Header, System, read_system
 from gwa.util.progress import SILENT, Progress
+from gwa.words.unit import Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -389,7 +390,7 @@ class Trace:
         self.close()
 
     def _summary(self) -> list[tuple[str, str]]:
-        from gwa.report.formatting import show
+        from gwa.words.formatting import show
 
         overview = next(analysis for analysis in analyses() if analysis.id == "overview")
         wanted = {"trace.jobs", "trace.users", "trace.span_seconds", "trace.cpus", "trace.cpu_seconds"}

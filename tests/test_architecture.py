@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "gwa"
 FLOORS = (
     "errors",
     "util",
-    "statistics simulation",
+    "statistics simulation words",
     "store report",
     "ingest metrics",
     "breakdown",

@@ -12,14 +12,15 @@ from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
 from gwa.analysis.synthetic import OVERLINE, origin, reworded
-from gwa.report.document import Fact, Note, Report, Section, Value, Verbatim
-from gwa.report.formatting import date_range
-from gwa.report.message import joined, message
+from gwa.report.document import Fact, Note, Report, Section
 from gwa.store.privacy import ANONYMIZED_KEY
 from gwa.store.store import Store
 from gwa.store.subset import Subset
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
+from gwa.words.formatting import date_range
+from gwa.words.message import Verbatim, joined, message
+from gwa.words.unit import Value
 
 PARTIAL: Final = "This is a report on a part of the trace: {}."
 

@@ -10,11 +10,12 @@ from gwa.breakdown.measures import VALUES, Measure, Quantile, Whole, measured_jo
 from gwa.breakdown.records import Records
 from gwa.metrics.ranked_values import Ranked, ranked
 from gwa.metrics.totals import totals
-from gwa.report.document import Column, Value
-from gwa.report.message import message
+from gwa.report.document import Column
 from gwa.statistics.sample import Sample
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
+from gwa.words.message import message
+from gwa.words.unit import Value
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from typing import Any, Final
 from gwa.metrics.local_time import local, months, submissions
 from gwa.metrics.outcomes import Outcome, outcome
 from gwa.metrics.sizes import processors
-from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.util import plugins
 from gwa.util.units import DAY, HOUR
+from gwa.words.message import message
 
 ENTRY_POINTS: Final = "gwa.dimensions"
 

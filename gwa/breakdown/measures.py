@@ -19,12 +19,12 @@ from gwa.metrics.energy import is_known as is_energy_known
 from gwa.metrics.outcomes import KNOWN, Outcome, coding, core_seconds, outcome
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.totals import Totals, totals
-from gwa.report.document import Unit, Value
 from gwa.report.facts import number
-from gwa.report.message import message
 from gwa.store.store import SMALL, Store
 from gwa.util import plugins
 from gwa.util.units import DAY
+from gwa.words.message import message
+from gwa.words.unit import Unit, Value
 
 ENTRY_POINTS: Final = "gwa.measures"
 

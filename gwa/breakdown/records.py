@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gwa.report.document import Block, Column, Fact, Facts, Table, Value
+from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.words.unit import Value
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Final
 
 from gwa.metrics.timeline import exact_sum
-from gwa.report.formatting import number
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import number
+from gwa.words.message import message
 
 MAXIMUM_CLASSES: Final = 7
 """More classes do not fit a table or the legend of a figure."""

@@ -14,9 +14,9 @@ from gwa.metrics.quantiles import Spread, spreads
 from gwa.metrics.sizes import processors
 from gwa.metrics.steps import step
 from gwa.metrics.timeline import exact_sum
-from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
+from gwa.words.message import message
 
 HELD: Final = "least(greatest(coalesce(eligible_time, submit_time) - submit_time, 0.0), wait_time)"
 """How long a job could not start, whatever the system did: it depended on others, or had asked for it."""

@@ -15,37 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
 from gwa.errors import TraceError
+from gwa.words.message import Level
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
-
-Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
-"""What a fact or a table cell may hold: anything that JSON can say."""
-
-Unit: TypeAlias = Literal[
-    "",
-    "count",
-    "fraction",
-    "seconds",
-    "seconds squared",
-    "timestamp",
-    "kilobytes",
-    "cpu seconds",
-    "per day",
-    "per hour",
-    "hours",
-    "joules",
-    "kilowatt hours",
-    "gigabyte hours",
-    "kilograms",
-]
-"""How a number is printed. Values are always in SI base units; only the printing differs."""
-
-Level: TypeAlias = Literal["info", "warning", "error"]
-"""How much a note matters."""
-
 
 View: TypeAlias = Literal["operator", "modeller"]
 """Who looks at a section: who runs a system, or who models its workload."""
@@ -55,12 +31,6 @@ State: TypeAlias = Literal["known", "bound", "unknown", "found", "not found", "n
 What is known of an answer: its value, a bound of it, or nothing; of a question that takes a test, whether the
 test found something, found nothing, or could not be made.
 """
-
-
-class Verbatim(str):
-    """What somebody or something is called, where words stand else: no language changes it."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from itertools import pairwise
 from math import floor, isfinite, log10
 from typing import Final, TypeGuard
 
-from gwa.report.document import Fact, FactTable, Table, Unit, Value
+from gwa.report.document import Fact, FactTable, Table
 from gwa.util.units import HOUR, KILOWATT_HOUR
+from gwa.words.unit import Unit, Value
 
 MOST_COLUMNS: Final = 7
 """How many columns are in view; the others are in exports."""

@@ -1,7 +1,7 @@
 """
 The words of a report in another language.
 
-English stands in the code, where it is used; a `gwa.report.message.Message` keeps its template and arguments.
+English stands in the code, where it is used; a `gwa.words.message.Message` keeps its template and arguments.
 A language is a catalogue of gettext, ``languages/CODE.po`` next to the templates or in the folder of a theme,
 made from ``languages/messages.pot``. What has no translation stays English. Names, the cells of tables that
 are no messages, and the ids of facts are never translated. An English report does not import Babel.
@@ -29,11 +29,10 @@ from gwa.report.document import (
     Report,
     Section,
     Table,
-    Value,
-    Verbatim,
 )
-from gwa.report.message import Message, Number
 from gwa.util.assets import asset
+from gwa.words.message import Message, Number, Verbatim
+from gwa.words.unit import Value
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -81,7 +80,7 @@ class Language:
         """
         Return *text* in this language, or as it is.
 
-        >>> from gwa.report.message import message
+        >>> from gwa.words.message import message
         >>> german = Language("de", {"{n} of {all} wait.": ("Von {all} warten {n}.",)}, {".": ",", ",": "."})
         >>> german(message("{n} of {all} wait.", n=Number("1.5"), all=Number("2,000"))), german("Jobs")
         ('Von 2.000 warten 1,5.', 'Jobs')

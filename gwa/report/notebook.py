@@ -10,8 +10,8 @@ from html import escape
 
 from gwa.report.document import Figure, Report
 from gwa.report.drawing import draw_all
-from gwa.report.formatting import show
 from gwa.report.html import printable, summary
+from gwa.words.formatting import show
 
 FIGURE = (
     '<figure style="display: inline-block; margin: 8px; vertical-align: top"><figcaption>{title}</figcaption>'

@@ -10,10 +10,10 @@ from gwa.breakdown.records import Records
 from gwa.metrics.totals import totals
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
-from gwa.report.formatting import number as number_text
-from gwa.report.message import capitalized, message, within_sentence
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.words.formatting import number as number_text
+from gwa.words.message import capitalized, message, within_sentence
 
 MAXIMUM_ROWS: Final = 36
 """Longer tables show the last rows."""

@@ -11,9 +11,9 @@ from gwa.breakdown.dimensions import by_name
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.lorenz import lorenz
-from gwa.report.message import joined, message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.words.message import joined, message
 
 HOLDERS: Final = (("users", "user_id"), ("groups", "group_id"))
 

@@ -9,10 +9,10 @@ from gwa.metrics.waits import Waits, held_share, kinds
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
-from gwa.report.formatting import number as number_text
-from gwa.report.formatting import seconds
-from gwa.report.message import message, within_sentence
 from gwa.store.store import Store
+from gwa.words.formatting import number as number_text
+from gwa.words.formatting import seconds
+from gwa.words.message import message, within_sentence
 
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),

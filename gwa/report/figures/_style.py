@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from gwa.report import ticks
-from gwa.report.message import message
+from gwa.words.message import message
 
 if TYPE_CHECKING:
     from datetime import datetime

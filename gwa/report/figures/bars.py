@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
-from gwa.report.formatting import compact
+from gwa.report.document import Figure
+from gwa.words.formatting import compact
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

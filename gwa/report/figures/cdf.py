@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
+from gwa.report.document import Figure
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

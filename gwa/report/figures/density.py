@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
+from gwa.report.document import Figure
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gwa.report.document import Figure, Value, Verbatim
+from gwa.report.document import Figure
 from gwa.util.units import DAY
+from gwa.words.message import Verbatim
+from gwa.words.unit import Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

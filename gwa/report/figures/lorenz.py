@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gwa.report import thinning
-from gwa.report.document import Figure, Value
+from gwa.report.document import Figure
 from gwa.report.figures.cdf import Curve
+from gwa.words.unit import Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
-from gwa.report.formatting import compact
-from gwa.report.message import joined
+from gwa.report.document import Figure
 from gwa.util.units import DAY
+from gwa.words.formatting import compact
+from gwa.words.message import joined
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
