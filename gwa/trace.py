@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from gwa.breakdown.cube import Cube
+
 FilePath = str | PathLike[str]
 Names = str | Sequence[str]
 
@@ -217,6 +219,28 @@ class Trace:
 
         parts = [Part(trace.period or trace._title(), trace.store) for trace in (self, against)]  # noqa: SLF001
         return with_differences(report, *parts)
+
+    def cube(self) -> "Cube":
+        """
+        Return the jobs in cells by day, user, project, queue, size, outcome and more, at most 150,000.
+
+        Returns
+        -------
+        Cube
+            The Arrow tables ``jobs`` and ``usage``, and how fine the cells are. Their sums are those of the
+            trace for each selection.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     sum(trace.cube().jobs["jobs"].to_pylist())
+        1200
+
+        """
+        from gwa.breakdown.cube import cube
+
+        return cube(self.store)
 
     def sql(self, query: str) -> "pd.DataFrame":
         """

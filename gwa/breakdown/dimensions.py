@@ -50,7 +50,8 @@ class Dimension:
 
     *name* is what the ids of its facts begin with and the id of its section, *heading* the heading of its
     column, *title* what all its classes are called. A log records it that has one of the *fields*; *classes*
-    returns what they are, None where the log does not tell. Of a ranked one, lists have the largest.
+    returns what they are, None where the log does not tell. Of a ranked one, lists have the largest. The cube
+    has those that are *in_cube*.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Dimension:
     fields: tuple[str, ...]
     classes: Callable[[Store], Classes | None]
     is_ranked: bool = True
+    in_cube: bool = True
 
     def of(self, store: Store) -> Classes | None:
         """Return the classes of the jobs of *store*; None where it does not record them."""
@@ -67,18 +69,18 @@ class Dimension:
         return store.once(("classes", self.name), lambda: self.classes(store))
 
 
-def named(name: str, heading: str, title: str, field: str, *others: str) -> Dimension:
+def named(name: str, heading: str, title: str, field: str, *others: str, in_cube: bool = True) -> Dimension:
     """Return the dimension of the values of a *field* or, where a job lacks it, of one of the *others*."""
     fields = (field, *others)
     key = f"coalesce({', '.join(fields)})" if others else field
-    return Dimension(name, heading, title, fields, lambda _: Classes(key))
+    return Dimension(name, heading, title, fields, lambda _: Classes(key), in_cube=in_cube)
 
 
 def classed(
     name: str, heading: str, title: str, field: str, classes: Callable[[Store], Classes | None]
 ) -> Dimension:
     """Return a dimension whose *classes* have an order of their own."""
-    return Dimension(name, heading, title, (field,), classes, is_ranked=False)
+    return Dimension(name, heading, title, (field,), classes, is_ranked=False, in_cube=False)
 
 
 GPU_TYPE: Final = (
@@ -167,8 +169,8 @@ OWN: Final = (
     named("queues", message("Queue"), message("queues"), "queue_id"),
     named("partitions", message("Partition"), message("partitions"), "partition_id"),
     named("qos", message("QoS"), message("QoS"), "qos"),
-    named("applications", message("Application"), message("applications"), "executable_id"),
-    named("arrays", message("Job array"), message("job arrays"), "job_structure_params"),
+    named("applications", message("Application"), message("applications"), "executable_id", in_cube=False),
+    named("arrays", message("Job array"), message("job arrays"), "job_structure_params", in_cube=False),
     named("sites", message("Site"), message("sites"), "last_run_site_id", "orig_site_id"),
     Dimension(
         "gpu_types", message("Type of GPU"), message("types of GPU"), ("gpu_type",),
