@@ -74,6 +74,15 @@ def write(
     return written
 
 
+def write_in(
+    report: "Report", folder: Path, name: str, kinds: Sequence[str], theme: Path | None, code: str
+) -> list[Path]:
+    """Write *report* as `write` does, in the language that a *code* names."""
+    from gwa.report.language import read_language
+
+    return write(report, folder, name, kinds, theme=theme, language=read_language(code, theme))
+
+
 def write_strings(path: Path) -> None:
     """Write the template of all texts of a report to *path*, for a translator."""
     from gwa.report.language import template
