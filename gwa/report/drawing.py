@@ -99,9 +99,5 @@ def to_draw(report: Report) -> tuple[Figure, ...]:
 
 
 def draw_all(figures: Iterable[Figure], language: Language | None = None) -> dict[str, str]:
-    """
-    Return the SVG text of each of *figures* by its id, with ticks in *language*, else English.
-
-    A second process saves time only if it begins while sections are computed: `gwa.report.early_drawings`.
-    """
+    """Return the SVG text of each of *figures* by its id, with ticks in *language*, else English."""
     return {figure.id: draw(figure, language or Language()) for figure in figures}
