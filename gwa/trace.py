@@ -7,7 +7,7 @@ What users hold: `open` gives a `Trace`, the same that the command line uses.
 (1200, 48)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
@@ -22,7 +22,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
 from gwa.metrics.periods import dated
-from gwa.report.document import Report, Section
+from gwa.report.document import Report
 from gwa.statistics.sample import Sample
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
@@ -172,7 +172,6 @@ class Trace:
         progress: Progress = SILENT,
         *,
         against: "Trace | None" = None,
-        ready: Callable[[Section], object] | None = None,
     ) -> Report:
         """
         Compute the report.
@@ -187,8 +186,6 @@ class Trace:
         against
             Another part of the same trace, such as the month before: the report begins with what is different
             from it, and whether that is more than chance.
-        ready
-            What is called with each section as soon as it is computed.
 
         Returns
         -------
@@ -211,7 +208,7 @@ class Trace:
         known = [analysis.id for analysis in analyses()]
         if unknown := set(only or ()) - set(known):
             raise TraceError(f"there is no section '{min(unknown)}', expected one of {', '.join(known)}")
-        report = build(self.store, self.name, filters=self.filters, only=only, progress=progress, ready=ready)
+        report = build(self.store, self.name, filters=self.filters, only=only, progress=progress)
         if against is None:
             return report
         from gwa.analysis.comparison.period_changes import Part

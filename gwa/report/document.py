@@ -4,15 +4,15 @@ What a report is made of: plain frozen data that templates print and JSON can ho
 A `Report` has sections, a section has blocks, and a block is one of `Facts`, `FactTable`, `Table`,
 `Figure`, `Note` and `Attachment`. Analyses yield blocks; nothing here knows of HTML, and templates never
 compute.
-What draws and writes a document is imported when it is asked to.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from gwa.errors import TraceError
 from gwa.words.message import Level
@@ -22,6 +22,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
+
+WRITERS: Final = {
+    "svg": "gwa.report.drawing:draw",
+    "png": "gwa.report.drawing:png",
+    "save": "gwa.report.drawing:save",
+    "write": "gwa.report.output:write_in",
+    "figure for a notebook": "gwa.report.notebook:figure_html",
+    "report for a notebook": "gwa.report.notebook:report_html",
+}
+"""
+What draws and writes a document, found by its name when it is asked to.
+
+All of it imports what a document is. That a document has methods to call it turns the dependency round, and
+does not end it.
+"""
 
 View: TypeAlias = Literal["operator", "modeller"]
 """Who looks at a section: who runs a system, or who models its workload."""
@@ -279,9 +294,7 @@ class Figure:
         '<svg'
 
         """
-        from gwa.report.drawing import draw
-
-        return draw(self)
+        return str(_writer("svg")(self))
 
     def png(self, dpi: float = 144) -> bytes:
         r"""
@@ -305,9 +318,7 @@ class Figure:
         b'\x89PNG'
 
         """
-        from gwa.report.drawing import png
-
-        return png(self, dpi)
+        return bytes(_writer("png")(self, dpi))
 
     def save(self, path: str | PathLike[str]) -> Path:
         """
@@ -336,15 +347,11 @@ class Figure:
         'waits.svg'
 
         """
-        from gwa.report.drawing import save
-
-        return save(self, Path(path))
+        return Path(_writer("save")(self, Path(path)))
 
     def _repr_html_(self) -> str:
         """Return the drawing for a notebook."""
-        from gwa.report.notebook import figure_html
-
-        return figure_html(self)
+        return str(_writer("figure for a notebook")(self))
 
 
 @dataclass(frozen=True)
@@ -726,12 +733,8 @@ class Report:
         ['tiny.json', 'tiny.html']
 
         """
-        from gwa.report.language import read_language
-        from gwa.report.output import write
-
         looks = Path(theme) if theme is not None else None
-        say = read_language(language, looks)
-        return write(self, Path(folder), name, kinds or ["html"], theme=looks, language=say)
+        return list(_writer("write")(self, Path(folder), name, kinds or ["html"], looks, language))
 
     @property
     def failed(self) -> bool:
@@ -744,9 +747,13 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return a short form of the report for a notebook."""
-        from gwa.report.notebook import report_html
+        return str(_writer("report for a notebook")(self))
 
-        return report_html(self)
+
+def _writer(name: str) -> Callable[..., Any]:
+    """Return what writes a document as `WRITERS` names it."""
+    found: Callable[..., Any] = resolve_name(WRITERS[name])
+    return found
 
 
 def _named(kind: str, id: str, known: Mapping[str, T]) -> T:  # noqa: A002 - the word for it

@@ -229,14 +229,14 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
     return replace(texts, sections=sections, findings=findings, answers=answers)
 
 
-def translated_figure(figure: Figure, translate: Callable[[str], str]) -> Figure:
+def _figure(figure: Figure, translate: Callable[[str], str]) -> Figure:
     """Return *figure* with its words translated, those that are drawn as well."""
     data = {name: _figure_data(value, translate, name) for name, value in figure.data.items()}
     return replace(_texts(figure, translate, "title", "alt", "note"), data=data)
 
 
 def _answer(answer: Answer, translate: Callable[[str], str]) -> Answer:
-    picture = answer.picture and translated_figure(answer.picture, translate)
+    picture = answer.picture and _figure(answer.picture, translate)
     return replace(_texts(answer, translate, "question", "text", "number", "caption"), picture=picture)
 
 
@@ -266,7 +266,7 @@ def _block(block: Block, translate: Callable[[str], str]) -> Block:
         case Attachment():
             return _texts(block, translate, "title")
         case Figure():
-            return translated_figure(block, translate)
+            return _figure(block, translate)
 
 
 def _table(block: Table, translate: Callable[[str], str]) -> Table:
