@@ -161,9 +161,12 @@ def test_spark_can_make_the_cube(logged, monkeypatch):
     store, _ = logged
     asked: list[str] = []
     keep = store.database.keep
-    monkeypatch.setattr(
-        store.database, "keep", lambda name, select: (asked.append(select), keep(name, select))
-    )
+
+    def recording_keep(name: str, select: str) -> None:
+        asked.append(select)
+        keep(name, select)
+
+    monkeypatch.setattr(store.database, "keep", recording_keep)
     cube(store)
     translated = [to_spark_sql(sql) for sql in asked]
     assert any("EXPLODE(SEQUENCE(" in sql for sql in translated)
