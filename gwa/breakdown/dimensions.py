@@ -69,11 +69,9 @@ class Dimension:
         return store.once(("classes", self.name), lambda: self.classes(store))
 
 
-def named(name: str, heading: str, title: str, field: str, *others: str, in_cube: bool = True) -> Dimension:
-    """Return the dimension of the values of a *field* or, where a job lacks it, of one of the *others*."""
-    fields = (field, *others)
-    key = f"coalesce({', '.join(fields)})" if others else field
-    return Dimension(name, heading, title, fields, lambda _: Classes(key), in_cube=in_cube)
+def named(name: str, heading: str, title: str, field: str, *, in_cube: bool = True) -> Dimension:
+    """Return the dimension of the values of a *field*."""
+    return Dimension(name, heading, title, (field,), lambda _: Classes(field), in_cube=in_cube)
 
 
 def classed(
@@ -124,6 +122,15 @@ OUTCOME_NAMES: Final[Mapping[Outcome, str]] = {
 """What tables call the outcomes."""
 
 
+SITE: Final = "coalesce(last_run_site_id, orig_site_id)"
+
+
+def _sites(store: Store) -> Classes | None:
+    """Return the sites of a log that has several: the only one is the system."""
+    low, high = store.row(f"select min({SITE}) as low, max({SITE}) as high from jobs")
+    return Classes(SITE) if low != high else None
+
+
 def _sizes(store: Store) -> Classes:
     sizes = processors(store)
     return numbered(f"nullif({sizes.place}, -1)", sizes.names)
@@ -171,7 +178,7 @@ OWN: Final = (
     named("qos", message("QoS"), message("QoS"), "qos"),
     named("applications", message("Application"), message("applications"), "executable_id", in_cube=False),
     named("arrays", message("Job array"), message("job arrays"), "job_structure_params", in_cube=False),
-    named("sites", message("Site"), message("sites"), "last_run_site_id", "orig_site_id"),
+    Dimension("sites", message("Site"), message("sites"), ("last_run_site_id", "orig_site_id"), _sites),
     Dimension(
         "gpu_types", message("Type of GPU"), message("types of GPU"), ("gpu_type",),
         lambda _: Classes(GPU_TYPE),

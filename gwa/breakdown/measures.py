@@ -19,6 +19,7 @@ from gwa.metrics.energy import is_known as is_energy_known
 from gwa.metrics.outcomes import KNOWN, Outcome, coding, core_seconds, outcome
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.totals import Totals, totals
+from gwa.metrics.waits import HELD
 from gwa.report.facts import number
 from gwa.store.store import SMALL, Store
 from gwa.util import plugins
@@ -30,10 +31,11 @@ ENTRY_POINTS: Final = "gwa.measures"
 
 RAN: Final = "run_time >= 0 and n_procs >= 1"
 
-QuantileOf = Literal["wait", "run_time"]
+QuantileOf = Literal["wait", "queued", "run_time"]
 
 VALUES: Final[Mapping[QuantileOf, str]] = {
     "wait": "case when wait_time >= 0 then wait_time end",
+    "queued": f"case when wait_time >= 0 then wait_time - {HELD} end",
     "run_time": f"case when {RAN} then run_time end",
 }
 """Of what there are quantiles: SQL over `measured_jobs`."""
@@ -188,6 +190,9 @@ WASTE: Final[Mapping[str, tuple[str, str, Unit, float]]] = {
 }  # fmt: skip
 """By what is wasted: the name of the measure, its heading, its unit and the number of its own in it."""
 
+ELIGIBLE: Final = ("wait_time", "eligible_time")
+"""Fields by which waits for the system are apart from waits for other jobs, or for a time asked for."""
+
 OWN: Final = (
     Measure("jobs", message("Jobs"), "count", sql="count(*)", minor=False),
     Measure(
@@ -220,6 +225,10 @@ OWN: Final = (
         "case when run_time >= 0 and n_nodes > 0 then n_nodes * run_time else 0 end", "n_nodes",
     ),
     Measure("energy", message("Energy"), "joules", sql=exact_sum("joules"), is_known=is_energy_known),
+    Measure(
+        "waited", message("Jobs with a known wait"), "count", ("wait_time",),
+        "count(*) filter (where wait_time >= 0)",
+    ),
     sum_of(
         "wait_seconds", message("Time waited"), "seconds",
         "case when wait_time >= 0 then wait_time end", "wait_time",
@@ -234,6 +243,8 @@ OWN: Final = (
         "wait_p95_weighted", message("95 % wait by core-hour"), "seconds", "wait", 0.95, "wait_time",
         is_weighted=True,
     ),
+    quantile("queued_median", message("Median wait once eligible"), "seconds", "queued", 0.5, *ELIGIBLE),
+    quantile("queued_p95", message("95 % wait once eligible"), "seconds", "queued", 0.95, *ELIGIBLE),
     Measure(
         "not_completed_share", message("Not completed"), "fraction", ("status",),
         of=lambda row, _: _quotient(row["not_completed"], row["ended"]),
