@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
-from gwa.breakdown.dimensions import Classes, Dimension
+from gwa.breakdown.dimensions import Classes, Dimension, dimensions
 from gwa.breakdown.measures import VALUES, Measure, Quantile, Whole, measured_jobs, recorded, value_of
 from gwa.breakdown.records import Records
 from gwa.metrics.ranked_values import Ranked, ranked
@@ -73,7 +73,7 @@ def breakdown(store: Store, dimension: Dimension, ranking: str) -> Records | Non
         return None
     orders = store.once(("orders", dimension.name), lambda: _orders(store, dimension, classes))
     made = store.once(
-        ("breakdown", dimension.name), lambda: _rows(store, classes, {*chain(*orders.values())})
+        ("breakdown", dimension.name), lambda: _rows(store, dimension, {*chain(*orders.values())})
     )
     rows = [made[key] for key in orders[ranking] if key in made]
     title = message("Top {family} by {title}", family=dimension.title, title=RANKINGS[ranking].title)
@@ -150,9 +150,10 @@ def _keyed(store: Store, classes: Classes) -> str:
     return KEYED.format(key=classes.key, jobs=measured_jobs(store))
 
 
-def _rows(store: Store, classes: Classes, keys: set[Any]) -> Mapping[Any, dict[str, Value]]:
+def _rows(store: Store, dimension: Dimension, keys: set[Any]) -> Mapping[Any, dict[str, Value]]:
     """Return the row of each of the classes *keys* that has jobs."""
-    if not keys:
+    classes = dimension.of(store)
+    if not keys or classes is None:
         return {}
     literals = sorted(literal(key) if isinstance(key, str) else str(key) for key in keys)
     where = f"key in ({', '.join(literals)})"
@@ -161,21 +162,41 @@ def _rows(store: Store, classes: Classes, keys: set[Any]) -> Mapping[Any, dict[s
     names = [one.name for one in sums]
     found = store.rows(_sums(store, classes, sums, where))
     rows = {key: dict(zip(names, values, strict=True)) for key, *values in found}
-    _add_quantiles(store, rows, f"(select * from {_keyed(store, classes)} where {where})", known)
+    _add_quantiles(store, rows, f"(select * from {_values(store, dimension)} where {where})", known)
     whole = Whole(totals(store), store.system.cpus)
     return {key: _row(classes.name(key), row, known, whole) for key, row in rows.items()}
+
+
+def _values(store: Store, dimension: Dimension) -> str:
+    """
+    Return the table of jobs with the ``key`` of a *dimension*, `VALUES` and what they weigh.
+
+    The classes of dimensions that are not ranked take longer to find than a few columns to keep: they are
+    found once for all of them.
+    """
+    values = ", ".join(f"{sql} as {name}" for name, sql in VALUES.items())
+    if dimension.is_ranked:
+        keys = {dimension.name: dimension}
+    else:
+        keys = {one.name: one for one in dimensions() if not one.is_ranked}
+    of_jobs = ", ".join(
+        f"{classes.key} as {name}" for name, one in keys.items() if (classes := one.of(store))
+    )
+    query = f"select {of_jobs}, {values}, {WEIGHT} from {measured_jobs(store)}"
+    table = f"({query})" if dimension.is_ranked else store.keep("jobs_by_class", query)
+    return f"(select *, {dimension.name} as key from {table} as jobs_by_class) as keyed"
 
 
 def _add_quantiles(
     store: Store, rows: Mapping[Any, dict[str, Any]], listed: str, known: Sequence[Measure]
 ) -> None:
     """Add to each of *rows* the quantiles of its class over the jobs *listed*."""
-    for value, sql in VALUES.items():
+    for value in VALUES:
         wanted = [(one.name, one.quantile) for one in known if one.quantile and one.quantile.of == value]
         if not wanted:
             continue
         weight = WEIGHT if any(of.is_weighted for _, of in wanted) else ""
-        table = f"(select key, {sql} as value, {WEIGHT} from {listed} as listed) as valued"
+        table = f"(select key, {value} as value, {WEIGHT} from {listed} as listed) as valued"
         found = ranked(store, table, sorted({of.share for _, of in wanted}), weight)
         for key, row in rows.items():
             row.update((name, _quantile(found.get(key), of)) for name, of in wanted)
