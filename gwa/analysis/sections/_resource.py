@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from gwa.breakdown.dimensions import by_name
 from gwa.metrics.quantiles import spreads
 from gwa.metrics.sizes import size_classes
 from gwa.metrics.timeline import exact_sum
@@ -18,12 +19,8 @@ from gwa.util.units import HOUR
 from gwa.words.formatting import decimal
 from gwa.words.message import capitalized, message
 
-OWNERS: Final = {
-    "users": ("user_id", message("User")),
-    "projects": ("project_id", message("Project")),
-    "queues": ("queue_id", message("Queue")),
-}
-"""Who holds a resource: name of the facts, field, and heading of the table."""
+OWNERS: Final = ("users", "projects", "queues")
+"""The dimensions of those who hold a resource."""
 
 BY_OWNER: Final = """
 select {field} as name, count(*) as jobs, {amount} as seconds from {table}
@@ -58,9 +55,9 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
                 total=number(used.total),
             )
         )
-    for name, (field, heading) in OWNERS.items():
-        if store.has(field):
-            yield from _owners(store, resource, used, (name, field, heading))
+    for name in OWNERS:
+        if classes := by_name(name).of(store):
+            yield from _owners(store, resource, used, (name, classes.key, by_name(name).heading))
     yield from _sizes(store, resource, used)
     if used.levels:
         yield _figure(store, resource, used)

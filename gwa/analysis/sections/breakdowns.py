@@ -47,8 +47,8 @@ ELSEWHERE: Final = ("outcomes",)
 """Dimensions that have a section of their own."""
 
 
-def dimension_blocks(store: Store, dimension: Dimension) -> Iterator[Block]:
-    """Yield the facts of a *dimension* by each ranking, and the tables of those that are shown."""
+def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = True) -> Iterator[Block]:
+    """Yield the facts of a *dimension* by each ranking and, if it *has_table*, those that are shown."""
     if dimension.of(store) is None:
         yield Note(message("The log does not tell {title} apart.", title=dimension.title))
         return
@@ -61,7 +61,7 @@ def dimension_blocks(store: Store, dimension: Dimension) -> Iterator[Block]:
         if records is None:
             continue
         yield records.fact
-        if name in tables:
+        if has_table and name in tables:
             yield _table(dimension, records, name)
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._impossible import impossible_note
 from gwa.analysis.sections._rounding import counted_ratios
+from gwa.breakdown.dimensions import by_name
 from gwa.metrics.efficiency import (
     ASKED,
     KILLED,
@@ -28,14 +29,8 @@ from gwa.words.formatting import fraction
 from gwa.words.message import joined, message, within_sentence
 from gwa.words.unit import Unit
 
-OWNERS: Final = {
-    "users": ("user_id", message("User")),
-    "projects": ("project_id", message("Project")),
-    "queues": ("queue_id", message("Queue")),
-    "applications": ("executable_id", message("Application")),
-    "arrays": ("job_structure_params", message("Job array")),
-}
-"""Who wastes: name in the ids of facts, field, and heading."""
+OWNERS: Final = ("users", "projects", "queues", "applications", "arrays")
+"""The dimensions of those who waste."""
 
 WASTE: Final[dict[str, tuple[str, str, Unit]]] = {
     "cpu": ("cpu_hours", message("CPU hours not used"), "hours"),
@@ -154,8 +149,9 @@ def _owners(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
         return
     order = wasted[0]
     _, what, unit = WASTE[order.name]
-    for name, (field, heading) in OWNERS.items():
-        shares = by(store, field, order, store.top) if store.has(field) else []
+    for name in OWNERS:
+        heading, classes = by_name(name).heading, by_name(name).of(store)
+        shares = by(store, classes.key, order, store.top) if classes else []
         if not shares:
             continue
         rows = [_owner_row(share, everything, order, ratios) for share in shares]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.breakdown.dimensions import by_name
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.carbon import Carbon
 from gwa.metrics.energy import (
@@ -28,7 +29,8 @@ from gwa.util.units import DAY
 from gwa.words.formatting import number as show
 from gwa.words.message import message, plural, within_sentence
 
-OWNERS: Final = {"users": ("user_id", message("User")), "projects": ("project_id", message("Project"))}
+OWNERS: Final = ("users", "projects")
+"""The dimensions of those who use energy."""
 
 
 @analysis("Energy and carbon", Chapter.ENERGY, facts=("energy", "carbon"), when=is_known)
@@ -69,9 +71,9 @@ def energy(store: Store) -> Iterator[Block]:
     if known:
         yield from _carbon(store, used, known)
     yield from _months(store, known)
-    for name, (field, heading) in OWNERS.items():
-        if store.has(field):
-            yield from _owners(store, used, known, (name, heading), field)
+    for name in OWNERS:
+        if classes := by_name(name).of(store):
+            yield from _owners(store, used, known, (name, by_name(name).heading), classes.key)
     yield from _sizes(store, used, known)
 
 

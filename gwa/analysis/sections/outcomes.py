@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.endings import BAD
 from gwa.analysis.sections._failures import failures
+from gwa.analysis.sections.breakdowns import dimension_blocks
+from gwa.breakdown.dimensions import OUTCOME_NAMES, by_name
 from gwa.metrics.outcomes import (
     BAD_OUTCOMES,
     KNOWN_OUTCOMES,
@@ -23,16 +25,6 @@ from gwa.report.facts import number
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
 from gwa.words.message import message
-
-WORDS: Final[Mapping[Outcome, str]] = {
-    "completed": message("completed"),
-    "limit": message("time limit"),
-    "failed": message("failed"),
-    "cancelled": message("cancelled"),
-    "running": message("running"),
-    "unknown": message("unknown"),
-}
-"""What tables call the outcomes."""
 
 NEVER_RAN = """
 select status, count(*) filter (where n_procs = 0 or run_time < 1) as never,
@@ -82,6 +74,7 @@ def outcomes(store: Store) -> Iterator[Block]:
     yield Facts((*counts, *_facts(known, of_outcome)), listed=False)
     yield from (Note(text) for text in _unknown(known))
     yield _table(of_outcome)
+    yield from dimension_blocks(store, by_name("outcomes"), has_table=False)
     yield from failures(store)
 
 
@@ -89,7 +82,7 @@ def _facts(known: Coding, of_outcome: Mapping[Outcome, Total]) -> Iterator[Fact]
     """Yield jobs and core-hours of each outcome, None where the log does not tell it apart."""
     for name, total in of_outcome.items():
         is_told = known.tells(name)
-        word = WORDS[name]
+        word = OUTCOME_NAMES[name]
         hours, jobs = (number(total.hours), total.jobs) if is_told else (None, None)
         label = message("Core-hours of jobs by outcome: {outcome}", outcome=word)
         yield Fact(f"outcomes.core_hours.{name}", hours, label, "hours")
@@ -132,7 +125,10 @@ def _unknown(known: Coding) -> Iterator[str]:
         yield message("The status field of the log holds exit codes, which do not say how a job ended.")
     elif known.codes == "several":
         yield from (
-            message("No job of the log has the status {status}: it may not be recorded.", status=WORDS[name])
+            message(
+                "No job of the log has the status {status}: it may not be recorded.",
+                status=OUTCOME_NAMES[name],
+            )
             for name in ("completed", "failed", "cancelled")
             if not known.tells(name)
         )
@@ -167,7 +163,7 @@ def _table(of_outcome: Mapping[Outcome, Total]) -> Table:
         ),
         tuple(
             (
-                WORDS[name],
+                OUTCOME_NAMES[name],
                 one.jobs,
                 one.jobs / jobs,
                 one.hours,

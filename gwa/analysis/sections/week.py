@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.breakdown.dimensions import WEEKDAYS
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.clock import hours_of_week, local_hours
 from gwa.metrics.cycle import daily_repetitions
@@ -19,15 +20,6 @@ from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import decimal
 from gwa.words.message import message
 
-NAMES: Final = (
-    message("Mon"),
-    message("Tue"),
-    message("Wed"),
-    message("Thu"),
-    message("Fri"),
-    message("Sat"),
-    message("Sun"),
-)
 HOURS: Final = 24
 SATURDAY: Final = 5
 WORKING_HOURS: Final = (8, 18)
@@ -135,11 +127,11 @@ def _figure(means: NDArray[np.float64], zone: str) -> Block:
         "week",
         "Jobs submitted in an hour, by weekday",
         means,
-        NAMES,
+        WEEKDAYS,
         [f"{hour}" for hour in range(HOURS)],
         message(
             "Mean jobs in each hour of the week; most arrive on {names} from {hour}, {means} on average.",
-            names=NAMES[day],
+            names=WEEKDAYS[day],
             hour=_clock(hour),
             means=decimal(means[day, hour], ".1f"),
         ),
