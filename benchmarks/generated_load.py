@@ -26,7 +26,7 @@ import gwa
 from gwa.errors import ModelError
 from gwa.models.base import Model, models
 from gwa.models.generate import GenerationRequest
-from gwa.models.kept import Ratio
+from gwa.models.load_check import Ratio
 from gwa.models.streams import Extent
 from gwa.store.store import Store
 from gwa.util.units import DAY

@@ -153,11 +153,11 @@ def made(entry: CatalogueEntry, target: Path | None = None, engine: Engine | Non
 
 
 def _generated(entry: CatalogueEntry, preset: str, target: Path | None, engine: Engine | None) -> Store:
-    from gwa.models.files import found
+    from gwa.models.files import load_model
     from gwa.models.generate import GenerationRequest, generate_store
     from gwa.models.streams import Extent
 
-    model = found(preset).model
+    model = load_model(preset).model
     header = (("Processors", str(entry.cpus)),) if entry.cpus else ()
     order = GenerationRequest(
         model.limit_processors(entry.cpus) if entry.cpus else model,

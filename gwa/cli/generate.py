@@ -62,14 +62,14 @@ def command(model: str, out: Path, **params: Any) -> None:
     from gwa.cli._terminal import progress
     from gwa.models import files
     from gwa.models.generate import generate
-    from gwa.models.kept import endless_gaps
+    from gwa.models.load_check import endless_gaps
     from gwa.util.protection import protected
 
     if (params["jobs"] is None) == (params["days"] is None):
         raise click.UsageError("expected either --jobs or --days")
     if params["utilization"] is not None and params["cpus"] is None:
         raise click.UsageError("--utilization needs --cpus: of how many processors?")
-    source = files.found(model)
+    source = files.load_model(model)
     for warning in () if params["quiet"] else (*source.warnings, *endless_gaps(source.model)):
         echo(f"warning: {warning}", err=True)
     arguments = {f"--{name}": params[name] for name in RECORDED_OPTIONS}

@@ -71,7 +71,7 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **param
     from gwa.models.arrival_process import find_process
     from gwa.models.base import models
     from gwa.models.files import LOG, WARNINGS, text, write
-    from gwa.models.kept import Kept
+    from gwa.models.load_check import LoadCheck
     from gwa.models.work import Submitted
 
     arrival_process = find_process(arrivals) if arrivals else None
@@ -83,7 +83,7 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **param
         if arrival_process:
             fitted = fitted.with_arrivals(arrival_process, opened_trace.store)
         log = Submitted.of(opened_trace.store)
-        warnings = Kept.of(fitted, log).warnings()
+        warnings = LoadCheck.of(fitted, log).warnings()
         origin = {"fitted to": opened_trace.name, "jobs": log.jobs, LOG: asdict(log)}
         origin |= {WARNINGS: warnings} if warnings else {}
     for warning in () if params["quiet"] else warnings:

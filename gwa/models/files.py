@@ -85,11 +85,13 @@ def _amounts(log: object) -> Submitted | None:
     return Submitted(*values) if known else None
 
 
-def found(name: str) -> Preset:
-    """Return the preset called *name*, or the model in the file of that name as one."""
-    if name in presets():
+def load_model(name: str) -> Preset:
+    """Return the model in the file called *name* as a preset, or else the preset of that name."""
+    # To know the presets, all of them are parsed: what can only be a file is opened before.
+    is_path = name.endswith(".json") or (Path(name).name != name and Path(name).exists())
+    if not is_path and name in presets():
         return presets()[name]
-    if Path(name).exists() or name.endswith(".json"):
+    if is_path or Path(name).exists():
         return read_preset(Path(name))
     raise ArgumentError(
         f"there is no preset or file '{name}', expected a file or one of {', '.join(presets())}"

@@ -67,7 +67,7 @@ def stretch(procs: Ints, run_time: Floats, mean_work: float, final: Callable[[Fl
     Return what drawn run times are multiplied by, so that the mean work of jobs is *mean_work*.
 
     *final* rounds and cuts run times as the model does. Where no factor up to `MAXIMUM_STRETCH` is enough, as
-    for run times that are cut, the factor is 1: `gwa.models.kept` tells what load comes out.
+    for run times that are cut, the factor is 1: `gwa.models.load_check` tells what load comes out.
     """
 
     def excess(logarithm: float) -> float:

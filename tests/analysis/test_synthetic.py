@@ -7,7 +7,7 @@ import pytest
 import gwa
 from gwa.analysis.synthetic import LOG, REWORDED, of_trace
 from gwa.formats.registry import writer
-from gwa.models.files import found
+from gwa.models.files import load_model
 from gwa.models.generate import GenerationRequest, generate, generate_store
 from gwa.models.streams import Extent
 from gwa.report.document import Note
@@ -18,7 +18,7 @@ TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
 
 
 def request(jobs=300):
-    return GenerationRequest(found("lublin").model, Extent(jobs=jobs), 7, (("Processors", "128"),))
+    return GenerationRequest(load_model("lublin").model, Extent(jobs=jobs), 7, (("Processors", "128"),))
 
 
 def sentences(report):

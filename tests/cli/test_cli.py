@@ -49,7 +49,7 @@ def test_help_imports_nothing_heavy(tmp_path):
 
 
 NEEDLESS = {
-    "facts": {"scipy.optimize", "matplotlib", "numba", "pandas", "jinja2", "pyarrow.compute"},
+    "facts": {"matplotlib", "numba", "pandas", "jinja2", "pyarrow.compute"},
     "report": {"numba", "pandas", "pyarrow.compute"},
     "sql": {"scipy", "matplotlib", "numba", "pandas", "jinja2", "pyarrow", "gwa.report.html"},
 }

@@ -35,7 +35,7 @@ def found(tmp_path, data, paths=PATHS):
 
 
 def records(blocks):
-    return [json.loads(text) for block in blocks for text in block.texts()]
+    return [json.loads(record.text) for block in blocks for record in block.records]
 
 
 def rejects(blocks):
@@ -82,7 +82,7 @@ def test_records_are_found_in_any_layout(layout, rows, indent, size, is_ascii, t
 
     assert records(blocks) == rows
     assert rejects(blocks) == []
-    numbers = [number for block in blocks for number in block.numbers.tolist()]
+    numbers = [record.number for block in blocks for record in block.records]
     assert numbers == sorted(set(numbers))
 
 
@@ -98,7 +98,7 @@ def test_members_of_an_object_are_records_with_keys(rows, indent, size, tmp_path
             tmp_path_factory.mktemp("json"), json.dumps({"server": "s", "jobs": rows}, indent=indent)
         )
 
-    keys = [json.loads(f'"{block.keys[place]}"') for block in blocks for place in range(len(block.begins))]
+    keys = [json.loads(f'"{record.key}"') for block in blocks for record in block.records]
     assert dict(zip(keys, records(blocks), strict=True)) == rows
     assert rejects(blocks) == []
 
@@ -107,9 +107,9 @@ def test_a_record_knows_its_line_and_its_document(tmp_path):
     rows = [{"a": 1}, {"a": 2}]
     (block,) = found(tmp_path, json.dumps({"server": "s", "jobs": rows}, indent=1) + '\n{"jobs":[{},{}]}')
 
-    assert block.numbers.tolist() == [4, 7, 12, 13]
-    assert [json.loads(prefix) for prefix in block.prefixes] == [{"server": "s", "jobs": []}, {"jobs": []}]
-    assert block.documents.tolist() == [0, 0, 1, 1]
+    assert [record.number for record in block.records] == [4, 7, 12, 13]
+    documents = [json.loads(record.document) for record in block.records]
+    assert documents == 2 * [{"server": "s", "jobs": []}] + 2 * [{"jobs": []}]
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 18])
@@ -119,7 +119,7 @@ def test_records_of_a_second_list_know_all_that_stands_before_it(size, pieces, t
     text = json.dumps({**first, "hits": {"at": 7, "hits": [{"a": 3}], "total": 1}}, ensure_ascii=False)
     blocks = found(tmp_path, f'{text}\n{{"jobs":[{{"a":4}}]}}')
 
-    met = [json.loads(block.prefixes[document]) for block in blocks for document in block.documents.tolist()]
+    met = [json.loads(record.document) for block in blocks for record in block.records]
     before = {"name": "é", "jobs": []}
     assert records(blocks) == [{"a": 1}, {"a": 2}, {"a": 3}, {"a": 4}]
     assert met == [before, before, {**first, "jobs": [], "hits": {"at": 7, "hits": []}}, {"jobs": []}]
@@ -132,7 +132,7 @@ def test_a_document_with_too_much_between_its_lists_is_forgotten(monkeypatch, tm
     (block,) = found(tmp_path, text)
 
     assert records([block]) == [{"a": 1}, {"a": 2}]
-    assert [block.prefixes[document] for document in block.documents.tolist()] == ['{"jobs": []}', ""]
+    assert [record.document for record in block.records] == ['{"jobs": []}', ""]
 
 
 NO_OBJECT = "is not a JSON object"
@@ -178,6 +178,43 @@ def test_what_is_too_long_is_refused_once(monkeypatch, pieces, tmp_path):
     ]
 
 
+def test_what_only_some_read_as_json_is_a_record(pieces, tmp_path):
+    pieces(7)
+    texts = ['{"a": 1,}', '{"a": 0x1f}', f'{{"a": {"9" * 5000}}}', '{"a": NaN, "b": "\t"}']
+    blocks = found(tmp_path, "\n".join(texts))
+
+    assert [record.text for block in blocks for record in block.records] == texts
+    assert rejects(blocks) == []
+
+
+def test_records_behind_what_is_too_long_are_found(monkeypatch, pieces, tmp_path):
+    monkeypatch.setattr(json_records, "MAXIMUM_RECORD_SIZE", 1000)
+    pieces(50)
+    text = json.dumps({"more": [{"x": [y]} for y in range(1000)], "jobs": [{"a": 1}], "end": {}})
+    blocks = found(tmp_path, text + '\n{"a": 2}')
+
+    assert records(blocks) == [{"a": 1}, {"a": 2}]
+    assert [(line, reason) for line, reason, _ in rejects(blocks)] == [(1, "longer than 1000 bytes")]
+
+
+def test_a_string_without_an_end_is_not_held(monkeypatch, pieces, tmp_path):
+    monkeypatch.setattr(json_records, "MAXIMUM_RECORD_SIZE", 1000)
+    monkeypatch.setattr(json_records, "MAXIMUM_GAP_SIZE", 100)
+    pieces(50)
+    held: list[int] = []
+    more = json_records.Cutter.more
+
+    def watched(cutter):
+        held.append(cutter.held)
+        return more(cutter)
+
+    monkeypatch.setattr(json_records.Cutter, "more", watched)
+    blocks = found(tmp_path, '{"a": "' + "x" * 100_000 + '\n{"a": 2}')
+
+    assert records(blocks) == [{"a": 2}]
+    assert max(held) < 5000
+
+
 HOSTILE = [
     "{",
     "}",
@@ -205,7 +242,7 @@ def test_any_signs_are_survived(signs, size, tmp_path_factory):
         patch.setattr(json_records, "BLOCK_SIZE", 3 * size)
         blocks = found(tmp_path_factory.mktemp("json"), "".join(signs))
     for block in blocks:
-        assert all(text[:1] in {b"{", b"["} for text in block.texts())
+        assert all(record.text[:1] in {"{", "["} for record in block.records)
         assert all(reject.line >= 1 for reject in block.rejects)
 
 

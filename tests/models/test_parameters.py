@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gwa.errors import ArgumentError, ModelError
+from gwa.models import files
 from gwa.models.base import parse_model, presets
-from gwa.models.files import document, found, read
+from gwa.models.files import document, load_model, read, write
 
 GOOD = document(presets()["lublin"].model, {})
 JSON = st.recursive(
@@ -91,8 +92,16 @@ def test_hostile_files_are_refused_in_a_line(content, said, tmp_path):
         read(tmp_path / "model.json")
 
 
+def test_a_file_is_opened_without_reading_the_presets(monkeypatch, tmp_path):
+    path = tmp_path / "model.json"
+    write(presets()["lublin"].model, path, {})
+    monkeypatch.setattr(files, "presets", lambda: pytest.fail("all presets are parsed"))
+
+    assert load_model(str(path)).model == read(path)
+
+
 def test_what_is_neither_file_nor_preset_is_told(tmp_path):
     with pytest.raises(ArgumentError, match="no preset or file 'nix', expected a file or one of"):
-        found("nix")
+        load_model("nix")
     with pytest.raises(ModelError, match="no such file"):
-        found(str(tmp_path / "nix.json"))
+        load_model(str(tmp_path / "nix.json"))

@@ -13,7 +13,7 @@ from gwa.errors import ArgumentError, ModelError
 from gwa.evaluation.whatif.change import Change, parsed
 from gwa.models.base import Model
 from gwa.models.families.thesis import BagsModel
-from gwa.models.files import found
+from gwa.models.files import load_model
 from gwa.models.parameters import Parameters, Quantity, positive
 from gwa.simulation.architectures import architecture
 from gwa.simulation.backfilling import POLICIES
@@ -270,7 +270,7 @@ def _check_file(path: Path) -> None:
 
 def _model(path: Path, name: str, workload: WorkloadSpec) -> Model:
     """Return a preset, or the model in a file beside the experiment."""
-    model = found(str(path.parent / name) if name.endswith(".json") else name).model
+    model = load_model(str(path.parent / name) if name.endswith(".json") else name).model
     if workload.bag_sizes and not isinstance(model, BagsModel):
         raise ModelError(f"{name} is a model without sizes of bags, which bag_sizes would change")
     return model

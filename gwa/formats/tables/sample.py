@@ -14,6 +14,7 @@ from gwa.formats.tables.vocabulary import missing
 from gwa.ingest.readers.table import flat, is_json, json_objects
 from gwa.ingest.source.delimited import cells_of, header_of, rows_among
 from gwa.ingest.source.head import FileHead
+from gwa.ingest.source.lines import Reject
 from gwa.store.engines.duckdb import literal
 
 MAXIMUM_ROWS: Final = 1000
@@ -139,8 +140,8 @@ def _of_text(head: FileHead) -> Sample:
 
 
 def _of_json(head: FileHead) -> Sample:
-    objects = (value for value, _ in json_objects(head.source()) if isinstance(value, dict))
-    rows = [flat(value) for value in islice(objects, MAXIMUM_ROWS)]
+    objects = (found for found in json_objects(head.source()) if not isinstance(found, Reject))
+    rows = [flat(value) for _, value in islice(objects, MAXIMUM_ROWS)]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return Sample(names, [_cleaned([row.get(name) for name in names]) for row in rows])
 

@@ -29,11 +29,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.json_records import NO_OBJECT, RecordBlock, record_blocks
+from gwa.ingest.source.json_records import NO_OBJECT, Record, RecordBlock, record_blocks
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject
 from gwa.ingest.spec import TableSpec
 from gwa.store.engines.duckdb import literal
@@ -57,17 +55,17 @@ class Objects:
         """Take over the records of *block*."""
         self.block = block
         self.query = _Query(table_spec)
-        self.total = len(block.begins) + len(block.rejects)
+        self.total = len(block.records) + len(block.rejects)
         self.comments = 0
         self.rejects = block.rejects
 
     def load(self, rows: Pieces, folder: Path) -> None:
         """Append the records to *rows*; refuse others, and values that are not of a column's type."""
         del folder
-        if not len(self.block.begins):
+        if not self.block.records:
             return
         database = rows.database
-        database.register("records", _record_table(self.block))
+        database.register("records", _record_table(self.block.records))
         # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
         database.register("parsed", database.sql(self.query.values).to_arrow_table())
         database.unregister("records")
@@ -85,40 +83,21 @@ class Objects:
         database.unregister("parsed")
 
 
-def _record_table(block: RecordBlock) -> "pa.Table":
-    """Return the records as an Arrow table."""
+def _record_table(records: Sequence[Record]) -> "pa.Table":
+    """Return the records as an Arrow table, with the text of each document once."""
     import pyarrow as pa
 
-    documents = pa.DictionaryArray.from_arrays(
-        pa.array(block.documents, mask=block.documents < 0), pa.array(block.prefixes, pa.string())
-    )
-    keys = [block.keys.get(place) for place in range(len(block.begins))] if block.keys else None
+    documents: dict[str, int] = {}
+    places = [documents.setdefault(record.document, len(documents)) for record in records]
+    texts = pa.array([text or None for text in documents], pa.string())
     return pa.table(
         {
-            "line": block.numbers,
-            "text": _text_array(block),
-            "key": pa.array(keys, pa.string()) if keys else pa.nulls(len(block.begins), pa.string()),
-            "document": documents,
+            "line": pa.array([record.number for record in records], pa.int64()),
+            "text": pa.array([record.text for record in records], pa.string()),
+            "key": pa.array([record.key for record in records], pa.string()),
+            "document": pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), texts),
         }
     )
-
-
-def _text_array(block: RecordBlock) -> "pa.Array":
-    """Return the texts of records, of which Arrow copies the bytes at once."""
-    import pyarrow as pa
-
-    if not _is_utf8(block.text):
-        return pa.array(block.texts(), pa.binary()).cast(pa.string())
-    borders = np.ravel(np.column_stack((block.begins, block.ends))).astype(np.int32)
-    parts = pa.StringArray.from_buffers(len(borders) - 1, pa.py_buffer(borders), pa.py_buffer(block.text))
-    return parts.take(pa.array(np.arange(0, len(parts), 2)))
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        return text.isascii() or bool(text.decode())
-    except UnicodeDecodeError:
-        return False
 
 
 @dataclass(frozen=True)

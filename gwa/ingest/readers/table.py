@@ -3,7 +3,7 @@ Read tables whose columns are named, all cells as text: cells parted by a charac
 
 A table in text begins with a row of names; cells may be quoted, and then hold delimiters and line breaks.
 JSON is one object per row, in a list or one after the other; the name of a nested value is its path, as in
-``resources.cpus``. A row is known by its number in the file. Options:
+``resources.cpus``. A row is known by the number of its line, in Parquet by its own. Options:
 
 ``names``
     the name in the file of each column of the table; for others it is the name of the column. A file that
@@ -13,7 +13,6 @@ JSON is one object per row, in a list or one after the other; the name of a nest
 """
 
 import json
-from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,13 +28,13 @@ from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.delimited import Header, cells_of, header_of, is_open
 from gwa.ingest.source.head import FileHead
+from gwa.ingest.source.json_records import NO_OBJECT, records
 from gwa.ingest.source.lines import (
     MAXIMUM_LINE_LENGTH,
     REJECT_TEXT_LENGTH,
     Layout,
     LineBlock,
     Reject,
-    decoded,
     line_blocks,
     select_lines,
 )
@@ -199,10 +198,11 @@ class ArrowRows:
 def _json(source: Source, table_spec: TableSpec) -> Iterator[Records]:
     """Yield the objects of a list, or those that follow one another."""
     batch, missing, names = Records(table_spec), frozenset(table_spec.missing), _names(table_spec)
-    for number, (value, text) in enumerate(json_objects(source), 1):
-        if not isinstance(value, dict):
-            batch.reject(number, "is not a JSON object", text[:REJECT_TEXT_LENGTH])
+    for found in json_objects(source):
+        if isinstance(found, Reject):
+            batch.reject(found.line, found.reason, found.text)
         else:
+            number, value = found
             values = flat(value)
             batch.append(number, [_cell(values.get(name), missing) for name in names])
         if batch.total >= ROWS_OF_BATCH:
@@ -234,53 +234,20 @@ def flat(value: Mapping[str, Any], path: str = "", depth: int = MAXIMUM_DEPTH) -
     return cells
 
 
-def json_objects(source: Source) -> Iterator[tuple[object, str]]:
-    """Yield the values in a list, or that follow one another; None, and its text, for what is none."""
-    buffer = _Buffer(source)
-    scan = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None).raw_decode
-    while buffer.skip():
-        try:
-            value, end = scan(buffer.text, buffer.place)
-        except (ValueError, RecursionError):
-            value, end = None, 0
-        # A value at the end of the text may go on.
-        if end in {0, len(buffer.text)} and buffer.more():
+def json_objects(source: Source) -> Iterator[tuple[int, Mapping[str, Any]] | Reject]:
+    """Yield the objects in a list, or that follow one another, with their lines; their numbers are texts."""
+    for found in records(source):
+        if isinstance(found, Reject):
+            yield found
             continue
-        if not end:
-            end = buffer.text.find("\n", buffer.place) + 1 or len(buffer.text)
-            if source.broken and end == len(buffer.text):
-                return
-        yield value, "" if value is not None else buffer.text[buffer.place : end].strip()
-        buffer.place = end
-
-
-class _Buffer:
-    """The *text* of a source that is not used up, and the *place* up to which it is."""
-
-    def __init__(self, source: Source) -> None:
-        self.text, self.place = "", 0
-        self._decode = getincrementaldecoder("utf-8")("gwa-latin-1").decode
-        self._chunks = decoded(source)
-
-    def skip(self) -> bool:
-        """Go on to the next value, over what parts values; return whether there is one."""
-        while True:
-            while self.place < len(self.text) and self.text[self.place] in " \t\r\n,[]":
-                self.place += 1
-            if self.place < len(self.text):
-                return True
-            if not self.more():
-                return False
-
-    def more(self) -> bool:
-        """Read on, unless a value is too long; return whether there was more."""
-        if len(self.text) - self.place > MAXIMUM_LINE_LENGTH:
-            return False
-        chunk = next(self._chunks, None)
-        if chunk is None:
-            return False
-        self.text, self.place = self.text[self.place :] + self._decode(chunk), 0
-        return True
+        try:
+            value = json.loads(found.text, parse_float=str, parse_int=str, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            yield found.number, value
+        else:
+            yield Reject(found.number, NO_OBJECT, found.text[:REJECT_TEXT_LENGTH])
 
 
 # --- Cells parted by a character ---

@@ -6,535 +6,401 @@ object is a record, unless there is a list, or an object, of records under one o
 the elements of a list that stands alone are records, too. No document is held in memory as a whole.
 What stands between records and is none is refused. A record that does not end costs no other where each
 stands on a line of its own.
+
+The standard library's scanner finds where a value ends. What it refuses may still be a record to who reads
+it, or lie deeper than it goes: then brackets are counted. There a string ends with its line at the latest,
+so that a quotation mark too many spoils no more than that.
 """
 
+import json
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Final
-
-import numpy as np
+from codecs import getincrementaldecoder
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
 
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.json_scan import Brackets, BracketScanner, Positions, whole_escapes
-from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject, decoded, to_utf8
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject, decoded
 
 BLOCK_SIZE: Final = 1 << 24
-"""Bytes of records that are handed on at a time."""
+"""Characters of records that are handed on at a time."""
 
 MAXIMUM_RECORD_SIZE: Final = 1 << 25
 """A longer record is refused: jobs with thousands of steps take tens of megabytes."""
 
 MAXIMUM_GAP_SIZE: Final = 1 << 20
-"""Bytes between records that are looked at; more are refused as one."""
+"""Characters between records that are looked at; more are refused as one."""
 
-MAXIMUM_KEY_SIZE: Final = 300
-"""Bytes before a bracket in which its key is looked for."""
+LONGEST_TOKEN: Final = 16
+"""A fault that is nearer to the end of a text may be a number, word or escape that goes on."""
 
 BROKEN_OFF: Final = "the document breaks off"
 """The beginning of the reason why the end of a document is refused."""
 
 NO_OBJECT: Final = "is not a JSON object"
-BLANK: Final = b" \t\r\n,\x00\x1a"
+BLANK: Final = " \t\r\n,\x00\x1a"
 """What may stand between values, and what crashed machines leave in files."""
 
-_KEY_BEFORE: Final = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*+:\s*+\Z')
-_VALUE: Final = re.compile(rb'(?:[^",]|"(?:[^"\\]|\\.)*+"?)++')
+_STRING: Final = r'"(?:[^"\\\n]++|\\.)*+"?'
+_BLANKS: Final = re.compile(f"[{BLANK}]*+")
+_TOKEN: Final = re.compile(r'"(?:[^"\\\n]++|\\.)*+(")?|[\[\]{}]|\n(?=\{)')
+_GAP: Final = re.compile(rf'(?:[^"\[\]{{}}]++|{_STRING})*+')
+_TOP_GAP: Final = re.compile(rf'(?:[^"\[{{]++|{_STRING})*+')
+_KEY: Final = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*+:\s*+')
+_KEY_BEFORE: Final = re.compile(_KEY.pattern + r"\Z")
+_VALUE: Final = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*+"?)++')
+_SCALAR: Final = re.compile(_STRING + r'|[^",\[\]{}\s]++')
+
+# Only the end of a value is wanted: of each object in it a number is kept, so that memory is not.
+_scan = json.JSONDecoder(object_pairs_hook=len).raw_decode
+
+
+class Record(NamedTuple):
+    """
+    The *text* of a record, and the *number* of the line where it begins, or one more than that before.
+
+    *key* is that of a member of an object, *document* what stood in a document before its records, without
+    others, closed, as a document of its own; it is empty where there is none.
+    """
+
+    text: str
+    number: int
+    key: str | None
+    document: str
 
 
 @dataclass
 class RecordBlock:
-    """
-    Some records: *text* from each of *begins* to each of *ends*, and their distinct *numbers*.
+    """Some records, what was refused between them, and the number of characters in them."""
 
-    A record's number is that of the line where it begins, or one more than the one before if that is as high.
-    *keys* are those of records that are members of an object, *documents* the numbers of the *prefixes* in
-    which they stand: what stood in a document before its records, without others, closed, is a document of
-    its own.
-    """
+    records: list[Record] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    size: int = 0
 
-    text: bytes
-    begins: Positions
-    ends: Positions
-    numbers: Positions
-    keys: Mapping[int, str]
-    documents: Positions
-    prefixes: Sequence[str]
-    rejects: list[Reject]
 
-    def texts(self) -> list[bytes]:
-        """Return the records; bytes that are not UTF-8 are read as Latin-1."""
-        return [
-            to_utf8(self.text[begin:end])
-            for begin, end in zip(self.begins.tolist(), self.ends.tolist(), strict=True)
-        ]
+_Found: TypeAlias = Generator[Record | Reject, None, None]
 
 
 def record_blocks(source: Source, paths: Sequence[str]) -> Iterator[RecordBlock]:
     """Yield the records of *source* in blocks; *paths* are dotted, as ``hits.hits``."""
-    cutter = RecordCutter([path.split(".") for path in paths])
-    rest = b""
-    for chunk in decoded(source):
-        data = rest + chunk
-        end = whole_escapes(data)
-        cutter.feed(data[:end])
-        rest = data[end:]
-        if cutter.size >= BLOCK_SIZE:
-            yield cutter.block()
-    cutter.feed(rest)
-    cutter.end(is_cut=bool(source.broken))
-    yield cutter.block()
+    block = RecordBlock()
+    for found in records(source, paths):
+        if isinstance(found, Reject):
+            block.rejects.append(found)
+            continue
+        block.records.append(found)
+        block.size += len(found.text)
+        if block.size >= BLOCK_SIZE:
+            yield block
+            block = RecordBlock()
+    yield block
 
 
-@dataclass
-class _Span:
+def records(source: Source, paths: Sequence[str] = ()) -> Iterator[Record | Reject]:
+    """Yield the records of *source*, and what is refused; *paths* are dotted, as ``hits.hits``."""
+    return Cutter(source, [tuple(path.split(".")) for path in paths]).records()
+
+
+class _TextEndsError(Exception):
+    """The text that is held ends in a member of an object, which begins *at* a place below the *keys*."""
+
+    def __init__(self, at: int, keys: tuple[str, ...]) -> None:
+        super().__init__()
+        self.at, self.keys = at, keys
+
+
+class Cutter:
     """
-    Parts of the stream: records, or what holds them.
+    Finds records in the *text* that is held of a stream, from the place *at* on.
 
-    *level* is the depth at which they stand, *document* the number of the prefix that holds them.
-    """
-
-    begins: Positions
-    ends: Positions
-    level: int
-    document: int = -1
-    are_records: bool = True
-
-
-class _Piece:
-    """A piece of the stream, its *brackets* at their positions in the whole stream."""
-
-    def __init__(self, data: bytes, before: bytes, offset: int, brackets: Brackets) -> None:
-        self.text = before + data
-        self.shift = offset - len(before)
-        self.positions = brackets.positions + offset
-        self.opens = brackets.opens
-        self.depths = brackets.depths
-        self.size = len(self.positions)
-        self._below: dict[int, list[int]] = {}
-
-    def below(self, depth: int, first: int) -> int:
-        """Return the first bracket from *first* on behind which the depth is less than *depth*."""
-        if depth not in self._below:
-            self._below[depth] = np.flatnonzero(self.depths < depth).tolist()
-        return self.next_of(self._below[depth], first)
-
-    def lift(self, first: int, by: int) -> None:
-        """Change the depths of the brackets from *first* on."""
-        self.depths[first:] += by
-        self._below.clear()
-        self.__dict__.pop("top_lists", None)
-
-    def next_of(self, found: list[int], first: int) -> int:
-        """Return the first of the brackets *found* from *first* on; their number if there is none."""
-        place = bisect_left(found, first)
-        return found[place] if place < len(found) else self.size
-
-    @cached_property
-    def top_lists(self) -> list[int]:
-        """The lists that are values of their own."""
-        top = np.flatnonzero(self.opens & (self.depths == 1)).tolist()
-        return [place for place in top if self.sign(place) == b"["]
-
-    @cached_property
-    def line_begins(self) -> list[int]:
-        """The objects that begin a line."""
-        places = self.positions - self.shift
-        array = np.frombuffer(self.text, np.uint8)
-        is_first = (array[places - 1] == ord("\n")) & (places > 0)
-        return np.flatnonzero(is_first & (array[places] == ord("{"))).tolist()
-
-    def candidates(self, pattern: re.Pattern[bytes]) -> list[int]:
-        """Return the brackets at which matches of *pattern* end."""
-        ends = np.array([match.end() - 1 for match in pattern.finditer(self.text)], np.int64) + self.shift
-        places = np.searchsorted(self.positions, ends)
-        is_bracket = places < self.size
-        places, ends = places[is_bracket], ends[is_bracket]
-        found: list[int] = places[self.positions[places] == ends].tolist()
-        return found
-
-    def sign(self, place: int) -> bytes:
-        """Return a bracket."""
-        at = int(self.positions[place]) - self.shift
-        return self.text[at : at + 1]
-
-    def key(self, place: int) -> str | None:
-        """Return the key of the value that a bracket opens."""
-        end = int(self.positions[place]) - self.shift
-        match = _KEY_BEFORE.search(self.text, max(0, end - MAXIMUM_KEY_SIZE), end)
-        return match[1].decode("utf-8", "replace") if match else None
-
-
-class RecordCutter:
-    """
-    Finds records in a stream that it is fed piece by piece.
-
-    Records stand at the depth *level*; it is None in what follows the records of a document.
+    *by_line* tells whether records stand on lines of their own, as the first did: those at the top, and those
+    of the present list.
     """
 
-    def __init__(self, paths: Sequence[Sequence[str]]) -> None:
-        self.paths = [tuple(path) for path in paths]
-        last = b"|".join(re.escape(path[-1].encode()) for path in self.paths)
-        self.holder = re.compile(rb'"(?:' + last + rb')"\s*+:\s*+[\[{]') if paths else None
-        self.scanner = BracketScanner()
-        self.level: int | None = 0
-        self.begun: int | None = None
-        self.is_dropped = False
-        self.dropped_to = -1
-        self.cuts: set[int] = set()
-        self.lined: dict[bool, bool] = {}
-        self.parents: dict[int, str | None] = {}
-        self.offset = 0
-        self.before = b""
-        self.text = bytearray()
-        self.base = 0
-        self.done = 0
-        self.document = -1
-        self.prefixes: list[str] = []
-        self.outline = bytearray()
-        self.spans: list[_Span] = []
-        self.newlines: list[Positions] = []
-        self.lines = 1
-        self.number = 0
-        self.rejects: list[Reject] = []
+    def __init__(self, source: Source, paths: Sequence[tuple[str, ...]]) -> None:
+        self.source, self.paths = source, paths
+        self.names = {f'"{path[-1]}"' for path in paths}
+        self.text, self.at = "", 0
+        self.by_line: dict[bool, bool] = {}
+        self.is_over = self.is_broken = False
+        self.key: str | None = None
+        self._chunks = decoded(source)
+        self._decode = getincrementaldecoder("utf-8")("gwa-latin-1").decode
+        self._line, self._counted, self._number = 1, 0, 0
+
+    def more(self) -> bool:
+        """Hold as much again, so that what is looked at again has a cost in proportion; tell if there was."""
+        self.line_of(self.at)
+        parts, wanted = [self.text[self.at :]], max(len(self.text) - self.at, 1)
+        while wanted > 0 and not self.is_over:
+            chunk = next(self._chunks, b"")
+            self.is_over = not chunk
+            parts.append(self._decode(chunk, self.is_over))
+            wanted -= len(parts[-1])
+        self.text, self.at, self._counted = "".join(parts), 0, 0
+        return any(parts[1:])
+
+    def line_of(self, at: int) -> int:
+        """Return the number of the line of a place, which is none before that of an earlier call."""
+        self._line += self.text.count("\n", self._counted, at)
+        self._counted = at
+        return self._line
 
     @property
-    def by_line(self) -> bool:
-        """Whether records stand on lines of their own, as the first did."""
-        return self.lined.get(self.level == 0, False)
+    def held(self) -> int:
+        """How many characters are held and not used up."""
+        return len(self.text) - self.at
 
-    @property
-    def size(self) -> int:
-        """The number of bytes that are held and may be handed on."""
-        return self.done - self.base
-
-    def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
-        if not data:
-            return
-        brackets = self.scanner.scan(data)
-        piece = _Piece(data, self.before, self.offset, brackets)
-        self.newlines.append(brackets.newlines + self.offset)
-        self.text += data
-        holders = piece.candidates(self.holder) if self.holder else []
-        place = 0
-        while place < piece.size:
-            if self.level is None:
-                place = self._skip(piece, place, holders)
+    def records(self) -> _Found:
+        """Yield the records and what is refused."""
+        while sign := (yield from self._gap(top=True)):
+            # Among lines of records a list is not a document.
+            if sign == "[" and not self.by_line.get(True):
+                self.at += 1
+                self.by_line.pop(False, None)
+                yield from self._members("")
             else:
-                place = self._take(piece, place, holders)
-        self._remember_parents(piece)
-        self.offset += len(data)
-        self.before = (self.before + data)[-MAXIMUM_KEY_SIZE:]
-        if self.level is None:
-            self._outline_to(self.offset)
-            self._add_structure(self.done, self.offset)
-        if self.offset - self.done > (MAXIMUM_GAP_SIZE if self.begun is None else MAXIMUM_RECORD_SIZE):
-            self._drop()
+                yield from self._value(top=True)
 
-    def _take(self, piece: _Piece, place: int, holders: list[int]) -> int:
-        """Take records from the bracket *place* on; return the bracket at which to go on."""
-        level = self.level or 0
-        close = piece.below(level, place) if level else piece.size
-        holder = self._next_holder(piece, place, holders) if not level else piece.size
-        torn = self._next_torn(piece, place, level)
-        # The first record says how the others stand.
-        first = piece.size if (level == 0) in self.lined else piece.below(level + 1, place) + 1
-        stop = min(close, holder, torn, first, piece.size)
-        self._add_records(piece, place, stop, level)
-        if stop == piece.size or stop not in (close, holder, torn):
-            return stop
-        if stop == torn:
-            self._tear(piece, torn, level)
-            return stop
-        if stop == close:
-            self._leave(piece, close)
+    def _members(self, document: str) -> Generator[Record | Reject, None, bool]:
+        """Yield the records up to the bracket that closes their list, or object; return whether one does."""
+        while sign := (yield from self._gap(top=False)):
+            if sign in "]}":
+                self.at += 1
+                return True
+            yield from self._value(top=False, document=document)
+        yield from self._broken_off()
+        return False
+
+    def _gap(self, *, top: bool) -> Generator[Reject, None, str]:
+        """Go on to the next bracket, and return it, refusing what stands before it but a key; or nothing."""
+        self.key = None
+        self.at = _BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]
+        sign = self.text[self.at : self.at + 1]
+        if sign and sign in ("{[" if top else "{[]}"):
+            return sign
+        gap = _TOP_GAP if top else _GAP
+        while (end := gap.match(self.text, self.at).end()) == len(self.text):  # type: ignore[union-attr]
+            if self.held > MAXIMUM_GAP_SIZE:
+                yield from self._refused_as_too_long(MAXIMUM_GAP_SIZE)
+                self._drop_line()
+                return (yield from self._gap(top=top))
+            if not self.more():
+                if top and not self.source.broken:
+                    yield from self._refused(end)
+                return ""
+        yield from self._refused(end, in_list=not top)
+        self.at = end
+        return self.text[end]
+
+    def _refused(self, end: int, *, in_list: bool = False) -> Iterator[Reject]:
+        """Yield what stands before a place, by line, and values in a list by themselves; keep a last key."""
+        rest = self.text[self.at : end]
+        if in_list and (match := _KEY_BEFORE.search(rest)):
+            self.key, rest = match[1], rest[: match.start()]
+        for number, line in enumerate(rest.split("\n"), self.line_of(self.at)):
+            for value in _VALUE.findall(line) if in_list else [line]:
+                if value.strip(BLANK):
+                    yield Reject(number, NO_OBJECT, _shown(value))
+
+    def _refused_as_too_long(self, limit: int) -> Iterator[Reject]:
+        self.at = _BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]
+        yield Reject(self.line_of(self.at), f"longer than {limit} bytes", _shown(self.text[self.at :]))
+
+    def _broken_off(self) -> Iterator[Reject]:
+        """Yield, once, that the document has no end, unless that is accounted for elsewhere."""
+        if not self.source.broken and not self.is_broken:
+            number = self.line_of(self.at)
+            yield Reject(number, f"{BROKEN_OFF}: its end is missing", _shown(self.text[self.at :]))
+        self.at, self.is_broken = len(self.text), True
+
+    def _value(self, *, top: bool, document: str = "") -> _Found:
+        """Yield the record that begins here, or the records in it."""
+        while True:
+            end = self._end(self.at, torn=self.by_line.get(top, False))
+            if top and (holder := self._first_holder(end)):
+                yield from self._document(*holder)
+                return
+            if end or self.held > MAXIMUM_RECORD_SIZE or self.is_over:
+                break
+            self.more()
+        if (end or len(self.text)) - self.at > MAXIMUM_RECORD_SIZE:
+            yield from self._too_long(top=top)
+        elif not end:
+            yield from self._broken_off()
+        elif self.text[end - 1] == "\n":
+            yield from self._refused(end)
+            self.at = end
         else:
-            self._enter(piece, holder)
-        return stop + 1
+            yield self._record(end, document, top=top)
 
-    def _next_holder(self, piece: _Piece, place: int, holders: list[int]) -> int:
-        """Return the next bracket that opens a list, or an object, of records."""
-        # Among lines of records a list is not a document.
-        listed = piece.size if self.lined.get(True) else piece.next_of(piece.top_lists, place)
-        candidate = piece.next_of(holders, place)
-        while candidate < listed and not self._holds(piece, candidate):
-            candidate = piece.next_of(holders, candidate + 1)
-        return min(listed, candidate)
-
-    def _holds(self, piece: _Piece, place: int) -> bool:
-        """Whether a bracket opens what is at one of the paths."""
-        depth = int(piece.depths[place]) - 1
-        key = piece.key(place)
-        return any(
-            len(path) == depth
-            and path[-1] == key
-            and all(self._parent(piece, place, level + 2) == path[level] for level in range(depth - 1))
-            for path in self.paths
-        )
-
-    def _parent(self, piece: _Piece, place: int, depth: int) -> str | None:
-        """Return the key of the value around *place* that opens at a *depth*."""
-        found = np.flatnonzero(piece.opens[:place] & (piece.depths[:place] == depth))
-        return piece.key(int(found[-1])) if len(found) else self.parents.get(depth)
-
-    def _remember_parents(self, piece: _Piece) -> None:
-        for depth in range(2, max(map(len, self.paths), default=0) + 1):
-            self.parents[depth] = self._parent(piece, piece.size, depth)
-
-    def _next_torn(self, piece: _Piece, place: int, level: int) -> int:
-        """Return the next record that begins on a line of its own, as all do, within one that did not end."""
-        if not self.by_line:
-            return piece.size
-        found = piece.next_of(piece.line_begins, place)
-        while found < piece.size and piece.depths[found] <= level + 1:
-            found = piece.next_of(piece.line_begins, found + 1)
-        return found
-
-    def _tear(self, piece: _Piece, place: int, level: int) -> None:
-        """End the record that did not end before the bracket *place*."""
-        at = int(piece.positions[place])
-        self._refuse_lines(self.done if self.begun is None else self.begun, at)
-        self._add_structure(self.done, at)
-        self.begun, self.is_dropped = None, False
-        by = level + 1 - int(piece.depths[place])
-        piece.lift(place, by)
-        self.scanner.depth += by
-
-    def _enter(self, piece: _Piece, place: int) -> None:
-        """Begin to take records behind a bracket."""
-        at = int(piece.positions[place])
-        level = int(piece.depths[place])
-        begin = at if self.begun is None else self.begun
-        if self.level is not None:
-            self.outline.clear()
-        if not self.is_dropped and (self.outline or self.level is not None):
-            self.outline += self.text[begin - self.base : at + 1 - self.base]
-        closing = b"]" if piece.sign(place) == b"[" else b"}"
-        prefix = bytes(self.outline)
-        self.prefixes.append((to_utf8(prefix) + closing + b"}" * (level - 1)).decode() if prefix else "")
-        self.document = len(self.prefixes) - 1
-        self._add_structure(begin, at + 1)
-        self.level, self.begun, self.is_dropped = level, None, False
-        self.lined.pop(False, None)
-
-    def _leave(self, piece: _Piece, place: int) -> None:
-        """End to take records at the bracket that closes what holds them."""
-        at = int(piece.positions[place])
-        self._add_structure(at, at + 1)
-        if self.outline:
-            self.outline += piece.sign(place)
-        self.document = -1
-        self.level = None if piece.depths[place] else 0
-        self.begun = None
-
-    def _skip(self, piece: _Piece, place: int, holders: list[int]) -> int:
-        """Skip what follows the records of a document, up to its end or to other records."""
-        close = piece.below(1, place)
-        holder = self._next_holder(piece, place, holders)
-        torn = piece.next_of(piece.line_begins, place) if self.lined.get(False) else piece.size
-        stop = min(close, holder, torn)
-        if stop == piece.size:
-            return stop
-        at = int(piece.positions[stop])
-        self._outline_to(at)
-        self._add_structure(self.done, at)
-        if stop == close:
-            self._add_structure(at, at + 1)
-            self.level = 0
-        elif stop == torn:
-            self.level = 0
-            by = 1 - int(piece.depths[stop])
-            piece.lift(stop, by)
-            self.scanner.depth += by
-            return stop
+    def _too_long(self, *, top: bool) -> _Found:
+        """Refuse the value that begins here, but yield the records in it."""
+        yield from self._refused_as_too_long(MAXIMUM_RECORD_SIZE)
+        if top and self.paths and self.text[self.at] == "{":
+            self.at += 1
+            yield from self._document(*(yield from self._next_holder((), "")))
         else:
-            self._enter(piece, stop)
-        return stop + 1
+            self._drop(torn=self.by_line.get(top, False))
 
-    def _outline_to(self, end: int) -> None:
-        """Remember what stands between the records of a document; too much is forgotten."""
-        if self.outline and len(self.outline) + end - self.done <= MAXIMUM_RECORD_SIZE:
-            self.outline += self.text[self.done - self.base : end - self.base]
-        else:
-            self.outline.clear()
+    def _record(self, end: int, document: str, *, top: bool) -> Record:
+        text = self.text[self.at : end]
+        # An empty object is on one line in any layout.
+        if top not in self.by_line and text != "{}":
+            self.by_line[top] = "\n" not in text
+        self._number = max(self.line_of(self.at), self._number + 1)
+        self.at = end
+        return Record(text, self._number, self.key, document)
 
-    def _add_records(self, piece: _Piece, first: int, stop: int, level: int) -> None:
-        """Add the records at a *level* that end before the bracket *stop*."""
-        opens, depths = piece.opens[first:stop], piece.depths[first:stop]
-        positions = piece.positions[first:stop]
-        begins = positions[opens & (depths == level + 1)]
-        ends = positions[~opens & (depths == level)] + 1
-        if self.begun is not None:
-            begins = np.concatenate((np.array([self.begun]), begins))
-        if len(ends) and self.is_dropped:
-            self._add_structure(self.done, int(ends[0]))
-            begins, ends, self.is_dropped = begins[1:], ends[1:], False
-        self.begun = int(begins[-1]) if len(begins) > len(ends) else None
-        if len(ends):
-            self.spans.append(_Span(begins[: len(ends)], ends, level, self.document))
-            self.done = int(ends[-1])
-            begin, end = int(begins[0]) - self.base, int(ends[0]) - self.base
-            # An empty object is on one line in any layout.
-            if (level == 0) not in self.lined and end - begin > len("{}"):
-                self.lined[level == 0] = self.text.find(b"\n", begin, end) < 0
+    def _end(self, at: int, *, torn: bool = False) -> int | None:
+        """
+        Return the end of the value that begins with a bracket at a place; None where the text ends before.
 
-    def _add_structure(self, begin: int, end: int) -> None:
-        if end > begin:
-            level = self.level or 0
-            self.spans.append(_Span(np.array([begin]), np.array([end]), level, are_records=False))
-            self.done = end
+        If it may be *torn* that is, else, the next line that begins with an object.
+        """
+        try:
+            return _scan(self.text, at)[1]
+        except json.JSONDecodeError as error:
+            is_open = error.msg.startswith("Unterminated") or error.pos > len(self.text) - LONGEST_TOKEN
+            if is_open and not self.is_over:
+                return None
+        except (ValueError, RecursionError):  # a number that is too long, brackets that are too deep
+            pass
+        return self._closing(at, torn=torn)[0]
 
-    def _drop(self) -> None:
-        """Refuse what is too long, and forget its text."""
-        if self.dropped_to != self.done:
-            begin = self.done if self.begun is None else self.begun
-            limit = MAXIMUM_GAP_SIZE if self.begun is None else MAXIMUM_RECORD_SIZE
-            begin += len(held := self.text[begin - self.base :]) - len(held.lstrip(BLANK))
-            self._reject(begin, f"longer than {limit} bytes", begin + REJECT_TEXT_LENGTH)
-        self._add_structure(self.done, self.offset)
-        self.dropped_to = self.done
-        self.cuts.add(self.done)
-        self.is_dropped = self.begun is not None
+    def _closing(self, at: int, depth: int = 0, *, torn: bool) -> tuple[int | None, int, int]:
+        """
+        Return where the bracket at a place is closed, or another begins; None where the text ends before.
 
-    def end(self, *, is_cut: bool) -> None:
-        """Take note that the stream ends; where it *is_cut* that is accounted for elsewhere."""
-        is_open = self.begun is not None or self.level != 0
-        if is_open:
-            begin = self.done if self.begun is None else self.begun
-            if not is_cut and not self.is_dropped:
-                self._reject(begin, f"{BROKEN_OFF}: its end is missing", begin + REJECT_TEXT_LENGTH)
-            self._add_structure(self.done, self.offset)
-        elif not is_cut:
-            # What is left is not a record.
-            self._add_structure(self.offset, self.offset + 1)
+        Return, too, up to where brackets are counted then, and the depth there.
+        """
+        for match in _TOKEN.finditer(self.text, at):
+            sign = match[0]
+            if sign in "{[":
+                depth += 1
+            elif sign in "]}":
+                depth -= 1
+                if depth <= 0:
+                    return match.end(), match.end(), 0
+            elif sign == "\n":
+                if torn:
+                    return match.end(), match.end(), 0
+            elif not match[1] and match.end() >= len(self.text) - 1:  # the string may go on
+                return None, match.start(), depth
+        return None, len(self.text), depth
 
-    def _refuse_lines(self, begin: int, end: int) -> None:
-        """Refuse each line of what should have been records."""
-        if self.is_dropped:
-            return
-        for line in bytes(self.text[begin - self.base : end - self.base]).split(b"\n"):
-            if line.strip(BLANK):
-                self.rejects.append(Reject(begin, NO_OBJECT, _shown(line)))
-            begin += len(line) + 1
+    def _drop(self, *, torn: bool) -> None:
+        """Skip the value that begins here, however long it is."""
+        depth = 0
+        while True:
+            end, self.at, depth = self._closing(self.at, depth, torn=torn)
+            if end or not self.more():
+                self.at = end or len(self.text)
+                return
 
-    def _reject(self, begin: int, reason: str, end: int) -> None:
-        text = bytes(self.text[begin - self.base : min(end, begin + REJECT_TEXT_LENGTH) - self.base])
-        self.rejects.append(Reject(begin, reason, _shown(text)))
+    def _drop_member(self) -> None:
+        """Skip the member that begins here if it is what is too long."""
+        match = _KEY.match(self.text, self.at)
+        if match and self.text[match.end() : match.end() + 1] in {"[", "{"}:
+            self.at = match.end()
+            self._drop(torn=False)
+        elif self.held > MAXIMUM_RECORD_SIZE:
+            self.at = len(self.text)
 
-    def block(self) -> RecordBlock:
-        """Hand on the records found, and forget them."""
-        newlines = np.concatenate([*self.newlines, np.empty(0, np.int64)])
-        lines = _Lines(newlines, self.lines)
-        keys, faults = self._between_records()
-        records = [span for span in self.spans if span.are_records]
-        empty = np.empty(0, np.int64)
-        begins = np.concatenate([span.begins for span in records] or [empty])
-        ends = np.concatenate([span.ends for span in records] or [empty])
-        rejects = [
-            Reject(int(lines.of(np.array([reject.line]))[0]), reject.reason, reject.text)
-            for reject in [*self.rejects, *faults]
-        ]
-        block = RecordBlock(
-            bytes(self.text[: self.done - self.base]),
-            begins - self.base,
-            ends - self.base,
-            self._numbers(lines.of(begins)),
-            keys,
-            np.repeat([span.document for span in records], [len(span.begins) for span in records]),
-            list(self.prefixes),
-            rejects,
-        )
-        self._forget(newlines)
-        return block
+    def _drop_line(self) -> None:
+        """Skip the rest of a line, up to an object or list."""
+        while not (match := re.compile(r"[\n\[{]").search(self.text, self.at)):
+            self.at = len(self.text)
+            if not self.more():
+                return
+        self.at = match.start()
 
-    def _numbers(self, lines: Positions) -> Positions:
-        """Make the *lines* on which records begin distinct."""
-        counted = np.arange(len(lines))
-        numbers = np.maximum(np.maximum.accumulate(lines - counted), self.number + 1) + counted
-        self.number = int(numbers[-1]) if len(numbers) else self.number
-        return numbers
+    def _first_holder(self, end: int | None) -> tuple[int, tuple[str, ...], str] | None:
+        """Return where records begin in the object here, as `_document` takes it; None if there are none."""
+        names = (name for name in self.names if self.text.find(name, self.at, end or len(self.text)) >= 0)
+        if self.text[self.at] != "{" or not any(names):
+            return None
+        try:
+            at, path = self._holder(self.at + 1, ())
+        except _TextEndsError:
+            return None
+        return (at, path, self.text[self.at : at]) if path else None
 
-    def _forget(self, newlines: Positions) -> None:
-        done = min(self.done, self.offset)
-        self.lines += int(np.searchsorted(newlines, done))
-        self.newlines = [newlines[np.searchsorted(newlines, done) :]]
-        del self.text[: done - self.base]
-        self.base = self.done = done
-        self.spans.clear()
-        self.rejects = []
-        self.cuts = {cut for cut in self.cuts if cut >= done}
-        self.prefixes = self.prefixes[-1:] if self.document >= 0 else []
-        self.document = len(self.prefixes) - 1
+    def _document(self, at: int, path: tuple[str, ...], outline: str) -> _Found:
+        """
+        Yield the records that begin at a place, under a *path*, and those under other paths of the document.
 
-    def _between_records(self) -> tuple[dict[int, str], list[Reject]]:
-        """Return the keys of records by their position among all, and what between records is none."""
-        keys: dict[int, str] = {}
-        faults: list[Reject] = []
-        last, count = self.base, 0
-        for span in self.spans:
-            begins = np.append(span.begins, last)
-            gaps = span.begins - np.concatenate((np.array([last]), span.ends[:-1]))
-            for place in np.flatnonzero(self._is_filled(span, last, gaps)).tolist():
-                begin = int(begins[place])
-                key = self._fill(int(begin - gaps[place]), begin, span.level, faults)
-                if key is not None and span.are_records:
-                    keys[count + place] = key
-            last = int(span.ends[-1])
-            count += len(span.begins) if span.are_records else 0
-        return keys, faults
+        Its *outline* is what it has so far but for records; it is empty where that is too much.
+        """
+        while path:
+            closing = {"[": "]", "{": "}"}[self.text[at - 1]]
+            document = f"{outline}{closing}{'}' * len(path)}" if outline else ""
+            self.at = at
+            self.by_line.pop(False, None)
+            if not (yield from self._members(document)):
+                return
+            outline += closing if outline else ""
+            at, path, outline = yield from self._next_holder(path[:-1], outline)
+        self.at = at
 
-    def _is_filled(self, span: _Span, last: int, gaps: Positions) -> Positions:
-        """Return which *gaps* before the parts of a span hold more than white space and commas."""
-        lengths = np.ravel(np.column_stack((gaps, span.ends - span.begins)))
-        size = int(span.ends[-1]) - last
-        text = np.frombuffer(
-            memoryview(self.text), np.uint8, min(size, len(self.text) + self.base - last), last - self.base
-        )
-        is_gap = np.repeat(np.arange(len(lengths)) % 2 == 0, lengths)[: len(text)]
-        between = text[is_gap].tobytes()
-        del text
-        if not between.translate(None, b" \t\r\n,"):
-            return np.zeros(len(gaps), np.int64)
-        filled = np.frombuffer(between, np.uint8)
-        is_blank = np.isin(filled, np.frombuffer(b" \t\r\n,", np.uint8))
-        gap_ends = np.cumsum(gaps)
-        counts = np.concatenate(([0], np.cumsum(~is_blank)))
-        limits = np.minimum(gap_ends, len(filled))
-        filled_bytes: Positions = counts[limits] - counts[np.minimum(limits, gap_ends - gaps)]
-        return filled_bytes
+    def _next_holder(
+        self, keys: tuple[str, ...], outline: str
+    ) -> Generator[Reject, None, tuple[int, tuple[str, ...], str]]:
+        """Return where other records of a document begin; the path is empty where the document ends."""
+        while True:
+            try:
+                at, path = self._holder(self.at, keys)
+            except _TextEndsError as end:
+                if self.held > MAXIMUM_RECORD_SIZE:
+                    self.at, keys, outline = end.at, end.keys, ""
+                    self._drop_member()
+                elif self.is_over:
+                    yield from self._broken_off()
+                    return self.at, (), ""
+                self.more()
+                continue
+            is_small = len(outline) + at - self.at <= MAXIMUM_RECORD_SIZE
+            return at, path, outline + self.text[self.at : at] if outline and is_small else ""
 
-    def _fill(self, begin: int, end: int, level: int, faults: list[Reject]) -> str | None:
-        """Refuse what stands between two records, except for the key of the second, which is returned."""
-        text = bytes(self.text[begin - self.base : end - self.base])
-        match = _KEY_BEFORE.search(text) if level else None
-        rest = text[: match.start()] if match else text
-        position = begin
-        if begin in self.cuts:
-            # The rest of what was refused as too long.
-            rest = rest[rest.find(b"\n") if b"\n" in rest else len(rest) :]
-            position = begin + len(text) - len(rest)
-        for line in rest.split(b"\n"):
-            values = _VALUE.findall(line) if level else [line]
-            faults += [Reject(position, NO_OBJECT, _shown(value)) for value in values if value.strip(BLANK)]
-            position += len(line) + 1
-        return match[1].decode("utf-8", "replace") if match else None
+    def _holder(self, at: int, keys: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+        """
+        Return the place behind the bracket that opens records, and their path; it is empty if none does.
+
+        Members of the object under *keys* are looked through from a place on. Raise `_TextEndsError` where
+        the text ends before the document does.
+        """
+        while True:
+            at = _BLANKS.match(self.text, at).end()  # type: ignore[union-attr]
+            sign = self.text[at : at + 1]
+            if sign == "}":
+                at += 1
+                if not keys:
+                    return at, ()
+                keys = keys[:-1]
+                continue
+            match = _KEY.match(self.text, at)
+            if not match and sign and (sign != '"' or self.is_over):
+                return at, ()  # no member: the document is torn
+            if not match or match.end() == len(self.text):
+                raise _TextEndsError(at, keys)
+            path, opening = (*keys, match[1]), self.text[match.end()]
+            if opening in "[{" and path in self.paths:
+                return match.end() + 1, path
+            if opening == "{" and any(one[: len(path)] == path for one in self.paths):
+                at, keys = match.end() + 1, path
+            elif end := self._end_of_member(match.end()):
+                at = end
+            else:
+                raise _TextEndsError(at, keys)
+
+    def _end_of_member(self, at: int) -> int | None:
+        """Return the end of the value at a place; None where the text ends before."""
+        if self.text[at] in "[{":
+            return self._end(at)
+        match = _SCALAR.match(self.text, at)
+        return match.end() if match and match.end() < len(self.text) else None
 
 
-@dataclass
-class _Lines:
-    """Maps positions to numbers of lines; the first of *newlines* ends the line *first*."""
-
-    newlines: Positions
-    first: int
-
-    def of(self, positions: Positions) -> Positions:
-        """Return the numbers of the lines on which *positions* stand."""
-        return np.searchsorted(self.newlines, positions) + self.first
-
-
-def _shown(text: bytes) -> str:
+def _shown(text: str) -> str:
     """Return the beginning of a text on one line."""
-    return " ".join(text[:REJECT_TEXT_LENGTH].decode("utf-8", errors="replace").split())
+    return " ".join(text[:REJECT_TEXT_LENGTH].split())

@@ -19,8 +19,8 @@ from gwa.models.base import models, presets
 from gwa.models.draws import Scaled
 from gwa.models.families.gwa.contents import exchange_requests
 from gwa.models.families.lublin import MAXIMUM_GAP, Lublin
-from gwa.models.kept import MAXIMUM_BIAS, SEEDS, Kept, Ratio, endless_gaps
 from gwa.models.knots import Knots
+from gwa.models.load_check import MAXIMUM_BIAS, SEEDS, LoadCheck, MeanRatio, endless_gaps
 from gwa.models.work import Submitted, stretch
 from gwa.statistics.distributions import Lognormal, Normal
 from gwa.statistics.gamma import Gamma
@@ -60,7 +60,7 @@ def log(make_store):
 
 @pytest.mark.parametrize("name", KEEPERS)
 def test_load_and_arrivals_are_those_of_the_log(log, name):
-    kept = Kept.of(models()[name].fit(log), Submitted.of(log))
+    kept = LoadCheck.of(models()[name].fit(log), Submitted.of(log))
 
     for ratio in (kept.load, kept.arrivals):
         assert ratio.mean == pytest.approx(1.0, abs=0.03 + 2 * standard_error(ratio)), kept
@@ -71,20 +71,20 @@ def test_load_and_arrivals_are_those_of_the_log(log, name):
 @given(st.floats(0, 3), st.floats(0, 2), st.floats(0, 2))
 def test_a_noisier_model_is_never_quieter(mean, deviation, more):
     """thesis-bags made .8 to 1.2 times the load, unwarned: its mean was too uncertain for a warning."""
-    assert Ratio(mean, deviation + more).is_off >= Ratio(mean, deviation).is_off
-    assert Ratio(mean, 0.0).is_off == (abs(mean - 1) > MAXIMUM_BIAS)
+    assert MeanRatio(mean, deviation + more).is_off >= MeanRatio(mean, deviation).is_off
+    assert MeanRatio(mean, 0.0).is_off == (abs(mean - 1) > MAXIMUM_BIAS)
 
 
 def test_a_spread_is_warned_of_whatever_the_mean():
     by_seed = np.array([1.205, 0.815, 0.870, 0.907])
-    ratio = Ratio.of(by_seed)
+    ratio = MeanRatio.of(by_seed)
 
     assert ratio.mean == pytest.approx(by_seed.mean())
     assert ratio.deviation == pytest.approx(np.sqrt(((by_seed - by_seed.mean()) ** 2).sum() / 3))
     assert ratio.is_off
-    assert Ratio.of(by_seed - by_seed.mean() + 1).is_off
-    assert not Ratio(1.0, 0.05).is_off
-    (sentence,) = Kept(ratio, Ratio(1.0, 0.01)).warnings()
+    assert MeanRatio.of(by_seed - by_seed.mean() + 1).is_off
+    assert not MeanRatio(1.0, 0.05).is_off
+    (sentence,) = LoadCheck(ratio, MeanRatio(1.0, 0.01)).warnings()
     assert sentence.startswith("load: this model generates 0.95 times the busy processors of the log")
     assert sentence.endswith("; one seed differs from that by 0.17 (standard deviation)")
 
@@ -99,13 +99,13 @@ def test_jobs_that_never_ran_do_not_arrive(make_store, name):
     columns["run_time"] = [None if n % 4 == 0 else run for n, run in enumerate(columns["run_time"])]
     log = make_store(**columns)
 
-    kept = Kept.of(models()[name].fit(log), Submitted.of(log))
+    kept = LoadCheck.of(models()[name].fit(log), Submitted.of(log))
 
     assert kept.arrivals.mean < 1.1, kept
 
 
 def test_who_cannot_keep_the_load_says_so(log):
-    kept = Kept.of(models()["dacosta"].fit(log), Submitted.of(log))
+    kept = LoadCheck.of(models()["dacosta"].fit(log), Submitted.of(log))
 
     assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * standard_error(kept.arrivals))
     assert len(kept.warnings()) == 1
@@ -140,7 +140,7 @@ def test_a_fit_writes_its_warnings_and_prints_them(sample, tmp_path):
 
     assert any(text.startswith("load: ") for text in said)
     assert [line for line in done.stderr.splitlines() if line.startswith("warning: load: ")]
-    assert files.found(str(tmp_path / "m.json")).warnings == tuple(said)
+    assert files.load_model(str(tmp_path / "m.json")).warnings == tuple(said)
 
 
 def test_lublins_gaps_are_cut_as_in_the_authors_program(make_store):
@@ -158,7 +158,7 @@ def test_lublins_gaps_are_cut_as_in_the_authors_program(make_store):
     model = Lublin.fit(store)
     assert isinstance(model.batch.arrivals, Slots)
     gap = model.batch.arrivals.gap
-    kept = Kept.of(model, Submitted.of(store))
+    kept = LoadCheck.of(model, Submitted.of(store))
 
     assert gap.distribution.values()["scale"] > 1, "what the test is about"
     assert gap.high == MAXIMUM_GAP
@@ -279,6 +279,6 @@ def test_users_who_come_and_go_have_the_jobs_of_the_whole_log(make_store):
         user_id=[f"u{n}" for n in users],
         group_id=["g"] * n,
     )
-    kept = Kept.of(models()["thesis-explicit"].fit(store), Submitted.of(store))
+    kept = LoadCheck.of(models()["thesis-explicit"].fit(store), Submitted.of(store))
 
     assert kept.arrivals.mean == pytest.approx(1.0, abs=0.03 + 2 * standard_error(kept.arrivals))

@@ -37,7 +37,7 @@ FIRST_SEED: Final = 1_000_000
 
 
 @dataclass(frozen=True)
-class Ratio:
+class MeanRatio:
     """A *mean* over seeds, and the standard *deviation* of one seed."""
 
     mean: float
@@ -64,11 +64,11 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Kept:
+class LoadCheck:
     """What a fitted model generates over what its log has: busy processors (*load*), and *arrivals* a day."""
 
-    load: Ratio
-    arrivals: Ratio
+    load: MeanRatio
+    arrivals: MeanRatio
 
     @classmethod
     def of(cls, model: Model, log: Submitted) -> Self:
@@ -76,7 +76,7 @@ class Kept:
         found = [_generate(model, log, FIRST_SEED + seed) for seed in range(SEEDS)]
         loads = [each.busy / log.busy for each in found]
         arrivals = [each.per_day / log.per_day for each in found]
-        return cls(Ratio.of(np.array(loads)), Ratio.of(np.array(arrivals)))
+        return cls(MeanRatio.of(np.array(loads)), MeanRatio.of(np.array(arrivals)))
 
     def warnings(self) -> list[str]:
         """Return a sentence for each amount that the model does not keep."""
