@@ -9,9 +9,11 @@ import click
 from click.core import ParameterSource
 
 from gwa.cli._common import (
+    FORCE,
     OUTPUT_PATH,
     PATH,
     account_in_words,
+    claimed,
     earlier_part,
     engines,
     flags,
@@ -19,6 +21,8 @@ from gwa.cli._common import (
     looks,
     opened_whole,
     options,
+    page_name,
+    part_in_words,
     part_of,
     parts,
     reading,
@@ -60,6 +64,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     default=".",
     help="Output folder.",
 )
+@FORCE
 @click.option("--sections", metavar="ID,ID", help="Restrict to these sections, such as users,waits.")
 @click.option(
     "--view",
@@ -116,6 +121,10 @@ def command(
     The report on a trace of fewer than 50 jobs is a table of its jobs and the data quality, unless --view or
     --sections asks for more.
 
+    The page is called TRACE.html. The name says the period, queue, group, condition, language, view, sections
+    and what it is compared with, too, such as TRACE-2026-11-against-2026-10.html. A file of that name is
+    replaced if gwa wrote it from the same trace with the same options, any other with --force only.
+
     \b
     Examples:
       gwa sample -o sample.sacct
@@ -127,7 +136,7 @@ def command(
     """
     from gwa.analysis.base import analyses
     from gwa.report.early_drawings import EarlyDrawings
-    from gwa.report.output import outputs, write
+    from gwa.report.output import outputs, paths, write
 
     kinds = [name for name in outputs() if params[name]] or ["html"]
     known = [analysis.id for analysis in analyses()]
@@ -144,17 +153,31 @@ def command(
             part.store.top = top
             wanted = only or _wanted(part.store, view, is_chosen=is_chosen)
             is_shared = kinds != ["json"] and part.store.engine.is_roomy
-            with EarlyDrawings(look["language"], is_shared=is_shared) as early:
+            name = page_name(part.name, *_what(part, earlier, ctx.params))
+            with (
+                claimed(paths(folder, name, kinds), force=params["force"], but=outputs(), of=trace),
+                EarlyDrawings(look["language"], is_shared=is_shared) as early,
+            ):
                 progress = reading(params).progress
                 report = part.report(wanted, progress, against=earlier, ready=early.begin)
                 if not params["quiet"]:
                     _print_answers(report, part, look["language"])
-                for path in write(report, folder, part.name, kinds, early=early, **look):
+                for path in write(report, folder, name, kinds, early=early, **look):
                     echo(path)
         failed = failed or report.failed
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)
+
+
+def _what(part: "Trace", earlier: "Trace | None", params: dict[str, Any]) -> list[str]:
+    """Return what tells pages on a trace apart: the part, the sections, what it is compared with."""
+    return [
+        *part_in_words(part.period, params),
+        params["view"] if params["view"] != "all" else "",
+        (params["sections"] or "").replace(" ", "") or ("every" if params["every"] else ""),
+        f"against-{earlier.period}" if earlier else "",
+    ]
 
 
 def _print_answers(report: "Report", trace: "Trace", language: "Language | None") -> None:

@@ -129,10 +129,14 @@ class ExperimentResults:
             columns[measure.key] = pa.array([row.get(measure.key) for row in self.rows], kind)
         return pa.table(columns)
 
+    @staticmethod
+    def paths(folder: Path) -> list[Path]:
+        """Return where `write` writes."""
+        return [folder / "results.csv", folder / "results.parquet"]
+
     def write(self, folder: Path) -> list[Path]:
         """Write the table atomically as CSV and as Parquet, and return the paths."""
-        table = self.table()
-        paths = [folder / "results.csv", folder / "results.parquet"]
+        table, paths = self.table(), self.paths(folder)
         with whole(paths[0]) as part:
             csv.write_csv(table, part, csv.WriteOptions(quoting_style="needed"))
         with whole(paths[1]) as part:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from gwa.report.edition import Edition
 
 HELP = "A folder of LaTeX: a .tex file for each section, and the figures."
+IS_FOLDER = True
 
 
 def render(edition: "Edition") -> Mapping[str, str | bytes]:
