@@ -34,6 +34,11 @@ class Account:
     comments: int
     skipped: int = 0
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether no row was lost."""
+        return self.rows == self.jobs + self.folded + self.rejected + self.comments + self.skipped
+
     def check(self) -> None:
         """
         Check that no row was lost.
@@ -44,6 +49,6 @@ class Account:
             If the counts do not add up, which is a bug of gwa.
 
         """
-        if self.rows != self.jobs + self.folded + self.rejected + self.comments + self.skipped:
+        if not self.adds_up:
             message = f"the account does not add up: {self}; please report this"
             raise TraceError(message)
