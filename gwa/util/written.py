@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gwa.errors import OutputError
-from gwa.util.atomic import write_whole
+from gwa.util.atomic import IS_READ, write_whole
+from gwa.util.protection import is_protected
 
 RECORD: Final = ".gwa-written"
 
@@ -56,6 +57,8 @@ def claimed(paths: Iterable[Path], origin: str, *, force: bool = False) -> Itera
 
 def require_own(path: Path, origin: str) -> None:
     """Raise `OutputError` if *path* exists, and is not what gwa wrote from *origin*."""
+    if is_protected(path):
+        raise OutputError(f"{path}: {IS_READ}")
     if os.path.lexists(path) and not _is_own(path, origin):
         message = (
             f"{path}: exists, and is not what gwa wrote from the same input with the same options:"
