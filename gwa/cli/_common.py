@@ -322,6 +322,14 @@ def write_texts(params: dict[str, Any]) -> None:
         echo(params["strings"])
 
 
+def given(_: click.Context, parameter: click.Parameter, value: str | Sequence[str] | None) -> Any:
+    """Return the *value* of an option; an empty one, such as that of an unset variable, is a usage error."""
+    for one in [value] if isinstance(value, str) else value or ():
+        if not one.strip():
+            raise click.BadParameter(f"is empty, expected a {parameter.metavar or 'value'}")
+    return value
+
+
 def parts(command: F) -> F:
     """Add the options that filter a trace."""
     return _with(
@@ -329,26 +337,37 @@ def parts(command: F) -> F:
         click.option(
             "--period",
             metavar="WHEN",
+            callback=given,
             help="Restrict to a period: 2007, 2007-03..2007-05, day 3..10, last-month"
             " (this-month, -week, -year).",
         ),
         click.option(
             "--today",
             metavar="DATE",
+            callback=given,
             help="Date that last-month is relative to; by default the end of the log's known load.",
         ),
         click.option(
-            "--queue", "queues", multiple=True, metavar="NAME", help="Restrict to this queue (repeatable)."
+            "--queue",
+            "queues",
+            multiple=True,
+            metavar="NAME",
+            callback=given,
+            help="Restrict to this queue (repeatable).",
         ),
         click.option(
             "--user-group",
             "groups",
             multiple=True,
             metavar="NAME",
+            callback=given,
             help="Restrict to this group of users (repeatable).",
         ),
         click.option(
-            "--where", metavar="SQL", help="Restrict to jobs that meet a condition, such as 'n_procs > 1'."
+            "--where",
+            metavar="SQL",
+            callback=given,
+            help="Restrict to jobs that meet a condition, such as 'n_procs > 1'.",
         ),
     )
 

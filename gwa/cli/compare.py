@@ -15,6 +15,7 @@ from gwa.cli._common import (
     earlier_part,
     engines,
     flags,
+    given,
     looking,
     looks,
     opened_whole,
@@ -58,6 +59,7 @@ SHOWN: Final = 4
 @click.option(
     "--against-period",
     metavar="WHEN",
+    callback=given,
     help="Compare this period of one trace with its --period: dates as there, or previous.",
 )
 @click.option("--names", metavar="A,B,…", help="What the traces are called on the page, in their order.")

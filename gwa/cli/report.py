@@ -17,6 +17,7 @@ from gwa.cli._common import (
     earlier_part,
     engines,
     flags,
+    given,
     looking,
     looks,
     opened_whole,
@@ -65,7 +66,9 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="Output folder.",
 )
 @FORCE
-@click.option("--sections", metavar="ID,ID", help="Restrict to these sections, such as users,waits.")
+@click.option(
+    "--sections", metavar="ID,ID", callback=given, help="Restrict to these sections, such as users,waits."
+)
 @click.option(
     "--view",
     type=click.Choice(["operator", "modeller", "all"]),
@@ -94,6 +97,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option(
     "--against",
     metavar="WHEN",
+    callback=given,
     help="Begin with the differences from another period, such as 2007-03 or previous.",
 )
 @looks

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gwa.errors import TraceError
+from gwa.errors import RowsLostError
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,15 @@ class Account:
 
         Raises
         ------
-        TraceError
-            If the counts do not add up, which is a bug of gwa.
+        RowsLostError
+            If the counts do not add up, which is a bug of what made the jobs.
 
         """
         if not self.adds_up:
-            message = f"the account does not add up: {self}; please report this"
-            raise TraceError(message)
+            made = self.jobs + self.folded + self.rejected + self.comments + self.skipped
+            raise RowsLostError(
+                f"the account does not add up: {self.rows:,} rows were read, but {made:,} became something:"
+                f" {self.jobs:,} jobs,"
+                f" {self.folded:,} folded, {self.rejected:,} rejected, {self.comments:,} comments,"
+                f" {self.skipped:,} skipped"
+            )

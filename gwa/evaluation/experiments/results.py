@@ -18,6 +18,7 @@ from gwa.evaluation.experiments.run import MEASURES, Row
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.report.document import Value
 from gwa.util.atomic import whole
+from gwa.util.spreadsheet import disarmed
 
 CONFIDENCE: Final = 0.95
 
@@ -138,10 +139,19 @@ class ExperimentResults:
         """Write the table atomically as CSV and as Parquet, and return the paths."""
         table, paths = self.table(), self.paths(folder)
         with whole(paths[0]) as part:
-            csv.write_csv(table, part, csv.WriteOptions(quoting_style="needed"))
+            csv.write_csv(_disarmed(table), part, csv.WriteOptions(quoting_style="needed"))
         with whole(paths[1]) as part:
             parquet.write_table(table, part)
         return paths
+
+
+def _disarmed(table: pa.Table) -> pa.Table:
+    """Return *table* without texts that a spreadsheet would take for formulas."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            texts = [text if text is None else disarmed(text) for text in table.column(place).to_pylist()]
+            table = table.set_column(place, field, [pa.array(texts, field.type)])
+    return table
 
 
 def _estimates(rows: Sequence[Row]) -> Iterator[tuple[str, Estimate | None]]:

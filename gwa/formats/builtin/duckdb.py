@@ -20,7 +20,7 @@ from gwa.ingest.source.head import FileHead
 from gwa.store.account import Account
 from gwa.store.metadata import provenance
 from gwa.store.options import ReadOptions
-from gwa.store.schema import FIELDS, Field
+from gwa.store.schema import FIELDS, LONGEST_NAME, Field
 from gwa.store.store import MAGIC, TABLES, Store
 from gwa.store.system import overridden
 from gwa.util.atomic import whole
@@ -108,6 +108,17 @@ def _refuse_impossible(store: Store, path: Path) -> None:
         if value is not None and not field.low <= value <= (inf if field.high is None else field.high)
     ]
     faults += [f"{jobs - numbered:,} jobs have no number"] if numbered < jobs else []
+    texts = [field.name for field in FIELDS if field.name in names and field.is_name]
+    statistics = store.rows(f"select {', '.join(f'stats({name})' for name in texts)} from recorded limit 1")
+    faults += (
+        [
+            f"a job's {name} has {known['max_string_length']:,} bytes, expected at most {LONGEST_NAME:,}"
+            for name, known in zip(texts, statistics[0], strict=True)
+            if known["max_string_length"] > LONGEST_NAME
+        ]
+        if statistics and texts
+        else []
+    )
     faults += [] if faults else _faults_of_values(store, jobs)
     if faults:
         raise TraceError(f"{path}: {faults[0]}: convert its log again")
