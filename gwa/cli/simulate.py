@@ -38,7 +38,9 @@ GROWTH: Final = frozenset({"repetitions", "jobs", "schedules", "gantt", "as_json
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; by default one per processor."
 )
-@click.option("--schedules", is_flag=True, help="Write the schedule of each run as Parquet.")
+@click.option(
+    "--schedules", is_flag=True, help="Write the schedule of each run, with job numbers, as Parquet."
+)
 @click.option("--gantt", metavar="RUN", help="Draw the schedule of a run, named as in results.csv.")
 @JSON
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
@@ -84,6 +86,8 @@ def command(
     _print(results, as_json=as_json)
     if not params["quiet"]:
         echo(f"{len(plan.runs):,} runs, of which {done:,} were done now", err=True)
+        if results.raised:
+            echo(results.raised, err=True)
         echo("\n".join(map(str, files)), err=True)
 
 

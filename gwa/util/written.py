@@ -2,15 +2,16 @@
 What gwa wrote in a folder, and from what: such a file may be replaced unasked, any other not.
 
 The folder holds the hidden file `RECORD`, with a line for each output: its name, a salted hash of what it was
-made from (its `origin`), and its size, by which a file that somebody edited is told from what gwa wrote. The
-size is null while the output is on its way, so that a command that was killed can be repeated. The last line
-of a name counts. It travels with the folder, and says nothing to others: an origin cannot be read from it.
+made from (its *origin*), and its size, by which a file that somebody edited is told from what gwa wrote. The
+size is null of a folder, and while the output is on its way, so that a command that was killed can be
+repeated. The record travels with the folder, and says nothing to others: an origin cannot be read from it.
 """
 
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -20,14 +21,14 @@ from gwa.errors import OutputError
 from gwa.util.atomic import IS_READ, write_whole
 from gwa.util.protection import is_protected
 
-RECORD: Final = ".gwa-written"
+if sys.platform != "win32":
+    import fcntl
 
-MAXIMUM_BYTES: Final = 1 << 16
-"""A larger record is written anew, with the last line of each name."""
+RECORD: Final = ".gwa-written"
 
 
 class _Line(NamedTuple):
-    """What the record says of an output; a folder has no size."""
+    """What the record says of an output."""
 
     name: str
     salt: str
@@ -38,90 +39,79 @@ class _Line(NamedTuple):
 @contextmanager
 def claimed(paths: Iterable[Path], origin: str, *, force: bool = False) -> Iterator[None]:
     """
-    Claim the outputs *paths*, which are made from *origin*, and are written within a ``with``.
+    Claim the outputs *paths*, all in one folder, which are made from *origin* and written within a ``with``.
 
     Raise `OutputError`, before anything is written, if one of them exists that gwa did not write from the
     same origin, unless *force* is set.
     """
     outputs = list(dict.fromkeys(paths))
-    for path in () if force else outputs:
-        require_own(path, origin)
     for path in outputs:
-        _note(path, origin, None)
+        if is_protected(path):
+            raise OutputError(f"{path}: {IS_READ}")
+        if not force and os.path.lexists(path) and not _is_own(path, origin):
+            message = (
+                f"{path}: exists, and is not what gwa wrote from the same input with the same options:"
+                " --force replaces it, -o names another output"
+            )
+            raise OutputError(message)
+    _note(outputs, origin, on_its_way=True)
     try:
         yield
     finally:
-        for path in outputs:
-            _settle(path, origin)
-
-
-def require_own(path: Path, origin: str) -> None:
-    """Raise `OutputError` if *path* exists, and is not what gwa wrote from *origin*."""
-    if is_protected(path):
-        raise OutputError(f"{path}: {IS_READ}")
-    if os.path.lexists(path) and not _is_own(path, origin):
-        message = (
-            f"{path}: exists, and is not what gwa wrote from the same input with the same options:"
-            " --force replaces it, -o names another output"
-        )
-        raise OutputError(message)
+        with suppress(OutputError):
+            _note(outputs, origin, on_its_way=False)
 
 
 def _is_own(path: Path, origin: str) -> bool:
     line = _lines(path.parent).get(path.name)
-    if line is None or _hash(line.salt, origin) != line.hash:
-        return False
-    return line.size in {None, _size(path)}
+    return line is not None and _is_of(line, origin) and line.size in {None, _size(path)}
 
 
-def _settle(path: Path, origin: str) -> None:
-    """Note the size of an output; forget one that was not made."""
-    with suppress(OutputError):
-        if os.path.lexists(path):
-            _note(path, origin, _size(path))
+def _is_of(line: _Line, origin: str) -> bool:
+    return _hash(line.salt, origin) == line.hash
+
+
+def _note(outputs: Sequence[Path], origin: str, *, on_its_way: bool) -> None:
+    """Note that *outputs* are made from *origin*, and in the end their sizes; forget those that are not."""
+    folder = outputs[0].parent if outputs else Path()
+    if not outputs or not folder.is_dir():
+        return
+    with _locked(folder):
+        before = _lines(folder)
+        lines = dict(before)
+        for path in outputs:
+            if not on_its_way and not os.path.lexists(path):
+                lines.pop(path.name, None)
+                continue
+            old = before.get(path.name)
+            salt = old.salt if old and _is_of(old, origin) else secrets.token_hex(8)
+            size = None if on_its_way else _size(path)
+            lines[path.name] = _Line(path.name, salt, _hash(salt, origin), size)
+        if lines == before:
+            return
+        if lines:
+            write_whole(folder / RECORD, "".join(f"{json.dumps(lines[name])}\n" for name in sorted(lines)))
         else:
-            _forget(path)
+            (folder / RECORD).unlink(missing_ok=True)
 
 
-def _forget(path: Path) -> None:
-    """Remove the lines of an output from the record, and a record that says nothing."""
-    lines = _lines(path.parent)
-    if lines.pop(path.name, None) is None:
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let no other process change the record meanwhile, where the file system has locks."""
+    if sys.platform == "win32":  # pragma: no cover - the tests run on Linux
+        yield
         return
-    if lines:
-        write_whole(path.parent / RECORD, "".join(map(_text, lines.values())))
-    else:
-        (path.parent / RECORD).unlink(missing_ok=True)
-
-
-def _note(path: Path, origin: str, size: int | None) -> None:
-    """Add a line to the record of the folder, if there is that folder and the line says anything new."""
-    record, lines = path.parent / RECORD, _lines(path.parent)
-    old = lines.get(path.name)
-    if not path.parent.is_dir() or (old and old.size == size and _hash(old.salt, origin) == old.hash):
-        return
-    salt = secrets.token_hex(8)
-    line = _Line(path.name, salt, _hash(salt, origin), size)
-    if record.exists() and record.stat().st_size > MAXIMUM_BYTES:
-        write_whole(record, "".join(map(_text, (lines | {path.name: line}).values())))
-        return
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        # One write of a short line: processes that write beside each other do not break it.
-        descriptor = os.open(record, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        try:
-            os.write(descriptor, _text(line).encode())
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-def _text(line: _Line) -> str:
-    return f"{json.dumps(line)}\n"
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _lines(folder: Path) -> dict[str, _Line]:
-    """Return the last line of each name; those that are broken off say nothing."""
+    """Return what the record says of each name; a line that is broken says nothing."""
     lines: dict[str, _Line] = {}
     with suppress(OSError):
         for text in (folder / RECORD).read_text(encoding="utf-8", errors="replace").splitlines():

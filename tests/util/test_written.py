@@ -1,11 +1,16 @@
 """The record of what gwa wrote in a folder."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from gwa.errors import OutputError
-from gwa.util.written import MAXIMUM_BYTES, RECORD, claimed
+from gwa.util.written import RECORD, claimed
+from tests.conftest import HOME
 
 
 class KilledError(BaseException):
@@ -29,8 +34,8 @@ def test_it_tells_no_origin(tmp_path):
 def test_an_output_that_is_on_its_way_may_be_repeated(tmp_path):
     """As after a kill between the output and its line."""
     write(tmp_path / "a", "x", "1")
-    record = (tmp_path / RECORD).read_text().splitlines(keepends=True)
-    (tmp_path / RECORD).write_text(record[0])
+    name, salt, hashed, _ = json.loads((tmp_path / RECORD).read_text())
+    (tmp_path / RECORD).write_text(json.dumps([name, salt, hashed, None]))
     (tmp_path / "a").write_text("longer")
     write(tmp_path / "a", "y", "1")
     with pytest.raises(OutputError, match="--force"):
@@ -47,11 +52,28 @@ def test_a_record_that_is_broken_knows_nothing(broken, tmp_path):
     write(tmp_path / "a", "z", "1")
 
 
-def test_it_stays_small(tmp_path):
-    for turn in range(1200):
-        write(tmp_path / "a", "x" * (turn % 7), "1")
-    assert (tmp_path / RECORD).stat().st_size < 2 * MAXIMUM_BYTES
+def test_what_is_repeated_leaves_the_record_as_it_was(tmp_path):
+    write(tmp_path / "b", "x", "1")
+    write(tmp_path / "a", "x", "1")
+    before = (tmp_path / RECORD).read_bytes()
     write(tmp_path / "a", "y", "1")
+    assert (tmp_path / RECORD).read_bytes() == before
+
+
+def test_processes_that_write_beside_each_other_are_all_noted(tmp_path):
+    code = "import sys; from tests.util.test_written import many; many(*sys.argv[1:])"
+    commands = [[sys.executable, "-P", "-c", code, str(tmp_path), name] for name in "abc"]
+    environment = {**os.environ, "PYTHONPATH": str(HOME)}
+    for process in [subprocess.Popen(command, env=environment) for command in commands]:
+        assert process.wait(60) == 0
+    names = [json.loads(line)[0] for line in (tmp_path / RECORD).read_text().splitlines()]
+    assert names == sorted(f"{name}{number}" for name in "abc" for number in range(20))
+
+
+def many(folder, name):
+    """Write twenty files of one process."""
+    for number in range(20):
+        write(Path(folder) / f"{name}{number}", "x", "1")
 
 
 def test_what_was_not_made_is_forgotten(tmp_path):

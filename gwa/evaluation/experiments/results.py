@@ -110,13 +110,25 @@ class ExperimentResults:
         return sorted(values) if axis in NUMERIC_AXES and None not in values else values  # type: ignore[type-var]
 
     @property
+    def raised(self) -> str:
+        """A sentence on requests below the run time, empty if there are none in any run."""
+        counts = [(int(row.get("raised") or 0), int(row["tasks"] or 0)) for row in self.rows]
+        most, jobs = max(counts, default=(0, 0))
+        if not most:
+            return ""
+        return (
+            f"In a run, {most:,} of {jobs:,} jobs ran longer than they requested: they were planned with"
+            " their run time."
+        )
+
+    @property
     def varied(self) -> list[str]:
         """The axes that vary."""
         return [name for name in AXES if len(self.values(name)) > 1]
 
     def table(self) -> pa.Table:
         """Return all rows as a table."""
-        integers = {"bags", "bags_finished", "tasks", REPETITION}
+        integers = {"bags", "bags_finished", "tasks", "raised", REPETITION}
         columns = {}
         for name in (
             "run",
