@@ -1,4 +1,4 @@
-"""``gwa``, and ``python -m gwa``, which is the same: Ctrl-C ends it at once, also before it has begun."""
+"""``gwa``, and ``python -m gwa``, which is the same: Ctrl-C and SIGTERM end it, also before it has begun."""
 
 import gc
 import os
@@ -9,7 +9,7 @@ if __name__ == "__main__":
     if not sys.flags.safe_path and __file__ != f"{sys.path[0]}{os.sep}gwa{os.sep}__main__.py":
         del sys.path[0]
 
-from gwa.errors import INTERRUPTED
+from gwa.errors import SIGNALLED
 
 STDERR = 2
 
@@ -20,6 +20,8 @@ def main() -> None:
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _stop)
 
     # A thread for each core would turn for a tenth of a second when numpy and scipy are imported, and the
     # last digits of sums of products would depend on the number of cores.
@@ -31,9 +33,9 @@ def main() -> None:
     run()
 
 
-def _stop(*_: object) -> None:
+def _stop(number: int, _: object) -> None:
     os.write(STDERR, b"gwa: stopped\n")
-    os._exit(INTERRUPTED)
+    os._exit(SIGNALLED + number)
 
 
 if __name__ == "__main__":

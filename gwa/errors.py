@@ -7,6 +7,7 @@ The exceptions that gwa raises on purpose.
     ├── TraceError (ValueError)         a file is not what it should be
     │   ├── UnknownFormat               no format, or several, claim a file
     │   ├── StrictError                 a bad row met with ``strict``
+    │   ├── RowsLostError               the account of rows does not add up
     │   └── QueryError                  a query of the user's own that fails
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
     ├── ArgumentError (ValueError)      a name or a value that was asked for does not exist
@@ -24,8 +25,8 @@ they go to the store's rejects.
 USAGE = 2
 """The exit status after an error of usage, as `click` has it."""
 
-INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells expect it."""
+SIGNALLED = 128
+"""The exit status after a signal, as shells expect it, is this and the number of the signal."""
 
 
 class GwaError(Exception):
@@ -42,6 +43,10 @@ class UnknownFormat(TraceError):  # noqa: N818 - the message reads "unknown form
 
 class StrictError(TraceError):
     """A row was refused and the conversion was asked to be strict."""
+
+
+class RowsLostError(TraceError):
+    """The account of rows does not add up: a definition makes nothing of some, or several jobs of one."""
 
 
 class QueryError(TraceError):

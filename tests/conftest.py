@@ -19,6 +19,7 @@ from gwa.store.store import Store
 # What a shell starts in the background ignores Ctrl-C, and so would the programs that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 # A test never times: what takes long on a busy machine is not wrong. The same code passes each time: new
 # examples are looked for by `make slow`.
@@ -49,9 +50,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C work again after a test that ran `gwa.cli.main`, which ends in ignoring it."""
+    """Let Ctrl-C and SIGTERM work again after a test that ran `gwa.cli.main`, which ends in ignoring it."""
     yield
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

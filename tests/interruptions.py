@@ -81,14 +81,17 @@ class Command:
 COMMANDS: Final = {
     command.name: command
     for command in (
-        Command("convert to gwf", "convert 0.swf -o a.gwf", "a.gwf", ("convert 3.swf -o a.gwf",)),
+        Command("convert to gwf", "convert 0.swf -o a.gwf --force", "a.gwf", ("convert 3.swf -o a.gwf",)),
         Command("convert to gwf.gz", "convert 0.swf -o a.gwf.gz", "a.gwf.gz"),
-        Command("convert to duckdb", "convert 0.swf -o a.duckdb", "a.duckdb", ("convert 3.swf -o a.duckdb",)),
+        Command(
+            "convert to duckdb", "convert 0.swf -o a.duckdb --force", "a.duckdb",
+            ("convert 3.swf -o a.duckdb",),
+        ),
         Command("convert to parquet", "convert 0.swf -o a.parquet", "a.parquet"),
         Command("convert to sqlite", "convert 0.swf -o a.sqlite", "a.sqlite"),
         Command("convert several", "convert 0.swf 1.swf 2.swf -o a.gwf", "a.gwf"),
         Command(
-            "convert several to a store", "convert 0.swf 1.swf 2.swf -o a.duckdb", "a.duckdb",
+            "convert several to a store", "convert 0.swf 1.swf 2.swf -o a.duckdb --force", "a.duckdb",
             ("convert 3.swf -o a.duckdb --append",),
         ),
         Command("append, first", "convert 0.swf 1.swf -o a.duckdb --append", "a.duckdb"),
@@ -97,7 +100,7 @@ COMMANDS: Final = {
             ("convert 0.swf -o a.duckdb --append",),
         ),
         Command(
-            "partition", "convert 0.swf 1.swf -o a.parquet --partition month", "a.parquet",
+            "partition", "convert 0.swf 1.swf -o a.parquet --partition month --force", "a.parquet",
             ("convert 3.swf -o a.parquet --partition month",),
         ),
         Command("partition, first", "convert 0.swf 1.swf -o a.parquet --partition month", "a.parquet"),

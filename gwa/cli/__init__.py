@@ -5,7 +5,6 @@ A module without a leading underscore defines ``command``, a short function that
 Nothing heavy is imported before a command runs, so that ``gwa --help`` answers at once.
 """
 
-import signal
 import sys
 import warnings
 from importlib import import_module
@@ -15,7 +14,7 @@ from pkgutil import iter_modules
 import click
 
 from gwa.cli._terminal import echo
-from gwa.errors import INTERRUPTED, USAGE, ArgumentError, GwaError, QueryError
+from gwa.errors import USAGE, ArgumentError, GwaError, QueryError
 from gwa.util import interrupts
 from gwa.util.filenames import as_text
 from gwa.util.version import __version__
@@ -88,12 +87,11 @@ def main() -> None:
     Errors that a user can mend are a line or two; the exit status is then 2 after errors of usage, else 1.
     """
     with interrupts.watched():
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            # From here on there is something to tidy up.
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        # From here on there is something to tidy up.
+        interrupts.end_by_signals()
         status = _run()
         # What is left is to end: nothing that another Ctrl-C could stop.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        interrupts.ignore_signals()
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -118,7 +116,7 @@ def _run() -> object:
     except (KeyboardInterrupt, Exception) as error:
         if interrupts.requested() or isinstance(error, KeyboardInterrupt | click.Abort):
             echo("gwa: stopped", err=True)
-            return INTERRUPTED
+            return interrupts.status()
         if "--debug" in sys.argv:
             raise
         echo(f"gwa: {_explain(error)}", err=True)

@@ -1,10 +1,15 @@
 """Arguments and options that commands share, and how a trace is opened with them."""
 
+import json
+import os
+import re
+import secrets
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import wraps
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -49,9 +54,78 @@ OUTPUT_PATH: Final = click.Path(path_type=Path)
 
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 TRACE: Final = click.argument("trace", type=PATH)
-OUTPUT: Final = click.option(
-    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="Output file."
+FORCE: Final = click.option(
+    "--force",
+    is_flag=True,
+    help="Replace also what gwa did not write from the same input with the same options.",
 )
+
+
+def output(command: F) -> F:
+    """Add the option that names the output file, and the one that replaces another."""
+    return _with(
+        command,
+        click.option(
+            "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="Output file."
+        ),
+        FORCE,
+    )
+
+
+PART_LENGTH: Final = 80
+"""Characters of the name of a page that say of what part of a trace it is."""
+
+SHOWN_NAMES: Final = 5
+
+SAME_RESULT: Final = frozenset(
+    {"out", "folder", "force", "quiet", "debug", "memory", "threads", "engine_name", "strings"}
+)
+"""Parameters that change nothing of what a file says."""
+
+
+@contextmanager
+def claimed(
+    paths: Sequence[Path], *, force: bool, but: Collection[str] = (), of: Path | None = None
+) -> Iterator[None]:
+    """
+    Claim the outputs *paths* of the command that runs until the end of a ``with``.
+
+    Raise `OutputError` if one is there that gwa did not write from the same input with the same options,
+    unless *force* is set. Parameters called as in *but* are no such options. If the command reads several
+    traces, and the outputs are *of* one, that is their input.
+    """
+    from gwa.util.written import claimed as claimed_of
+
+    context = click.get_current_context()
+    with ExitStack() as stack:
+        for folder in dict.fromkeys(path.parent for path in paths):
+            beside = [path for path in paths if path.parent == folder]
+            stack.enter_context(claimed_of(beside, _origin(context, folder, but, of), force=force))
+        yield
+
+
+def _origin(context: click.Context, folder: Path, but: Collection[str], of: Path | None) -> str:
+    """Return what a command makes its outputs of: its inputs, as seen from *folder*, and its options."""
+    values = {
+        param.name: _as_seen(context.params.get(param.name or ""), param.type, folder)
+        for param in context.command.params
+        if param.name not in SAME_RESULT | set(but)
+    }
+    values |= {"traces": _as_seen(of, PATH, folder)} if of else {}
+    return json.dumps([context.command_path, values], sort_keys=True)
+
+
+def _as_seen(value: Any, kind: object, folder: Path) -> Any:
+    """Return the *value* of a parameter, with paths relative to *folder*: both may move together."""
+    if isinstance(value, list | tuple):
+        return [_as_seen(one, kind, folder) for one in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if isinstance(kind, _InputPath) and value is not None:
+        if str(value) == "-":  # standard input has another content each time
+            return secrets.token_hex(16)
+        return os.path.relpath(os.path.realpath(value), os.path.realpath(folder))
+    return value if isinstance(value, bool | int | float) or value is None else str(value)
 
 
 def to_file(command: F) -> F:
@@ -65,21 +139,23 @@ def to_file(command: F) -> F:
         metavar="OUT",
         help="Output file instead of standard output.",
     )
+    @FORCE
     @wraps(command)
-    def writing(*arguments: Any, out: Path | None, **params: Any) -> Any:
+    def writing(*arguments: Any, out: Path | None, force: bool, **params: Any) -> Any:
         from gwa.util.atomic import writable, write_whole
 
         if out is None:
             return command(*arguments, **params)
         writable(out)
         text = StringIO()
-        try:
-            with redirect_stdout(text):
-                result = command(*arguments, **params)
-        except click.exceptions.Exit:  # a status that says something of the result
+        with claimed([out], force=force):
+            try:
+                with redirect_stdout(text):
+                    result = command(*arguments, **params)
+            except click.exceptions.Exit:  # a status that says something of the result
+                write_whole(out, text.getvalue())
+                raise
             write_whole(out, text.getvalue())
-            raise
-        write_whole(out, text.getvalue())
         return result
 
     return cast("F", writing)
@@ -205,6 +281,32 @@ def looking(params: dict[str, Any]) -> dict[str, Any]:
     return {"theme": params["theme"], "language": language}
 
 
+def page_name(title: str, *parts: str) -> str:
+    """
+    Return the name, without a suffix, of a page called *title* on what the *parts* say.
+
+    Where the parts have letters that names of files have not, or are long, a hash of them tells them apart.
+
+    >>> page_name("sample", "2026-01..2026-03", "", "users,waits"), page_name("a b", "where n_procs > 1")
+    ('sample-2026-01..2026-03-users,waits', 'a b-where_n_procs_1-bd4ba2')
+    """
+    text = "-".join(filter(None, parts))
+    plain = re.sub(r"[^\w.~@+,-]+", "_", text)[:PART_LENGTH].strip("_")
+    end = () if plain == text else (sha256(text.encode(errors="replace")).hexdigest()[:6],)
+    return "-".join(filter(None, (title, plain, *end)))
+
+
+def part_in_words(period: str | None, params: dict[str, Any]) -> list[str]:
+    """Return what tells pages on parts of a trace, that of a *period* say, and their languages apart."""
+    named = {"queue": params["queues"], "group": params["groups"]}
+    return [
+        period or "",
+        *("-".join((kind, *names)) for kind, names in named.items() if names),
+        f"where {params['where']}" if params["where"] else "",
+        params["lang"] if params["lang"] != "en" else "",
+    ]
+
+
 def write_texts(params: dict[str, Any]) -> None:
     """
     Write the texts for a translator where ``--strings`` asks for them, and print the path.
@@ -212,10 +314,20 @@ def write_texts(params: dict[str, Any]) -> None:
     The traces must be open, so that none of them is written over.
     """
     from gwa.report.output import write_strings
+    from gwa.util.written import claimed as claimed_of
 
     if params["strings"]:
-        write_strings(params["strings"])
+        with claimed_of([params["strings"]], "texts to translate", force=params["force"]):
+            write_strings(params["strings"])
         echo(params["strings"])
+
+
+def given(_: click.Context, parameter: click.Parameter, value: str | Sequence[str] | None) -> Any:
+    """Return the *value* of an option; an empty one, such as that of an unset variable, is a usage error."""
+    for one in [value] if isinstance(value, str) else value or ():
+        if not one.strip():
+            raise click.BadParameter(f"is empty, expected a {parameter.metavar or 'value'}")
+    return value
 
 
 def parts(command: F) -> F:
@@ -225,26 +337,37 @@ def parts(command: F) -> F:
         click.option(
             "--period",
             metavar="WHEN",
+            callback=given,
             help="Restrict to a period: 2007, 2007-03..2007-05, day 3..10, last-month"
             " (this-month, -week, -year).",
         ),
         click.option(
             "--today",
             metavar="DATE",
+            callback=given,
             help="Date that last-month is relative to; by default the end of the log's known load.",
         ),
         click.option(
-            "--queue", "queues", multiple=True, metavar="NAME", help="Restrict to this queue (repeatable)."
+            "--queue",
+            "queues",
+            multiple=True,
+            metavar="NAME",
+            callback=given,
+            help="Restrict to this queue (repeatable).",
         ),
         click.option(
             "--user-group",
             "groups",
             multiple=True,
             metavar="NAME",
+            callback=given,
             help="Restrict to this group of users (repeatable).",
         ),
         click.option(
-            "--where", metavar="SQL", help="Restrict to jobs that meet a condition, such as 'n_procs > 1'."
+            "--where",
+            metavar="SQL",
+            callback=given,
+            help="Restrict to jobs that meet a condition, such as 'n_procs > 1'.",
         ),
     )
 
@@ -422,6 +545,18 @@ def noting(options: "ReadOptions") -> "tuple[ReadOptions, list[ConversionNotes]]
 
     notes: list[ConversionNotes] = []
     return replace(options, inspect=lambda store: notes.append(conversion_notes(store))), notes
+
+
+def tell_replaced(names: Sequence[str]) -> None:
+    """Say on standard error which names were to be kept, and were replaced since they hold another name."""
+    if names:
+        shown = ", ".join(map(repr, names[:SHOWN_NAMES])) + (", …" if len(names) > SHOWN_NAMES else "")
+        echo(
+            f"gwa: {len(names):,} name{'s' if len(names) > 1 else ''} that --keep lists"
+            f" {'hold' if len(names) > 1 else 'holds'} a name which goes, and became"
+            f" {'pseudonyms' if len(names) > 1 else 'a pseudonym'}: {as_text(shown)}",
+            err=True,
+        )
 
 
 def account_in_words(account: "Account") -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.util.progress import SILENT, Progress
+from gwa.util.spreadsheet import disarmed
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -39,9 +40,6 @@ UNPRINTABLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
 )
 """Controls but the tab and the end of a line, marks of direction, invisible characters, bytes of no text."""
-
-FORMULA: Final = re.compile(r"\s*[=+\-@|%\t\r\n]")
-"""The beginning of a text that spreadsheets take for a formula."""
 
 
 def printable(text: object) -> str:
@@ -160,16 +158,6 @@ def echo_csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def echo_json(text: str, *, nl: bool = True) -> None:
     """Print the *text* of JSON; what a terminal would obey is escaped as JSON escapes it."""
     click.echo(UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text), nl=nl)
-
-
-def disarmed(text: str) -> str:
-    """
-    Return the *text* of a CSV cell so that no spreadsheet takes it for a formula.
-
-    >>> disarmed("=1+1"), disarmed("a=1")
-    ("'=1+1", 'a=1')
-    """
-    return f"'{text}" if FORMULA.match(text) else text
 
 
 def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import JSON, OUTPUT_PATH, TRACE, opened, options, parts
+from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, TRACE, claimed, opened, options, parts
 from gwa.cli._terminal import echo, echo_json
 
 
@@ -18,12 +18,14 @@ from gwa.cli._terminal import echo, echo_json
     "--all", "everybody", is_flag=True, help="Write a file for each user into the folder given by -o."
 )
 @click.option("-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Output folder.")
+@FORCE
 @JSON
 @parts
 @options
 def command(
-    trace: Path, user: str | None, everybody: bool, folder: Path | None, as_json: bool, **params: Any
-) -> None:
+    trace: Path, user: str | None, everybody: bool, folder: Path | None, force: bool, as_json: bool,
+    **params: Any,
+) -> None:  # fmt: skip
     """
     Advise users on what they request and do not use.
 
@@ -47,7 +49,7 @@ def command(
             raise _unknown(user, known)
         letters = [letter(store, one) for one in ([user] if user else known)]
     if folder:
-        for path in _write(folder, {one.user: as_text(one, name) for one in letters}):
+        for path in _write(folder, {one.user: as_text(one, name) for one in letters}, force=force):
             echo(path)
     elif as_json:
         echo_json(json.dumps(asdict(letters[0]), indent=1, ensure_ascii=False))
@@ -63,11 +65,13 @@ def _unknown(user: str, known: list[str]) -> click.BadParameter:
     return click.BadParameter(f"the trace has no jobs of '{user}'{hint}", param_hint="--user")
 
 
-def _write(folder: Path, texts: dict[str, str]) -> list[Path]:
+def _write(folder: Path, texts: dict[str, str], *, force: bool) -> list[Path]:
     """Write a file for each user, whose name is that of the user as far as a file may be called so."""
     from gwa.util.atomic import write_folder
     from gwa.util.filenames import file_names
 
     names = {f"{name}.txt": user for user, name in file_names(texts).items()}
-    write_folder(folder, {name: texts[user] for name, user in names.items()})
-    return [folder / name for name in names]
+    paths = [folder / name for name in names]
+    with claimed(paths, force=force):
+        write_folder(folder, {name: texts[user] for name, user in names.items()})
+    return paths

@@ -5,21 +5,24 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import OUTPUT, TRACE, options, pseudonyms, reading, tell
+from gwa.cli._common import TRACE, claimed, options, output, pseudonyms, reading, tell, tell_replaced
 
 
 @click.command(name="anonymize")
 @TRACE
-@OUTPUT
+@output
 @pseudonyms
 @options
-def command(trace: Path, out: Path, key: Path | None, keep: frozenset[str], **params: Any) -> None:
+def command(
+    trace: Path, out: Path, key: Path | None, keep: frozenset[str], force: bool, **params: Any
+) -> None:
     """
     Replace names with pseudonyms.
 
     Users, groups, executables, projects, hosts, sites and queues are replaced. Numbers, times and the time
     zone stay; comments, texts of the header and refused lines are left out. Names given to --keep stay:
-    queues, partitions, sites, platforms, vos, projects, groups or executables.
+    queues, qos, partitions, sites, platforms, vos, projects, groups or executables; those of them that hold
+    the name of a user, or another that goes, are replaced and told.
 
     The same key gives the same pseudonyms, so traces of two years join. Without --key it is kept
     in your configuration. Keep it secret, and out of what you publish.
@@ -32,7 +35,14 @@ def command(trace: Path, out: Path, key: Path | None, keep: frozenset[str], **pa
     from gwa.formats.convert import convert_anonymized
     from gwa.store.anonymize import read_key
 
-    account = convert_anonymized(
-        [trace], out, read_key(key), keep=keep, name=params["name"], options=reading(params)
-    )
+    with claimed([out], force=force):
+        account = convert_anonymized(
+            [trace],
+            out,
+            read_key(key),
+            keep=keep,
+            name=params["name"],
+            options=reading(params),
+            tell=tell_replaced,
+        )
     tell(out, account, quiet=params["quiet"])

@@ -3,20 +3,25 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from gwa.cli._common import (
+    FORCE,
     OUTPUT_PATH,
     PATH,
+    claimed,
     earlier_part,
     engines,
     flags,
+    given,
     looking,
     looks,
     opened_whole,
     options,
+    page_name,
+    part_in_words,
     part_of,
     parts,
     reading,
@@ -29,12 +34,17 @@ if TYPE_CHECKING:
     from gwa.trace import Trace
 
 
+SHOWN: Final = 4
+"""The number of traces whose names are in that of the page."""
+
+
 @click.command(name="compare")
 @click.argument("traces", nargs=-1, required=True, type=PATH)
 @flags
 @click.option(
     "-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", default=".", help="Folder to write to."
 )
+@FORCE
 @click.option(
     "--like",
     type=click.Choice(["period", "load"]),
@@ -49,6 +59,7 @@ if TYPE_CHECKING:
 @click.option(
     "--against-period",
     metavar="WHEN",
+    callback=given,
     help="Compare this period of one trace with its --period: dates as there, or previous.",
 )
 @click.option("--names", metavar="A,B,…", help="What the traces are called on the page, in their order.")
@@ -72,6 +83,9 @@ def command(
     quantiles and values per processor; their sizes are shown, but are not differences. Each difference is
     tested against chance.
 
+    The page is called comparison-A-B.html, with the names of the traces, and the part of them. A file of that
+    name is replaced if gwa wrote it from the same traces with the same options, any other with --force only.
+
     \b
     Examples:
       gwa sample -o sample.sacct
@@ -83,7 +97,7 @@ def command(
     from gwa.analysis.comparison.align import LIKE
     from gwa.analysis.comparison.compare import compare
     from gwa.analysis.comparison.reference_set import read_references
-    from gwa.report.output import outputs, write
+    from gwa.report.output import outputs, paths, write
 
     look = looking(params)
     references = read_references(against) if against else None
@@ -102,9 +116,21 @@ def command(
         if like:
             stores, remark = LIKE[like](stores)
             remarks.append(remark)
-        report = compare(stores, references, remarks, reading(params).progress)
-        for path in write(report, folder, "comparison", kinds, **look):
-            echo(path)
+        about = [f"against-{against.name}" if against else "", f"like-{like}" if like else ""]
+        name = page_name("comparison", *_compared(wholes, stores, params), *about)
+        with claimed(paths(folder, name, kinds), force=params["force"], but=outputs()):
+            report = compare(stores, references, remarks, reading(params).progress)
+            for path in write(report, folder, name, kinds, **look):
+                echo(path)
+
+
+def _compared(wholes: "Sequence[Trace]", stores: "Stores", params: dict[str, Any]) -> list[str]:
+    """Return what tells a comparison from others: the traces, or the periods of one, and their part."""
+    names = [name for name, _ in stores]
+    periods = len(stores) > len(wholes)
+    shown = [wholes[0].name, *names] if periods else names
+    others = [f"and-{len(shown) - SHOWN}-more"] if len(shown) > SHOWN else []
+    return [*shown[:SHOWN], *others, *part_in_words(None if periods else params["period"], params)]
 
 
 def _named(stores: "Stores", names: str) -> "Stores":

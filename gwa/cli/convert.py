@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import OUTPUT, PATH, SOURCES, noting, options, pseudonyms, reading, tell
+from gwa.cli._common import (
+    PATH,
+    SOURCES,
+    claimed,
+    noting,
+    options,
+    output,
+    pseudonyms,
+    reading,
+    tell,
+    tell_replaced,
+)
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
@@ -16,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command(name="convert")
 @SOURCES
-@OUTPUT
+@output
 @click.option(
     "--with",
     "own",
@@ -53,7 +64,8 @@ def command(
 
     Several SOURCES, a folder or a pattern become one trace; - is standard input. The suffix of OUT
     selects the format: .gwf, .gwf.gz, .gwf.zst, .duckdb, .parquet, .sqlite or .swf. Bad rows are
-    counted and reported, not fatal.
+    counted and reported, not fatal. An OUT that exists is replaced if gwa wrote it from the same SOURCES with
+    the same options, any other with --force only.
 
     \b
     Examples:
@@ -78,11 +90,14 @@ def command(
     from gwa.store.anonymize import read_key
 
     arguments["by_month"] = bool(params["partition"])
-    if anonymize:
-        account = convert_anonymized(sources, out, read_key(key), keep=params["keep"], **arguments)
-    else:
-        partition = ["--partition", params["partition"]] if params["partition"] else []
-        account = run(sources, out, command=shlex.join([*words, *partition]), **arguments)
+    with claimed([out], force=params["force"]):
+        if anonymize:
+            account = convert_anonymized(
+                sources, out, read_key(key), keep=params["keep"], tell=tell_replaced, **arguments
+            )
+        else:
+            partition = ["--partition", params["partition"]] if params["partition"] else []
+            account = run(sources, out, command=shlex.join([*words, *partition]), **arguments)
     tell(out, account, notes, quiet=params["quiet"])
 
 

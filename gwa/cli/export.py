@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from gwa.cli._common import OUTPUT_PATH, TRACE, opened, options
+from gwa.cli._common import FORCE, OUTPUT_PATH, TRACE, claimed, opened, options
 from gwa.cli._terminal import echo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,8 +40,9 @@ def _flags(command: F) -> F:
     metavar="DIR",
     help="Output folder, with a folder for each simulator.",
 )
+@FORCE
 @options
-def command(trace: Path, folder: Path, **params: Any) -> None:
+def command(trace: Path, folder: Path, force: bool, **params: Any) -> None:
     """
     Write a trace as the input of other simulators: jobs, machine, dependencies, bags.
 
@@ -60,7 +61,10 @@ def command(trace: Path, folder: Path, **params: Any) -> None:
     if not chosen:
         raise click.UsageError(f"expected some of {', '.join(f'--{name}' for name in SIMULATORS)}")
     make_folder(folder)
-    with opened(trace, params) as opened_trace:
+    with (
+        claimed([folder / name for name in chosen], force=force, but=SIMULATORS),
+        opened(trace, params) as opened_trace,
+    ):
         for name in chosen:
             done = export(opened_trace.store, name, folder / name)
             for path in done.files[:10]:

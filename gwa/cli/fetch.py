@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import JSON, OUTPUT_PATH, limits, reading, tell
+from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, claimed, limits, reading, tell
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.option("--list", "listed", is_flag=True, help="List the traces, or those that match every KEY.")
 @click.option("--to", "folder", type=OUTPUT_PATH, default=".", metavar="DIR", help="Output folder.")
 @click.option("--convert", "converted", is_flag=True, help="Also convert each trace to DIR/KEY.parquet.")
+@FORCE
 @JSON
 @limits
 def command(
@@ -103,5 +104,7 @@ def _convert(
     out = folder / f"{trace.key}.parquet"
     paths = sources(fetched)
     words = ["gwa", "fetch", trace.key, "--convert"]
-    account = convert(paths, out, name=trace.format, options=options, command=shlex.join(words))
+    but = {"keys", "listed", "as_json", "converted"}
+    with claimed([out], force=params["force"], but=but):
+        account = convert(paths, out, name=trace.format, options=options, command=shlex.join(words))
     tell(out, account, notes, quiet=params["quiet"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import ARRIVALS, OUTPUT, engine, limits
+from gwa.cli._common import ARRIVALS, claimed, engine, limits, output
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MINIMUM_JOBS: Final = 100
     metavar="SHARE",
     help="Target utilization: arrivals are rescaled to it. Needs --cpus.",
 )
-@OUTPUT
+@output
 @limits
 def command(model: str, out: Path, **params: Any) -> None:
     """
@@ -76,7 +76,7 @@ def command(model: str, out: Path, **params: Any) -> None:
     words = [word for name, value in arguments.items() if value is not None for word in (name, str(value))]
     command_line = shlex.join(["gwa", "generate", source.name, *words])
     bar = progress(quiet=params["quiet"])
-    with protected([Path(model)]):
+    with protected([Path(model)]), claimed([out], force=params["force"]):
         made = generate(_order(source.model, params), out, command_line, engine(params), bar)
     if params["quiet"]:
         return

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import JSON, OUTPUT_PATH, PATH, opened, options
+from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, PATH, claimed, opened, options
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
 
 SCORES = "scores.jsonl"
+PAGE = "leaderboard"
+KINDS = ("html", "json")
 
 
 @click.command(name="leaderboard")
@@ -35,10 +37,11 @@ SCORES = "scores.jsonl"
     metavar="DIR",
     help="Output folder for a page with a figure, and for scores.",
 )
+@FORCE
 @JSON
 @options
 def command(
-    traces: tuple[Path, ...], models: str | None, seeds: int, details: bool, folder: Path | None,
+    traces: tuple[Path, ...], models: str | None, seeds: int, details: bool, folder: Path | None, force: bool,
     as_json: bool, **params: Any,
 ) -> None:  # fmt: skip
     """
@@ -58,7 +61,7 @@ def command(
     from gwa.evaluation.score_cache import ScoreCache
     from gwa.evaluation.standings import COLUMNS, DETAILS, Standings
     from gwa.report.document import Report, Section
-    from gwa.report.output import write
+    from gwa.report.output import paths, write
     from gwa.util import fingerprint
 
     cache = ScoreCache(folder / SCORES, fingerprint.program()) if folder else None
@@ -70,8 +73,9 @@ def command(
         report = Report(
             "Leaderboard of models", ", ".join(standings.traces), (section,), overline="Model comparison"
         )
-        for path in write(report, folder, "leaderboard", ["html", "json"]):
-            echo(path, err=True)
+        with claimed(paths(folder, PAGE, KINDS), force=force, but={"details", "as_json"}):
+            for path in write(report, folder, PAGE, KINDS):
+                echo(path, err=True)
     keys = [column.key for column in COLUMNS]
     names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
     if sys.stdout.isatty() and not as_json:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import ARRIVALS, JSON, OUTPUT_PATH, TRACE, opened, options
+from gwa.cli._common import ARRIVALS, FORCE, JSON, OUTPUT_PATH, TRACE, claimed, opened, options
 from gwa.cli._terminal import echo, echo_json
 
 
@@ -53,8 +53,9 @@ def listed(as_json: bool) -> None:
 @click.option(
     "-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="Output file instead of standard output."
 )
+@FORCE
 @options
-def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **params: Any) -> None:
+def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, force: bool, **params: Any) -> None:
     """
     Fit a model to a trace: its parameters as JSON, with what they mean.
 
@@ -91,6 +92,7 @@ def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, **param
     if out is None:
         echo_json(text(fitted, origin), nl=False)
     else:
-        write(fitted, out, origin)
+        with claimed([out], force=force):
+            write(fitted, out, origin)
         if not params["quiet"]:
             echo(f"{out}: {fitted.title}, fitted to {log.jobs:,} jobs", err=True)

@@ -9,16 +9,21 @@ import click
 from click.core import ParameterSource
 
 from gwa.cli._common import (
+    FORCE,
     OUTPUT_PATH,
     PATH,
     account_in_words,
+    claimed,
     earlier_part,
     engines,
     flags,
+    given,
     looking,
     looks,
     opened_whole,
     options,
+    page_name,
+    part_in_words,
     part_of,
     parts,
     reading,
@@ -60,7 +65,10 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     default=".",
     help="Output folder.",
 )
-@click.option("--sections", metavar="ID,ID", help="Restrict to these sections, such as users,waits.")
+@FORCE
+@click.option(
+    "--sections", metavar="ID,ID", callback=given, help="Restrict to these sections, such as users,waits."
+)
 @click.option(
     "--view",
     type=click.Choice(["operator", "modeller", "all"]),
@@ -89,6 +97,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option(
     "--against",
     metavar="WHEN",
+    callback=given,
     help="Begin with the differences from another period, such as 2007-03 or previous.",
 )
 @looks
@@ -116,6 +125,10 @@ def command(
     The report on a trace of fewer than 50 jobs is a table of its jobs and the data quality, unless --view or
     --sections asks for more.
 
+    The page is called TRACE.html. The name says the period, queue, group, condition, language, view, sections
+    and what it is compared with, too, such as TRACE-2026-11-against-2026-10.html. A file of that name is
+    replaced if gwa wrote it from the same trace with the same options, any other with --force only.
+
     \b
     Examples:
       gwa sample -o sample.sacct
@@ -126,7 +139,7 @@ def command(
       gwa report sample.sacct --strings mine/languages/fr.po
     """
     from gwa.analysis.base import analyses
-    from gwa.report.output import outputs, write
+    from gwa.report.output import outputs, paths, write
 
     kinds = [name for name in outputs() if params[name]] or ["html"]
     known = [analysis.id for analysis in analyses()]
@@ -142,15 +155,27 @@ def command(
             earlier = _earlier(whole, part, against, params) if against else None
             part.store.top = top
             wanted = only or _wanted(part.store, view, is_chosen=is_chosen)
-            report = part.report(wanted, reading(params).progress, against=earlier)
-            if not params["quiet"]:
-                _print_answers(report, part, look["language"])
-            for path in write(report, folder, part.name, kinds, **look):
-                echo(path)
+            name = page_name(part.name, *_what(part, earlier, ctx.params))
+            with claimed(paths(folder, name, kinds), force=params["force"], but=outputs(), of=trace):
+                report = part.report(wanted, reading(params).progress, against=earlier)
+                if not params["quiet"]:
+                    _print_answers(report, part, look["language"])
+                for path in write(report, folder, name, kinds, **look):
+                    echo(path)
         failed = failed or report.failed
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)
+
+
+def _what(part: "Trace", earlier: "Trace | None", params: dict[str, Any]) -> list[str]:
+    """Return what tells pages on a trace apart: the part, the sections, what it is compared with."""
+    return [
+        *part_in_words(part.period, params),
+        params["view"] if params["view"] != "all" else "",
+        (params["sections"] or "").replace(" ", "") or ("every" if params["every"] else ""),
+        f"against-{earlier.period}" if earlier else "",
+    ]
 
 
 def _print_answers(report: "Report", trace: "Trace", language: "Language | None") -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from gwa.cli._common import OUTPUT
+from gwa.cli._common import claimed, output
 from gwa.cli._terminal import echo
 
 KINDS: Final = ("slurm", "swf")
@@ -18,9 +18,9 @@ STORES: Final = (".gwf", ".duckdb", ".parquet", ".sqlite")
 
 @click.command(name="sample")
 @click.argument("kind", required=False, type=click.Choice(KINDS), metavar="[slurm|swf]")
-@OUTPUT
+@output
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing on standard error.")
-def command(kind: str | None, out: Path, *, quiet: bool) -> None:
+def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
     """
     Write a small log that shows everything, to try gwa with.
 
@@ -53,6 +53,7 @@ def command(kind: str | None, out: Path, *, quiet: bool) -> None:
             f"{out.name}: what sacct prints is no SWF, expected a name such as sample.sacct"
         )
     chosen = kind or ("swf" if suffix == ".swf" else "slurm")
-    jobs = write(chosen, out)
+    with claimed([out], force=force):
+        jobs = write(chosen, out)
     if not quiet:
         echo(f"{out}: {jobs:,} jobs of an invented cluster, 64 weeks; next: gwa report {out}", err=True)

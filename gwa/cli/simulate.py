@@ -3,15 +3,21 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import JSON, OUTPUT_PATH, PATH
+from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, PATH, claimed
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.evaluation.experiments.results import ExperimentResults
+
+
+KINDS: Final = ("html", "json")
+
+GROWTH: Final = frozenset({"repetitions", "jobs", "schedules", "gantt", "as_json"})
+"""Options by which an experiment goes on in its folder."""
 
 
 @click.command(name="simulate")
@@ -25,13 +31,16 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Output folder.",
 )
+@FORCE
 @click.option(
     "--repetitions", type=click.IntRange(min=1), metavar="N", help="Repetitions instead of those of the file."
 )
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; by default one per processor."
 )
-@click.option("--schedules", is_flag=True, help="Write the schedule of each run as Parquet.")
+@click.option(
+    "--schedules", is_flag=True, help="Write the schedule of each run, with job numbers, as Parquet."
+)
 @click.option("--gantt", metavar="RUN", help="Draw the schedule of a run, named as in results.csv.")
 @JSON
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
@@ -61,7 +70,7 @@ def command(
     from gwa.evaluation.experiments.run_cache import RunCache
     from gwa.evaluation.experiments.runner import run_all
     from gwa.evaluation.experiments.spec import read_experiment
-    from gwa.report.output import write
+    from gwa.report.output import paths, write
 
     spec = read_experiment(experiment)
     plan = Plan(spec if repetitions is None else spec.with_repetitions(repetitions))
@@ -70,11 +79,16 @@ def command(
     done = run_all(plan, cache, jobs or os.cpu_count() or 1, progress(quiet=params["quiet"]))
     results = ExperimentResults.of(plan, cache)
     page = report(results, gantt_figures)
-    paths = [*results.write(folder), *write(page, folder, "report", ["html", "json"])]
+    files = [*results.paths(folder), *paths(folder, "report", KINDS)]
+    with claimed(files, force=params["force"], but=GROWTH):
+        results.write(folder)
+        write(page, folder, "report", KINDS)
     _print(results, as_json=as_json)
     if not params["quiet"]:
         echo(f"{len(plan.runs):,} runs, of which {done:,} were done now", err=True)
-        echo("\n".join(map(str, paths)), err=True)
+        if results.raised:
+            echo(results.raised, err=True)
+        echo("\n".join(map(str, files)), err=True)
 
 
 def _print(results: "ExperimentResults", *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import JSON, OUTPUT_PATH, TRACE, opened, options
+from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, TRACE, claimed, opened, options
 from gwa.cli._terminal import echo, echo_json, table
 
 if TYPE_CHECKING:
@@ -46,9 +46,10 @@ COLUMNS: Final = ("jobs of", "jobs", "now", "changed", "ratio", "low", "high")
 @click.option(
     "-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Also write a page with figures to DIR."
 )
+@FORCE
 @JSON
 @options
-def command(trace: Path, was: str, folder: Path | None, as_json: bool, **params: Any) -> None:
+def command(trace: Path, was: str, folder: Path | None, force: bool, as_json: bool, **params: Any) -> None:
     """
     Replay a log on a changed machine, and say how waits would change.
 
@@ -75,7 +76,7 @@ def command(trace: Path, was: str, folder: Path | None, as_json: bool, **params:
     found = answer(world, changes, capacity_is_stated=bool(stated), progress=progress(quiet=params["quiet"]))
     _print(found, as_json=as_json)
     if folder:
-        _write(found, name, folder)
+        _write(found, name, folder, force=force)
 
 
 def _changes(params: dict[str, Any]) -> "list[Change]":
@@ -126,9 +127,11 @@ def _row(effect: "Effect", *, as_number: bool) -> tuple[object, ...]:
     return (effect.name, effect.jobs, before, after, *map(times, numbers[2:]))
 
 
-def _write(found: "Answer", name: str, folder: Path) -> None:
+def _write(found: "Answer", name: str, folder: Path, *, force: bool) -> None:
     from gwa.evaluation.whatif.page import report
-    from gwa.report.output import write
+    from gwa.report.output import paths, write
 
-    for path in write(report(found, name), folder, "whatif", ["html", "json"]):
-        echo(path, err=True)
+    kinds = ["html", "json"]
+    with claimed(paths(folder, "whatif", kinds), force=force, but={"as_json"}):
+        for path in write(report(found, name), folder, "whatif", kinds):
+            echo(path, err=True)

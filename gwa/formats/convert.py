@@ -1,6 +1,6 @@
 """Convert a trace: read it in one format and write it in another, completely or not at all."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +50,7 @@ def convert(
             return store.account
 
 
-def convert_anonymized(
+def convert_anonymized(  # noqa: PLR0913 - all but the paths and the key go by name
     paths: Sequence[Path],
     out: Path,
     key: bytes,
@@ -59,9 +59,12 @@ def convert_anonymized(
     name: str | None = None,
     options: ReadOptions | None = None,
     by_month: bool = False,
+    tell: Callable[[Sequence[str]], object] = len,
 ) -> Account:
     """
     Convert the trace in *paths* to *out* with pseudonyms for names, except those that *keep* lists.
+
+    *tell* is called with the names of those that are replaced nevertheless, since they hold another name.
 
     No rows are kept for a conversion that goes on later, or is appended to: they hold the names. Raise
     `OutputError` if an earlier conversion left such rows beside *out*.
@@ -81,7 +84,7 @@ def convert_anonymized(
         source = scratch / "trace.parquet"
         with (
             open_files(files, name, options, skip_unknown=skip_unknown) as named,
-            anonymize(named, key, options, keep=keep, vocabulary=vocabulary()) as store,
+            anonymize(named, key, options, keep=keep, vocabulary=vocabulary(), tell=tell) as store,
         ):
             writer(source).save(store, source)
             account = store.account

@@ -53,9 +53,10 @@ from typing import Annotated, Any, Final, Literal
 
 import duckdb
 
-from gwa.errors import DefinitionError
+from gwa.errors import DefinitionError, RowsLostError
 from gwa.formats.base import Format
 from gwa.formats.format_options import options_used
+from gwa.ingest.blame import is_fault, line_of, reason
 from gwa.ingest.cleaning import SLACK
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
@@ -87,8 +88,12 @@ MAXIMUM_COLUMNS: Final = 500
 
 TABLES: Final = ("recorded", "header", "source_ids", "dependencies")
 """The tables of a store that a definition may use, beside those of the source."""
-FAULTS: Final = (DefinitionError, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
-"""What the engine says of SQL that is wrong whatever the data."""
+
+LOST: Final = (
+    'with scope = "row" a SELECT makes a job of each row; with scope = "trace" the column rows counts those'
+    " of a job, and reject refuses one with a reason"
+)
+"""What to do where rows are lost."""
 
 OPTIONS_OF_READERS: Final = {"named": {"columns": "names of columns"}}
 """Options of all formats with that reader, and what they accept."""
@@ -242,7 +247,7 @@ def definition(name: str, text: str, text_of: Callable[[str], str], *, is_strang
         names=tuple(pattern.lower() for pattern in header.files),
         notes=f"{header.notes}{COMMON}",
         mismatch=lambda head: _mismatch(head, spec, header),
-        read=lambda heads, options: _read(name, heads, options, spec, header, is_stranger=is_stranger),
+        read=lambda heads, options: _read(name, text, heads, options, spec, header, is_stranger=is_stranger),
         likeness=lambda head: _likeness(head, spec, header),
         export=header.export,
         options=options_used(used, {**OPTIONS_OF_READERS.get(spec.reader, {}), **accepts}),
@@ -361,6 +366,7 @@ def _widths(head: FileHead, spec: ConverterSpec) -> tuple[int, list[int]]:
 
 def _read(
     name: str,
+    text: str,
     heads: Sequence[FileHead],
     options: ReadOptions,
     spec: ConverterSpec,
@@ -368,7 +374,7 @@ def _read(
     *,
     is_stranger: bool,
 ) -> Store:
-    """Return a store with the jobs; raise `DefinitionError` where the SQL in the file *name* is wrong."""
+    """Return a store with the jobs; raise `DefinitionError` where the SQL in the *text* is wrong."""
     if header.extra_columns:
         layout = Layout(spec.source_table.delimiter, spec.source_table.comment)
         width = min(max((head.width(layout) for head in heads), default=0), MAXIMUM_COLUMNS)
@@ -380,8 +386,11 @@ def _read(
         ingest(store, heads, spec, options)
     except BaseException as error:
         store.close()
-        if isinstance(error, FAULTS):
-            raise DefinitionError(f"{name}: {str(error).splitlines()[0]}") from error
+        if isinstance(error, RowsLostError) and is_stranger:
+            raise DefinitionError(f"{name}: {error}: {LOST}") from error
+        if isinstance(error, DefinitionError) or is_fault(error):
+            line = line_of(text, error)
+            raise DefinitionError(f"{name}{f':{line}' if line else ''}: {reason(error)}") from error
         raise
     return store
 

@@ -27,6 +27,10 @@ MAXIMUM_BYTES: Final = 1_000_000
 """A larger file is not a definition."""
 
 
+GROUP: Final = "gwa.converters"
+"""The group of entry points by which other packages add definitions."""
+
+
 @cache
 def definitions() -> tuple[tuple[Format, ...], Mapping[str, GwaError]]:
     """Return the formats defined in ``converters/``, and the errors in the other files by name."""
@@ -44,7 +48,7 @@ def _definition_files() -> Iterator[tuple[Traversable, bool]]:
     """Yield the files that define formats, those of gwa, then those of other packages, and which are ours."""
     folders = [
         (asset("converters"), True),
-        *((files(name), False) for name in plugins.loaded("gwa.converters")),
+        *((files(name), False) for name in plugins.loaded(GROUP)),
     ]
     for folder, is_ours in folders:
         definitions = (file for file in folder.iterdir() if file.name.endswith(".sql"))

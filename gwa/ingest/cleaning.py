@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gwa.ingest.spec import RepairStep
-from gwa.store.schema import BY_NAME, FIELDS, STATUS, Field
+from gwa.store.schema import BY_NAME, FIELDS, LONGEST_NAME, STATUS, Field
 from gwa.store.store import Store
 
 SLACK: Final = 3900
@@ -28,11 +28,15 @@ RAW_RANGES: Final = {"status": (-(2.0**31), 2.0**31 - 1)}
 
 CLOCK_SKEW: Final = "a slightly negative {} was set to 0"
 INVALID_VALUE: Final = "a {} that is not a valid value was set to missing"
+LONG_NAME: Final = f"a {{}} of more than {LONGEST_NAME:,} bytes was cut, and ends in a hash of all of it"
 UNKNOWN_STATUS: Final = "a status other than 1, 0 and 5 was set to missing"
 JOB_NUMBERS: Final = (
     "job numbers were missing or repeated: jobs were renumbered in order of submission, and which job had"
     " to wait for which is not known any more"
 )
+
+KEPT_OF_NAME: Final = 80
+"""Characters that are kept of a name that is cut."""
 
 STATUS_CONDITION: Final = f"status in ({', '.join(map(str, STATUS))})"
 
@@ -44,6 +48,7 @@ def cleaning_repairs() -> frozenset[tuple[str, str]]:
         {
             *(("clock skew", CLOCK_SKEW.format(name)) for name in DURATIONS),
             *(("invalid value", INVALID_VALUE.format(name)) for name in fields),
+            *(("long name", LONG_NAME.format(name)) for name in fields),
             ("unknown status", UNKNOWN_STATUS),
             ("job numbers", JOB_NUMBERS),
         }
@@ -138,6 +143,8 @@ def is_clean(store: Store) -> bool:
     valid = [f"coalesce(bool_and({_valid_condition(field)}), true)" for field in _numeric(FIELDS)]
     valid.append(f"coalesce(bool_and({STATUS_CONDITION}), true)")
     valid.append("count(*) = count(distinct job_id)")
+    lengths = (f"coalesce(max(strlen({field.name})), 0)" for field in FIELDS if field.is_name)
+    valid.append(f"greatest({', '.join(lengths)}) <= {LONGEST_NAME}")
     return bool(store.row(f"select {' and '.join(valid)} as clean from jobs")[0])
 
 
@@ -178,6 +185,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
             store.repaired(step.name, step.meaning, changed)
             folded += changed if step.folds else 0
     _clear_unknown_status(store)
+    _cut_long_names(store)
     folded += _assign_job_numbers(store)
     _merge_repairs(store)
     return folded
@@ -187,6 +195,21 @@ def _clear_unknown_status(store: Store) -> None:
     if _is_recorded(store, "status"):
         cleared = store.row(f"update recorded set status = null where not ({STATUS_CONDITION})")[0]
         store.repaired("unknown status", UNKNOWN_STATUS, cleared)
+
+
+def _cut_long_names(store: Store) -> None:
+    """Cut names that are texts; a hash keeps apart those that begin alike."""
+    names = [field.name for field in FIELDS if field.is_name and _is_recorded(store, field.name)]
+    if not names:
+        return
+    statistics = store.rows(f"select {', '.join(f'stats({name})' for name in names)} from recorded limit 1")
+    for name, known in zip(names, statistics[0] if statistics else (), strict=bool(statistics)):
+        if known["max_string_length"] > LONGEST_NAME:
+            (cut,) = store.row(
+                f"update recorded set {name} = left({name}, {KEPT_OF_NAME}) || '…' || left(md5({name}), 8)"
+                f" where strlen({name}) > {LONGEST_NAME}"
+            )
+            store.repaired("long name", LONG_NAME.format(name), cut)
 
 
 def _assign_job_numbers(store: Store) -> int:

@@ -6,7 +6,8 @@ definition says what the rows of a job have in common.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Final, TypeAlias
 
 import duckdb
 
-from gwa.errors import DefinitionError, StrictError, TraceError
+from gwa.errors import RowsLostError, StrictError
+from gwa.ingest.blame import blamed, is_fault
 from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.source.head import FileHead
@@ -53,14 +55,26 @@ class JobQuery:
 
 def map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> Refused:
     """Map the rows that are in the table ``source`` now, and return how many are refused."""
-    if "reject" not in query.yields:
-        insert_jobs(store, f"({query.select})", query.yields)
-        return Refused()
-    store.connection.execute(f"create or replace temp table mapped as {query.select}")
+    with _blaming(store, query, heads):
+        if "reject" not in query.yields:
+            insert_jobs(store, f"({query.select})", query.yields)
+            return Refused()
+        store.connection.execute(f"create or replace temp table mapped as {query.select}")
     refused = _move_rejects(store, heads, strict=strict)
     insert_jobs(store, "mapped", query.yields)
     store.connection.execute("drop table mapped")
     return refused
+
+
+@contextmanager
+def _blaming(store: Store, query: JobQuery, heads: Sequence[FileHead]) -> Iterator[None]:
+    """Make of what the engine says of the SELECT an error that names the column and the row."""
+    try:
+        yield
+    except duckdb.Error as error:
+        if not is_fault(error):
+            raise
+        raise blamed(store, query.select, query.yields, heads, error) from error
 
 
 def grouping_megabytes(rows: int) -> int:
@@ -82,17 +96,15 @@ def map_whole_source(
     """
     yields = query.yields
     given = store.row("select count(*) as n from source")[0]
-    try:
+    with _blaming(store, query, heads):
         _create_mapped(store, query, files, parts=_part_count(store, query, given))
-    except duckdb.ConversionException as error:
-        raise DefinitionError(f"{query.title}: {str(error).splitlines()[0]}") from error
     rows = "cast(sum(rows) as bigint)" if "rows" in yields else "count(*)"
     covered, mapped = store.row(f"select {rows}, count(*) from mapped")
     if (covered or 0) != given:
-        message = (
-            f"{heads[0].path}: {given} rows were read, but {covered} became jobs or were folded or refused"
+        raise RowsLostError(
+            f"{heads[0].path}: {given} rows were read, but {covered or 0} became jobs, or were folded or"
+            " refused"
         )
-        raise TraceError(message)
     refused = _move_rejects(store, heads, strict=strict) if "reject" in yields else Refused()
     if needs_numbers(yields):
         insert_jobs(store, with_row_numbers("mapped"), ["job_id", *yields])

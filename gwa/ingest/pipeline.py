@@ -6,13 +6,16 @@ jobs. Rows are processed in batches, so memory does not grow with the files, and
 accounted for: job, fold, reject or comment.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 import duckdb
 
-from gwa.errors import DefinitionError, TraceError
+from gwa.errors import TraceError
+from gwa.ingest.blame import FaultySelectError, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
 from gwa.ingest.mapping import JobQuery, Refused, grouping_megabytes, map_batch, map_whole_source
@@ -33,7 +36,7 @@ from gwa.ingest.staging import (
 from gwa.store.engines.config import MEMORY_OF_READING
 from gwa.store.engines.duckdb import limited_memory
 from gwa.store.options import ReadOptions
-from gwa.store.schema import NAMES
+from gwa.store.schema import BY_NAME, NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header, overridden
 from gwa.util.filenames import as_text
@@ -46,6 +49,9 @@ Columns that a SELECT may yield besides the fields: for tables beside ``jobs``, 
 
 ``remarks`` is a list of texts ``name: meaning`` on decisions made for a job; they are counted as repairs.
 """
+
+NO_NUMBER: Final = re.compile(r"TIME|DATE|INTERVAL|BLOB|STRUCT|MAP|UNION|VARCHAR|BOOLEAN|.*\[\d*\]$")
+"""Types whose values are no numbers."""
 
 READING_MEGABYTES: Final = {"row": 200, "trace": 300}
 """Memory for the engine while a source is read, by scope: its rows are mapped meanwhile, or kept."""
@@ -214,14 +220,31 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     try:
         for head, body in spec.functions.items():
             database.execute(f"create temp macro {head} as ({body}\n)")
-        yields = [row[0] for row in store.rows(f"describe {spec.select}")]
+        described = [row[:2] for row in store.rows(f"describe {spec.select}")]
     except duckdb.Error as error:
-        raise DefinitionError(f"{spec.title}: {error}") from error
-    unknown = set(yields) - set(NAMES) - set(EXTRA_COLUMNS)
-    if unknown:
-        message = f"{spec.title}: its SELECT yields '{min(unknown)}', which is not a field"
-        raise DefinitionError(message)
+        raise FaultySelectError(reason(error)) from error
+    yields = dict(described)
+    if len(yields) < len(described):
+        twice = next(name for name, _ in described if [known for known, _ in described].count(name) > 1)
+        raise FaultySelectError(f"its SELECT yields {twice} twice", twice)
+    _check_yields(yields, spec.scope)
     values = dict(reversed(header))
     constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}
     store.begin(["job_id", *yields], {**spec.constants, **constants})
-    return JobQuery(spec.select, yields, spec.title, spec.joined_by)
+    return JobQuery(spec.select, list(yields), spec.title, spec.joined_by)
+
+
+def _check_yields(yields: Mapping[str, str], scope: str) -> None:
+    """Raise `FaultySelectError` for columns of a SELECT, by their types, that are not those of jobs."""
+    for name, kind in yields.items():
+        if name not in {*NAMES, *EXTRA_COLUMNS}:
+            near = get_close_matches(name, [*NAMES, *EXTRA_COLUMNS], 3)
+            hint = f", the nearest are {', '.join(near)}" if near else ""
+            raise FaultySelectError(f"its SELECT yields '{name}', which is not a field{hint}", name)
+        if name in BY_NAME and not BY_NAME[name].is_text and NO_NUMBER.match(kind):
+            raise FaultySelectError(f"its {name} is {kind}, expected a number (of seconds: epoch(…))", name)
+    if "reject" in yields and not {"file_no", "line"} <= yields.keys():
+        also = "" if scope == "trace" else ', which a source has where scope = "trace"'
+        raise FaultySelectError(
+            f"it yields reject, so it must yield file_no and line as well{also}", "reject"
+        )

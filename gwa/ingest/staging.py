@@ -12,8 +12,8 @@ from typing import Final, TypeVar
 
 import duckdb
 
-from gwa.errors import DefinitionError
 from gwa.ingest.batch import Records, find_reader
+from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
 from gwa.ingest.pieces import ParquetPieces, Pieces, TablePieces
@@ -184,8 +184,10 @@ class _Preparing:
         (records,) = self.store.row(f"select count(*) from {RECORD}")
         try:
             rows = self.pieces.append(f"select {', '.join(self.pieces.columns)} from ({self.rows})")
-        except duckdb.ConversionException as error:
-            raise DefinitionError(str(error).splitlines()[0]) from error
+        except duckdb.Error as error:
+            if not is_fault(error):
+                raise
+            raise FaultySelectError(reason(error)) from error
         self.records.clear()
         return rows - int(records)
 

@@ -38,11 +38,16 @@ class Edition:
 
 @dataclass(frozen=True)
 class Output:
-    """A kind of output: its *name*, a line of *help*, and what makes it of an edition of a report."""
+    """A kind of output: its *name*, a line of *help*, what makes it of a report, and if that is a folder."""
 
     name: str
     help: str
     render: Callable[[Edition], Rendered]
+    is_folder: bool = False
+
+    def path(self, folder: Path, name: str) -> Path:
+        """Return where the output of a report called *name* is written in a *folder*."""
+        return folder / f"{name}{'-' if self.is_folder else '.'}{self.name}"
 
 
 def outputs() -> dict[str, Output]:
@@ -54,7 +59,10 @@ def outputs() -> dict[str, Output]:
     """
     modules = plugins.modules("gwa.report.outputs")
     named = {module.__name__.rpartition(".")[2]: module for module in modules}
-    return {name: Output(name, module.HELP, module.render) for name, module in named.items()}
+    return {
+        name: Output(name, module.HELP, module.render, getattr(module, "IS_FOLDER", False))
+        for name, module in named.items()
+    }
 
 
 def write(
@@ -82,11 +90,10 @@ def write(
     edition, written = Edition(translated(report, chosen), theme, chosen), []
     for kind in kinds:
         content = outputs()[kind].render(edition)
+        written.append(outputs()[kind].path(folder, name))
         if isinstance(content, Mapping):
-            written.append(folder / f"{name}-{kind}")
             write_folder(written[-1], content)
         else:
-            written.append(folder / f"{name}.{kind}")
             write_whole(written[-1], content)
     return written
 
@@ -98,6 +105,11 @@ def write_in(
     from gwa.report.language import read_language
 
     return write(report, folder, name, kinds, theme=theme, language=read_language(code, theme))
+
+
+def paths(folder: Path, name: str, kinds: Sequence[str]) -> list[Path]:
+    """Return where `write` writes a report called *name* as each of *kinds*."""
+    return [outputs()[kind].path(folder, name) for kind in kinds]
 
 
 def write_strings(path: Path) -> None:

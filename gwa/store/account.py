@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gwa.errors import TraceError
+from gwa.errors import RowsLostError
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,26 @@ class Account:
     comments: int
     skipped: int = 0
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether no row was lost."""
+        return self.rows == self.jobs + self.folded + self.rejected + self.comments + self.skipped
+
     def check(self) -> None:
         """
         Check that no row was lost.
 
         Raises
         ------
-        TraceError
-            If the counts do not add up, which is a bug of gwa.
+        RowsLostError
+            If the counts do not add up, which is a bug of what made the jobs.
 
         """
-        if self.rows != self.jobs + self.folded + self.rejected + self.comments + self.skipped:
-            message = f"the account does not add up: {self}; please report this"
-            raise TraceError(message)
+        if not self.adds_up:
+            made = self.jobs + self.folded + self.rejected + self.comments + self.skipped
+            raise RowsLostError(
+                f"the account does not add up: {self.rows:,} rows were read, but {made:,} became something:"
+                f" {self.jobs:,} jobs,"
+                f" {self.folded:,} folded, {self.rejected:,} rejected, {self.comments:,} comments,"
+                f" {self.skipped:,} skipped"
+            )

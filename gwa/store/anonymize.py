@@ -11,7 +11,7 @@ lines are left out. So facts do not change, but for the names in them.
 
 import os
 import secrets
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +26,7 @@ from gwa.store.privacy import (
     find_leaks,
     public_line,
 )
-from gwa.store.pseudonyms import PEOPLE_FIELDS, anonymous_sql, define_pseudonyms, kept_fields
+from gwa.store.pseudonyms import PEOPLE_FIELDS, anonymous_sql, define_pseudonyms, kept_fields, naming
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
 from gwa.store.system import Header
@@ -71,18 +71,19 @@ def anonymize(
     *,
     keep: Collection[str] = (),
     vocabulary: Vocabulary | None = None,
+    tell: Callable[[Sequence[str]], object] = len,
 ) -> Store:
     """
     Return a copy of *store* without names; raise `TraceError` if one is left nevertheless.
 
-    The names that *keep* lists stay, such as "queues", except those that equal a user's. The texts of the
-    *vocabulary* stay, too.
+    The names that *keep* lists stay, such as "queues", except those that hold a name which goes, such as a
+    user's: *tell* is called with them. The texts of the *vocabulary* stay, too.
     """
     options, vocabulary, kept = options or ReadOptions(), vocabulary or Vocabulary(), kept_fields(keep)
     copy = Store.create(options.target, options.engine)
     try:
         define_pseudonyms(store, key)
-        _copy_jobs(store, copy, kept)
+        tell(_copy_jobs(store, copy, kept))
         _copy_other_tables(store, copy, vocabulary)
         copy.set_header((anonymized_line(keep), *_public_lines(store.header)))
         leaks = find_leaks(copy, vocabulary, kept=kept)
@@ -103,14 +104,15 @@ def _public_lines(header: Header) -> Iterator[tuple[str, str]]:
             yield line
 
 
-def _copy_jobs(store: Store, copy: Store, kept: Collection[str]) -> None:
+def _copy_jobs(store: Store, copy: Store, kept: Collection[str]) -> list[str]:
+    """Copy the jobs without names; return the names of *kept* fields that are replaced nevertheless."""
     recorded = [field.name for field in FIELDS if store.known[field.name]]
     columns = ["job_id", *(name for name in recorded if name != "job_id")]
     copy.begin(columns)
     people = (
         _distinct_values(store, [field for field in PEOPLE_FIELDS if field not in kept]) if kept else set()
     )
-    colliding = {field: sorted(_distinct_values(store, [field]) & people) for field in kept}
+    colliding = {field: naming(_distinct_values(store, [field]), people) for field in kept}
     expressions = ", ".join(
         f"{anonymous_sql(name, kept, colliding.get(name, ()))} as {name}" for name in columns
     )
@@ -119,6 +121,7 @@ def _copy_jobs(store: Store, copy: Store, kept: Collection[str]) -> None:
     copy.connection.execute("insert into recorded by name select * from batches")
     copy.connection.unregister("batches")
     batches.close()
+    return sorted(set().union(*colliding.values()))
 
 
 def _distinct_values(store: Store, fields: Iterable[str]) -> set[str]:

@@ -35,7 +35,8 @@ PSEUDONYM_LETTERS: Final = {
 """The fields that hold names or words, and the first letter of pseudonyms; the two sites share one."""
 
 KEEPABLE: Final = {
-    "queues": ("queue_id", "qos"),
+    "queues": ("queue_id",),
+    "qos": ("qos",),
     "partitions": ("partition_id",),
     "sites": ("orig_site_id", "last_run_site_id"),
     "platforms": ("req_platform", "gpu_type"),
@@ -47,7 +48,13 @@ KEEPABLE: Final = {
 """The names that the owner of a trace may want to keep, and their fields. Users are never kept."""
 
 PEOPLE_FIELDS: Final = ("user_id", "group_id", "executable_id", "project_id")
-"""A name that is kept elsewhere is replaced where it equals a replaced one of these."""
+"""A name that is kept elsewhere is replaced where it holds a replaced one of these."""
+
+SUBSTRING: Final = 4
+"""Characters of a name that is found inside words: "al" is in many of them."""
+
+LONGEST_KEPT: Final = 200
+"""Characters of the longest name that is kept: a longer one is a text."""
 
 STRUCTURE_LETTER: Final = "T"
 STRUCTURES: Final = ("UNITARY", "BoT")
@@ -137,6 +144,32 @@ def define_pseudonyms(store: Store, key: bytes) -> None:
 def kept_fields(keep: Collection[str]) -> set[str]:
     """Return the fields whose names stay when *keep* is asked for, such as "queues"."""
     return {field for name in keep for field in KEEPABLE[name]}
+
+
+def naming(values: Collection[str], people: Collection[str]) -> list[str]:
+    """
+    Return those of *values* that hold a name of *people*: as a whole, as a word, or inside one, in any case.
+
+    A number, and a name of fewer than four characters, counts as a whole only, or as a word.
+
+    >>> naming(["Alice", "q-bob", "malicex", "long", "q7"], ["alice", "bob", "on", "7", "x@example.org"])
+    ['Alice', 'malicex', 'q-bob']
+    """
+    names = {part for name in people for part in (name.casefold(), *_parts(name)) if part}
+    return sorted(value for value in values if len(value) > LONGEST_KEPT or _pieces(value) & names)
+
+
+def _parts(name: str) -> list[str]:
+    """Return the parts of a login with its domain."""
+    return re.split(r"[@\\/:]", name.casefold()) if len(name) <= LONGEST_KEPT else []
+
+
+def _pieces(value: str) -> set[str]:
+    """Return what of a *value* could be a name: all of it, its words but numbers, and longer parts."""
+    text = value.casefold()
+    words = {word for word in re.findall(r"[^\W_]+", text) if not word.isdigit()}
+    ends = range(SUBSTRING, len(text) + 1)
+    return {text, *words, *(text[begin:end] for end in ends for begin in range(end - SUBSTRING + 1))}
 
 
 def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str]) -> str:

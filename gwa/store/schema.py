@@ -14,6 +14,9 @@ from typing import Final
 
 from gwa.store.peaks import peak_query
 
+LONGEST_NAME: Final = 1000
+"""The bytes of the longest name, of a user say, that is kept as it is; a page shows it several times."""
+
 
 @dataclass(frozen=True)
 class Field:
@@ -37,6 +40,11 @@ class Field:
     def is_text(self) -> bool:
         """Whether the field holds text."""
         return self.sql == "VARCHAR"
+
+    @property
+    def is_name(self) -> bool:
+        """Whether the field holds a name; texts on resources are lists, which may be long."""
+        return self.is_text and not self.name.endswith("_resources")
 
     @property
     def is_whole(self) -> bool:

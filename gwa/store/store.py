@@ -134,6 +134,13 @@ class Store(Queries):
         expected = {(table, column) for table, text in TABLES.items() for column in text.split(", ")}
         odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual - ADDED_COLUMNS)]
         odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name) != kind]
+        odd += [
+            f"its {table}.{column} is computed"
+            for table, column in self.rows(
+                "select table_name, column_name from duckdb_columns()"
+                " where column_default is not null and not internal and schema_name = 'main'"
+            )
+        ]
         macros = self.rows("select function_name from duckdb_functions() where not internal")
         odd += [f"it defines {name}" for (name,) in macros] + ([] if recorded else ["it has no jobs"])
         if odd:

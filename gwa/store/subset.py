@@ -29,6 +29,9 @@ SHOWN: Final = 8
 MOMENT: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d))?)?)?")
 
 
+EXAMPLES: Final = {"period": "2007-03", "condition": "n_procs > 1"}
+
+
 @dataclass(frozen=True)
 class Subset:
     """
@@ -58,6 +61,12 @@ class Subset:
     groups: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     where: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ArgumentError` for a period or a condition that is empty, as an unset variable is."""
+        for name, text in (("period", self.period), ("condition", self.where)):
+            if text is not None and not text.strip():
+                raise ArgumentError(f"the {name} is empty, expected one such as {EXAMPLES[name]}")
 
     def __bool__(self) -> bool:
         """Whether there is any condition."""

@@ -17,6 +17,8 @@ from gwa.util.protection import is_protected
 ENGINE: Final = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 """What DuckDB raises when it cannot write, at once or when it commits."""
 
+IS_READ: Final = "is read, so it cannot be written to: expected another name to write"
+
 FULL: Final = "No space left on device"
 """How the system says that a disk is full; DuckDB wraps it in names of its own files."""
 
@@ -159,7 +161,7 @@ def _obstacle(path: Path) -> str:
     if not is_text(str(path)):
         return "its name is not UTF-8, expected another one"
     if is_protected(path):
-        return "is read, so it cannot be written to: expected another name to write"
+        return IS_READ
     if path.is_dir():
         return "is a directory, expected the name of a file to write"
     if not path.parent.is_dir():

@@ -1,5 +1,5 @@
 """
-Ctrl-C for what Python cannot interrupt by itself.
+Ctrl-C for what Python cannot interrupt by itself, and SIGTERM, by which systems end programs, like it.
 
 Python notices Ctrl-C between two of its own instructions: not while an engine works on a query, and in the
 main thread only. While Ctrl-C is `watched`, a thread notices it at once and interrupts all work that was
@@ -18,11 +18,16 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakSet
 
+from gwa.errors import SIGNALLED
+
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 NUDGE: Final = signal.SIGURG
 """A signal that ends what the main thread waits for; without a handler it does nothing."""
+
+ENDING: Final = (signal.SIGINT, signal.SIGTERM)
+"""Ctrl-C, and what `kill`, `timeout`, systemd, containers and batch systems send."""
 
 INTERVAL: Final = 0.1
 """Seconds after which work is interrupted again: another query may have begun meanwhile."""
@@ -39,6 +44,30 @@ _registered: "WeakSet[Interruptible]" = WeakSet()
 _lock = Lock()
 _requested = Event()
 _lost = Event()
+_received: list[int] = []
+
+
+def end_by_signals() -> None:
+    """Let both signals raise `KeyboardInterrupt` in the main thread, but one that the parent ignores."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _raise)
+
+
+def _raise(number: int, _: FrameType | None) -> None:
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
+def ignore_signals() -> None:
+    """Ignore both signals from here on."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def status() -> int:
+    """Return the exit status after such a signal, as shells expect: 130 after Ctrl-C, 143 after SIGTERM."""
+    return SIGNALLED + (_received[0] if _received else signal.SIGINT)
 
 
 def register(work: Interruptible) -> None:
@@ -49,13 +78,13 @@ def register(work: Interruptible) -> None:
 
 def check() -> None:
     """Raise `KeyboardInterrupt` in any thread after Ctrl-C."""
-    if _requested.is_set():
+    if requested():
         raise KeyboardInterrupt
 
 
 def requested() -> bool:
     """Whether Ctrl-C was pressed while it was watched."""
-    return _requested.is_set()
+    return _requested.is_set() or bool(_received)
 
 
 @contextmanager
@@ -63,6 +92,7 @@ def watched() -> Iterator[None]:
     """Notice Ctrl-C at once until the end of a ``with``; only the main thread can do so."""
     _requested.clear()
     _lost.clear()
+    _received.clear()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     watcher = Thread(target=_watch, args=(reading,), daemon=True)
@@ -82,12 +112,12 @@ def watched() -> Iterator[None]:
 
 
 def _watch(reading: int) -> None:
-    """Interrupt all work, again and again, once Ctrl-C writes to the pipe *reading*, until that is closed."""
+    """Interrupt all work, again and again, once a signal writes to *reading*, until that is closed."""
     while not _requested.is_set():
         numbers = os.read(reading, 1)
         if not numbers:
             return
-        if numbers[0] == signal.SIGINT:
+        if numbers[0] in ENDING:
             _requested.set()
     while True:
         with _lock:

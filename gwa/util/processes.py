@@ -3,14 +3,14 @@ Worker processes: a `Pool` of them calls one function, and ends them all whateve
 
 A worker is a Python started as a plain command, not by `multiprocessing`, so that a script without a
 ``__main__`` guard is not run twice. It imports the gwa that its parent imported. All else it looks for where
-its parent does, except in the current folder: what lies beside a trace is not executed. It ignores Ctrl-C,
-which its parent handles, and exits when its standard input ends, as it does when the parent is killed.
+its parent does, except in the current folder: what lies beside a trace is not executed. It ignores Ctrl-C
+and SIGTERM, which its parent handles, and exits when its standard input ends, as it does when the parent is
+killed.
 """
 
 import gc
 import os
 import pickle
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +22,7 @@ from threading import Lock, Thread
 from typing import IO, Any, Concatenate, Final, Generic, Self, TypeVar, cast
 
 from gwa.util import scratch
+from gwa.util.interrupts import ignore_signals
 
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
@@ -154,7 +155,7 @@ class Pool(Generic[Request, Answer]):
 
 def serve() -> None:
     """Answer on standard output what comes on standard input, until it ends: a function, then requests."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_signals()
     gc.set_threshold(OBJECTS_PER_SEARCH)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # What libraries print is no answer.

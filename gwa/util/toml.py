@@ -64,6 +64,13 @@ TOKEN: Final = re.compile(
 """What decides where a statement ends: strings, comments, brackets and ends of lines."""
 
 
+MAXIMUM_PARTS: Final = 2_500
+"""A key of more parts is refused, and so are many long ones: the parser needs the square of it in memory."""
+
+LONG_KEY: Final = re.compile(r"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){50,}")
+"""A key of more parts than anybody nests tables; strings are one letter by then."""
+
+
 @dataclass(frozen=True)
 class Check:
     """What a value must be besides of its type: *holds* decides, *expected* says it in words."""
@@ -90,6 +97,7 @@ class TomlFile:
     def parsed(cls, name: str, text: str, first_line: int = 1) -> "TomlFile":
         """Return *text* as TOML; raise `DefinitionError` where it is none."""
         try:
+            _refuse_long_keys(text)
             return cls(name, text, tomllib.loads(text), first_line)
         except (ValueError, RecursionError) as error:
             line, reason = _fault(text, error)
@@ -297,6 +305,22 @@ def _lines(text: str) -> dict[str, int]:
                 lines.setdefault(path, line)
         table = path if is_header else table
     return lines
+
+
+def _refuse_long_keys(text: str) -> None:
+    """Raise `ValueError` for a key of many parts, each of which takes the parser as much as all before it."""
+
+    def plain(token: re.Match[str]) -> str:
+        ends = "\n" * token[0].count("\n")
+        return f"x{ends}" if token[0][0] in "\"'" else ends if token[0][0] == "#" else token[0]
+
+    shown = TOKEN.sub(plain, text)
+    room = MAXIMUM_PARTS**2
+    for found in LONG_KEY.finditer(shown):
+        room -= found[0].count(".") ** 2
+        if room < 0:
+            line = shown.count("\n", 0, found.start()) + 1
+            raise ValueError(f"its keys have too many parts (at line {line}, column 1)")
 
 
 def _fault(text: str, error: Exception) -> tuple[int, str]:

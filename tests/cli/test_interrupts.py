@@ -1,4 +1,8 @@
-"""Ctrl-C ends every command, and what it started: status 130, no traceback, nothing left behind."""
+"""
+Ctrl-C ends every command, and what it started: status 130, no traceback, nothing left behind.
+
+SIGTERM does the same, with status 143.
+"""
 
 import os
 import random
@@ -55,6 +59,8 @@ COMMANDS = {
     "model": ("model", "fit", SAMPLE, "lublin"),
     "simulate": ("simulate", "experiment.toml", "-o", "{world}/out"),
     "site": ("site", "build", "site", "-o", "{world}/out"),
+    "append": ("convert", "many.xml", "-o", "{world}/out.duckdb", "--append"),
+    "anonymize": ("anonymize", SAMPLE, "-o", "{world}/out.gwf", "--key", "{world}/key"),
 }
 BEGIN = """
 import os, signal, sys, threading
@@ -65,17 +71,40 @@ print("begins", file=sys.stderr, flush=True)
 """
 AT_AN_EVENT = """
 from tests.killing import kill_at
-kill_at(6, Path.cwd(), signal.SIGINT)
+kill_at(6, Path.cwd(), signal.{number.name})
 """
 SOON = """
-threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+threading.Timer(1, os.kill, (os.getpid(), signal.{number.name})).start()
 """
+SLOW_SERVER = """
+import dataclasses, http.server, time
+import gwa.archive.public_traces as listed
+class Slow(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(trace.size))
+        self.end_headers()
+        self.wfile.write(bytes(1000))
+        self.wfile.flush()
+        os.kill(os.getpid(), signal.{number.name})
+        time.sleep(600)
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+server.daemon_threads = True
+threading.Thread(target=server.serve_forever, daemon=True).start()
+trace = listed.public_traces()["kth-sp2"]
+url = f"http://127.0.0.1:{{server.server_address[1]}}/kth.swf.gz"
+file = dataclasses.replace(trace.files[0], url=url)
+listed.public_traces = lambda: {{"kth-sp2": dataclasses.replace(trace, files=(file,))}}
+"""
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 EARLY = """
 import signal, sys
 class Interrupting:
     def find_spec(self, name, *_):
         if name == "click":
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.{number.name})
 sys.path.insert(0, ".")
 sys.meta_path.insert(0, Interrupting())
 from {module} import {function}
@@ -123,28 +152,37 @@ def ended(process, world, statuses=(130,)):
             os.killpg(process.pid, signal.SIGKILL)
 
 
+@SIGNALS
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_is_interrupted(name, world):
-    ended(started(world, AT_AN_EVENT, COMMANDS[name]), world)
+def test_a_command_is_interrupted(name, number, world):
+    ended(started(world, AT_AN_EVENT.format(number=number), COMMANDS[name]), world, (128 + number,))
 
 
+@SIGNALS
+def test_a_download_is_interrupted(number, world):
+    words = ("fetch", "kth-sp2", "--to", "{world}/traces")
+    ended(started(world, SLOW_SERVER.format(number=number), words), world, (128 + number,))
+
+
+@SIGNALS
 @pytest.mark.parametrize(
     "words",
     [("sql", SAMPLE, ENDLESS), ("facts", SAMPLE, "--where", f"({ENDLESS}) > job_id")],
     ids=["sql", "where"],
 )
-def test_a_query_that_never_ends_is_interrupted(words, world):
-    ended(started(world, SOON, words), world)
+def test_a_query_that_never_ends_is_interrupted(words, number, world):
+    ended(started(world, SOON.format(number=number), words), world, (128 + number,))
 
 
-def test_ctrl_c_while_the_program_is_imported_is_no_traceback():
+@SIGNALS
+def test_ctrl_c_while_the_program_is_imported_is_no_traceback(number):
     """The command ``gwa`` calls the function that pyproject.toml names."""
     module, _, function = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]["scripts"][
         "gwa"
     ].partition(":")
-    code = EARLY.format(module=module, function=function)
+    code = EARLY.format(module=module, function=function, number=number)
     told = subprocess.run([sys.executable, "-P", "-c", code], cwd=HOME, capture_output=True, check=False)
-    assert (told.returncode, told.stdout, told.stderr) == (130, b"", b"gwa: stopped\n")
+    assert (told.returncode, told.stdout, told.stderr) == (128 + number, b"", b"gwa: stopped\n")
 
 
 def test_a_section_that_ctrl_c_ends_ends_the_report(make_store, monkeypatch):
@@ -173,8 +211,9 @@ def test_a_command_is_interrupted_at_any_moment(name, world):
         process = started(world, "", COMMANDS[name])
         time.sleep(moments.uniform(0, whole))
         begin = time.monotonic()
-        os.killpg(process.pid, signal.SIGINT)
-        ended(process, world, (0, 130))
+        number = moments.choice([signal.SIGINT, signal.SIGTERM])
+        os.killpg(process.pid, number)
+        ended(process, world, (0, 128 + number))
         longest = max(longest, time.monotonic() - begin)
     sys.stderr.write(f"\n{name}: ended {longest:.2f} s after Ctrl-C at the latest, of {whole:.1f} s\n")
 

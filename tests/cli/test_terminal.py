@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.cli._terminal import UNPRINTABLE, column_widths, disarmed, printable, table
+from gwa.cli._terminal import UNPRINTABLE, column_widths, printable, table
+from gwa.util.spreadsheet import disarmed
 from tests.conftest import HOME
 
 SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"

@@ -1,5 +1,6 @@
 """Runs: their results are right, and the same however they are done, stopped and taken up again."""
 
+import csv
 import json
 import math
 import os
@@ -336,3 +337,56 @@ def test_the_examples_of_the_help_run(tmp_path, gwa, name):
     assert folder_of(tmp_path) == first
     assert (tmp_path / "results.csv").read_text().count("\n") == table.num_rows + 1
     assert f"{tmp_path / 'report.html'}\n" in said
+
+
+RAISING = """
+title = "T"
+policies = ["easy"]
+repetitions = 1
+clusters = [{{ name = "c", processors = 99 }}]
+[[workloads]]
+name = "w"
+trace = "{}"
+"""
+
+
+def test_a_schedule_has_the_jobs_of_the_log_and_raised_requests_are_told(gwa, tmp_path):
+    """Numbers of the log in any order, requests of 0, none, less than the run time, and more."""
+    rows = [(70, 30, 60, 10), (12, 20, 60, 90), (5, 10, 60, -1), (900, 40, 60, 59)]
+    line = "{0} {1} 0 {2} 1 -1 -1 1 {3} -1 1 1 1 1 1 1 -1 -1\n"
+    (tmp_path / "log.swf").write_text("; UnixStartTime: 1\n" + "".join(line.format(*row) for row in rows))
+    (tmp_path / "e.toml").write_text(RAISING.format(tmp_path / "log.swf"))
+    status, _, said = gwa("simulate", tmp_path / "e.toml", "-o", tmp_path / "out", "--schedules")
+    assert status == 0, said
+    assert "In a run, 2 of 4 jobs ran longer than they requested" in said
+    assert "2 of 4 jobs ran longer" in (tmp_path / "out" / "report.html").read_text()
+    (path,) = (tmp_path / "out" / "schedules").glob("*.parquet")
+    jobs = parquet.read_table(path).to_pylist()
+    assert [job["job"] for job in jobs] == [5, 12, 70, 900]
+    assert [job["estimate"] for job in jobs] == [60, 90, 60, 60]
+    with (tmp_path / "out" / "results.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert row["raised"] == "2"
+
+
+def test_an_experiment_on_another_file_is_no_reason_to_replace_results(gwa, tmp_path):
+    for name, number in (("a", 1), ("b", 2)):
+        (tmp_path / f"{name}.swf").write_text(f"{number} 0 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n" * 1)
+        (tmp_path / f"{name}.toml").write_text(RAISING.format(tmp_path / f"{name}.swf"))
+    words = ("-o", tmp_path / "out", "-q")
+    assert gwa("simulate", tmp_path / "a.toml", *words)[0] == 0
+    assert gwa("simulate", tmp_path / "a.toml", *words, "--schedules")[0] == 0
+    status, _, said = gwa("simulate", tmp_path / "b.toml", *words)
+    assert status == 1
+    assert "--force" in said
+    assert gwa("simulate", tmp_path / "b.toml", *words, "--force")[0] == 0
+
+
+def test_no_cell_of_results_is_a_formula(gwa, tmp_path):
+    (tmp_path / "log.swf").write_text("1 0 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n")
+    text = RAISING.format(tmp_path / "log.swf").replace('name = "w"', '''name = "=cmd|' /C calc'!A0"''')
+    (tmp_path / "e.toml").write_text(text)
+    assert gwa("simulate", tmp_path / "e.toml", "-o", tmp_path / "out", "-q")[0] == 0
+    with (tmp_path / "out" / "results.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert not [cell for cell in row.values() if cell[:1] in set("=+-@|%")]

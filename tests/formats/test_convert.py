@@ -97,7 +97,7 @@ def test_files_may_be_written_over_as_soon_as_they_are_read_no_more(log, tmp_pat
 
 
 COMMANDS = {
-    "report": ("a.json", ["report", "{}", "--json", "--sections", "overview", "-o", "."]),
+    "report": ("a.json", ["report", "{}", "--json", "-o", "."]),
     "model fit": ("a.json", ["model", "fit", "{}", "lublin", "-o", "a.json"]),
     "anonymize": ("a.gwf", ["anonymize", "{}", "-o", "a.gwf", "--key", "key"]),
     "generate": ("a.gwf", ["generate", "{}", "--jobs", "9", "--seed", "1", "-o", "a.gwf"]),
@@ -112,7 +112,7 @@ def test_no_command_writes_to_what_it_reads(kind, tmp_path, monkeypatch, sample)
     for file in (name, "b.swf"):
         shutil.copy(sample / "swf" / "tiny.swf", file)
     if kind == "generate":
-        run("model", "fit", "b.swf", "lublin", "-o", name)
+        run("model", "fit", "b.swf", "lublin", "-o", name, "--force")
     before = (tmp_path / name).read_bytes()
     assert "is read" in run(*(word.format(name) for word in words), status=1)
     assert (tmp_path / name).read_bytes() == before

@@ -165,7 +165,7 @@ def test_bad_sql_is_told_with_the_name_of_its_file(old, new, log, tmp_path):
     own = tmp_path / "mine.sql"
     own.write_text(OWN.replace(old, new))
 
-    with pytest.raises(DefinitionError, match=r"^mine\.sql: ") as told:
+    with pytest.raises(DefinitionError, match=r"^mine\.sql(:\d+)?: ") as told:
         open_trace([log], str(own))
     assert "\n" not in str(told.value)
 
@@ -274,7 +274,7 @@ def test_the_sql_of_a_definition_reads_no_file(select, reason, log, tmp_path):
     secret.write_text("hidden\n")
     own = tmp_path / "mine.sql"
     own.write_text(OWN.partition("select ")[0] + select.format(path=secret))
-    with pytest.raises(DefinitionError, match=f"mine.sql: the SQL .*{reason}"):
+    with pytest.raises(DefinitionError, match=rf"mine\.sql(:\d+)?: the SQL .*{reason}"):
         open_trace([log], str(own))
     assert secret.read_text() == "hidden\n"
 
@@ -298,7 +298,7 @@ def test_the_steps_of_a_definition_touch_no_file(key, sql, log, tmp_path):
     step = {"sql": "select 1", "when": "select true", key: sql.format(path=secret)}
     lines = "".join(f'{name} = "{text}"\n' for name, text in step.items())
     own.write_text(OWN.replace("--- */", f"{STEP}{lines}--- */"))
-    with pytest.raises(DefinitionError, match=r"mine.sql: the SQL "):
+    with pytest.raises(DefinitionError, match=r"mine\.sql(:\d+)?: the SQL "):
         open_trace([log], str(own))
     assert secret.read_text() == "hidden\n"
 
@@ -309,7 +309,7 @@ def test_what_joins_the_rows_of_a_job_reads_no_file(joined_by, log, tmp_path):
     secret.write_text("hidden\n")
     own = tmp_path / "mine.sql"
     own.write_text(OWN.replace("[columns]", f'joined_by = "{joined_by.format(path=secret)}"\n[columns]'))
-    with pytest.raises(DefinitionError, match=r"mine.sql: the SQL "):
+    with pytest.raises(DefinitionError, match=r"mine\.sql(:\d+)?: the SQL "):
         open_trace([log], str(own))
     assert secret.read_text() == "hidden\n"
 
@@ -340,7 +340,7 @@ def test_a_function_reads_no_table_and_no_file(body, log, tmp_path):
     secret.write_text("hidden\n")
     own = tmp_path / "mine.sql"
     own.write_text(with_function("twice(x)", body.format(path=secret)))
-    with pytest.raises(DefinitionError, match=r"mine.sql: the SQL "):
+    with pytest.raises(DefinitionError, match=r"mine\.sql(:\d+)?: the SQL "):
         open_trace([log], str(own))
     assert secret.read_text() == "hidden\n"
 
@@ -349,7 +349,7 @@ def test_a_function_reads_no_table_and_no_file(body, log, tmp_path):
 def test_a_function_is_one_expression(body, log, tmp_path):
     own = tmp_path / "mine.sql"
     own.write_text(with_function("twice(x)", body))
-    with pytest.raises(DefinitionError, match=r"mine.sql: "):
+    with pytest.raises(DefinitionError, match=r"mine\.sql(:\d+)?: "):
         open_trace([log], str(own))
 
 

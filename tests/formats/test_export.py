@@ -246,7 +246,7 @@ def test_the_flags_are_the_simulators(tmp_path):
     )
 
     assert done.exit_code == 0
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["alea", "batsim"]
+    assert sorted(path.name for path in (tmp_path / "out").glob("[!.]*")) == ["alea", "batsim"]
     assert "alea: 1,179 jobs; left out: 21 jobs that never ran" in done.stderr
     assert CliRunner().invoke(program, ["export", str(TINY), "-o", str(tmp_path)]).exit_code == 2
 
@@ -337,3 +337,27 @@ def test_accasim_starts_the_jobs_of_kth_when_gwa_does(tmp_path):
         found[int(number) - 1] = datetime.fromisoformat(f"{start}+00:00").timestamp()
 
     np.testing.assert_array_equal(found, expected)
+
+
+FORMULAS = ("=cmd|' /C calc'!A0", "+1", "-1", "@sum(a)", "|x", "\t=1", " =1")
+
+
+@pytest.mark.parametrize("name", sorted(simulators()))
+def test_no_cell_of_a_table_is_a_formula(name, make_store, tmp_path):
+    jobs = len(FORMULAS)
+    store = make_store(
+        submit_time=[1e9] * jobs,
+        run_time=[5.0] * jobs,
+        n_procs=[1] * jobs,
+        user_id=list(FORMULAS),
+        queue_id=list(FORMULAS),
+        job_structure=["BoT"] * jobs,
+        job_structure_params=list(FORMULAS),
+        executable_id=list(FORMULAS),
+    )
+    export(store, name, tmp_path / "out")
+    for path in (tmp_path / "out").rglob("*.csv"):
+        with path.open(newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert any(cell.startswith("'=cmd") for cell in cells)
+        assert not [cell for cell in cells if cell.strip()[:1] in set("=+-@|%")]

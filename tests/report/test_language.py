@@ -312,7 +312,7 @@ def test_a_translator_goes_round_once(tmp_path, sample):
         text.replace('msgid "Jobs"\nmsgstr ""', 'msgid "Jobs"\nmsgstr "Tâches"'), encoding="utf-8"
     )
     said = run(program, [*first, "--json", "--theme", str(tmp_path / "mine"), "--lang", "fr"])
-    made = json.loads((tmp_path / "tiny.json").read_text(encoding="utf-8"))
+    made = json.loads((tmp_path / "tiny-fr-overview.json").read_text(encoding="utf-8"))
     labels = {fact["label"] for block in made["sections"][0]["blocks"] for fact in block.get("facts", ())}
 
     assert asked.exit_code == said.exit_code == 0

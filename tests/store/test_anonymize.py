@@ -159,6 +159,46 @@ def test_what_is_kept_goes_where_it_is_called_as_somebody(make_store):
     ]
 
 
+KEPT_OR_NOT = {
+    "Alice": False,
+    "ALICE-long": False,
+    "malicex": False,
+    "q_bob": False,
+    "xbobx": True,
+    "carol": False,
+    "q-7": True,
+    "q-10234": False,
+    "long": True,
+    "dark matter": False,
+    "x" * 300: False,
+}
+
+
+@pytest.mark.parametrize("kind", ["queues", "qos"])
+def test_what_is_kept_goes_where_it_holds_a_name(kind, make_store):
+    field = {"queues": "queue_id", "qos": "qos"}[kind]
+    number = len(KEPT_OR_NOT)
+    store = make_store(
+        user_id=(["alice", "bob", "DOM\\carol", "7", "10234"] * number)[:number],
+        group_id=["Dark Matter"] * number,
+        **{field: list(KEPT_OR_NOT)},
+    )
+    told: list[str] = []
+    with anonymize(store, KEY, keep={kind}, tell=told.extend) as public:
+        found = {one for (one,) in public.rows(f"select {field} from jobs")}
+    stays = {name for name, is_kept in KEPT_OR_NOT.items() if is_kept}
+    assert {name for name in found if not is_pseudonym(name)} == stays
+    assert set(told) == KEPT_OR_NOT.keys() - stays
+
+
+def test_queues_that_are_kept_keep_no_qos(make_store):
+    store = make_store(user_id=["alice"], queue_id=["long"], qos=["normal"])
+    with anonymize(store, KEY, keep={"queues"}) as public:
+        (row,) = public.rows("select queue_id, qos from jobs")
+    assert row[0] == "long"
+    assert is_pseudonym(row[1])
+
+
 def test_of_a_header_stay_numbers_the_time_zone_and_what_gwa_wrote(named):
     named.set_header(
         (
@@ -299,5 +339,5 @@ def test_words_of_a_source_stay_and_names_among_them_go(make_store):
     assert states[:3] == ("COMPLETED", "OUT_OF_MEMORY", "C")
     assert models[:3] == ("a100", "NVIDIA A100-SXM4-80GB:2,v100:1", "nvidia_a100_1g.5gb")
     assert all(map(is_pseudonym, (states[3], models[3], qos[0], qos[1], qos[3])))
-    with anonymize(store, KEY, keep=["queues", "platforms"]) as copy:
+    with anonymize(store, KEY, keep=["qos", "platforms"]) as copy:
         assert copy.rows("select gpu_type, qos from jobs order by job_id")[-1] == ("gpu-of-jane", "jane")

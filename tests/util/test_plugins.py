@@ -1,6 +1,7 @@
 """Members of families: those of a copied gwa are found by looking, those of others by entry points."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -130,10 +131,11 @@ def test_an_installed_package_adds_sections_findings_and_figures(package):
     done = python(package, "-m", "gwa", *words)
 
     assert done.returncode == 0, done.stderr
-    report = json.loads((package / "out" / "a.json").read_text())
+    page, data = (Path(package, line) for line in done.stdout.splitlines())
+    report = json.loads(data.read_text())
     assert [one["title"] for one in report["sections"] if one["id"] == "ours"] == ["Section of ours"]
     assert "Something is ours." in [one["text"] for one in report["findings"]]
-    assert "<svg" in (package / "out" / "a.html").read_text()
+    assert "<svg" in page.read_text()
 
 
 def test_an_installed_package_adds_distributions(package):

@@ -1,6 +1,8 @@
 """TOML files that people write: each mistake is one line that names the file, the line and the key."""
 
 import re
+import time
+import tracemalloc
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -201,3 +203,45 @@ def test_lines_are_those_on_which_a_statement_begins(statements, gaps):
     file = TomlFile.parsed("some.toml", text)
 
     assert {name: file.line(f"{name}: is wrong") for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + ".a" * 20_000 + " = 1",
+        "[" + "a . " * 20_000 + "a]",
+        "x = 1\na" + '."b"' * 20_000 + " = 1",
+        "a = {b" + ".b" * 20_000 + " = 1}",
+        "\n".join(f"a{number}{'.a' * 1950} = 1" for number in range(25)),
+    ],
+    ids=["key", "header", "in quotes", "inline", "several"],
+)
+def test_a_key_of_many_parts_is_refused_before_it_takes_memory(text):
+    begin = time.process_time()
+    tracemalloc.start()
+    with pytest.raises(DefinitionError, match=r"^f:\d: its keys have too many parts, expected TOML"):
+        TomlFile.parsed("f", text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 20_000 + "]" * 20_000, "a = " + "{b=" * 9_000 + "1" + "}" * 9_000]
+)
+def test_values_that_are_nested_deeply_are_refused(text):
+    with pytest.raises(DefinitionError, match=r"^f:1: .*expected TOML"):
+        TomlFile.parsed("f", text)
+
+
+def test_dots_in_texts_and_remarks_are_no_parts():
+    dots = "a." * 100
+    text = f'# {dots}\na = \'{dots}\'\nb = """\n{dots}\n"""\n[c.d]\ne = 1.5 # {dots}\n'
+    assert TomlFile.parsed("f", text).data["c"] == {"d": {"e": 1.5}}
+
+
+def test_a_long_word_is_no_key_of_many_parts():
+    begin = time.process_time()
+    assert TomlFile.parsed("f", "a" * 90_000 + " = 1").data
+    assert time.process_time() - begin < 5

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gwa.evaluation.experiments.results import AXES, Estimate, ExperimentResults, ResultCell
@@ -159,6 +159,8 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
         name = f"results-{number}"
         title = panel.title[:1].upper() + panel.title[1:] or "Results"
         sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "Results"))
+    if results.raised:
+        sections[0] = replace(about, blocks=(*about.blocks, Note(results.raised)))
     if blocks := tuple(capacity(results)):
         sections.insert(1, Section("capacity", "Waits and processors", CAPACITY_HELP, blocks, "Capacity"))
     return Report(experiment.title, machines.title, (*sections, *more), overline="Simulation")

@@ -17,6 +17,7 @@ from gwa.evaluation.experiments.plan import Plan, Policies, Variant
 from gwa.evaluation.experiments.run import MEASURES, Row
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.util.atomic import whole
+from gwa.util.spreadsheet import disarmed
 from gwa.words.unit import Value
 
 CONFIDENCE: Final = 0.95
@@ -109,13 +110,25 @@ class ExperimentResults:
         return sorted(values) if axis in NUMERIC_AXES and None not in values else values  # type: ignore[type-var]
 
     @property
+    def raised(self) -> str:
+        """A sentence on requests below the run time, empty if there are none in any run."""
+        counts = [(int(row.get("raised") or 0), int(row["tasks"] or 0)) for row in self.rows]
+        most, jobs = max(counts, default=(0, 0))
+        if not most:
+            return ""
+        return (
+            f"In a run, {most:,} of {jobs:,} jobs ran longer than they requested: they were planned with"
+            " their run time."
+        )
+
+    @property
     def varied(self) -> list[str]:
         """The axes that vary."""
         return [name for name in AXES if len(self.values(name)) > 1]
 
     def table(self) -> pa.Table:
         """Return all rows as a table."""
-        integers = {"bags", "bags_finished", "tasks", REPETITION}
+        integers = {"bags", "bags_finished", "tasks", "raised", REPETITION}
         columns = {}
         for name in (
             "run",
@@ -129,15 +142,28 @@ class ExperimentResults:
             columns[measure.key] = pa.array([row.get(measure.key) for row in self.rows], kind)
         return pa.table(columns)
 
+    @staticmethod
+    def paths(folder: Path) -> list[Path]:
+        """Return where `write` writes."""
+        return [folder / "results.csv", folder / "results.parquet"]
+
     def write(self, folder: Path) -> list[Path]:
         """Write the table atomically as CSV and as Parquet, and return the paths."""
-        table = self.table()
-        paths = [folder / "results.csv", folder / "results.parquet"]
+        table, paths = self.table(), self.paths(folder)
         with whole(paths[0]) as part:
-            csv.write_csv(table, part, csv.WriteOptions(quoting_style="needed"))
+            csv.write_csv(_disarmed(table), part, csv.WriteOptions(quoting_style="needed"))
         with whole(paths[1]) as part:
             parquet.write_table(table, part)
         return paths
+
+
+def _disarmed(table: pa.Table) -> pa.Table:
+    """Return *table* without texts that a spreadsheet would take for formulas."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            texts = [text if text is None else disarmed(text) for text in table.column(place).to_pylist()]
+            table = table.set_column(place, field, [pa.array(texts, field.type)])
+    return table
 
 
 def _estimates(rows: Sequence[Row]) -> Iterator[tuple[str, Estimate | None]]:

@@ -48,6 +48,7 @@ MEASURES: Final = (
     Column("fairness", "Fairness"),
     Column("wait_p95", "Wait, 95 % quantile", "seconds"),
     Column("processors", "Processors", "count"),
+    Column("raised", "Requests below the run time, raised to it", "count"),
 )
 """The measures, means over bags or tasks; those of the whole run are in its first row."""
 
@@ -79,7 +80,10 @@ def simulate(
         period=experiment.period,
     )
     rows = list(_rows(tasks, run, workload.length, _measure_system(tasks, run, system, horizon)))
-    return rows, {field.name: getattr(tasks, field.name) for field in fields(tasks)} | vars(run)
+    job = workload.numbers[np.argsort(workload.submit, kind="stable")]
+    return rows, {"job": job, **{field.name: getattr(tasks, field.name) for field in fields(tasks)}} | vars(
+        run
+    )
 
 
 def to_grid(machines: Machines) -> Grid:
@@ -147,7 +151,7 @@ def _world(setup: ExperimentSetup, workload: GeneratedWorkload, policies: Polici
     """Return parallel jobs on one cluster under a policy, with the change."""
     world = World(
         workload.submit, np.full(len(workload), np.nan), workload.run, workload.estimate, workload.procs,
-        np.arange(len(workload)), np.full(len(workload), ""), workload.user.astype(str),
+        workload.numbers, np.full(len(workload), ""), workload.user.astype(str),
         setup.machines.processors, policies.scheduler,
     )  # fmt: skip
     changes = parsed_changes(policies.change or NO_CHANGE)
@@ -155,7 +159,12 @@ def _world(setup: ExperimentSetup, workload: GeneratedWorkload, policies: Polici
 
 
 def _simulate_jobs(world: World, length: float) -> tuple[list[Row], Schedule]:
-    """Simulate parallel jobs submitted in so long a *length*; return a single row and the schedule."""
+    """
+    Simulate parallel jobs submitted in so long a *length*; return a single row and the schedule.
+
+    A job that ran longer than it requested is planned with its run time, and counted: no log says when it
+    would have been ended.
+    """
     jobs = Jobs.of(world.submit, world.run, world.size, world.requested)
     start = schedule(jobs, world.capacity, world.policy)
     response, wait = metrics.response(jobs, start), metrics.wait(jobs, start)
@@ -172,8 +181,10 @@ def _simulate_jobs(world: World, length: float) -> tuple[list[Row], Schedule]:
         "bounded_slowdown": _mean(metrics.bounded_slowdown(jobs, start)),
         "utilization": metrics.utilization(jobs, start, world.capacity),
         "goodput": 1.0,
+        "raised": int(((world.requested > 0) & (world.requested < world.run)).sum()),
     }
-    return [row], {**vars(jobs), "start": start, "end": start + jobs.run}
+    job = world.job[np.argsort(world.submit, kind="stable")]
+    return [row], {"job": job, **vars(jobs), "start": start, "end": start + jobs.run}
 
 
 def _mean(values: Floats) -> float | None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Final
@@ -46,7 +46,8 @@ class GeneratedWorkload:
 
     *submit* and *run* are in seconds, *estimate* is the requested time (nan if no time was requested);
     *procs* are the processors of parallel jobs, and 1 for tasks of bags. *bag*, *user* and *site* are numbers
-    from 0; *site* is the cluster to which a task is submitted.
+    from 0; *site* is the cluster to which a task is submitted. *job* is the number of the job in the trace,
+    empty where there is no trace.
     """
 
     submit: Floats
@@ -57,6 +58,12 @@ class GeneratedWorkload:
     user: Ints
     site: Ints
     length: float
+    job: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @property
+    def numbers(self) -> Ints:
+        """The numbers of the jobs: those of the trace, else from 1 in order of submission."""
+        return self.job if self.job.size else np.arange(1, len(self) + 1)
 
     def __len__(self) -> int:
         """Return the number of tasks."""
@@ -82,7 +89,8 @@ class GeneratedWorkload:
             moved[np.argsort(starts, kind="stable")] = np.arange(starts.size) * (self.length / starts.size)
         submit = self.submit - starts[self.bag] + moved[self.bag]
         order = np.argsort(submit, kind="stable")
-        columns = {field.name: getattr(self, field.name)[order] for field in fields(self)[:-1]}
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "length"}
+        columns = {name: column[order] for name, column in given.items() if column.size}
         return replace(self, **{**columns, "submit": submit[order]})
 
 
@@ -252,7 +260,7 @@ def _read_trace(path: Path, clusters: int) -> GeneratedWorkload:
         (sites,) = store.row("select count(distinct orig_site_id) from ran")
         site = "orig_site_id" if sites > 1 else "user_id"
         arrays = store.arrays(
-            "select ran.submit_time, ran.run_time, n_procs, req_time,"  # noqa: S608 - our own names
+            "select ran.submit_time, ran.run_time, n_procs, req_time, ran.job_id as job,"  # noqa: S608 - our own names
             " coalesce(2 * bag, 2 * ran.job_id + 1) as bag, dense_rank() over (order by user_id) as user,"
             f" dense_rank() over (order by {site}) as site"
             f" from ran left join {bags} on ran.job_id = bagged.job_id"
@@ -268,4 +276,5 @@ def _read_trace(path: Path, clusters: int) -> GeneratedWorkload:
     block: Block = {**columns, "submit_time": submit - submit[0]}
     block["n_procs"] = columns["n_procs"].astype(np.int64)
     block["site"] = (columns["site"].astype(np.int64) - 1) % clusters
-    return _to_workload(block, float(submit[-1] - submit[0]))
+    workload = _to_workload(block, float(submit[-1] - submit[0]))
+    return replace(workload, job=columns["job"].astype(np.int64))

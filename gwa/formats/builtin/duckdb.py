@@ -6,6 +6,7 @@ Other programs see all fields in its view ``jobs``, and beside it ``header``, ``
 """
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -14,10 +15,12 @@ import duckdb
 from gwa.errors import OutputError, TraceError
 from gwa.formats.base import Format, new_store, require_match
 from gwa.formats.builtin._columns import is_packed, refuse_packed_name
+from gwa.ingest.cleaning import STATUS_CONDITION
 from gwa.ingest.source.head import FileHead
+from gwa.store.account import Account
 from gwa.store.metadata import provenance
 from gwa.store.options import ReadOptions
-from gwa.store.schema import FIELDS
+from gwa.store.schema import FIELDS, LONGEST_NAME, Field
 from gwa.store.store import MAGIC, TABLES, Store
 from gwa.store.system import overridden
 from gwa.util.atomic import whole
@@ -27,6 +30,18 @@ MAGIC_POSITION: Final = slice(8, 8 + len(MAGIC))
 
 FIRST_BLOCK_OFFSET: Final = 3 * 4096
 """The offset of the first block in a DuckDB file."""
+
+DENSE: Final = 64
+"""Where job numbers span no more than so many times their count, a bit for each takes little room."""
+
+WHOLE_TABLES: Final = (
+    "select count(*) from header where key is null or value is null",
+    "select count(*) from provenance where key is null or value is null",
+    "select count(*) from repairs where name is null or meaning is null or not jobs > 0",
+    "select count(*) from sources where file is null or least(bytes, rows, comments, rejected, skipped) < 0",
+    "select count(*) from dependencies where job_id is null or not isfinite(think_time)",
+)
+"""Queries for lines that lack what every line has, or that hold numbers which count nothing."""
 
 BATCH_ROWS: Final = 100_000
 """Rows held in memory at a time while they are copied between stores."""
@@ -50,6 +65,8 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     store = Store.open(heads[0].path, options.engine)
     try:
         _refuse_truncated(store, heads[0].path)
+        _refuse_impossible(store, heads[0].path)
+        _believe_no_other_account(store, heads[0].path)
         if options.system:
             # This table takes precedence over the one in the file, which stays unchanged.
             store.connection.execute("create temp table header as from header")
@@ -69,6 +86,81 @@ def _refuse_truncated(store: Store, path: Path) -> None:
     if last is not None and path.stat().st_size < FIRST_BLOCK_OFFSET + (last + 1) * size:
         message = f"{path}: is cut off: jobs at its end are missing"
         raise TraceError(message)
+
+
+def _refuse_impossible(store: Store, path: Path) -> None:
+    """
+    Raise `TraceError` for values that no field has, which another program wrote: nan, say, or two equal jobs.
+
+    One scan finds the extremes; nan is above all numbers.
+    """
+    names = {
+        name
+        for (name,) in store.rows("select column_name from duckdb_columns() where table_name = 'recorded'")
+    }
+    fields = [field for field in FIELDS if field.name in names and not field.is_text]
+    extremes = ", ".join(f"min({field.name}), max({field.name})" for field in fields)
+    jobs, numbered, *values = store.row(f"select count(*), count(job_id), {extremes} from recorded")
+    faults = [
+        f"a job's {field.name} is {value}, expected {_range(field)}"
+        for field, *ends in zip(fields, values[::2], values[1::2], strict=True)
+        for value in ends
+        if value is not None and not field.low <= value <= (inf if field.high is None else field.high)
+    ]
+    faults += [f"{jobs - numbered:,} jobs have no number"] if numbered < jobs else []
+    texts = [field.name for field in FIELDS if field.name in names and field.is_name]
+    statistics = store.rows(f"select {', '.join(f'stats({name})' for name in texts)} from recorded limit 1")
+    faults += (
+        [
+            f"a job's {name} has {known['max_string_length']:,} bytes, expected at most {LONGEST_NAME:,}"
+            for name, known in zip(texts, statistics[0], strict=True)
+            if known["max_string_length"] > LONGEST_NAME
+        ]
+        if statistics and texts
+        else []
+    )
+    faults += [] if faults else _faults_of_values(store, jobs)
+    if faults:
+        raise TraceError(f"{path}: {faults[0]}: convert its log again")
+
+
+def _range(field: Field) -> str:
+    """Return in words what numbers a field has."""
+    return f"{field.low:g} to {field.high:g}" if field.high is not None else f"{field.low:g} or more"
+
+
+def _faults_of_values(store: Store, jobs: int) -> list[str]:
+    """Return what is wrong with job numbers, outcomes, and the tables beside the jobs."""
+    low, high = store.row("select min(job_id), max(job_id) from recorded")
+    is_dense = jobs and high - low < DENSE * jobs
+    distinct = f"bit_count(bitstring_agg(job_id, {low}, {high}))" if is_dense else "count(distinct job_id)"
+    queries = {
+        f"select {jobs} - {distinct} from recorded": "job numbers stand for several jobs",
+        f"select count(*) from jobs where not ({STATUS_CONDITION})": "jobs have a status that is none",
+        **dict.fromkeys(WHOLE_TABLES, "lines beside the jobs are no more than half there"),
+    }
+    return [f"{count:,} {words}" for query, words in queries.items() if (count := store.row(query)[0])]
+
+
+def _believe_no_other_account(store: Store, path: Path) -> None:
+    """
+    Put a count of the jobs in the place of an account that is not that of these jobs and these sources.
+
+    It may be that of a whole trace, of which a part was saved. Raise `TraceError` for one that does not add
+    up, which nobody but another program wrote.
+    """
+    account, (jobs,) = store.account, store.row("select count(*) from recorded")
+    if not account.adds_up:
+        raise TraceError(f"{path}: its account of rows does not add up: convert its log again")
+    sources, *counts = store.row(
+        "select count(*), coalesce(sum(rows), 0), coalesce(sum(comments), 0), coalesce(sum(rejected), 0),"
+        " coalesce(sum(skipped), 0) from sources"
+    )
+    stated = [account.rows, account.comments, account.rejected, account.skipped]
+    if account.jobs != jobs or (sources and stated != counts):
+        # This table takes precedence over the one in the file, which stays unchanged.
+        store.connection.execute("create temp table provenance as from provenance")
+        store.set_account(Account(jobs, jobs, 0, 0, 0))
 
 
 def _copy_to_target(store: Store, options: ReadOptions) -> Store:

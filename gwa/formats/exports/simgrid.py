@@ -18,6 +18,7 @@ from gwa.formats.export import (
     system_name,
 )
 from gwa.store.store import Store
+from gwa.util.spreadsheet import disarmed_sql
 
 
 @simulator("SimGrid")
@@ -26,12 +27,15 @@ def simgrid(store: Store, folder: Path) -> Sequence[str]:
     Write platform.xml, a cluster with a host of 1 Gflop/s for each processor, and jobs.csv.
 
     A job of jobs.csv has id, submit (s), run (s), procs, flops on each processor (its run time on such a
-    host), requested (s), user, queue, bag, and the last job that it had to wait for.
+    host), requested (s), user, queue, bag, and the last job that it had to wait for. A name that a
+    spreadsheet would take for a formula begins with an apostrophe.
     """
     (folder / "platform.xml").write_text(platform(system_name(store), cpus(store)), encoding="utf-8")
+    names = {"user": "user_name", "queue": "queue", "bag": "bag"}
+    texts = ", ".join(f'{disarmed_sql(column)} as "{name}"' for name, column in names.items())
     store.connection.execute(
         "copy (select id, submit, run, procs, cast(run * 1e9 as bigint) as flops, requested,"
-        f' user_name as "user", queue, bag, preceding as after from ({DEPENDENT}) order by id)'
+        f" {texts}, preceding as after from ({DEPENDENT}) order by id)"
         " to $path (format csv, header true)",
         {"path": str(folder / "jobs.csv")},
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gwa.report.output import Edition
 
 HELP = "A folder of LaTeX: a .tex file for each section, and the figures."
+IS_FOLDER = True
 
 
 def render(edition: Edition) -> Mapping[str, str | bytes]:

@@ -46,8 +46,17 @@ def check_query(parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection[
     """
     tree = _parsed(parser, sql)
     if tree["error"]:
-        raise DefinitionError(f"the SQL is not a query: {_reason(tree)}")
+        error = DefinitionError(f"the SQL is not a query: {_reason(tree)}")
+        error.add_note(_line_at(sql, tree))
+        raise error
     _check_nodes(tree, tables, QUERIES)
+
+
+def _line_at(sql: str, tree: Node) -> str:
+    """Return the line of *sql* in which the parser found an error, empty where it does not say."""
+    position = str(tree.get("position", ""))
+    before, behind = (sql[: int(position)], sql[int(position) :]) if position.isdigit() else ("", "")
+    return before.rpartition("\n")[2] + behind.partition("\n")[0]
 
 
 def check_condition(parser: duckdb.DuckDBPyConnection, condition: str, tables: Collection[str]) -> None:
