@@ -4,42 +4,61 @@ files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
 joined_by = "split_part(jobid, '.', 1)"
-needs = "ask sacct for times, as in sacct -P -o JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
+needs = "ask sacct for times, as in sacct --parsable2 --duplicates --format=JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
 missing = [""]
 contains = '^\d+(?:_|\+|\.|\|)(?:[^|\n]*\|){4,}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\||\A\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)(?:[^\n]*\1)?(?:BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\1'
 first = '^\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)'
 export = '''
-# A month at a time; several files are one trace.
-sacct -a -D -P -S 2025-01-01 -E 2025-02-01 -o JobID,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,ConsumedEnergyRaw,Reservation,NodeList > jobs.sacct
+# A month at a time; several files are one trace. Requeued jobs need --duplicates, memory needs steps (no -X).
+sacct --allusers --duplicates --parsable2 --starttime=2025-01-01 --endtime=2025-02-01 --format=JobID,JobIDRaw,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,TRESUsageInMax,ConsumedEnergyRaw,Reservation,NodeList,AdminComment > jobs.sacct
 '''
 notes = """
-Sources: sacct(1) and Slurm's own sacct/print.c; the columns of a file without a header are those that
-Open XDMoD asks for, or those that the option 'columns' names, such as -O columns=JobID,User,Submit,….
-Any columns may be there, in any order; JobID is needed. Cells may be parted by anything (--delimiter), which is
-found in the names; a table as sacct prints it without -P is read by the line under its names, and where it cut
-a cell short, the cut text is kept, but a job whose JobID it cut is refused. Times are local ones of the system's zone (of
-two possible times in autumn the first), or with an offset, or epoch seconds (SLURM_TIME_FORMAT=%s).
-Steps are folded into their job. Rows of a job that was requeued, resized or listed twice (the next
-submission is no later than an hour after the last end) are folded into the last of them; other rows of
-the same JobID are other jobs. A step without its job is refused.
-The run time is Slurm's Elapsed, which excludes suspension, else End - Start; it is missing for jobs that
-had not ended. Jobs that never started (no Start, or 'None assigned' as nodes) have no wait, run time or
-processors; a range of array tasks that never started, as 12_[3-9], is one job.
+Sources: sacct(1) and Slurm's own sacct/print.c and slurm.h; the columns of a file without a header are those that
+Open XDMoD asks for (26 of them, or the 25 of its versions 6.6 to 9.0), or those that the option 'columns' names, such
+as -O columns=JobID,User,Submit,….
+Any columns may be there, in any order and spelling; JobID or JobIDRaw is needed. What a table lacks is unknown. Cells
+may be parted by anything (--delimiter), which is found in the names; CSV is read as any program writes it: quoted, with
+the numbers of rows that pandas or R put first, with other columns beside those of sacct. Where cells that hold the
+delimiter are not quoted (names of jobs, comments, lists of resources and nodes), a row is put together if it fits its
+columns in one way only. A table as sacct prints it without -P is read by the line under its names, and where it cut
+a cell short, the cut text is kept, but a job whose JobID it cut is refused. sacct --yaml is not read: use --json. Times
+are local ones of the system's zone (of two possible times in autumn the first), or with an offset, or epoch seconds
+(SLURM_TIME_FORMAT=%s). NO_VAL (2106-02-07) is no time.
+Steps are folded into their job; a step without its job is refused. Rows of one number are of one job if they have
+one user and were submitted at the same time, or from five minutes before to 65 minutes after all earlier ones had
+ended (a requeue); else they are jobs of their own, as where a number was used again, or on two clusters without the
+column Cluster. Of the runs of a requeued job the last is the job; earlier ones are counted (n_requeues), with the
+processor and GPU seconds that they held, and a step belongs to the run in which it began. Rows of a job that was
+resized or listed twice are one run. In a federation, siblings of a job that other clusters REVOKED are folded into
+the one that ran, and counted; one that stands alone has no outcome.
+The run time is Slurm's Elapsed, which excludes suspension, else End - Start; a negative Elapsed is invalid. Without
+the column Start a job began at End - Elapsed. It is missing for jobs that had not ended. Jobs that never started (Start
+is None or Unknown, 'None assigned' as nodes, or cancelled with Elapsed 0, Start = End and no AllocTRES in a log that
+has it) have no wait, run time or processors; a range of array tasks that never started, as 12_[3-9], is one job.
 COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
-failed; CANCELLED and REVOKED cancelled; others unknown; without a State the exit code decides.
-Processors are AllocCPUS. CPU time is TotalCPU over processors (0 means not measured). The peak of memory is
-that of the largest step: mem of its TRESUsageInTot, else AveRSS times NTasks, else MaxRSS where it has one
-task; each is the sum of the peaks of its tasks, so that the job's own peak may be lower. It is missing where a
-step has none of these. Memory used is TRESUsageInTot of the largest step, else its MaxRSS (of its largest task;
-plain numbers are bytes) times its NTasks (without those, a task on each node), an estimate from above, over the
-job's processors. ReqMem is per CPU (3000Mc), per node
+failed; CANCELLED is cancelled; others unknown; without a State the exit code decides.
+Processors are AllocCPUS or NCPUS, else those of AllocTRES, else CPUTimeRAW over ElapsedRaw; where the row of a job has
+none but its steps ran, those of the largest step, and this is counted. CPU time is TotalCPU over processors (0 means
+not measured).
+The peak of memory is the largest sum over steps that overlap in time. A step's is mem of its TRESUsageInTot, else
+AveRSS times NTasks, else MaxRSS where it has one task; without NTasks, a step batch, extern or interactive, and one on
+one processor, has one task. The peaks of steps need not fall together, so that the job's own may be lower. Where one of
+a job's steps has none of these, where the times of several steps are not known, or where only the script of a job on
+several nodes (or on several processors of an unknown number of nodes) was measured, the peak is a lower bound, that of
+the largest step, and bounds names max_memory. Bounds do not become efficiency or advice. Memory used is that of
+numbered steps that overlap, each with its TRESUsageInTot, else MaxRSS (of its largest task; plain numbers are bytes)
+times NTasks, an estimate from above, or what the script used if that is more, over the job's processors; it is
+missing where the tasks of a step are not known. ReqMem is per CPU (3000Mc), per node
 (48000Mn; from 2147483648M on it is a CPU's with a flag left in) or in total (16G), whatever the version of
-Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS.
+Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS. A job on one processor is
+on one node.
 GPUs are gres/gpu of AllocTRES and ReqTRES, or the sum of gres/gpu:TYPE where that is more or stands alone: the
-two are never added. Their peak memory is gres/gpumem of the largest step; gres/gpuutil is a peak too, so the
-mean utilization is unknown. Energy is ConsumedEnergyRaw, else ConsumedEnergy (K is 1000) or energy of
-AllocTRES; 0 means not measured. On nodes that jobs share it is the nodes', not the job's. The exit code of a
+two are never added; else those of AllocGRES, and of ReqGRES times NNodes. Their peak memory is gres/gpumem of the steps
+that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown. Energy is ConsumedEnergyRaw, else
+ConsumedEnergy (K is 1000), else energy of AllocTRES, else the sum of the steps but extern; 0 means not measured, and
+2^32 - 2, 2^32 - 1, what is near 2^64, and negative numbers stand for none (as does 4.29G). On nodes that jobs share it
+is the nodes', not the job's. The exit code of a
 job that signal n ended is 128 + n. The state is Slurm's, without who cancelled. A reservation stands among the
 resources requested. Partition is both queue
 and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
@@ -47,12 +66,17 @@ array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of t
 """
 
 [options]
-header = "JobID"
+header = ["JobID", "JobIDRaw"]
 order = [
     "JobID", "JobIDRaw", "Cluster", "Partition", "QOS", "Account", "Group", "GID", "User", "UID", "Submit",
     "Eligible", "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS", "ReqMem",
     "ReqTRES", "AllocTRES", "Timelimit", "NodeList", "JobName",
 ]
+older = { "Open XDMoD 6.6 to 9.0" = [
+    "JobID", "JobIDRaw", "Cluster", "Partition", "Account", "Group", "GID", "User", "UID", "Submit", "Eligible",
+    "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS", "ReqMem", "ReqGRES", "ReqTRES",
+    "Timelimit", "NodeList", "JobName",
+] }
 # What else sacct prints, by sacct --helpformat of all versions.
 names = [
     "AdminComment", "AllocGRES", "AllocNodes", "AllocCPUS", "AssocID", "AveCPU", "AveCPUFreq", "AveDiskRead",
@@ -70,18 +94,87 @@ names = [
     "TRESUsageOutAve", "TRESUsageOutMax", "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin",
     "TRESUsageOutMinNode", "TRESUsageOutMinTask", "TRESUsageOutTot", "UserCPU", "WCKey", "WCKeyID", "WorkDir",
 ]
-loose = ["JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "WCKey"]
+common = [
+    "JobID", "JobName", "User", "UID", "Group", "GID", "Account", "Cluster", "Partition", "QOS", "Submit", "Start",
+    "End", "State", "Priority", "Comment", "Flags", "Reason", "Reservation", "NodeList", "Extra", "Container",
+    "Licenses", "Constraints", "Layout",
+]
+# Steps of jobs.
+mark = '(?m)(^|["|,;\t])\d+(_\d+)?(\+\d+)?\.(batch|extern|interactive)["|,;\t]'
+loose = [
+    "JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "WCKey", "NodeList", "ReqTRES",
+    "AllocTRES", "TRESUsageInAve", "TRESUsageInMax", "TRESUsageInMaxNode", "TRESUsageInMaxTask", "TRESUsageInMin",
+    "TRESUsageInMinNode", "TRESUsageInMinTask", "TRESUsageInTot", "TRESUsageOutAve", "TRESUsageOutMax",
+    "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin", "TRESUsageOutMinNode", "TRESUsageOutMinTask",
+    "TRESUsageOutTot",
+]
+
+[options.substitutes]
+jobid = "JobIDRaw"
+nnodes = "AllocNodes"
+
+[options.spare]
+cputimeraw = ["AllocCPUS", "NCPUS"]
+cputime = ["AllocCPUS", "NCPUS", "CPUTimeRAW"]
+tresusageinmax = ["MaxRSS"]
+tresusageinave = ["AveRSS"]
+suspended = ["Start"]
 
 [options.checks]
 JobID = '\d+([_+.].*)?'
+JobIDRaw = '\d+([_+.].*)?'
 State = '([A-Z_]+[+]?( by \S+)?)?'
 Submit = '(\d.*|Unknown|None)?'
+Eligible = '(\d.*|Unknown|None)?'
 Start = '(\d.*|Unknown|None)?'
 End = '(\d.*|Unknown|None)?'
 ExitCode = '(\d+:\d+)?'
+DerivedExitCode = '(\d+:\d+)?'
 NCPUS = '([\d.]+[KMG]?)?'
 AllocCPUS = '([\d.]+[KMG]?)?'
+ReqCPUS = '([\d.]+[KMG]?)?'
+NNodes = '([\d.]+[KMG]?)?'
+AllocNodes = '([\d.]+[KMG]?)?'
+ReqNodes = '([\d.]+[KMG]?)?'
+NTasks = '([\d.]+[KMG]?)?'
 MaxRSS = '([\d.]+[KMGTP]?)?'
+AveRSS = '([\d.]+[KMGTP]?)?'
+MaxVMSize = '([\d.]+[KMGTP]?)?'
+AveVMSize = '([\d.]+[KMGTP]?)?'
+ReqMem = '([\d.]+[KMGTP]?[cn]?|\?[cn]?)?'
+Elapsed = '([-\d:.]+|INVALID)?'
+ElapsedRaw = '(-?\d+)?'
+CPUTime = '([-\d:.]+|INVALID)?'
+CPUTimeRAW = '(-?\d+)?'
+TotalCPU = '([-\d:.]+|INVALID)?'
+UserCPU = '([-\d:.]+|INVALID)?'
+SystemCPU = '([-\d:.]+|INVALID)?'
+Suspended = '([-\d:.]+|INVALID)?'
+Timelimit = '([-\d:.]+|UNLIMITED|Partition_Limit|INVALID)?'
+TimelimitRaw = '(\d+|UNLIMITED|Partition_Limit|INVALID)?'
+ConsumedEnergyRaw = '(-?\d+)?'
+Priority = '\d*'
+UID = '\d*'
+GID = '\d*'
+NodeList = '(?=.{0,2000}$)([^\[\]]*(\[[^\[\]]*\])?)*'
+ReqTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+AllocTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
 
 [columns]
 jobid = "varchar"
@@ -99,6 +192,7 @@ start_ = "varchar"
 end_ = "varchar"
 elapsed = "varchar"
 elapsedraw = "varchar"
+suspended = "varchar"
 exitcode = "varchar"
 state = "varchar"
 qos = "varchar"
@@ -106,12 +200,16 @@ reservation = "varchar"
 nnodes = "varchar"
 alloccpus = "varchar"
 ncpus = "varchar"
+cputimeraw = "varchar"
+cputime = "varchar"
 reqcpus = "varchar"
 ntasks = "varchar"
 reqmem = "varchar"
 maxrss = "varchar"
 averss = "varchar"
 tresusageintot = "varchar"
+tresusageinmax = "varchar"
+tresusageinave = "varchar"
 consumedenergyraw = "varchar"
 consumedenergy = "varchar"
 totalcpu = "varchar"
@@ -119,6 +217,8 @@ usercpu = "varchar"
 systemcpu = "varchar"
 reqtres = "varchar"
 alloctres = "varchar"
+reqgres = "varchar"
+allocgres = "varchar"
 timelimit = "varchar"
 timelimitraw = "varchar"
 nodelist = "varchar"
@@ -145,16 +245,18 @@ case
     else double 'nan'
 end
 '''
-# The stamp of a time, or none where it is one of the first day of 1970.
-"moment(x)" = "case when x not between 0 and 86400 then x end"
+# The stamp of a time, or none where it is one of the first day of 1970, or NO_VAL (2106-02-07) in any zone.
+"moment(x)" = "case when x not between 0 and 86400 and x not between 4294880000 and 4295060000 then x end"
 # The number before a suffix.
 "number_of(x)" = "try_cast(regexp_extract(x, '^([\\d.]+)[KMGTPE]?$', 1) as double)"
 # In kilobytes; plain numbers are bytes.
 "kilobytes(x)" = "number_of(x) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)"
-# In seconds; NaN is what is no duration.
+# In kilobytes, of a list such as cpu=00:01:00,mem=4M.
+"memory_of(tres)" = "nullif(kilobytes(regexp_extract(tres, '(?:^|,)mem=([\\d.]+[KMGTPE]?)', 1)), 0)"
+# In seconds; NaN is what is no duration. Negative ones are INVALID in newer versions.
 "duration_of(x)" = '''
 case
-    when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') then null
+    when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') or x like '-%' then null
     when x like '%:%:%' then coalesce(epoch(try_cast(replace(x, '-', ' days ') as interval)), double 'nan')
     when contains(x, ':') then coalesce(epoch(try_cast('00:' || x as interval)), double 'nan')
     when x is not null then coalesce(try_cast(x as double), double 'nan')
@@ -171,6 +273,26 @@ coalesce(
     case when x is not null and total_of(x) <> '?' then double 'nan' end
 )
 '''
+# The processors allocated: as they are counted, else those of the resources, else CPU time over time elapsed.
+"cpus_of(counted, tres, cpu_seconds, lasted)" = '''
+case
+    when counted is not null then amount_of(counted)
+    when contains(tres, 'cpu=') then try_cast(regexp_extract(tres, '(?:^|,)cpu=(\d+)', 1) as double)
+    when cpu_seconds % lasted = 0 then cpu_seconds / lasted
+end
+'''
+# GRES, such as gpu:a100:2(S:0-1), as TRES has it; 7696487 is what gpu is where the plugin is unknown.
+"tres_of(gres)" = '''
+case
+    when gres is not null then regexp_replace(
+        regexp_replace(
+            regexp_replace(gres, '(^|,)(gres[:/])?(gpu|7696487)\b|\([^)]*\)', '\1gres/gpu', 'g'),
+            '(gres/gpu(:[^:=,]*[^:=,\d][^:=,]*)?)[:=](\d+)', '\1=\3', 'g'
+        ),
+        '(gres/gpu(:[^:=,]+)?)(,|$)', '\1=1\3', 'g'
+    )
+end
+'''
 # The GPUs of each type in a list of resources, as TYPE=NUMBER.
 "gpu_kinds(tres)" = '''
 case when contains(tres, 'gres/gpu:') then regexp_extract_all(tres, '(?:^|,)gres/gpu:([^=,]+=\d+)', 1) end
@@ -183,36 +305,50 @@ case
     )
 end
 '''
-# In joules; from 2^63 on, a number says that there is none.
+# In joules; a number from 2^63 on, and 2^32 - 2 and 2^32 - 1 (rounded: 4.29G), say that there is none.
 "joules(x)" = '''
 case
-    when number_of(x) between 1e-9 and 9e18
+    when x in ('4294967294', '4294967295', '4.29G') then null
+    when try_cast(x as double) between 1e-9 and 9e18 then try_cast(x as double)
+    when right(x, 1) in ('K', 'M', 'G', 'T', 'P', 'E') and number_of(x) between 1e-9 and 9e18
         then number_of(x) * pow(1000, strpos('KMGTPE', right(x, 1)))
 end
 '''
 --- */
-with parsed as materialized (
+with revoked as materialized (
+    select distinct cluster, jobid, submit, user_
+    from source
+    where state like 'REVOKED%' and not contains(jobid, '.')
+),
+
+-- Of a job that was submitted to a federation, all but the cluster that runs it have REVOKED it.
+sibling as (
+    select revoked.cluster, revoked.jobid, revoked.submit, min(source.cluster) as ran_on
+    from revoked
+    inner join source on revoked.jobid = source.jobid and revoked.cluster <> source.cluster
+    where
+        source.state not like 'REVOKED%'
+        and source.user_ is not distinct from revoked.user_
+    group by revoked.cluster, revoked.jobid, revoked.submit
+),
+
+parsed as materialized (
     select
         file_no,
         line,
-        coalesce(cluster, '') as site,
+        site,
+        job,
         is_step,
-        case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-        time_of(submit) as submitted,
-        time_of(start_) as started,
-        time_of(end_) as ended,
-        time_of(eligible) as ready,
-        nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)mem=([\d.]+[KMGTPE]?)', 1)), 0) as total,
-        coalesce(
-            total,
-            kilobytes(maxrss) * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1)
-        ) as footprint,
-        coalesce(
-            total,
-            nullif(kilobytes(averss) * try_cast(ntasks as double), 0),
-            case when ntasks = '1' then nullif(footprint, 0) end
-        ) as peak,
-        nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0) as gpu_peak,
+        is_own,
+        submitted,
+        started,
+        ended,
+        coalesce(total, of_task, of_mean) as least_used,
+        coalesce(total, nullif(of_mean * tasks, 0), case when tasks = 1 then of_task end) as peak,
+        coalesce(total, nullif(of_task * tasks, 0), nullif(of_mean * tasks, 0)) as most_used,
+        gpu_peak,
+        used_energy,
+        is_hollow,
         case
             when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?') then
                 'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4 or 123.batch'
@@ -222,9 +358,67 @@ with parsed as materialized (
             when isnan(ended) then 'End is ''' || left(end_, 40) || ''', expected 2024-05-31T23:59:59'
         end as reason
     from (
-        -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
-        select *, contains(jobid, '.') and jobid not like '%]' as is_step
-        from source
+        select
+            * replace (coalesce(ended, case when is_step then if(end_ is null, started + elapsed_seconds, 1e15) end) as ended),
+            coalesce(try_cast(ntasks as double), case when is_own or counted_cpus = '1' then 1 end) as tasks,
+            case when total is null then coalesce(nullif(kilobytes(maxrss), 0), memory_of(tresusageinmax)) end as of_task,
+            case when total is null then coalesce(nullif(kilobytes(averss), 0), memory_of(tresusageinave)) end as of_mean,
+            case
+                when is_step and energy_text <> '0' and not contains(jobid, '.ext')
+                    then coalesce(joules(energy_text), double 'nan')
+            end as used_energy,
+            not is_step and counted_cpus = '0' and started is not null as is_hollow
+        from (
+            select
+                file_no,
+                line,
+                site,
+                jobid,
+                submit,
+                start_,
+                eligible,
+                end_,
+                ntasks,
+                is_step,
+                case when is_step then split_part(jobid, '.', 1) else jobid end as job,
+                is_step
+                and (
+                    ends_with(jobid, '.batch')
+                    or ends_with(jobid, '.extern')
+                    or ends_with(jobid, '.interactive')
+                    or ends_with(jobid, '+')
+                ) as is_own,
+                case when not is_step then time_of(submit) end as submitted,
+                time_of(start_) as started,
+                case when not is_step then time_of(eligible) end as ready,
+                time_of(end_) as ended,
+                case
+                    when is_step and end_ is null then nullif(duration_of(coalesce(elapsedraw, elapsed)), double 'nan')
+                end as elapsed_seconds,
+                coalesce(alloccpus, ncpus) as counted_cpus,
+                coalesce(consumedenergyraw, consumedenergy) as energy_text,
+                memory_of(tresusageintot) as total,
+                maxrss,
+                averss,
+                tresusageinmax,
+                tresusageinave,
+                nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0)
+                    as gpu_peak
+            from (
+                -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
+                select
+                    source.*,
+                    contains(source.jobid, '.') and source.jobid not like '%]' as is_step,
+                    coalesce(sibling.ran_on, source.cluster, '') as site
+                from source
+                left join sibling
+                    on
+                        source.jobid = sibling.jobid
+                        and source.cluster = sibling.cluster
+                        and source.submit is not distinct from sibling.submit
+                        and source.state like 'REVOKED%'
+            )
+        )
     )
 ),
 
@@ -236,32 +430,133 @@ repeated as (
     having count(*) > 1
 ),
 
--- A row that was submitted long after all earlier rows of its number had ended is another job.
-dated as (
+listed as materialized (
     select
-        parsed.*,
-        case when is_step then coalesce(started, submitted, ended) else submitted end as begun,
-        not is_step and begun > 3900 + max(coalesce(ended, started, begun)) filter (where not is_step) over earlier
-            as is_other
+        parsed.file_no,
+        parsed.line,
+        parsed.site,
+        parsed.job,
+        parsed.is_step,
+        parsed.submitted,
+        parsed.started,
+        parsed.ended,
+        coalesce(parsed.submitted, parsed.started, parsed.ended) as begun,
+        coalesce(source.user_, source.uid) as who,
+        source.jobid,
+        coalesce(source.state, '') as state
     from parsed
     semi join repeated on parsed.site = repeated.site and parsed.job = repeated.job
-    where reason is null
-    window earlier as (
-        partition by site, job order by begun nulls first, is_step, ended nulls first, file_no, line
-        rows between unbounded preceding and 1 preceding
+    inner join source on parsed.file_no = source.file_no and parsed.line = source.line
+    where parsed.reason is null
+),
+
+in_turn as (
+    select
+        *,
+        lag(begun) over earlier as former_begun,
+        lag(state) over earlier as former_state,
+        last_value(started ignore nulls) over before as former_started,
+        max(case when state not like 'REVOKED%' then coalesce(ended, started, begun) end) over before as latest
+    from (
+        select
+            *,
+            row_number() over (
+                partition by site, job, who
+                order by
+                    state like 'REVOKED%' desc, begun nulls first, started nulls first, ended nulls first, file_no, line
+            ) as place
+        from listed
+        where not is_step
     )
+    window
+        earlier as (partition by site, job, who order by place),
+        before as (
+            partition by site, job, who order by place rows between unbounded preceding and 1 preceding
+        )
+),
+
+-- A row is of another job where it is another user's, or where it was submitted long after, or well before, all
+-- earlier rows of its number had ended. One that was submitted or began after an earlier one of its job is another
+-- run of it, but not where the job was resized.
+judged as (
+    select
+        *,
+        place > 1
+        and begun is distinct from former_begun
+        and not coalesce(begun between latest - 300 and latest + 3900, true) as is_other,
+        place > 1
+        and former_state not like 'RE_%'
+        and (begun is distinct from former_begun or coalesce(started <> former_started and started >= latest - 300, false))
+            as is_later
+    from in_turn
+),
+
+counted as (
+    select
+        *,
+        dense_rank() over (partition by site, job order by who nulls first, others) - 1 as nth,
+        count(*) filter (where is_later) over (partition by site, job, who, others order by place) as run
+    from (
+        select *, count(*) filter (where is_other) over (partition by site, job, who order by place) as others
+        from judged
+    )
+),
+
+-- The last run has the age 0.
+aged as (
+    select *, max(run) over (partition by site, job, nth) - run as age
+    from counted
+),
+
+-- A step is of the run in whose record of JSON, or behind whose row, it stands, there if it began within that, else
+-- of the one that had begun last.
+owned as (
+    select
+        *,
+        last_value(owner ignore nulls) over by_line as listed_last,
+        last_value(case when owner.started is not null then owner end ignore nulls) over by_time as begun_last,
+        first_value(owner ignore nulls) over (
+            partition by site, job order by begun rows between unbounded preceding and unbounded following
+        ) as first_owner
+    from (
+        select
+            file_no, line, site, job, is_step, jobid, started, coalesce(started, begun) as begun, place,
+            {'run': nth * 1048576 + age, 'started': started, 'ended': ended} as owner
+        from aged
+        union all by name
+        select file_no, line, site, job, is_step, jobid, started, coalesce(started, begun) as begun
+        from listed
+        where is_step
+    )
+    window
+        -- The steps of a record of JSON have its number in the lower bits.
+        by_line as (partition by site, job, file_no order by line & 1099511627775, is_step),
+        by_time as (partition by site, job order by begun, is_step)
 ),
 
 placed as (
     select
         file_no,
         line,
-        count(*) filter (where is_other) over so_far as nth,
-        row_number() over so_far as place
-    from dated
-    window so_far as (
-        partition by site, job order by begun nulls first, is_step, ended nulls first, file_no, line
-        rows between unbounded preceding and current row
+        place,
+        chosen.run as run,
+        -- The same step in two logs.
+        is_step and row_number() over (
+            partition by site, job, chosen.run, jobid order by file_no desc, line desc
+        ) > 1 as is_again
+    from (
+        select
+            *,
+            case
+                when not is_step then owner
+                when line >= 1099511627776 then listed_last
+                when
+                    listed_last.started is not null
+                    and started between listed_last.started and coalesce(listed_last.ended, started)
+                    then listed_last
+                else coalesce(begun_last, listed_last, first_owner)
+            end as chosen
+        from owned
     )
 ),
 
@@ -269,16 +564,13 @@ folded as (
     select
         site,
         job,
-        coalesce(nth, 0) as nth,
+        coalesce(run, 0) as run,
         count(*) as rows,
-        max(footprint) as footprint,
-        case when not bool_or(peak is null and footprint > 0) then max(peak) end as peak,
-        max(gpu_peak) as gpu_peak,
         max_by({'file_no': file_no, 'line': line}, coalesce(place, 0)) filter (where not is_step) as last
     from parsed
     left join placed using (file_no, line)
     where reason is null
-    group by site, job, coalesce(nth, 0)
+    group by site, job, coalesce(run, 0)
 ),
 
 refused as (
@@ -292,44 +584,271 @@ refused as (
     where folded.last is null and parsed.reason is null
 ),
 
-measured as (
+used as not materialized (
+    select
+        site,
+        job,
+        coalesce(run, 0) as run,
+        is_own,
+        peak,
+        least_used,
+        most_used,
+        gpu_peak,
+        used_energy,
+        started,
+        greatest(started, ended) as ended
+    from parsed
+    left join placed using (file_no, line)
+    where
+        is_step
+        and reason is null
+        and not coalesce(is_again, false)
+        and (least_used > 0 or gpu_peak > 0 or used_energy is not null)
+),
+
+-- Steps that are not of tasks last as long as their job.
+summed as (
+    select
+        site,
+        job,
+        run,
+        count(*) filter (where least_used > 0 and not is_own) as numbered,
+        max(least_used) as least_used,
+        case when count(peak) = count(least_used) then sum(peak) end as peak,
+        case when count(most_used) = count(least_used) then coalesce(sum(most_used) filter (where not is_own), 0) end
+            as most_used,
+        max(most_used) filter (where is_own) as own_most_used,
+        sum(gpu_peak) as gpu_peak,
+        max(gpu_peak) as greatest_gpu_peak,
+        sum(used_energy) as used_energy,
+        count(*) filter (where not is_own and (least_used > 0 or gpu_peak > 0)) < 2
+        or max(started) < min(ended)
+        or max(started) = min(started) as is_together,
+        count(ended) = count(*) and count(started) = count(*) as is_timed
+    from used
+    group by site, job, run
+),
+
+-- What steps use that overlap, at its most: at the start of one of them.
+swept as (
+    select site, job, run, max(peak) as peak, max(most_used) as most_used, max(gpu_peak) as gpu_peak
+    from (
+        select
+            site,
+            job,
+            run,
+            sum(peak) over in_order as peak,
+            sum(most_used) over in_order as most_used,
+            sum(gpu_peak) over in_order as gpu_peak
+        from (
+            select
+                used.site,
+                used.job,
+                used.run,
+                unnest([
+                    {
+                        'stamp': started,
+                        'turn': 1,
+                        'peak': coalesce(used.peak, 0),
+                        'most_used': case when is_own then 0 else coalesce(used.most_used, 0) end,
+                        'gpu_peak': coalesce(used.gpu_peak, 0)
+                    },
+                    {
+                        'stamp': ended,
+                        'turn': if(ended > started, 0, 2),
+                        'peak': -coalesce(used.peak, 0),
+                        'most_used': case when is_own then 0 else -coalesce(used.most_used, 0) end,
+                        'gpu_peak': -coalesce(used.gpu_peak, 0)
+                    }
+                ], recursive := true)
+            from used
+            semi join (from summed where is_timed and not is_together) as crowded
+                on
+                    used.site = crowded.site
+                    and used.job = crowded.job
+                    and used.run = crowded.run
+        )
+        window in_order as (partition by site, job, run order by stamp, turn)
+    )
+    group by site, job, run
+),
+
+steps as (
+    select
+        summed.site,
+        summed.job,
+        summed.run,
+        summed.numbered,
+        summed.least_used,
+        if(summed.is_together, summed.peak, case when summed.peak is not null then swept.peak end) as peak,
+        greatest(
+            nullif(
+                if(
+                    summed.is_together or not summed.is_timed,
+                    summed.most_used,
+                    case when summed.most_used is not null then swept.most_used end
+                ),
+                0
+            ),
+            case when summed.most_used is not null then summed.own_most_used end
+        ) as most_used,
+        coalesce(if(summed.is_together, summed.gpu_peak, swept.gpu_peak), summed.greatest_gpu_peak) as gpu_peak,
+        not summed.is_together and not summed.is_timed and summed.gpu_peak > summed.greatest_gpu_peak as is_gpu_bound,
+        case when not isnan(summed.used_energy) then summed.used_energy end as energy
+    from summed
+    left join swept using (site, job, run)
+),
+
+earlier as (
+    select
+        site,
+        job,
+        nth,
+        cast(sum(rows) as bigint) as rows,
+        nullif(count(*) filter (where seconds > 0), 0) as runs,
+        case when count(seconds * cpus) = count(*) then sum(seconds * cpus) end as cpu_seconds,
+        sum(seconds * gpus) as gpu_seconds
+    from (
+        select
+            *,
+            coalesce(listed_elapsed, ended - started, case when is_unstarted then 0 end) as seconds,
+            cpus_of(counted_cpus, alloctres, cpu_seconds, seconds) as cpus,
+            gpus_of(if(contains(alloctres, 'gres/gpu'), alloctres, tres_of(allocgres))) as gpus
+        from (
+            select
+                folded.site,
+                folded.job,
+                folded.run >> 20 as nth,
+                folded.rows,
+                parsed.started,
+                parsed.ended,
+                source.alloctres,
+                source.allocgres,
+                duration_of(coalesce(source.elapsedraw, source.elapsed)) as listed_elapsed,
+                coalesce(source.start_ in ('Unknown', 'None', 'N/A'), false) as is_unstarted,
+                coalesce(source.alloccpus, source.ncpus) as counted_cpus,
+                duration_of(coalesce(source.cputimeraw, source.cputime)) as cpu_seconds
+            from folded
+            inner join parsed on parsed.file_no = folded.last.file_no and parsed.line = folded.last.line
+            inner join source on source.file_no = folded.last.file_no and source.line = folded.last.line
+            where folded.run & 1048575 > 0
+        )
+    )
+    group by site, job, nth
+),
+
+-- Where a row of a job has no processors, its steps tell how many there were.
+hollow as (
+    select parsed.site, parsed.job, max(amount_of(coalesce(source.alloccpus, source.ncpus))) as cpus
+    from parsed
+    semi join (from parsed where is_hollow) as empty on parsed.site = empty.site and parsed.job = empty.job
+    inner join source on parsed.file_no = source.file_no and parsed.line = source.line
+    where parsed.is_step
+    group by parsed.site, parsed.job
+),
+
+federated as (
+    select distinct parsed.site, parsed.job
+    from parsed
+    inner join sibling on parsed.site = sibling.ran_on and parsed.job = sibling.jobid
+),
+
+gathered as (
     select
         source.*,
         source.jobid as job,
-        folded.rows,
-        folded.footprint,
-        folded.peak,
-        folded.gpu_peak,
+        folded.rows + coalesce(earlier.rows, 0) as rows,
+        earlier.runs,
+        earlier.cpu_seconds as requeued_cpu_seconds,
+        earlier.gpu_seconds as requeued_gpu_seconds,
+        steps.numbered,
+        steps.least_used,
+        steps.peak,
+        steps.most_used,
+        steps.gpu_peak,
+        steps.is_gpu_bound,
+        steps.energy as step_energy,
+        hollow.cpus as step_cpus,
+        federated.job is not null as is_federated
+    from source
+    inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
+    left join earlier on folded.site = earlier.site and folded.job = earlier.job and folded.run >> 20 = earlier.nth
+    left join hollow on folded.site = hollow.site and folded.job = hollow.job
+    left join federated on folded.site = federated.site and folded.job = federated.job
+    left join steps
+        on
+            folded.site = steps.site
+            and folded.job = steps.job
+            and folded.run = steps.run
+    where folded.run & 1048575 = 0
+),
+
+counted_up as (
+    select
+        *,
         moment(time_of(submit)) as submitted,
         moment(time_of(start_)) as started,
         moment(time_of(end_)) as ended,
         moment(time_of(eligible)) as ready,
-        duration_of(coalesce(elapsedraw, elapsed)) as lasted,
-        case
-            when coalesce(alloccpus, ncpus) is null
-                then try_cast(regexp_extract(alloctres, '(?:^|,)cpu=(\d+)', 1) as double)
-            else amount_of(coalesce(alloccpus, ncpus))
-        end as cpus,
+        duration_of(coalesce(elapsedraw, elapsed)) as listed_elapsed,
+        coalesce(start_ in ('Unknown', 'None', 'N/A'), false) as is_unstarted,
+        duration_of(coalesce(cputimeraw, cputime)) as listed_cpu_time,
+        coalesce(alloccpus, ncpus) as counted_cpus,
         amount_of(reqcpus) as wanted,
         amount_of(nnodes) as nodes,
-        coalesce(nullif(gpu_kinds(alloctres), []), nullif(gpu_kinds(reqtres), [])) as kinds
-    from source
-    inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
+        try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint) as allocated_nodes,
+        case
+            when allocgres is null or contains(alloctres, 'gres/gpu') then alloctres
+            else tres_of(allocgres)
+        end as gpus_allocated,
+        case when reqgres is null or contains(reqtres, 'gres/gpu') then reqtres else tres_of(reqgres) end as gpus_requested,
+        -- Where steps were folded already, the row of the job has what the largest used.
+        case
+            when least_used is null
+                then coalesce(memory_of(tresusageintot), nullif(kilobytes(maxrss), 0), nullif(kilobytes(averss), 0))
+        end as row_used
+    from gathered
+),
+
+measured as (
+    select
+        *,
+        coalesce(step_cpus > 0 and listed_elapsed = 0, false) as is_of_steps,
+        if(is_of_steps, coalesce(nullif(ended - started, 0), listed_elapsed), listed_elapsed) as lasted,
+        if(
+            is_of_steps,
+            step_cpus,
+            cpus_of(counted_cpus, alloctres, listed_cpu_time, listed_elapsed)
+        ) as cpus,
+        coalesce(nullif(gpu_kinds(gpus_allocated), []), nullif(gpu_kinds(gpus_requested), [])) as kinds
+    from counted_up
 ),
 
 lived as (
     select
         *,
-        started is null
+        -- Where the log does not have the start, or none that can be, it is told from the end.
+        coalesce(
+            started,
+            case when lasted > 0 and not is_unstarted then ended - lasted - coalesce(duration_of(suspended), 0) end
+        ) as began,
+        is_unstarted
         or coalesce(state like 'PENDING%', false)
         or coalesce(nodelist = 'None assigned', false)
-        or coalesce(lasted = 0 and cpus = 0, false) as is_idle,
+        or coalesce(lasted = 0 and cpus = 0, false)
+        or case
+            when started is null
+                then coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null)
+            -- Nothing was allocated to what was cancelled before it began.
+            when lasted = 0 and alloctres is null and ended = started
+                then coalesce(state like 'CANCELLED%', false) and exists (select 1 from source where alloctres is not null)
+            else false
+        end as is_idle,
         coalesce(
             end_ = 'Unknown'
             or regexp_matches(state, '^(PENDING|RUNNING|SUSPENDED|COMPLETING|CONFIGURING|STOPPED|SIGNALING|STAGE_OUT)'),
             false
         ) as is_open,
-        case when not is_idle then nullif(cpus, 0) end as procs,
         -- What memory of a job or a node is shared out over.
         coalesce(nullif(wanted, 0), nullif(cpus, 0)) as base,
         -- Plain numbers are megabytes.
@@ -337,6 +856,25 @@ lived as (
         -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
         pow(2, 41) as flag
     from measured
+),
+
+used_by_jobs as (
+    select
+        *,
+        case when not is_idle then nullif(cpus, 0) end as procs,
+        case when not is_idle then coalesce(allocated_nodes, nullif(nodes, 0)) end as node_count,
+        -- One processor is on one node, and a list without signs names one. What its script uses of several
+        -- nodes is known of the first only.
+        case
+            when least_used is null then null
+            when numbered > 0 then true
+            when coalesce(allocated_nodes, nullif(nodes, 0)) is not null
+                then coalesce(allocated_nodes, nullif(nodes, 0)) = 1
+            when base = 1 and coalesce(nullif(cpus, 0), 1) = 1 then true
+            else coalesce(regexp_full_match(nodelist, '[^][,*(){} ]+'), false)
+        end as is_whole,
+        case when ntasks = '1' or tresusageintot is not null then row_used end as row_peak
+    from lived
 )
 
 select
@@ -346,24 +884,24 @@ select
     file_no,
     line,
     submitted as submit_time,
-    case when not is_idle then started - submitted end as wait_time,
-    case when not is_idle and not is_open then coalesce(lasted, ended - started) end as run_time,
+    case when not is_idle then began - submitted end as wait_time,
+    case when not is_idle and not is_open then coalesce(lasted, ended - began) end as run_time,
     procs as n_procs,
     nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
-    nullif(footprint, 0) / procs as used_memory,
+    coalesce(row_peak, row_used * try_cast(ntasks as double), case when is_whole then most_used end) / procs as used_memory,
     wanted as req_n_procs,
     duration_of(coalesce(timelimitraw, timelimit))
     * case when contains(coalesce(timelimitraw, timelimit), ':') then 1 else 60 end as req_time,
     case
         when reqmem like '%n' and memory >= flag then memory - flag
         when reqmem like '%c' then memory
-        when reqmem like '%n' then memory * nodes / base
+        when reqmem like '%n' then memory * coalesce(nodes, case when base = 1 then 1 end) / base
         else memory / base
     end as req_memory,
     case
         when regexp_matches(state, '^COMPLETED') then 1
         when regexp_matches(state, '^(FAILED|TIMEOUT|NODE_F|OUT_OF|BOOT_F|DEADLINE|PREEMPTED)') then 0
-        when regexp_matches(state, '^(CANCELLED|REVOKED)') then 5
+        when state like 'CANCELLED%' then 5
         when state is null and exitcode = '0:0' then 1
         when state is null and exitcode is not null then 0
     end as status,
@@ -378,11 +916,11 @@ select
     case when contains(job, '_') then split_part(job, '_', 1) end as job_structure_params,
     case when not is_idle then replace(alloctres, '=', ':') end as used_resources,
     nullif(concat_ws(',', replace(reqtres, '=', ':'), 'reservation:' || reservation), '') as req_resources,
-    case when not is_idle then
-        coalesce(try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint), nullif(nodes, 0))
-    end as n_nodes,
-    case when not is_idle then gpus_of(alloctres) end as n_gpus,
-    gpus_of(reqtres) as req_gpus,
+    node_count as n_nodes,
+    case when not is_idle then gpus_of(gpus_allocated) end as n_gpus,
+    -- GRES are requested of each node.
+    gpus_of(gpus_requested)
+    * case when reqgres is null or contains(reqtres, 'gres/gpu') then 1 else coalesce(nullif(nodes, 0), 1) end as req_gpus,
     if(
         len(kinds) = 1,
         split_part(kinds[1], '=', 1),
@@ -390,11 +928,12 @@ select
     ) as gpu_type,
     coalesce(
         joules(nullif(consumedenergyraw, '')),
-        joules(nullif(consumedenergy, '')),
+        case when consumedenergyraw is null then joules(nullif(consumedenergy, '')) end,
         case
             when contains(alloctres, 'energy=')
                 then joules(regexp_extract(alloctres, '(?:^|,)energy=([\d.]+[KMGTPE]?)', 1))
-        end
+        end,
+        step_energy
     ) as energy,
     ready as eligible_time,
     qos,
@@ -409,11 +948,35 @@ select
             128 + cast(split_part(exitcode, ':', 2) as bigint)
         )
     end as exit_code,
-    peak as max_memory,
+    coalesce(case when is_whole then peak end, least_used, row_used) as max_memory,
     gpu_peak as gpu_memory,
+    nullif(
+        concat_ws(
+            ',',
+            case
+                when least_used > 0 and (not is_whole or peak is null) or row_used > 0 and row_peak is null
+                    then 'max_memory'
+            end,
+            case when is_gpu_bound then 'gpu_memory' end
+        ),
+        ''
+    ) as bounds,
+    runs as n_requeues,
+    requeued_cpu_seconds,
+    requeued_gpu_seconds,
     coalesce(account, wckey) as project_id,
-    [case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end] as remarks
-from lived
+    [
+        case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end,
+        case
+            when is_of_steps
+                then 'processors of steps: a job has no processors, but its steps ran: those of its largest step were taken'
+        end,
+        case
+            when is_federated
+                then 'federated job: the siblings of a job on other clusters of a federation, which are REVOKED, were folded into it'
+        end
+    ] as remarks
+from used_by_jobs
 union all by name
 select 1 as rows, reason as reject, file_no, line
 from refused

@@ -7,6 +7,7 @@ from typing import Any, Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.endings import BAD
 from gwa.analysis.sections._failures import failures
+from gwa.analysis.sections._requeues import requeued
 from gwa.metrics.outcomes import (
     BAD_OUTCOMES,
     KNOWN_OUTCOMES,
@@ -82,6 +83,7 @@ def outcomes(store: Store) -> Iterator[Block]:
     yield Facts((*counts, *_facts(known, of_outcome)), listed=False)
     yield from (Note(text) for text in _unknown(known))
     yield _table(of_outcome)
+    yield from requeued(store)
     yield from failures(store)
 
 
