@@ -308,146 +308,128 @@ end
 # In joules; a number from 2^63 on, and 2^32 - 2 and 2^32 - 1 (rounded: 4.29G), say that there is none.
 "joules(x)" = '''
 case
-    when x in ('4294967294', '4294967295', '4.29G') then null
+    when x = '4294967294' or x = '4294967295' or x = '4.29G' then null
     when try_cast(x as double) between 1e-9 and 9e18 then try_cast(x as double)
     when right(x, 1) in ('K', 'M', 'G', 'T', 'P', 'E') and number_of(x) between 1e-9 and 9e18
         then number_of(x) * pow(1000, strpos('KMGTPE', right(x, 1)))
 end
 '''
---- */
-with revoked as materialized (
+# The dots in 12_[3-7,...] are of a list that Slurm cut short.
+"is_step(jobid)" = "contains(jobid, '.') and jobid not like '%]'"
+"job_of(jobid)" = "case when is_step(jobid) then split_part(jobid, '.', 1) else jobid end"
+"is_number(jobid)" = '''regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?')'''
+# When a row ended. A step without a known end ended when it had lasted, where the log lacks ends, else it has not yet.
+"end_of(jobid, start_, end_, elapsed)" = '''
+coalesce(
+    time_of(end_),
+    case
+        when is_step(jobid)
+            then if(end_ is null, time_of(start_) + nullif(duration_of(elapsed), double 'nan'), 1e15)
+    end
+)
+'''
+# The memory in a list such as cpu=00:01:00,mem=4M.
+"memory_in(tres)" = "regexp_extract(tres, '(?:^|,)mem=([\\d.]+[KMGTPE]?)', 1)"
+"gpu_memory_in(tres)" = "regexp_extract(tres, '(?:^|,)gres/gpumem=([\\d.]+[KMGTPE]?)', 1)"
+# Steps that are not of tasks last as long as their job.
+"is_own(jobid)" = '''
+ends_with(jobid, '.batch') or ends_with(jobid, '.extern') or ends_with(jobid, '.interactive') or ends_with(jobid, '+')
+'''
+"tasks_of(ntasks, is_own, cpus)" = "coalesce(try_cast(ntasks as double), case when is_own or cpus = '1' then 1 end)"
+# What a step used at its peak: as it was measured, and from above.
+"peak_of(total, mean, task, tasks)" = "coalesce(total, nullif(mean * tasks, 0), case when tasks = 1 then task end)"
+"most_of(total, mean, task, tasks)" = "coalesce(total, nullif(task * tasks, 0), nullif(mean * tasks, 0))"
+
+# What there is in a log.
+[beforehand.kinds]
+columns = { revoked = "boolean", hollow = "boolean" }
+select = """
+select
+    bool_or(state like 'REVOKED%'),
+    bool_or(coalesce(alloccpus, ncpus) = '0' and start_ is not null and not is_step(jobid))
+from source
+"""
+
+# Of a job that was submitted to a federation, all but the cluster that runs it have REVOKED it.
+[beforehand.sibling]
+when = "select revoked from kinds"
+columns = { cluster = "varchar", jobid = "varchar", submit = "varchar", ran_on = "varchar" }
+select = '''
+select revoked.cluster, revoked.jobid, revoked.submit, min(source.cluster)
+from (
     select distinct cluster, jobid, submit, user_
     from source
     where state like 'REVOKED%' and not contains(jobid, '.')
-),
+) as revoked
+inner join source on revoked.jobid = source.jobid and revoked.cluster <> source.cluster
+where source.state not like 'REVOKED%' and source.user_ is not distinct from revoked.user_
+group by revoked.cluster, revoked.jobid, revoked.submit
+'''
 
--- Of a job that was submitted to a federation, all but the cluster that runs it have REVOKED it.
-sibling as (
-    select revoked.cluster, revoked.jobid, revoked.submit, min(source.cluster) as ran_on
-    from revoked
-    inner join source on revoked.jobid = source.jobid and revoked.cluster <> source.cluster
-    where
-        source.state not like 'REVOKED%'
-        and source.user_ is not distinct from revoked.user_
-    group by revoked.cluster, revoked.jobid, revoked.submit
-),
-
-parsed as materialized (
+# Rows that cannot be read.
+[beforehand.refused]
+columns = { file_no = "integer", line = "bigint", reason = "varchar" }
+select = '''
+select file_no, line, reason
+from (
     select
         file_no,
         line,
-        site,
-        job,
-        is_step,
-        is_own,
-        submitted,
-        started,
-        ended,
-        coalesce(total, of_task, of_mean) as least_used,
-        coalesce(total, nullif(of_mean * tasks, 0), case when tasks = 1 then of_task end) as peak,
-        coalesce(total, nullif(of_task * tasks, 0), nullif(of_mean * tasks, 0)) as most_used,
-        gpu_peak,
-        used_energy,
-        is_hollow,
         case
-            when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?') then
-                'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4 or 123.batch'
-            when isnan(submitted) then 'Submit is ''' || left(submit, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(started) then 'Start is ''' || left(start_, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(ready) then 'Eligible is ''' || left(eligible, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(ended) then 'End is ''' || left(end_, 40) || ''', expected 2024-05-31T23:59:59'
+            when jobid is null or not is_number(jobid) then
+                printf('JobID is ''%s'', expected one such as 123, 123_4 or 123.batch', left(coalesce(jobid, ''), 40))
+            when isnan(submitted) then printf('Submit is ''%s'', expected 2024-05-31T23:59:59', left(submit, 40))
+            when isnan(started) then printf('Start is ''%s'', expected 2024-05-31T23:59:59', left(start_, 40))
+            when isnan(ready) then printf('Eligible is ''%s'', expected 2024-05-31T23:59:59', left(eligible, 40))
+            when isnan(ended) then printf('End is ''%s'', expected 2024-05-31T23:59:59', left(end_, 40))
         end as reason
     from (
         select
-            * replace (coalesce(ended, case when is_step then if(end_ is null, started + elapsed_seconds, 1e15) end) as ended),
-            coalesce(try_cast(ntasks as double), case when is_own or counted_cpus = '1' then 1 end) as tasks,
-            case when total is null then coalesce(nullif(kilobytes(maxrss), 0), memory_of(tresusageinmax)) end as of_task,
-            case when total is null then coalesce(nullif(kilobytes(averss), 0), memory_of(tresusageinave)) end as of_mean,
-            case
-                when is_step and energy_text <> '0' and not contains(jobid, '.ext')
-                    then coalesce(joules(energy_text), double 'nan')
-            end as used_energy,
-            not is_step and counted_cpus = '0' and started is not null as is_hollow
-        from (
-            select
-                file_no,
-                line,
-                site,
-                jobid,
-                submit,
-                start_,
-                eligible,
-                end_,
-                ntasks,
-                is_step,
-                case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-                is_step
-                and (
-                    ends_with(jobid, '.batch')
-                    or ends_with(jobid, '.extern')
-                    or ends_with(jobid, '.interactive')
-                    or ends_with(jobid, '+')
-                ) as is_own,
-                case when not is_step then time_of(submit) end as submitted,
-                time_of(start_) as started,
-                case when not is_step then time_of(eligible) end as ready,
-                time_of(end_) as ended,
-                case
-                    when is_step and end_ is null then nullif(duration_of(coalesce(elapsedraw, elapsed)), double 'nan')
-                end as elapsed_seconds,
-                coalesce(alloccpus, ncpus) as counted_cpus,
-                coalesce(consumedenergyraw, consumedenergy) as energy_text,
-                memory_of(tresusageintot) as total,
-                maxrss,
-                averss,
-                tresusageinmax,
-                tresusageinave,
-                nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0)
-                    as gpu_peak
-            from (
-                -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
-                select
-                    source.*,
-                    contains(source.jobid, '.') and source.jobid not like '%]' as is_step,
-                    coalesce(sibling.ran_on, source.cluster, '') as site
-                from source
-                left join sibling
-                    on
-                        source.jobid = sibling.jobid
-                        and source.cluster = sibling.cluster
-                        and source.submit is not distinct from sibling.submit
-                        and source.state like 'REVOKED%'
-            )
-        )
+            *,
+            case when not is_step(jobid) then time_of(submit) end as submitted,
+            time_of(start_) as started,
+            case when not is_step(jobid) then time_of(eligible) end as ready,
+            time_of(end_) as ended
+        from source
     )
-),
+)
+where reason is not null
+'''
 
-repeated as (
-    select site, job
-    from parsed
-    where not is_step and reason is null
-    group by site, job
-    having count(*) > 1
-),
+# Numbers that several rows have.
+[beforehand.repeated]
+columns = { job = "varchar" }
+select = "select jobid from source where not is_step(jobid) group by jobid having count(*) > 1"
 
-listed as materialized (
+# Of which run of which job the rows of such a number are: in the bits from 20 on, the number of the job, and below, how
+# many runs there were later. The last row of a run is that of the job.
+[beforehand.placed]
+when = "select count(*) > 0 from repeated"
+columns = { file_no = "integer", line = "bigint", site = "varchar", job = "varchar", run = "bigint", is_step = "boolean", is_last = "boolean", is_again = "boolean" }
+select = '''
+with listed as materialized (
     select
-        parsed.file_no,
-        parsed.line,
-        parsed.site,
-        parsed.job,
-        parsed.is_step,
-        parsed.submitted,
-        parsed.started,
-        parsed.ended,
-        coalesce(parsed.submitted, parsed.started, parsed.ended) as begun,
+        source.file_no,
+        source.line,
+        coalesce(sibling.ran_on, source.cluster, '') as site,
+        job_of(source.jobid) as job,
+        is_step(source.jobid) as is_step,
+        case when not is_step(source.jobid) then time_of(source.submit) end as submitted,
+        time_of(source.start_) as started,
+        end_of(source.jobid, source.start_, source.end_, coalesce(source.elapsedraw, source.elapsed)) as ended,
+        coalesce(submitted, started, ended) as begun,
         coalesce(source.user_, source.uid) as who,
         source.jobid,
         coalesce(source.state, '') as state
-    from parsed
-    semi join repeated on parsed.site = repeated.site and parsed.job = repeated.job
-    inner join source on parsed.file_no = source.file_no and parsed.line = source.line
-    where parsed.reason is null
+    from source
+    semi join repeated on job_of(source.jobid) = repeated.job
+    left join sibling
+        on
+            source.jobid = sibling.jobid
+            and source.cluster = sibling.cluster
+            and source.submit is not distinct from sibling.submit
+            and source.state like 'REVOKED%'
+    anti join refused on source.file_no = refused.file_no and source.line = refused.line
 ),
 
 in_turn as (
@@ -532,264 +514,308 @@ owned as (
         -- The steps of a record of JSON have its number in the lower bits.
         by_line as (partition by site, job, file_no order by line & 1099511627775, is_step),
         by_time as (partition by site, job order by begun, is_step)
-),
+)
 
-placed as (
+select
+    file_no,
+    line,
+    site,
+    job,
+    chosen.run,
+    is_step,
+    not is_step and place = max(place) over (partition by site, job, chosen.run),
+    -- The same step in two logs.
+    is_step and row_number() over (
+        partition by site, job, chosen.run, jobid order by file_no desc, line desc
+    ) > 1 as is_again
+from (
     select
-        file_no,
-        line,
-        place,
-        chosen.run as run,
-        -- The same step in two logs.
-        is_step and row_number() over (
-            partition by site, job, chosen.run, jobid order by file_no desc, line desc
-        ) > 1 as is_again
-    from (
-        select
-            *,
-            case
-                when not is_step then owner
-                when line >= 1099511627776 then listed_last
-                when
-                    listed_last.started is not null
-                    and started between listed_last.started and coalesce(listed_last.ended, started)
-                    then listed_last
-                else coalesce(begun_last, listed_last, first_owner)
-            end as chosen
-        from owned
-    )
-),
+        *,
+        case
+            when not is_step then owner
+            when line >= 1099511627776 then listed_last
+            when
+                listed_last.started is not null
+                and started between listed_last.started and coalesce(listed_last.ended, started)
+                then listed_last
+            else coalesce(begun_last, listed_last, first_owner)
+        end as chosen
+    from owned
+)
+'''
 
-folded as (
+# The steps of the last run of each job: how many there are, and what they used.
+[beforehand.stepped]
+columns = { site = "varchar", job = "varchar", run = "bigint", rows = "bigint", numbered = "bigint", side_by_side = "bigint", least_used = "double", peak = "double", most_used = "double", own_most_used = "double", gpu_peak = "double", greatest_gpu_peak = "double", energy = "double" }
+select = '''
+select
+    site,
+    job,
+    run,
+    count(*),
+    count(*) filter (where least_used > 0 and not is_own),
+    count(*) filter (where not is_own and (least_used > 0 or gpu_peak > 0)),
+    max(least_used),
+    case when count(peak) = count(least_used) then sum(peak) end,
+    case when count(most_used) = count(least_used) then coalesce(sum(most_used) filter (where not is_own), 0) end,
+    max(most_used) filter (where is_own),
+    sum(gpu_peak),
+    max(gpu_peak),
+    sum(energy)
+from (
     select
-        site,
-        job,
-        coalesce(run, 0) as run,
-        count(*) as rows,
-        max_by({'file_no': file_no, 'line': line}, coalesce(place, 0)) filter (where not is_step) as last
-    from parsed
-    left join placed using (file_no, line)
-    where reason is null
-    group by site, job, coalesce(run, 0)
-),
-
-refused as (
-    select file_no, line, reason
-    from parsed
-    where reason is not null
-    union all
-    select parsed.file_no, parsed.line, 'a step without its job' as reason
-    from parsed
-    inner join folded on parsed.site = folded.site and parsed.job = folded.job
-    where folded.last is null and parsed.reason is null
-),
-
-used as not materialized (
-    select
-        site,
-        job,
-        coalesce(run, 0) as run,
-        is_own,
-        peak,
-        least_used,
-        most_used,
-        gpu_peak,
-        used_energy,
-        started,
-        greatest(started, ended) as ended
-    from parsed
-    left join placed using (file_no, line)
-    where
-        is_step
-        and reason is null
-        and not coalesce(is_again, false)
-        and (least_used > 0 or gpu_peak > 0 or used_energy is not null)
-),
-
--- Steps that are not of tasks last as long as their job.
-summed as (
-    select
-        site,
-        job,
-        run,
-        count(*) filter (where least_used > 0 and not is_own) as numbered,
-        max(least_used) as least_used,
-        case when count(peak) = count(least_used) then sum(peak) end as peak,
-        case when count(most_used) = count(least_used) then coalesce(sum(most_used) filter (where not is_own), 0) end
-            as most_used,
-        max(most_used) filter (where is_own) as own_most_used,
-        sum(gpu_peak) as gpu_peak,
-        max(gpu_peak) as greatest_gpu_peak,
-        sum(used_energy) as used_energy,
-        count(*) filter (where not is_own and (least_used > 0 or gpu_peak > 0)) < 2
-        or max(started) < min(ended)
-        or max(started) = min(started) as is_together,
-        count(ended) = count(*) and count(started) = count(*) as is_timed
-    from used
-    group by site, job, run
-),
-
--- What steps use that overlap, at its most: at the start of one of them.
-swept as (
-    select site, job, run, max(peak) as peak, max(most_used) as most_used, max(gpu_peak) as gpu_peak
+        *,
+        coalesce(total, task, mean) as least_used,
+        peak_of(total, mean, task, tasks) as peak,
+        most_of(total, mean, task, tasks) as most_used
     from (
         select
             site,
             job,
             run,
-            sum(peak) over in_order as peak,
-            sum(most_used) over in_order as most_used,
-            sum(gpu_peak) over in_order as gpu_peak
+            is_own,
+            tasks_of(ntasks, is_own, cpus) as tasks,
+            nullif(total, 0) as total,
+            nullif(task, 0) as task,
+            nullif(mean, 0) as mean,
+            nullif(gpu_peak, 0) as gpu_peak,
+            case when energy <> '0' then coalesce(joules(energy), double 'nan') end as energy
         from (
             select
-                used.site,
-                used.job,
-                used.run,
-                unnest([
-                    {
-                        'stamp': started,
-                        'turn': 1,
-                        'peak': coalesce(used.peak, 0),
-                        'most_used': case when is_own then 0 else coalesce(used.most_used, 0) end,
-                        'gpu_peak': coalesce(used.gpu_peak, 0)
-                    },
-                    {
-                        'stamp': ended,
-                        'turn': if(ended > started, 0, 2),
-                        'peak': -coalesce(used.peak, 0),
-                        'most_used': case when is_own then 0 else -coalesce(used.most_used, 0) end,
-                        'gpu_peak': -coalesce(used.gpu_peak, 0)
-                    }
-                ], recursive := true)
-            from used
-            semi join (from summed where is_timed and not is_together) as crowded
-                on
-                    used.site = crowded.site
-                    and used.job = crowded.job
-                    and used.run = crowded.run
+                coalesce(source.cluster, '') as site,
+                split_part(source.jobid, '.', 1) as job,
+                coalesce(placed.run, 0) as run,
+                is_own(source.jobid) as is_own,
+                ntasks,
+                coalesce(alloccpus, ncpus) as cpus,
+                kilobytes(memory_in(tresusageintot)) as total,
+                kilobytes(coalesce(maxrss, memory_in(tresusageinmax))) as task,
+                kilobytes(coalesce(averss, memory_in(tresusageinave))) as mean,
+                kilobytes(gpu_memory_in(tresusageintot)) as gpu_peak,
+                case when not contains(source.jobid, '.ext') then coalesce(consumedenergyraw, consumedenergy) end as energy
+            from source
+            anti join refused on source.file_no = refused.file_no and source.line = refused.line
+            left join placed on source.file_no = placed.file_no and source.line = placed.line
+            where is_step(source.jobid) and coalesce(run & 1048575 = 0 and not is_again, true)
         )
-        window in_order as (partition by site, job, run order by stamp, turn)
     )
-    group by site, job, run
-),
+)
+group by site, job, run
+'''
 
-steps as (
-    select
-        summed.site,
-        summed.job,
-        summed.run,
-        summed.numbered,
-        summed.least_used,
-        if(summed.is_together, summed.peak, case when summed.peak is not null then swept.peak end) as peak,
-        greatest(
-            nullif(
-                if(
-                    summed.is_together or not summed.is_timed,
-                    summed.most_used,
-                    case when summed.most_used is not null then swept.most_used end
-                ),
-                0
-            ),
-            case when summed.most_used is not null then summed.own_most_used end
-        ) as most_used,
-        coalesce(if(summed.is_together, summed.gpu_peak, swept.gpu_peak), summed.greatest_gpu_peak) as gpu_peak,
-        not summed.is_together and not summed.is_timed and summed.gpu_peak > summed.greatest_gpu_peak as is_gpu_bound,
-        case when not isnan(summed.used_energy) then summed.used_energy end as energy
-    from summed
-    left join swept using (site, job, run)
-),
-
-earlier as (
+# What steps used that overlap, at its most: at the start of one of them.
+[beforehand.swept]
+when = "select bool_or(side_by_side > 1) from stepped"
+columns = { site = "varchar", job = "varchar", run = "bigint", peak = "double", most_used = "double", gpu_peak = "double" }
+select = '''
+with used as materialized (
     select
         site,
         job,
-        nth,
-        cast(sum(rows) as bigint) as rows,
-        nullif(count(*) filter (where seconds > 0), 0) as runs,
-        case when count(seconds * cpus) = count(*) then sum(seconds * cpus) end as cpu_seconds,
-        sum(seconds * gpus) as gpu_seconds
+        run,
+        is_own,
+        started,
+        greatest(started, ended) as ended,
+        coalesce(peak_of(total, mean, task, tasks), 0) as peak,
+        case when is_own then 0 else coalesce(most_of(total, mean, task, tasks), 0) end as most_used,
+        coalesce(gpu_peak, 0) as gpu_peak
+    from (
+        select
+            crowded.site,
+            crowded.job,
+            crowded.run,
+            is_own(jobid) as is_own,
+            time_of(start_) as started,
+            end_of(jobid, start_, end_, coalesce(elapsedraw, elapsed)) as ended,
+            nullif(kilobytes(memory_in(tresusageintot)), 0) as total,
+            nullif(kilobytes(coalesce(maxrss, memory_in(tresusageinmax))), 0) as task,
+            nullif(kilobytes(coalesce(averss, memory_in(tresusageinave))), 0) as mean,
+            tasks_of(ntasks, is_own, coalesce(alloccpus, ncpus)) as tasks,
+            nullif(kilobytes(gpu_memory_in(tresusageintot)), 0) as gpu_peak
+        from source
+        anti join refused on source.file_no = refused.file_no and source.line = refused.line
+        left join placed on source.file_no = placed.file_no and source.line = placed.line
+        inner join (from stepped where side_by_side > 1) as crowded
+            on
+                coalesce(source.cluster, '') = crowded.site
+                and job_of(source.jobid) = crowded.job
+                and coalesce(placed.run, 0) = crowded.run
+        where is_step(jobid) and not coalesce(is_again, false)
+    )
+    where coalesce(total, task, mean, gpu_peak) > 0
+)
+
+select site, job, run, max(peak), max(most_used), max(gpu_peak)
+from (
+    select
+        site,
+        job,
+        run,
+        sum(peak) over in_order as peak,
+        sum(most_used) over in_order as most_used,
+        sum(gpu_peak) over in_order as gpu_peak
+    from (
+        select site, job, run, started as stamp, 1 as turn, peak, most_used, gpu_peak
+        from used
+        union all
+        select site, job, run, ended, if(ended > started, 0, 2), -peak, -most_used, -gpu_peak
+        from used
+    )
+    anti join (
+        from used
+        where started is null or ended is null
+    ) as untimed using (site, job, run)
+    window in_order as (partition by site, job, run order by stamp, turn)
+)
+group by site, job, run
+'''
+
+# What runs of a job used before it was requeued.
+[beforehand.earlier]
+when = "select count(*) > 0 from placed"
+columns = { site = "varchar", job = "varchar", nth = "bigint", rows = "bigint", runs = "bigint", cpu_seconds = "double", gpu_seconds = "double" }
+select = '''
+with last as materialized (
+    select
+        counted.site,
+        counted.job,
+        counted.run >> 20 as nth,
+        counted.rows,
+        counted.run & 1048575 > 0 as is_earlier,
+        coalesce(
+            duration_of(coalesce(source.elapsedraw, source.elapsed)),
+            time_of(source.end_) - time_of(source.start_),
+            case when source.start_ in ('Unknown', 'None', 'N/A') then 0 end
+        ) as seconds,
+        source.alloctres,
+        tres_of(source.allocgres) as gres,
+        coalesce(source.alloccpus, source.ncpus) as cpus,
+        duration_of(coalesce(source.cputimeraw, source.cputime)) as cpu_seconds
     from (
         select
             *,
-            coalesce(listed_elapsed, ended - started, case when is_unstarted then 0 end) as seconds,
-            cpus_of(counted_cpus, alloctres, cpu_seconds, seconds) as cpus,
-            gpus_of(if(contains(alloctres, 'gres/gpu'), alloctres, tres_of(allocgres))) as gpus
-        from (
-            select
-                folded.site,
-                folded.job,
-                folded.run >> 20 as nth,
-                folded.rows,
-                parsed.started,
-                parsed.ended,
-                source.alloctres,
-                source.allocgres,
-                duration_of(coalesce(source.elapsedraw, source.elapsed)) as listed_elapsed,
-                coalesce(source.start_ in ('Unknown', 'None', 'N/A'), false) as is_unstarted,
-                coalesce(source.alloccpus, source.ncpus) as counted_cpus,
-                duration_of(coalesce(source.cputimeraw, source.cputime)) as cpu_seconds
-            from folded
-            inner join parsed on parsed.file_no = folded.last.file_no and parsed.line = folded.last.line
-            inner join source on source.file_no = folded.last.file_no and source.line = folded.last.line
-            where folded.run & 1048575 > 0
-        )
-    )
-    group by site, job, nth
+            count(*) filter (where not is_step or run & 1048575 > 0 or is_again) over (partition by site, job, run >> 20) - 1
+                as rows
+        from placed
+    ) as counted
+    left join source
+        on counted.run & 1048575 > 0 and source.file_no = counted.file_no and source.line = counted.line
+    where counted.is_last
 ),
 
--- Where a row of a job has no processors, its steps tell how many there were.
-hollow as (
-    select parsed.site, parsed.job, max(amount_of(coalesce(source.alloccpus, source.ncpus))) as cpus
-    from parsed
-    semi join (from parsed where is_hollow) as empty on parsed.site = empty.site and parsed.job = empty.job
-    inner join source on parsed.file_no = source.file_no and parsed.line = source.line
-    where parsed.is_step
-    group by parsed.site, parsed.job
-),
-
-federated as (
-    select distinct parsed.site, parsed.job
-    from parsed
-    inner join sibling on parsed.site = sibling.ran_on and parsed.job = sibling.jobid
-),
-
-gathered as (
+held as materialized (
     select
-        source.*,
-        source.jobid as job,
-        folded.rows + coalesce(earlier.rows, 0) as rows,
-        earlier.runs,
-        earlier.cpu_seconds as requeued_cpu_seconds,
-        earlier.gpu_seconds as requeued_gpu_seconds,
-        steps.numbered,
-        steps.least_used,
-        steps.peak,
-        steps.most_used,
-        steps.gpu_peak,
-        steps.is_gpu_bound,
-        steps.energy as step_energy,
-        hollow.cpus as step_cpus,
-        federated.job is not null as is_federated
+        *,
+        cpus_of(cpus, alloctres, cpu_seconds, seconds) as processors,
+        gpus_of(if(contains(alloctres, 'gres/gpu'), alloctres, gres)) as gpus
+    from last
+)
+
+select
+    site,
+    job,
+    nth,
+    any_value(rows),
+    nullif(count(*) filter (where seconds > 0), 0),
+    case when count(seconds * processors) = count(*) filter (where is_earlier) then sum(seconds * processors) end,
+    sum(seconds * gpus)
+from held
+group by site, job, nth
+'''
+
+# Where the row of a job has no processors, its steps tell how many there were.
+[beforehand.hollow]
+when = "select hollow from kinds"
+columns = { site = "varchar", job = "varchar", cpus = "double" }
+select = '''
+select coalesce(source.cluster, ''), empty.jobid, max(amount_of(coalesce(source.alloccpus, source.ncpus)))
+from source
+inner join (
+    select distinct cluster, jobid
     from source
-    inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
-    left join earlier on folded.site = earlier.site and folded.job = earlier.job and folded.run >> 20 = earlier.nth
-    left join hollow on folded.site = hollow.site and folded.job = hollow.job
-    left join federated on folded.site = federated.site and folded.job = federated.job
-    left join steps
-        on
-            folded.site = steps.site
-            and folded.job = steps.job
-            and folded.run = steps.run
-    where folded.run & 1048575 = 0
+    where coalesce(alloccpus, ncpus) = '0' and not is_step(jobid) and time_of(start_) is not null
+) as empty
+    on source.cluster is not distinct from empty.cluster and split_part(source.jobid, '.', 1) = empty.jobid
+where is_step(source.jobid)
+group by source.cluster, empty.jobid
+'''
+
+# The row of each job, and what other rows say of it.
+[beforehand.gathered]
+columns = { file_no = "integer", line = "bigint", rows = "bigint", runs = "bigint", requeued_cpu_seconds = "double", requeued_gpu_seconds = "double", numbered = "bigint", least_used = "double", peak = "double", most_used = "double", gpu_peak = "double", is_gpu_bound = "boolean", step_energy = "double", step_cpus = "double", is_federated = "boolean" }
+select = '''
+select
+    source.file_no,
+    source.line,
+    1 + coalesce(stepped.rows, 0) + coalesce(earlier.rows, 0),
+    earlier.runs,
+    earlier.cpu_seconds,
+    earlier.gpu_seconds,
+    numbered,
+    least_used,
+    if(side_by_side < 2, stepped.peak, case when stepped.peak is not null then swept.peak end),
+    case
+        when stepped.most_used is not null
+            then greatest(nullif(coalesce(swept.most_used, stepped.most_used), 0), own_most_used)
+    end,
+    if(side_by_side < 2, stepped.gpu_peak, coalesce(nullif(swept.gpu_peak, 0), greatest_gpu_peak)),
+    side_by_side > 1 and swept.job is null and stepped.gpu_peak > greatest_gpu_peak,
+    nullif(stepped.energy, double 'nan'),
+    hollow.cpus,
+    federated.job is not null
+from source
+anti join refused on source.file_no = refused.file_no and source.line = refused.line
+left join placed on source.file_no = placed.file_no and source.line = placed.line
+left join stepped
+    on
+        coalesce(source.cluster, '') = stepped.site
+        and source.jobid = stepped.job
+        and coalesce(placed.run, 0) = stepped.run
+left join swept on stepped.site = swept.site and stepped.job = swept.job and stepped.run = swept.run
+left join earlier on placed.site = earlier.site and placed.job = earlier.job and placed.run >> 20 = earlier.nth
+left join hollow on coalesce(source.cluster, '') = hollow.site and source.jobid = hollow.job
+left join (select distinct ran_on as site, jobid as job from sibling) as federated
+    on source.cluster = federated.site and source.jobid = federated.job
+where not is_step(source.jobid) and coalesce(placed.is_last and placed.run & 1048575 = 0, true)
+'''
+
+# Steps without the row of their job: there are some where not all rows are accounted for.
+[beforehand.orphaned]
+when = "select (from (select count(*) from source)) > (from (select coalesce(sum(rows), 0) from gathered)) + (from (select count(*) from refused))"
+columns = { file_no = "integer", line = "bigint" }
+select = '''
+select source.file_no, source.line
+from source
+anti join refused on source.file_no = refused.file_no and source.line = refused.line
+anti join (
+    select source.jobid as job, coalesce(source.cluster, '') as site
+    from source
+    anti join refused on source.file_no = refused.file_no and source.line = refused.line
+    where not is_step(source.jobid)
+) as known
+    on job_of(source.jobid) = known.job and coalesce(source.cluster, '') = known.site
+where is_step(source.jobid)
+'''
+--- */
+with counted_times as (
+    select
+        *,
+        jobid as job,
+        time_of(submit) as submit_stamp,
+        time_of(start_) as start_stamp,
+        time_of(end_) as end_stamp,
+        time_of(eligible) as eligible_stamp
+    from source
+    inner join gathered using (file_no, line)
 ),
 
 counted_up as (
     select
         *,
-        moment(time_of(submit)) as submitted,
-        moment(time_of(start_)) as started,
-        moment(time_of(end_)) as ended,
-        moment(time_of(eligible)) as ready,
+        moment(submit_stamp) as submitted,
+        moment(start_stamp) as started,
+        moment(end_stamp) as ended,
+        moment(eligible_stamp) as ready,
         duration_of(coalesce(elapsedraw, elapsed)) as listed_elapsed,
         coalesce(start_ in ('Unknown', 'None', 'N/A'), false) as is_unstarted,
         duration_of(coalesce(cputimeraw, cputime)) as listed_cpu_time,
@@ -807,7 +833,7 @@ counted_up as (
             when least_used is null
                 then coalesce(memory_of(tresusageintot), nullif(kilobytes(maxrss), 0), nullif(kilobytes(averss), 0))
         end as row_used
-    from gathered
+    from counted_times
 ),
 
 measured as (
@@ -980,3 +1006,6 @@ from used_by_jobs
 union all by name
 select 1 as rows, reason as reject, file_no, line
 from refused
+union all by name
+select 1 as rows, 'a step without its job' as reject, file_no, line
+from orphaned
