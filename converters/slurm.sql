@@ -6,7 +6,7 @@ scope = "trace"
 joined_by = "split_part(jobid, '.', 1)"
 needs = "ask sacct for times, as in sacct --parsable2 --duplicates --format=JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
-missing = [""]
+missing = ["", "NA", "NaN", "NaT"]
 contains = '^\d+(?:_|\+|\.|\|)(?:[^|\n]*\|){4,}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\||\A\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)(?:[^\n]*\1)?(?:BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\1'
 first = '^\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)'
 export = '''
@@ -19,7 +19,8 @@ Open XDMoD asks for (26 of them, or the 25 of its versions 6.6 to 9.0), or those
 as -O columns=JobID,User,Submit,….
 Any columns may be there, in any order and spelling; JobID or JobIDRaw is needed. What a table lacks is unknown. Cells
 may be parted by anything (--delimiter), which is found in the names; CSV is read as any program writes it: quoted, with
-the numbers of rows that pandas or R put first, with other columns beside those of sacct. Where cells that hold the
+the numbers of rows that pandas or R put first, with NA, NaN or NaT for what is missing, with other columns beside those
+of sacct. Where cells that hold the
 delimiter are not quoted (names of jobs, comments, lists of resources and nodes), a row is put together if it fits its
 columns in one way only. A table as sacct prints it without -P is read by the line under its names, and where it cut
 a cell short, the cut text is kept, but a job whose JobID it cut is refused. sacct --yaml is not read: use --json. Times
@@ -28,16 +29,17 @@ are local ones of the system's zone (of two possible times in autumn the first),
 Steps are folded into their job; a step without its job is refused. Rows of one number are of one job if they have
 one user and were submitted at the same time, or from five minutes before to 65 minutes after all earlier ones had
 ended (a requeue); else they are jobs of their own, as where a number was used again, or on two clusters without the
-column Cluster. Of the runs of a requeued job the last is the job; earlier ones are counted (n_requeues), with the
-processor and GPU seconds that they held, and a step belongs to the run in which it began. Rows of a job that was
-resized or listed twice are one run. In a federation, siblings of a job that other clusters REVOKED are folded into
+column Cluster. Of the runs of a requeued job the last is the job; earlier ones are counted (n_requeues; where the log has
+the last run only, these are the Restarts), with the processor and GPU seconds that they held, and a step belongs to the run in which it began. Rows of a job that was
+resized or listed twice are one run; one that was resized (RESIZING) has the start of the first row, the time of all, and
+the processors of the last. In a federation, siblings of a job that other clusters REVOKED are folded into
 the one that ran, and counted; one that stands alone has no outcome.
 The run time is Slurm's Elapsed, which excludes suspension, else End - Start; a negative Elapsed is invalid. Without
 the column Start a job began at End - Elapsed. It is missing for jobs that had not ended. Jobs that never started (Start
 is None or Unknown, 'None assigned' as nodes, or cancelled with Elapsed 0, Start = End and no AllocTRES in a log that
 has it) have no wait, run time or processors; a range of array tasks that never started, as 12_[3-9], is one job.
 COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
-failed; CANCELLED is cancelled; others unknown; without a State the exit code decides.
+failed; CANCELLED is cancelled; others unknown; without a State the exit code of what had ended decides.
 Processors are AllocCPUS or NCPUS, else those of AllocTRES, else CPUTimeRAW over ElapsedRaw; where the row of a job has
 none but its steps ran, those of the largest step, and this is counted. CPU time is TotalCPU over processors (0 means
 not measured).
@@ -193,6 +195,7 @@ end_ = "varchar"
 elapsed = "varchar"
 elapsedraw = "varchar"
 suspended = "varchar"
+restarts = "varchar"
 exitcode = "varchar"
 state = "varchar"
 qos = "varchar"
@@ -346,7 +349,7 @@ columns = { revoked = "boolean", hollow = "boolean" }
 select = """
 select
     bool_or(state like 'REVOKED%'),
-    bool_or(coalesce(alloccpus, ncpus) = '0' and start_ is not null and not is_step(jobid))
+    bool_or(coalesce(alloccpus, ncpus) = '0' and start_ between '0' and ':' and not is_step(jobid))
 from source
 """
 
@@ -405,7 +408,6 @@ select = "select jobid from source where not is_step(jobid) group by jobid havin
 # many runs there were later. The last row of a run is that of the job.
 [beforehand.placed]
 when = "select count(*) > 0 from repeated"
-columns = { file_no = "integer", line = "bigint", site = "varchar", job = "varchar", run = "bigint", is_step = "boolean", is_last = "boolean", is_again = "boolean" }
 select = '''
 with listed as materialized (
     select
@@ -467,7 +469,7 @@ judged as (
         and begun is distinct from former_begun
         and not coalesce(begun between latest - 300 and latest + 3900, true) as is_other,
         place > 1
-        and former_state not like 'RE_%'
+        and not regexp_matches(former_state, '^(RESIZING|REVOKED)')
         and (begun is distinct from former_begun or coalesce(started <> former_started and started >= latest - 300, false))
             as is_later
     from in_turn
@@ -544,9 +546,18 @@ from (
 )
 '''
 
+[beforehand.placed.columns]
+file_no = "integer"
+line = "bigint"
+site = "varchar"
+job = "varchar"
+run = "bigint"
+is_step = "boolean"
+is_last = "boolean"
+is_again = "boolean"
+
 # The steps of the last run of each job: how many there are, and what they used.
 [beforehand.stepped]
-columns = { site = "varchar", job = "varchar", run = "bigint", rows = "bigint", numbered = "bigint", side_by_side = "bigint", least_used = "double", peak = "double", most_used = "double", own_most_used = "double", gpu_peak = "double", greatest_gpu_peak = "double", energy = "double" }
 select = '''
 select
     site,
@@ -603,10 +614,24 @@ from (
 group by site, job, run
 '''
 
+[beforehand.stepped.columns]
+site = "varchar"
+job = "varchar"
+run = "bigint"
+rows = "bigint"
+numbered = "bigint"
+side_by_side = "bigint"
+least_used = "double"
+peak = "double"
+most_used = "double"
+own_most_used = "double"
+gpu_peak = "double"
+greatest_gpu_peak = "double"
+energy = "double"
+
 # What steps used that overlap, at its most: at the start of one of them.
 [beforehand.swept]
 when = "select bool_or(side_by_side > 1) from stepped"
-columns = { site = "varchar", job = "varchar", run = "bigint", peak = "double", most_used = "double", gpu_peak = "double" }
 select = '''
 with used as materialized (
     select
@@ -670,10 +695,17 @@ from (
 group by site, job, run
 '''
 
+[beforehand.swept.columns]
+site = "varchar"
+job = "varchar"
+run = "bigint"
+peak = "double"
+most_used = "double"
+gpu_peak = "double"
+
 # What runs of a job used before it was requeued.
 [beforehand.earlier]
 when = "select count(*) > 0 from placed"
-columns = { site = "varchar", job = "varchar", nth = "bigint", rows = "bigint", runs = "bigint", cpu_seconds = "double", gpu_seconds = "double" }
 select = '''
 with last as materialized (
     select
@@ -682,11 +714,18 @@ with last as materialized (
         counted.run >> 20 as nth,
         counted.rows,
         counted.run & 1048575 > 0 as is_earlier,
-        coalesce(
-            duration_of(coalesce(source.elapsedraw, source.elapsed)),
-            time_of(source.end_) - time_of(source.start_),
-            case when source.start_ in ('Unknown', 'None', 'N/A') then 0 end
-        ) as seconds,
+        case
+            when is_earlier then coalesce(
+                duration_of(coalesce(source.elapsedraw, source.elapsed)),
+                time_of(source.end_) - time_of(source.start_),
+                case when source.start_ in ('Unknown', 'None', 'N/A') then 0 end
+            )
+            -- What went before the last change of its size.
+            else moment(time_of(source.start_))
+                - min(moment(time_of(source.start_))) filter (where source.state like 'RESIZING%') over (
+                    partition by counted.site, counted.job, counted.run
+                )
+        end as seconds,
         source.alloctres,
         tres_of(source.allocgres) as gres,
         coalesce(source.alloccpus, source.ncpus) as cpus,
@@ -699,8 +738,8 @@ with last as materialized (
         from placed
     ) as counted
     left join source
-        on counted.run & 1048575 > 0 and source.file_no = counted.file_no and source.line = counted.line
-    where counted.is_last
+        on not counted.is_step and source.file_no = counted.file_no and source.line = counted.line
+    qualify counted.is_last
 ),
 
 held as materialized (
@@ -716,12 +755,26 @@ select
     job,
     nth,
     any_value(rows),
-    nullif(count(*) filter (where seconds > 0), 0),
-    case when count(seconds * processors) = count(*) filter (where is_earlier) then sum(seconds * processors) end,
-    sum(seconds * gpus)
+    nullif(count(*) filter (where is_earlier and seconds > 0), 0),
+    case
+        when count(seconds * processors) filter (where is_earlier) = count(*) filter (where is_earlier)
+            then sum(seconds * processors) filter (where is_earlier)
+    end,
+    sum(seconds * gpus) filter (where is_earlier),
+    max(seconds) filter (where not is_earlier)
 from held
 group by site, job, nth
 '''
+
+[beforehand.earlier.columns]
+site = "varchar"
+job = "varchar"
+nth = "bigint"
+rows = "bigint"
+runs = "bigint"
+cpu_seconds = "double"
+gpu_seconds = "double"
+resized_after = "double"
 
 # Where the row of a job has no processors, its steps tell how many there were.
 [beforehand.hollow]
@@ -742,7 +795,6 @@ group by source.cluster, empty.jobid
 
 # The row of each job, and what other rows say of it.
 [beforehand.gathered]
-columns = { file_no = "integer", line = "bigint", rows = "bigint", runs = "bigint", requeued_cpu_seconds = "double", requeued_gpu_seconds = "double", numbered = "bigint", least_used = "double", peak = "double", most_used = "double", gpu_peak = "double", is_gpu_bound = "boolean", step_energy = "double", step_cpus = "double", is_federated = "boolean" }
 select = '''
 select
     source.file_no,
@@ -751,6 +803,7 @@ select
     earlier.runs,
     earlier.cpu_seconds,
     earlier.gpu_seconds,
+    coalesce(earlier.resized_after, 0),
     numbered,
     least_used,
     if(side_by_side < 2, stepped.peak, case when stepped.peak is not null then swept.peak end),
@@ -779,9 +832,29 @@ left join (select distinct ran_on as site, jobid as job from sibling) as federat
 where not is_step(source.jobid) and coalesce(placed.is_last and placed.run & 1048575 = 0, true)
 '''
 
+[beforehand.gathered.columns]
+file_no = "integer"
+line = "bigint"
+rows = "bigint"
+runs = "bigint"
+requeued_cpu_seconds = "double"
+requeued_gpu_seconds = "double"
+resized_after = "double"
+numbered = "bigint"
+least_used = "double"
+peak = "double"
+most_used = "double"
+gpu_peak = "double"
+is_gpu_bound = "boolean"
+step_energy = "double"
+step_cpus = "double"
+is_federated = "boolean"
+
 # Steps without the row of their job: there are some where not all rows are accounted for.
 [beforehand.orphaned]
-when = "select (from (select count(*) from source)) > (from (select coalesce(sum(rows), 0) from gathered)) + (from (select count(*) from refused))"
+when = '''
+select (select count(*) from source) > (select coalesce(sum(rows), 0) from gathered) + (select count(*) from refused)
+'''
 columns = { file_no = "integer", line = "bigint" }
 select = '''
 select source.file_no, source.line
@@ -910,8 +983,8 @@ select
     file_no,
     line,
     submitted as submit_time,
-    case when not is_idle then began - submitted end as wait_time,
-    case when not is_idle and not is_open then coalesce(lasted, ended - began) end as run_time,
+    case when not is_idle then began - resized_after - submitted end as wait_time,
+    case when not is_idle and not is_open then coalesce(lasted, ended - began) + resized_after end as run_time,
     procs as n_procs,
     nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
     coalesce(row_peak, row_used * try_cast(ntasks as double), case when is_whole then most_used end) / procs as used_memory,
@@ -921,15 +994,16 @@ select
     case
         when reqmem like '%n' and memory >= flag then memory - flag
         when reqmem like '%c' then memory
-        when reqmem like '%n' then memory * coalesce(nodes, case when base = 1 then 1 end) / base
+        when reqmem like '%n' then memory * coalesce(nullif(nodes, 0), case when base = 1 then 1 end) / base
         else memory / base
     end as req_memory,
     case
         when regexp_matches(state, '^COMPLETED') then 1
         when regexp_matches(state, '^(FAILED|TIMEOUT|NODE_F|OUT_OF|BOOT_F|DEADLINE|PREEMPTED)') then 0
         when state like 'CANCELLED%' then 5
-        when state is null and exitcode = '0:0' then 1
-        when state is null and exitcode is not null then 0
+        when state is not null or is_idle or is_open then null
+        when exitcode = '0:0' then 1
+        when exitcode is not null then 0
     end as status,
     coalesce(user_, uid) as user_id,
     coalesce(group_, gid) as group_id,
@@ -946,7 +1020,10 @@ select
     case when not is_idle then gpus_of(gpus_allocated) end as n_gpus,
     -- GRES are requested of each node.
     gpus_of(gpus_requested)
-    * case when reqgres is null or contains(reqtres, 'gres/gpu') then 1 else coalesce(nullif(nodes, 0), 1) end as req_gpus,
+    * case
+        when reqgres is null or contains(reqtres, 'gres/gpu') or base = 1 then 1
+        else nullif(nodes, 0)
+    end as req_gpus,
     if(
         len(kinds) = 1,
         split_part(kinds[1], '=', 1),
@@ -987,7 +1064,7 @@ select
         ),
         ''
     ) as bounds,
-    runs as n_requeues,
+    coalesce(runs, nullif(try_cast(restarts as bigint), 0)) as n_requeues,
     requeued_cpu_seconds,
     requeued_gpu_seconds,
     coalesce(account, wckey) as project_id,

@@ -28,8 +28,8 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     one job, or of what the SELECT joins to it. A log too long for the memory is mapped in parts by it.
 ``beforehand``
     in the scope ``trace``, tables that are made before the SELECT runs, in their order: each has ``columns``,
-    and a ``select`` from the source and from tables before it. It stays empty unless the query ``when`` yields
-    true, so that a log pays only for what is in it.
+    and a ``select`` from the source and from tables before it. It stays empty unless the query ``when``
+    yields true, so that a log pays only for what is in it.
 ``sides``
     tables of further files, each with its ``columns``, told apart by their number, or by a pattern among
     the ``options`` of a side: ``first``, which most lines match, or ``contains``, which is found somewhere in
@@ -223,6 +223,8 @@ class _Header(_TableHeader):
             _require(FUNCTION_HEAD, "functions", head, "a name and parameters such as hours(x)")
         for name, table in self.beforehand.items():
             _require(TABLE_NAME, f"beforehand.{name}", name, "a name of letters, digits and underscores")
+            if name in {"source", *self.sides, *TABLES}:
+                raise refusal(f"beforehand.{name}", name, "a name that no other table has")
             _check_columns(f"beforehand.{name}.columns", table.columns)
         if self.beforehand and self.scope != "trace":
             raise refusal("scope", self.scope, "trace, since tables are made beforehand")

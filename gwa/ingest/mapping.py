@@ -19,7 +19,7 @@ from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submissio
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import MadeTable
-from gwa.ingest.staging import define_view, part_condition
+from gwa.ingest.staging import STAGING, define_view, part_condition
 from gwa.store.engines.config import parse_size
 from gwa.store.store import Store
 from gwa.util.filenames import as_text
@@ -38,8 +38,12 @@ BYTES_BESIDE_ROWS: Final = 120_000_000
 """The engine's memory for blocks that are read, joined and written meanwhile, however few the rows are."""
 
 
-ROWS_KEPT: Final = 20_000
-"""So many rows of a source are copied into the engine before they are mapped: files are opened for each query."""
+ROWS_KEPT: Final = 2_000
+"""
+So many rows of a source are copied into the engine before tables are made of them.
+
+Else each of these opens the files again, which takes longer than to read so few rows.
+"""
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,8 @@ def map_whole_source(
     yields = query.yields
     given = store.row("select count(*) as n from source")[0]
     if query.beforehand and given <= ROWS_KEPT:
-        store.connection.execute("create or replace temp table kept as from source")
-        store.connection.execute("create or replace temp view source as from kept")
+        store.connection.execute(f"create or replace temp table {STAGING}kept as from source")
+        store.connection.execute(f"create or replace temp view source as from {STAGING}kept")
     try:
         _create_mapped(store, query, files, parts=_part_count(store, query, given))
     except duckdb.ConversionException as error:

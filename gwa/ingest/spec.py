@@ -61,7 +61,7 @@ class MadeTable:
     """
     A table with *columns* that *select* makes of the source before it is mapped.
 
-    It stays empty unless the query *when* yields true: a log that has nothing of the kind does not pay for it.
+    It stays empty unless the query *when* yields true: what has nothing of the kind does not pay for it.
     """
 
     columns: Mapping[str, str]
@@ -78,8 +78,8 @@ class ConverterSpec:
     In the scope ``row`` each batch of rows is mapped on its own. In the scope ``trace`` the SELECT
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
     (``rows`` counts them) and refuse some (``reject`` gives the reason). Rows for which the expression
-    *joined_by* differs are never of one job: where there is one, a long log is mapped in parts. The tables made
-    *beforehand* are made of all rows in their order, so that each may use those before it.
+    *joined_by* differs are never of one job: where there is one, a long log is mapped in parts. Tables are
+    made *beforehand* of these rows, in their order, so that each may use those before it.
     *explaining_tables* hold the rows of files that only explain others. *header* states what is known of the
     system for every file. *needs* says how to get a log with times, where there may be logs without. With a
     *preparation* the rows of the source table are made of what the reader yields.

@@ -12,7 +12,7 @@ class Requeues:
     How many *jobs* ran before they were requeued, and how many earlier *runs* there were.
 
     These held *cpu_seconds* of processors and *gpu_seconds* of GPUs, which the run times of jobs do not
-    include; None where the source does not record these.
+    include; None where the source does not record these, for processors where it lacks those of one job.
     """
 
     jobs: int
@@ -32,7 +32,9 @@ def requeues(store: Store) -> Requeues | None:
         return None
     jobs, runs, cpu_seconds, gpu_seconds = store.row(
         "select count(*) filter (where n_requeues > 0) as jobs, cast(sum(n_requeues) as bigint) as runs,"
-        f" {exact_sum('requeued_cpu_seconds')} as cpu_seconds,"
+        " case when count(requeued_cpu_seconds) filter (where n_requeues > 0)"
+        " = count(*) filter (where n_requeues > 0)"
+        f" then {exact_sum('requeued_cpu_seconds')} end as cpu_seconds,"
         f" {exact_sum('requeued_gpu_seconds')} as gpu_seconds"
         " from jobs"
     )

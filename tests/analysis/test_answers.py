@@ -189,6 +189,8 @@ def test_runs_before_a_requeue_are_part_of_what_went_wrong():
     assert (
         " 3 jobs were requeued after they had run: 20 CPU hours went into their earlier runs." in answer.text
     )
+    untold = asked("wrong", outcomes__shares=shares, outcomes__requeued__jobs=3)
+    assert " 3 jobs were requeued after they had run." in untold.text
 
 
 def gap(kind, days):

@@ -16,7 +16,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import format_called
 from gwa.ingest.source.head import FileHead
 from gwa.metrics.efficiency import overall
-from gwa.metrics.requeues import requeues
+from gwa.metrics.requeues import Requeues, requeues
 from gwa.report.document import Facts
 from gwa.store.anonymize import anonymize
 
@@ -680,3 +680,162 @@ def test_gpus_of_old_columns(gres, tmp_path):
     assert jobs_of([path], "n_gpus", "req_gpus", "gpu_type") == {
         "1": {"n_gpus": allocated, "req_gpus": requested, "gpu_type": kind}
     }
+
+
+# Situations that were made up: each kind beside those of the reports, with what was worked out by hand.
+
+SPAN = "2024-05-01T10:01:00|2024-05-01T10:11:00|00:10:00"
+"""Ten minutes, a minute after the submission."""
+NEVER = "Unknown|Unknown|00:00:00"
+COMMON = "JobID|User|Submit|Start|End|Elapsed|State|AllocCPUS"
+SUBMITTED = "ann|2024-05-01T10:00:00"
+
+MADE_UP: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
+    "a job that waits again after a requeue has no memory, and its earlier run is counted": (
+        (
+            f"{COMMON}|NTasks|MaxRSS\n"
+            f"1|{SUBMITTED}|{SPAN}|REQUEUED|4||\n"
+            f"1.batch|||{SPAN}|CANCELLED|4|1|9K\n"
+            f"1|ann|2024-05-01T10:11:00|{NEVER}|PENDING|0||\n"
+        ),
+        {
+            "1": {
+                "run_time": None,
+                "max_memory": None,
+                "bounds": None,
+                "n_requeues": 1,
+                "requeued_cpu_seconds": 2400,
+            }
+        },
+    ),
+    "a job that was resized began once": (
+        (
+            f"{COMMON}\n"
+            f"1|{SUBMITTED}|2024-05-01T10:01:00|2024-05-01T10:05:00|00:04:00|RESIZING|4\n"
+            f"1|{SUBMITTED}|2024-05-01T10:05:00|2024-05-01T10:11:00|00:06:00|COMPLETED|2\n"
+        ),
+        {"1": {"wait_time": 60, "run_time": 600, "n_procs": 2, "n_requeues": None}},
+    ),
+    "restarts are earlier runs that the log does not have": (
+        f"{COMMON}|Restarts\n1|{SUBMITTED}|{SPAN}|COMPLETED|4|2\n2|{SUBMITTED}|{SPAN}|COMPLETED|4|0\n",
+        {
+            "1": {"n_requeues": 2, "requeued_cpu_seconds": None},
+            "2": {"n_requeues": None, "requeued_cpu_seconds": None},
+        },
+    ),
+    "an exit code tells nothing of what has not ended": (
+        (
+            f"{COMMON.replace('State', 'ExitCode')}\n"
+            f"1|{SUBMITTED}|{NEVER}|0:0|4\n"
+            f"2|{SUBMITTED}|2024-05-01T10:01:00|Unknown|00:05:00|0:0|4\n"
+            f"3|{SUBMITTED}|{SPAN}|0:0|4\n"
+            f"4|{SUBMITTED}|{SPAN}|1:0|4\n"
+        ),
+        {"1": {"status": None}, "2": {"status": None}, "3": {"status": 1}, "4": {"status": 0}},
+    ),
+    "memory of a node is no memory where the job has no nodes": (
+        (
+            f"{COMMON}|ReqCPUS|ReqMem|NNodes\n"
+            f"1|{SUBMITTED}|{NEVER}|PENDING|0|4|4Gn|0\n"
+            f"2|{SUBMITTED}|{NEVER}|PENDING|0|1|4Gn|0\n"
+        ),
+        {"1": {"req_memory": None}, "2": {"req_memory": 4 * 1024**2}},
+    ),
+    "GRES of each node is not known of nodes that are not": (
+        f"{COMMON}|ReqGRES\n1|{SUBMITTED}|{SPAN}|COMPLETED|8|gpu:2\n2|{SUBMITTED}|{SPAN}|COMPLETED|1|gpu:2\n",
+        {"1": {"req_gpus": None}, "2": {"req_gpus": 2}},
+    ),
+    "steps without GPUs, one behind the other, use no GPU memory": (
+        (
+            f"{COMMON}|TRESUsageInTot\n"
+            f"1|{SUBMITTED}|2024-05-01T10:01:00|2024-05-01T10:31:00|00:30:00|COMPLETED|8|\n"
+            "1.0|||2024-05-01T10:01:00|2024-05-01T10:11:00|00:10:00|COMPLETED|1|mem=1000K\n"
+            "1.1|||2024-05-01T10:12:00|2024-05-01T10:16:00|00:04:00|COMPLETED|1|mem=2000K\n"
+            f"2|{SUBMITTED}|2024-05-01T10:01:00|2024-05-01T10:31:00|00:30:00|COMPLETED|8|\n"
+            "2.0|||2024-05-01T10:01:00|2024-05-01T10:11:00|00:10:00|COMPLETED|1|mem=1000K,gres/gpumem=500K\n"
+            "2.1|||2024-05-01T10:12:00|2024-05-01T10:16:00|00:04:00|COMPLETED|1|mem=2000K,gres/gpumem=700K\n"
+        ),
+        {
+            "1": {"max_memory": 2000, "gpu_memory": None, "bounds": None},
+            "2": {"max_memory": 2000, "gpu_memory": 700, "bounds": None},
+        },
+    ),
+    "what still runs overlaps with what began later": (
+        (
+            f"{COMMON}|NTasks|MaxRSS\n"
+            f"1|{SUBMITTED}|2024-05-01T10:01:00|Unknown|00:30:00|RUNNING|8||\n"
+            "1.0|||2024-05-01T10:01:00|2024-05-01T10:11:00|00:10:00|COMPLETED|1|1|1000K\n"
+            "1.1|||2024-05-01T10:06:00|Unknown|00:25:00|RUNNING|1|1|2000K\n"
+            "1.2|||2024-05-01T10:20:00|Unknown|00:11:00|RUNNING|1|1|1500K\n"
+        ),
+        {"1": {"run_time": None, "max_memory": 3500, "bounds": None}},
+    ),
+    "components of a heterogeneous job have steps of their own": (
+        (
+            f"{COMMON}|NTasks|MaxRSS\n"
+            f"123+0|{SUBMITTED}|{SPAN}|COMPLETED|4||\n"
+            f"123+0.batch|||{SPAN}|COMPLETED|4|1|5000K\n"
+            f"123+0.0|||{SPAN}|COMPLETED|4|1|7000K\n"
+            f"123+1|{SUBMITTED}|{SPAN}|COMPLETED|8||\n"
+            f"123+1.0|||{SPAN}|COMPLETED|8|1|1000K\n"
+        ),
+        {
+            "123+0": {"n_procs": 4, "max_memory": 12000, "bounds": None},
+            "123+1": {"n_procs": 8, "max_memory": 1000, "bounds": None},
+        },
+    ),
+    "stamps that stand for none": (
+        (
+            f"{COMMON}\n"
+            "1|ann|2024-05-01T10:00:00|1970-01-01T00:00:00|2024-05-01T10:11:00|00:10:00|COMPLETED|4\n"
+            "2|ann|2024-05-01T10:00:00|2106-02-07T06:28:14|2024-05-01T10:11:00|00:00:00|CANCELLED by 1|0\n"
+            f"3|ann|1970-01-01T00:00:00|{SPAN}|COMPLETED|4\n"
+            f"4|ann|None|{SPAN}|COMPLETED|4\n"
+            "5|ann|2024-05-01T10:00:00|2024-05-01T10:01:00|1970-01-01T00:00:00|00:10:00|COMPLETED|4\n"
+            "6|ann|2024-05-01T10:00:00|2024-05-01T10:01:00|2106-02-07T06:28:15|00:10:00|RUNNING|4\n"
+        ),
+        {
+            "1": {"wait_time": 60, "run_time": 600},
+            "2": {"wait_time": None, "run_time": None, "n_procs": None},
+            "3": {"submit_time": None, "wait_time": None, "run_time": 600},
+            "4": {"submit_time": None, "wait_time": None, "run_time": 600},
+            "5": {"wait_time": 60, "run_time": 600},
+            "6": {"wait_time": 60, "run_time": None},
+        },
+    ),
+    "what R and pandas write for what is missing": (
+        (
+            '"","JobID","User","Submit","Start","End","Elapsed","AllocCPUS","State","MaxRSS"\n'
+            '"1","11","ann","2024-05-01T10:00:00",2024-05-01T10:01:00,2024-05-01T10:11:00,00:10:00,4.0,"COMPLETED",NA\n'
+            '"2","12",NA,"2024-05-01T10:00:00",NaT,NaT,"00:00:00",0.0,"PENDING",NaN\n'
+        ),
+        {
+            "11": {"user_id": "ann", "run_time": 600, "n_procs": 4, "max_memory": None},
+            "12": {"user_id": None, "run_time": None, "state": "PENDING"},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("situation", MADE_UP)
+def test_situations_that_were_made_up(situation, tmp_path):
+    text, expected = MADE_UP[situation]
+    path = tmp_path / "jobs.csv"
+    path.write_text(text)
+    fields = sorted({field for values in expected.values() for field in values})
+    found = jobs_of([path], *fields)
+    for job, values in expected.items():
+        assert {field: found[job][field] for field in values} == values
+    assert found.keys() == expected.keys()
+
+
+def test_the_time_of_runs_that_are_not_in_the_log_is_not_told(tmp_path):
+    path = tmp_path / "jobs.sacct"
+    path.write_text(
+        f"{COMMON}|Restarts\n"
+        f"1|{SUBMITTED}|{SPAN}|COMPLETED|4|2\n"
+        f"2|{SUBMITTED}|{SPAN}|NODE_FAIL|4|\n"
+        "2|ann|2024-05-01T10:11:00|2024-05-01T10:12:00|2024-05-01T10:13:00|00:01:00|COMPLETED|4|1\n"
+    )
+    with open_trace([path]) as store:
+        assert requeues(store) == Requeues(jobs=2, runs=3, cpu_seconds=None, gpu_seconds=None)

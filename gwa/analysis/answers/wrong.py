@@ -85,6 +85,10 @@ def _requeued(known: Known) -> Iterator[Message]:
             jobs,
             held=cpu_seconds(held),
         )
+    elif jobs:
+        yield plural(
+            " {n} job was requeued after it had run.", " {n} jobs were requeued after they had run.", jobs
+        )
 
 
 def _holder(known: Known, names: Sequence[str]) -> Iterator[Message]:

@@ -123,10 +123,9 @@ def borders(source: Source, table_spec: TableSpec) -> Borders:
 
 def _header_borders(rows: Sequence[str], table_spec: TableSpec) -> Borders | None:
     """Return where cells end in the first of *rows* that is a header, and the rows that follow."""
-    keys = [normalized(key) for key in _keys(table_spec)]
+    keys = _pattern_of_keys(table_spec)
     for position, (row, following) in enumerate(pairwise([*rows, ""])):
-        name = normalized(row)
-        if not any(key in name for key in keys):
+        if not keys.search(row):
             continue
         for found in of_header(row, following, table_spec.delimiter):
             header = parse_header(found.row(row), replace(table_spec, delimiter=found.delimiter))
@@ -215,20 +214,27 @@ def parse_header(row: str, table_spec: TableSpec) -> Columns | None:
     """Return the columns named in *row* if it is a header, else None."""
     # Not all white space: a separator of cells is some, too.
     cells = row.strip(" \r\n").split(table_spec.delimiter)
+    first, *others = cells if cells[-1] or len(cells) == 1 else cells[:-1]
+    if not (_NAME.fullmatch(first) or _INDEX.fullmatch(first)) or not all(map(_NAME.fullmatch, others)):
+        return None
     names = {normalized(cell) for cell in cells}
     wanted = {normalized(name) for name in table_spec.columns}
     minimum = min(MINIMUM_KNOWN_NAMES, len(wanted))
     if names.isdisjoint(map(normalized, _keys(table_spec))) or len(wanted & names) < minimum:
         return None
-    first, *others = cells[:-1] if not cells[-1] else cells
-    filled = (_NAME.fullmatch(first) or _INDEX.fullmatch(first)) and all(map(_NAME.fullmatch, others))
-    return _columns(cells, table_spec) if filled else None
+    return _columns(cells, table_spec)
 
 
 def _keys(table_spec: TableSpec) -> Sequence[str]:
     """Return the names of which every header has one."""
     names: str | Sequence[str] = table_spec.options["header"]
     return [names] if isinstance(names, str) else names
+
+
+def _pattern_of_keys(table_spec: TableSpec) -> re.Pattern[str]:
+    """Return what is found in a text with one of the keys, whatever its case and punctuation."""
+    spelled = (f"{_SIGNS.pattern}*".join(normalized(key)) for key in _keys(table_spec))
+    return re.compile("|".join(spelled), re.IGNORECASE)
 
 
 def keys_as_spelled(source: Source, table_spec: TableSpec, cells: Borders) -> list[str]:
