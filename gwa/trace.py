@@ -7,7 +7,7 @@ What users hold: `open` gives a `Trace`, the same that the command line uses.
 (1200, 48)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
@@ -22,7 +22,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
 from gwa.metrics.periods import dated
-from gwa.report.document import Report, Section, Value
+from gwa.report.document import Report
 from gwa.statistics.sample import Sample
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
@@ -32,10 +32,13 @@ from gwa.store.store import Store
 from gwa.store.subset import Subset, select
 from gwa.store.system import Header, System, read_system
 from gwa.util.progress import SILENT, Progress
+from gwa.words.unit import Value
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+    from gwa.breakdown.cube import Cube
 
 FilePath = str | PathLike[str]
 Names = str | Sequence[str]
@@ -169,7 +172,6 @@ class Trace:
         progress: Progress = SILENT,
         *,
         against: "Trace | None" = None,
-        ready: Callable[[Section], object] | None = None,
     ) -> Report:
         """
         Compute the report.
@@ -184,8 +186,6 @@ class Trace:
         against
             Another part of the same trace, such as the month before: the report begins with what is different
             from it, and whether that is more than chance.
-        ready
-            What is called with each section as soon as it is computed.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class Trace:
         known = [analysis.id for analysis in analyses()]
         if unknown := set(only or ()) - set(known):
             raise TraceError(f"there is no section '{min(unknown)}', expected one of {', '.join(known)}")
-        report = build(self.store, self.name, filters=self.filters, only=only, progress=progress, ready=ready)
+        report = build(self.store, self.name, filters=self.filters, only=only, progress=progress)
         if against is None:
             return report
         from gwa.analysis.comparison.period_changes import Part
@@ -216,6 +216,28 @@ class Trace:
 
         parts = [Part(trace.period or trace._title(), trace.store) for trace in (self, against)]  # noqa: SLF001
         return with_differences(report, *parts)
+
+    def cube(self) -> "Cube":
+        """
+        Return the jobs in cells by day, user, project, queue, size, outcome and more, at most 150,000.
+
+        Returns
+        -------
+        Cube
+            The Arrow tables ``jobs`` and ``usage``, and how fine the cells are. Their sums are those of the
+            trace for each selection.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     sum(trace.cube().jobs["jobs"].to_pylist())
+        1200
+
+        """
+        from gwa.breakdown.cube import cube
+
+        return cube(self.store)
 
     def sql(self, query: str) -> "pd.DataFrame":
         """
@@ -389,7 +411,7 @@ class Trace:
         self.close()
 
     def _summary(self) -> list[tuple[str, str]]:
-        from gwa.report.formatting import show
+        from gwa.words.formatting import show
 
         overview = next(analysis for analysis in analyses() if analysis.id == "overview")
         wanted = {"trace.jobs", "trace.users", "trace.span_seconds", "trace.cpus", "trace.cpu_seconds"}

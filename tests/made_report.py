@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from gwa.report.document import Column, Fact, Facts, Figure, Finding, Note, Report, Section, Table, Value
+from gwa.report.document import Column, Fact, Facts, Figure, Finding, Note, Report, Section, Table
 from gwa.report.figures.bars import bars
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.lorenz import lorenz
 from gwa.report.figures.series import series
+from gwa.words.unit import Value
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -141,7 +141,14 @@ LATEX: Final = {
 
 def sources() -> Iterator[Path]:
     """Yield the files that have texts, in an order."""
-    for folder in ("gwa/analysis", "gwa/report", "gwa/metrics", "gwa/store", "gwa/evaluation/measures"):
+    for folder in (
+        "gwa/analysis",
+        "gwa/report",
+        "gwa/words",
+        "gwa/metrics",
+        "gwa/store",
+        "gwa/evaluation/measures",
+    ):
         yield from sorted((HOME / folder).rglob("*.py"))
     yield from sorted((HOME / "templates").glob("*.html"))
     yield from sorted((HOME / "templates" / "latex").glob("*.tex"))

@@ -10,14 +10,13 @@ from typing import Final
 
 from gwa.metrics.efficiency import Share, killed, overall, requests, sequential
 from gwa.metrics.timeline import exact_sum
-from gwa.report.document import Verbatim
-from gwa.report.formatting import decimal, fraction, kilobytes, seconds
-from gwa.report.formatting import number as show
-from gwa.report.message import message, plural
 from gwa.store.engines.duckdb import literal
 from gwa.store.resources import GPU
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.formatting import decimal, fraction, kilobytes, seconds
+from gwa.words.formatting import number as show
+from gwa.words.message import Verbatim, message, plural
 
 MINIMUM_JOBS: Final = 10
 """Fewer jobs do not show what would do."""

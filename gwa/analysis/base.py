@@ -13,10 +13,10 @@ from functools import cache
 from inspect import cleandoc
 
 from gwa.report.document import Block, Note, Section, View
-from gwa.report.message import joined, message
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.util import interrupts, plugins
+from gwa.words.message import joined, message
 
 
 class Chapter(Enum):

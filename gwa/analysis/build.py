@@ -1,7 +1,7 @@
 """Build a report: run the analyses, keep going when one fails."""
 
 import platform
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,14 +12,15 @@ from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
 from gwa.analysis.synthetic import OVERLINE, origin, reworded
-from gwa.report.document import Fact, Note, Report, Section, Value, Verbatim
-from gwa.report.formatting import date_range
-from gwa.report.message import joined, message
+from gwa.report.document import Fact, Note, Report
 from gwa.store.privacy import ANONYMIZED_KEY
 from gwa.store.store import Store
 from gwa.store.subset import Subset
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
+from gwa.words.formatting import date_range
+from gwa.words.message import Verbatim, joined, message
+from gwa.words.unit import Value
 
 PARTIAL: Final = "This is a report on a part of the trace: {}."
 
@@ -45,7 +46,6 @@ def build(
     only: Collection[str] | None = None,
     strict: bool = False,
     progress: Progress = SILENT,
-    ready: Callable[[Section], object] | None = None,
 ) -> Report:
     """
     Return the report on the trace called *name*; *only* names the sections wanted.
@@ -53,8 +53,7 @@ def build(
     Without, it has all but those that are made on request. The report names the *filters* that the jobs
     of *store* have passed.
 
-    A section that cannot be made says so in its place, unless *strict*: then the error is raised. Each
-    section is passed to *ready* as soon as it is made.
+    A section that cannot be made says so in its place, unless *strict*: then the error is raised.
     """
     wanted = [
         analysis
@@ -66,8 +65,6 @@ def build(
     with progress.step("analysing", len(wanted)) as bar:
         for analysis in wanted:
             sections.append(analysis.section(store) if strict else analysis.attempt(store))
-            if ready:
-                ready(sections[-1])
             bar.advance()
     zone = None if store.system.relative else store.system.timezone.key
     inputs, part = reproduction(store), "; ".join(map(str, filters))

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from gwa.metrics.interval_values import MEASURES
-from gwa.report.formatting import decimal, show
-from gwa.report.message import joined, message, plural
 from gwa.statistics.changes import MINIMUM_LENGTH
+from gwa.words.formatting import decimal, show
+from gwa.words.message import joined, message, plural
 
 TWO_YEARS: Final = 104
 """Of fewer weeks, a season cannot be told from a change."""

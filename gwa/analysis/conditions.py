@@ -14,8 +14,9 @@ from typing import Any, Final, Self
 
 from gwa.analysis.base import Analysis, Made, analyses
 from gwa.errors import DefinitionError
-from gwa.report.document import Fact, Report, Value
+from gwa.report.document import Fact, Report
 from gwa.store.store import Store
+from gwa.words.unit import Value
 
 SIGNS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "<=": operator.le,

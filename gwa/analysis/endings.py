@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from gwa.report.formatting import fraction
-from gwa.report.message import Message, joined, message
+from gwa.words.formatting import fraction
+from gwa.words.message import Message, joined, message
 
 ENDINGS: Final = {
     "limit": message("reached their time limit"),

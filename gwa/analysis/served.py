@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gwa.report.document import Verbatim
-from gwa.report.formatting import seconds
-from gwa.report.message import Message, message
+from gwa.words.formatting import seconds
+from gwa.words.message import Message, Verbatim, message
 
 
 def worst_jobs(worst: Mapping[str, Any]) -> Message:

@@ -8,9 +8,10 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from gwa.report.document import Block, Fact, Facts, Figure, Note, Report, Section, Table, Value
-from gwa.report.message import Message, message
+from gwa.report.document import Block, Fact, Facts, Figure, Note, Report, Section, Table
 from gwa.store.store import Store
+from gwa.words.message import Message, message
+from gwa.words.unit import Value
 
 OVERLINE: Final = message("Workload report on a synthetic trace")
 

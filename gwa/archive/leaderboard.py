@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.errors import DefinitionError
-from gwa.report.document import Column, Value
+from gwa.report.document import Column
+from gwa.words.unit import Value
 
 NAME: Final = "leaderboard.json"
 MAXIMUM_BYTES: Final = 4_000_000

@@ -19,10 +19,10 @@ from gwa.archive.ranking import MEASURES, Rank, ranking
 from gwa.archive.trace_map import trace_map
 from gwa.formats.registry import all_formats
 from gwa.models.base import models, presets
-from gwa.report.formatting import show
 from gwa.report.html import exact, printable, prose
 from gwa.store.schema import FIELDS, Field
 from gwa.util.assets import asset
+from gwa.words.formatting import show
 
 COMPARED: Final = (
     "trace.jobs", "trace.users", "trace.groups", "trace.sites", "trace.cpus", "trace.span_seconds",

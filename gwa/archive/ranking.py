@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from gwa.archive.published import PublishedTrace
-from gwa.report.document import Unit
-from gwa.report.formatting import fraction
 from gwa.util.units import DAY
+from gwa.words.formatting import fraction
+from gwa.words.unit import Unit
 
 Measured: TypeAlias = tuple[float | None, str]
 """The value of a measure, and why it is that, or why there is none."""

@@ -6,8 +6,8 @@ from math import ceil, floor, log10, sqrt
 from typing import Final
 
 from gwa.archive.published import PublishedTrace
-from gwa.report.formatting import compact, fraction, number, seconds
 from gwa.util.units import DAY
+from gwa.words.formatting import compact, fraction, number, seconds
 
 WIDTH, HEIGHT = 640, 320
 LEFT, BOTTOM, MARGIN, TOP = 56, 40, 16, 26

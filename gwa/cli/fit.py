@@ -131,9 +131,9 @@ def _fits(store: Any, name: str, params: dict[str, Any]) -> tuple[Any, str]:
 
     from gwa.metrics.characteristics import FITTED, bootstrap
     from gwa.metrics.papers.anoep2009 import PRESETS
-    from gwa.report.formatting import fraction
     from gwa.statistics.distribution import distributions
     from gwa.statistics.fit import SIX, with_p_values
+    from gwa.words.formatting import fraction
 
     characteristic = FITTED[name]
     missing = [field for field in characteristic.needs if not store.has(field)]
@@ -160,10 +160,10 @@ def _power_law(measured: Any, params: dict[str, Any]) -> str:
     """Return a sentence on the power law of the largest values; nothing where there are too few."""
     import numpy as np
 
-    from gwa.report.formatting import number
     from gwa.statistics.distribution import FitError
     from gwa.statistics.fit import SIGNIFICANCE
     from gwa.statistics.power_law import power_law, power_law_p_value
+    from gwa.words.formatting import number
 
     x, step = measured.x.restrict(above=0.0), measured.grid.resolution if measured.grid else 0.0
     try:

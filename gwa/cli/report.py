@@ -126,7 +126,6 @@ def command(
       gwa report sample.sacct --strings mine/languages/fr.po
     """
     from gwa.analysis.base import analyses
-    from gwa.report.early_drawings import EarlyDrawings
     from gwa.report.output import outputs, write
 
     kinds = [name for name in outputs() if params[name]] or ["html"]
@@ -143,14 +142,11 @@ def command(
             earlier = _earlier(whole, part, against, params) if against else None
             part.store.top = top
             wanted = only or _wanted(part.store, view, is_chosen=is_chosen)
-            is_shared = kinds != ["json"] and part.store.engine.is_roomy
-            with EarlyDrawings(look["language"], is_shared=is_shared) as early:
-                progress = reading(params).progress
-                report = part.report(wanted, progress, against=earlier, ready=early.begin)
-                if not params["quiet"]:
-                    _print_answers(report, part, look["language"])
-                for path in write(report, folder, part.name, kinds, early=early, **look):
-                    echo(path)
+            report = part.report(wanted, reading(params).progress, against=earlier)
+            if not params["quiet"]:
+                _print_answers(report, part, look["language"])
+            for path in write(report, folder, part.name, kinds, **look):
+                echo(path)
         failed = failed or report.failed
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)

@@ -142,7 +142,7 @@ def _require_fitting(jobs: "WaitingJobs", system: "System", procs: int) -> None:
 
 def _sentence(bounds: "Bounds", system: "System") -> str:
     """Return the bound in words."""
-    from gwa.report.formatting import seconds, show
+    from gwa.words.formatting import seconds, show
 
     bound, jobs, since = float(bounds.bound[-1]), int(bounds.jobs[-1]), float(bounds.since[-1])
     if bound != bound:  # noqa: PLR0124 - nan
@@ -156,7 +156,7 @@ def _sentence(bounds: "Bounds", system: "System") -> str:
 
 def _beyond_the_log(jobs: "WaitingJobs", query: "Query") -> list[str]:
     """Return sentences on what is asked for beyond anything that the log has: a bound cannot rest on it."""
-    from gwa.report.formatting import seconds
+    from gwa.words.formatting import seconds
 
     sentences = []
     largest, longest = int(jobs.procs.max()), float(jobs.requested.max())
@@ -177,7 +177,7 @@ def _calibration(score: "BoundScore", classes: "Sequence[ClassCoverage]") -> str
     """Return in words how often such bounds held, over all and for the worst classes of jobs."""
     from gwa.evaluation.bound_classes import in_words, worst_of_each_kind
     from gwa.evaluation.prediction import QUANTILE
-    from gwa.report.formatting import fraction
+    from gwa.words.formatting import fraction
 
     worst = worst_of_each_kind(classes, below=QUANTILE)
     least = f" {in_words(worst)}" if worst else ""

@@ -117,7 +117,7 @@ def _print(found: "Answer", *, as_json: bool) -> None:
 def _row(effect: "Effect", *, as_number: bool) -> tuple[object, ...]:
     """Return a row of the table; times as people read them, or in seconds *as_number*."""
     from gwa.evaluation.whatif.words import times
-    from gwa.report.formatting import seconds
+    from gwa.words.formatting import seconds
 
     numbers = (effect.old, effect.new, effect.ratio, effect.low, effect.high)
     if as_number:

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.evaluation.prediction import UNKNOWN, Bounds, WaitingJobs
-from gwa.report.document import Verbatim
-from gwa.report.formatting import fraction
-from gwa.report.message import Message, joined, message, plural
 from gwa.statistics.sample import Ints
+from gwa.words.formatting import fraction
+from gwa.words.message import Message, Verbatim, joined, message, plural
 
 MINIMUM_JOBS: Final = 100
 """A class of fewer bounded jobs is left out: the standard error of its coverage would exceed 2 points."""

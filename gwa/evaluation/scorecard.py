@@ -16,10 +16,11 @@ import numpy as np
 
 from gwa.evaluation.job_arrays import MAXIMUM_JOBS, JobArrays, bootstrap, choose_period, split_halves
 from gwa.evaluation.measure import Measure, Statistic, Statistics, measure_all, measures
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.util.units import DAY, HOUR, WEEK
+from gwa.words.unit import Value
 
 SEED: Final = 2009
 BLOCKS: Final = (1, 2, 4)

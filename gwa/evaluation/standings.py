@@ -11,10 +11,11 @@ from scipy.stats import rankdata
 
 from gwa.evaluation.leaderboard import REFERENCES, LeaderboardResults
 from gwa.evaluation.measure import Aspect, measures
-from gwa.report.document import Block, Column, Note, Table, Value
+from gwa.report.document import Block, Column, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.heatmap import heatmap
 from gwa.statistics.sample import Floats
+from gwa.words.unit import Value
 
 LEGEND: Final = (
     "Mean rank over traces, halves, seeds and aspects, with its standard deviation over seeds. A model that"

@@ -9,9 +9,9 @@ former still separates other jobs where a bag is *contiguous*.
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.words.message import message
 
 COMPLETED: Final = "status = 1 and run_time >= 0 and n_procs > 0"
 """The jobs of Minh and Wolters (2010): completed, jobs of no length included."""

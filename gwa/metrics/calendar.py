@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.timeline import QUARTER, Floats, Ints
-from gwa.report.message import message
 from gwa.util.units import DAY, HOUR
+from gwa.words.message import message
 
 MINIMUM_POINTS: Final = 4
 """A figure with fewer points is drawn by shorter intervals."""

@@ -19,12 +19,12 @@ from gwa.metrics.papers.anoep2009 import (
     fact_name,
     fitted,
 )
-from gwa.report.message import message
 from gwa.statistics.distribution import NONNEGATIVE, POSITIVE, Distribution
 from gwa.statistics.fit import Fits, fit_all
 from gwa.statistics.goodness import Bootstrap
 from gwa.statistics.rounding import DIRECTIONS, RoundingGrid
 from gwa.store.store import Store
+from gwa.words.message import message
 
 GAPS: Final = """(
     select submit_time - lag(submit_time) over (order by submit_time) as gap

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.timeline import decimal_sum, exact_sum
-from gwa.report.message import message
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.message import message
 
 Floats = NDArray[Any]
 

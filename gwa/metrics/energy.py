@@ -18,12 +18,9 @@ from gwa.metrics.carbon import Carbon
 from gwa.metrics.timeline import exact_sum, level
 from gwa.metrics.usage import seconds
 from gwa.store.store import Store
-from gwa.util.units import YEAR
+from gwa.util.units import KILOWATT_HOUR, YEAR
 
 Floats = NDArray[np.float64]
-
-KILOWATT_HOUR: Final = 3.6e6
-"""Joules."""
 
 DRAWN: Final = {"watts_per_cpu": "n_procs", "watts_per_gpu": "n_gpus", "watts_per_node": "n_nodes"}
 """What draws each of the powers that a system states."""

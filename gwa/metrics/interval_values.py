@@ -9,9 +9,9 @@ import numpy as np
 from gwa.metrics.intervals import BIN, Spans
 from gwa.metrics.timeline import Floats, exact_sum, level
 from gwa.metrics.window import RUNNING, present
-from gwa.report.document import Unit
 from gwa.store.store import Store
 from gwa.util.units import MINUTE
+from gwa.words.unit import Unit
 
 SMALLEST: Final = 1e-9
 """What stands for nothing where a logarithm is taken."""

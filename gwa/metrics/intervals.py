@@ -10,9 +10,9 @@ import numpy as np
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.timeline import Floats, Level
 from gwa.metrics.window import recorded, window
-from gwa.report.message import message
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import DAY, WEEK
+from gwa.words.message import message
 
 BIN: Final = 600.0
 """Processors are averaged over ten minutes before their maximum is taken."""

@@ -15,12 +15,11 @@ from gwa.metrics.efficiency import TOO_MUCH_CPU_TIME
 from gwa.metrics.idleness import log_period
 from gwa.metrics.stillness import Stretch, stillness
 from gwa.metrics.window import LACKING
-from gwa.report.document import Level
-from gwa.report.formatting import fraction, number, seconds, timestamp
-from gwa.report.message import message
 from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from gwa.store.store import Store
 from gwa.util.units import DAY, YEAR
+from gwa.words.formatting import fraction, number, seconds, timestamp
+from gwa.words.message import Level, message
 
 EXAMPLES: Final = 3
 """This many jobs or rows are named."""

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Final
 
 from gwa.metrics.timeline import exact_sum
-from gwa.report.formatting import number
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import number
+from gwa.words.message import message
 
 MAXIMUM_CLASSES: Final = 7
 """More classes do not fit a table or the legend of a figure."""
@@ -94,7 +94,9 @@ class SizeClasses:
     @property
     def place(self) -> str:
         """The SQL of the number of a job's class, from 0; -1 where its size is unknown or 0."""
-        cases = "".join(f" when {self.size} <= {top!r} then {at}" for at, top in enumerate(self.tops[:-1]))
+        # Whole limits are written as such: numbers of processors are then compared without a conversion.
+        tops = (int(top) if top.is_integer() else top for top in self.tops[:-1])
+        cases = "".join(f" when {self.size} <= {top!r} then {at}" for at, top in enumerate(tops))
         last = max(len(self.tops) - 1, 0)
         return f"case when {self.size} is null or {self.size} <= 0 then -1{cases} else {last} end"
 

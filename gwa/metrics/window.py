@@ -15,10 +15,10 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.report.message import message
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import MINUTE
+from gwa.words.message import message
 
 Cut = Literal["none", "start", "end", "both", "unknown"]
 """Which borders of the log lack jobs."""

@@ -11,7 +11,8 @@ from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
 
-from gwa.report.document import Report, Value
+from gwa.report.document import Report
+from gwa.words.unit import Value
 
 
 def as_json(report: Report) -> str:

@@ -4,47 +4,39 @@ What a report is made of: plain frozen data that templates print and JSON can ho
 A `Report` has sections, a section has blocks, and a block is one of `Facts`, `FactTable`, `Table`,
 `Figure`, `Note` and `Attachment`. Analyses yield blocks; nothing here knows of HTML, and templates never
 compute.
-What draws and writes a document is imported when it is asked to.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from gwa.errors import TraceError
+from gwa.words.message import Level
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
 
-Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
-"""What a fact or a table cell may hold: anything that JSON can say."""
+WRITERS: Final = {
+    "svg": "gwa.report.drawing:draw",
+    "png": "gwa.report.drawing:png",
+    "save": "gwa.report.drawing:save",
+    "write": "gwa.report.output:write_in",
+    "figure for a notebook": "gwa.report.notebook:figure_html",
+    "report for a notebook": "gwa.report.notebook:report_html",
+}
+"""
+What draws and writes a document, found by its name when it is asked to.
 
-Unit: TypeAlias = Literal[
-    "",
-    "count",
-    "fraction",
-    "seconds",
-    "seconds squared",
-    "timestamp",
-    "kilobytes",
-    "cpu seconds",
-    "per day",
-    "per hour",
-    "hours",
-    "kilowatt hours",
-    "gigabyte hours",
-    "kilograms",
-]
-"""How a number is printed. Values are always in SI base units; only the printing differs."""
-
-Level: TypeAlias = Literal["info", "warning", "error"]
-"""How much a note matters."""
-
+All of it imports what a document is. That a document has methods to call it turns the dependency round, and
+does not end it.
+"""
 
 View: TypeAlias = Literal["operator", "modeller"]
 """Who looks at a section: who runs a system, or who models its workload."""
@@ -54,12 +46,6 @@ State: TypeAlias = Literal["known", "bound", "unknown", "found", "not found", "n
 What is known of an answer: its value, a bound of it, or nothing; of a question that takes a test, whether the
 test found something, found nothing, or could not be made.
 """
-
-
-class Verbatim(str):
-    """What somebody or something is called, where words stand else: no language changes it."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -308,9 +294,7 @@ class Figure:
         '<svg'
 
         """
-        from gwa.report.drawing import draw
-
-        return draw(self)
+        return str(_writer("svg")(self))
 
     def png(self, dpi: float = 144) -> bytes:
         r"""
@@ -334,9 +318,7 @@ class Figure:
         b'\x89PNG'
 
         """
-        from gwa.report.drawing import png
-
-        return png(self, dpi)
+        return bytes(_writer("png")(self, dpi))
 
     def save(self, path: str | PathLike[str]) -> Path:
         """
@@ -365,15 +347,11 @@ class Figure:
         'waits.svg'
 
         """
-        from gwa.report.drawing import save
-
-        return save(self, Path(path))
+        return Path(_writer("save")(self, Path(path)))
 
     def _repr_html_(self) -> str:
         """Return the drawing for a notebook."""
-        from gwa.report.notebook import figure_html
-
-        return figure_html(self)
+        return str(_writer("figure for a notebook")(self))
 
 
 @dataclass(frozen=True)
@@ -755,12 +733,8 @@ class Report:
         ['tiny.json', 'tiny.html']
 
         """
-        from gwa.report.language import read_language
-        from gwa.report.output import write
-
         looks = Path(theme) if theme is not None else None
-        say = read_language(language, looks)
-        return write(self, Path(folder), name, kinds or ["html"], theme=looks, language=say)
+        return list(_writer("write")(self, Path(folder), name, kinds or ["html"], looks, language))
 
     @property
     def failed(self) -> bool:
@@ -773,9 +747,13 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return a short form of the report for a notebook."""
-        from gwa.report.notebook import report_html
+        return str(_writer("report for a notebook")(self))
 
-        return report_html(self)
+
+def _writer(name: str) -> Callable[..., Any]:
+    """Return what writes a document as `WRITERS` names it."""
+    found: Callable[..., Any] = resolve_name(WRITERS[name])
+    return found
 
 
 def _named(kind: str, id: str, known: Mapping[str, T]) -> T:  # noqa: A002 - the word for it

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gwa.errors import OutputError
 from gwa.report.document import Figure, Report
@@ -20,6 +20,10 @@ from gwa.util import plugins
 
 if TYPE_CHECKING:
     from gwa.report.figures._svg import Drawing
+
+
+RESOLUTION: Final = 144
+"""Dots per inch of an image; at 72 it has the size of the drawing."""
 
 
 def kinds() -> list[str]:
@@ -43,7 +47,7 @@ def draw(figure: Figure, language: Language | None = None) -> str:
     return svg(figure, _drawing(figure), language or Language())
 
 
-def png(figure: Figure, dpi: float) -> bytes:
+def png(figure: Figure, dpi: float = RESOLUTION) -> bytes:
     """Return *figure* as the content of a PNG file; raise `ValueError` as `draw` does."""
     from gwa.report.figures._svg import saved
 
@@ -55,7 +59,10 @@ def save(figure: Figure, path: Path) -> Path:
     """Write *figure* to *path*, as its suffix says; raise `OutputError` where that cannot be."""
     from gwa.util.atomic import write_whole
 
-    writers: dict[str, Callable[[], str | bytes]] = {".svg": figure.svg, ".png": figure.png}
+    writers: dict[str, Callable[[], str | bytes]] = {
+        ".svg": lambda: draw(figure),
+        ".png": lambda: png(figure),
+    }
     if path.suffix.lower() not in writers:
         raise OutputError(
             f"{path}: a figure is written as {' or '.join(writers)}, expected a name that ends in one"
@@ -92,9 +99,5 @@ def to_draw(report: Report) -> tuple[Figure, ...]:
 
 
 def draw_all(figures: Iterable[Figure], language: Language | None = None) -> dict[str, str]:
-    """
-    Return the SVG text of each of *figures* by its id, with ticks in *language*, else English.
-
-    A second process saves time only if it begins while sections are computed: `gwa.report.early_drawings`.
-    """
+    """Return the SVG text of each of *figures* by its id, with ticks in *language*, else English."""
     return {figure.id: draw(figure, language or Language()) for figure in figures}

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from gwa.report.document import Fact, FactTable, Unit
-from gwa.report.message import message
+from gwa.report.document import Fact, FactTable
 from gwa.statistics.sample import Sample
+from gwa.words.message import message
+from gwa.words.unit import Unit
 
 
 def number(value: float | None) -> float | int | None:

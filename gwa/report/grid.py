@@ -10,8 +10,9 @@ from itertools import pairwise
 from math import floor, isfinite, log10
 from typing import Final, TypeGuard
 
-from gwa.report.document import Fact, FactTable, Table, Unit, Value
-from gwa.util.units import HOUR
+from gwa.report.document import Fact, FactTable, Table
+from gwa.util.units import HOUR, KILOWATT_HOUR
+from gwa.words.unit import Unit, Value
 
 MOST_COLUMNS: Final = 7
 """How many columns are in view; the others are in exports."""
@@ -19,6 +20,7 @@ MOST_COLUMNS: Final = 7
 SCALES: Final[dict[Unit, tuple[float, str]]] = {
     "": (1, ""), "count": (1, ""), "per day": (1, ""), "per hour": (1, ""), "fraction": (100, " %"),
     "cpu seconds": (1 / HOUR, " h"), "hours": (1, " h"), "kilowatt hours": (1, " kWh"),
+    "joules": (1 / KILOWATT_HOUR, " kWh"),
     "gigabyte hours": (1, " GB h"), "kilograms": (1, " kg"),
 }  # fmt: skip
 """What values of a unit are multiplied by, and what stands behind them; others have no decimals to align."""
@@ -28,6 +30,7 @@ AMOUNTS: Final = {
     "fraction",
     "cpu seconds",
     "hours",
+    "joules",
     "kilowatt hours",
     "gigabyte hours",
     "kilograms",

@@ -1,7 +1,7 @@
 """
 The report as one HTML file that needs nothing else: no server, no network, no second file.
 
-Templates only place what is given to them. Numbers are written by `gwa.report.formatting`, figures
+Templates only place what is given to them. Numbers are written by `gwa.words.formatting`, figures
 drawn by `gwa.report.figures`; which figures stand side by side is decided here.
 """
 
@@ -33,15 +33,15 @@ from gwa.report.document import (
     Report,
     Section,
     Table,
-    Value,
 )
 from gwa.report.drawing import draw_all, to_draw
 from gwa.report.figures.series import reading
-from gwa.report.formatting import brief, show
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
-from gwa.report.message import Number, plural
 from gwa.util.assets import asset
+from gwa.words.formatting import brief, show
+from gwa.words.message import Number, plural
+from gwa.words.unit import Value
 
 HEADLINES = (
     "trace.jobs",

@@ -11,7 +11,8 @@ from dataclasses import fields, is_dataclass
 from inspect import cleandoc
 from typing import Any, Final, ForwardRef, Literal, Union, get_args, get_origin
 
-from gwa.report.document import Report, Value
+from gwa.report.document import Report
+from gwa.words.unit import Value
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

@@ -1,7 +1,7 @@
 """
 The words of a report in another language.
 
-English stands in the code, where it is used; a `gwa.report.message.Message` keeps its template and arguments.
+English stands in the code, where it is used; a `gwa.words.message.Message` keeps its template and arguments.
 A language is a catalogue of gettext, ``languages/CODE.po`` next to the templates or in the folder of a theme,
 made from ``languages/messages.pot``. What has no translation stays English. Names, the cells of tables that
 are no messages, and the ids of facts are never translated. An English report does not import Babel.
@@ -29,11 +29,10 @@ from gwa.report.document import (
     Report,
     Section,
     Table,
-    Value,
-    Verbatim,
 )
-from gwa.report.message import Message, Number
 from gwa.util.assets import asset
+from gwa.words.message import Message, Number, Verbatim
+from gwa.words.unit import Value
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -81,7 +80,7 @@ class Language:
         """
         Return *text* in this language, or as it is.
 
-        >>> from gwa.report.message import message
+        >>> from gwa.words.message import message
         >>> german = Language("de", {"{n} of {all} wait.": ("Von {all} warten {n}.",)}, {".": ",", ",": "."})
         >>> german(message("{n} of {all} wait.", n=Number("1.5"), all=Number("2,000"))), german("Jobs")
         ('Von 2.000 warten 1,5.', 'Jobs')
@@ -230,14 +229,14 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
     return replace(texts, sections=sections, findings=findings, answers=answers)
 
 
-def translated_figure(figure: Figure, translate: Callable[[str], str]) -> Figure:
+def _figure(figure: Figure, translate: Callable[[str], str]) -> Figure:
     """Return *figure* with its words translated, those that are drawn as well."""
     data = {name: _figure_data(value, translate, name) for name, value in figure.data.items()}
     return replace(_texts(figure, translate, "title", "alt", "note"), data=data)
 
 
 def _answer(answer: Answer, translate: Callable[[str], str]) -> Answer:
-    picture = answer.picture and translated_figure(answer.picture, translate)
+    picture = answer.picture and _figure(answer.picture, translate)
     return replace(_texts(answer, translate, "question", "text", "number", "caption"), picture=picture)
 
 
@@ -267,7 +266,7 @@ def _block(block: Block, translate: Callable[[str], str]) -> Block:
         case Attachment():
             return _texts(block, translate, "title")
         case Figure():
-            return translated_figure(block, translate)
+            return _figure(block, translate)
 
 
 def _table(block: Table, translate: Callable[[str], str]) -> Table:

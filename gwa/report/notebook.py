@@ -9,9 +9,9 @@ from base64 import b64encode
 from html import escape
 
 from gwa.report.document import Figure, Report
-from gwa.report.drawing import draw_all
-from gwa.report.formatting import show
+from gwa.report.drawing import draw, draw_all
 from gwa.report.html import printable, summary
+from gwa.words.formatting import show
 
 FIGURE = (
     '<figure style="display: inline-block; margin: 8px; vertical-align: top"><figcaption>{title}</figcaption>'
@@ -22,7 +22,7 @@ FIGURE = (
 
 def figure_html(figure: Figure) -> str:
     """Return *figure* as an image with its title."""
-    return _image(figure, figure.svg())
+    return _image(figure, draw(figure))
 
 
 def report_html(report: Report) -> str:

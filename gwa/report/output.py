@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -10,20 +11,38 @@ from gwa.util import plugins
 
 if TYPE_CHECKING:  # the command line lists the outputs in its help
     from gwa.report.document import Report
-    from gwa.report.early_drawings import EarlyDrawings
-    from gwa.report.edition import Edition
     from gwa.report.language import Language
 
 Rendered: TypeAlias = str | bytes | Mapping[str, str | bytes]
 
 
 @dataclass(frozen=True)
+class Edition:
+    """
+    A *report* in its *language*: what all kinds of outputs share.
+
+    The templates in the folder *theme* take the place of ours.
+    """
+
+    report: "Report"
+    theme: Path | None
+    language: "Language"
+
+    @cached_property
+    def drawings(self) -> Mapping[str, str]:
+        """The figures by id, as SVG; they are drawn once, however many outputs show them."""
+        from gwa.report.drawing import draw_all, to_draw
+
+        return draw_all(to_draw(self.report), self.language)
+
+
+@dataclass(frozen=True)
 class Output:
-    """A kind of output: its *name*, a line of *help*, and what makes it of a report."""
+    """A kind of output: its *name*, a line of *help*, and what makes it of an edition of a report."""
 
     name: str
     help: str
-    render: "Callable[[Edition], Rendered]"
+    render: Callable[[Edition], Rendered]
 
 
 def outputs() -> dict[str, Output]:
@@ -46,15 +65,13 @@ def write(
     *,
     theme: Path | None = None,
     language: "Language | None" = None,
-    early: "EarlyDrawings | None" = None,
 ) -> list[Path]:
     """
     Write *report* into *folder* as each of *kinds* and return the paths.
 
     Templates and style sheets in the folder *theme* take the place of ours. Without a *language* the report
-    is English. Figures may be *early*, in the same language.
+    is English.
     """
-    from gwa.report.edition import Edition
     from gwa.report.language import Language, translated
     from gwa.util.atomic import make_folder, write_folder, write_whole
 
@@ -62,7 +79,7 @@ def write(
         raise OutputError(f"there is no output '{min(unknown)}', expected one of {', '.join(outputs())}")
     make_folder(folder)
     chosen = language or Language()
-    edition, written = Edition(translated(report, chosen), theme, chosen, early), []
+    edition, written = Edition(translated(report, chosen), theme, chosen), []
     for kind in kinds:
         content = outputs()[kind].render(edition)
         if isinstance(content, Mapping):
@@ -72,6 +89,15 @@ def write(
             written.append(folder / f"{name}.{kind}")
             write_whole(written[-1], content)
     return written
+
+
+def write_in(
+    report: "Report", folder: Path, name: str, kinds: Sequence[str], theme: Path | None, code: str
+) -> list[Path]:
+    """Write *report* as `write` does, in the language that a *code* names."""
+    from gwa.report.language import read_language
+
+    return write(report, folder, name, kinds, theme=theme, language=read_language(code, theme))
 
 
 def write_strings(path: Path) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gwa.report.document import Fact, Value
+from gwa.report.document import Fact
+from gwa.words.unit import Value
 
 PREFIX: Final = "gwa_"
 

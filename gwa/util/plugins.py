@@ -57,13 +57,19 @@ def loaded(group: str) -> tuple[ModuleType, ...]:
 
 
 def instances(package: str, kind: type[T], group: str = "") -> list[T]:
-    """Return the objects of type *kind* that the modules of a family define, module by module."""
+    """Return the objects of type *kind* that the modules of a family define, alone or in tuples."""
     return [
         value
         for module in modules(package, group)
-        for value in vars(module).values()
+        for defined in vars(module).values()
+        for value in (defined if isinstance(defined, tuple) else (defined,))
         if isinstance(value, kind)
     ]
+
+
+def added(group: str, kind: type[T]) -> list[T]:
+    """Return the objects of type *kind* in the modules that entry points of *group* name."""
+    return [value for module in loaded(group) for value in vars(module).values() if isinstance(value, kind)]
 
 
 def subclasses(package: str, base: type[T], group: str = "") -> list[type[T]]:

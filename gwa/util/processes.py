@@ -7,6 +7,7 @@ its parent does, except in the current folder: what lies beside a trace is not e
 which its parent handles, and exits when its standard input ends, as it does when the parent is killed.
 """
 
+import gc
 import os
 import pickle
 import signal
@@ -21,7 +22,6 @@ from threading import Lock, Thread
 from typing import IO, Any, Concatenate, Final, Generic, Self, TypeVar, cast
 
 from gwa.util import scratch
-from gwa.util.garbage import search_rarely
 
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
@@ -29,6 +29,9 @@ Result = TypeVar("Result")
 
 HOME: Final = str(Path(__file__).absolute().parents[2])
 """The folder that holds the package gwa."""
+
+OBJECTS_PER_SEARCH: Final = 50_000
+"""New objects after which a worker looks for cycles of them, as the command does."""
 
 LENGTH: Final = 8
 """Each message begins with its length, in so many bytes."""
@@ -152,7 +155,7 @@ class Pool(Generic[Request, Answer]):
 def serve() -> None:
     """Answer on standard output what comes on standard input, until it ends: a function, then requests."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    search_rarely()
+    gc.set_threshold(OBJECTS_PER_SEARCH)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # What libraries print is no answer.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

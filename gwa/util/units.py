@@ -1,4 +1,8 @@
-"""Units of time in seconds. They are whole: a query that must divide by a DOUBLE needs ``float(DAY)``."""
+"""
+Units of time in seconds, and of energy in joules.
+
+Those of time are whole: a query that must divide by a DOUBLE needs ``float(DAY)``.
+"""
 
 from typing import Final
 
@@ -8,3 +12,5 @@ DAY: Final = 24 * HOUR
 WEEK: Final = 7 * DAY
 YEAR: Final = 365 * DAY + 6 * HOUR
 """The Julian year of astronomers, 365.25 days."""
+
+KILOWATT_HOUR: Final = 3.6e6

@@ -8,7 +8,7 @@ from gwa.analysis.answers.base import Known
 from gwa.report.document import Fact, Facts, Section
 from gwa.report.figures.series import series
 from gwa.report.figures.spark import MAXIMUM_POINTS, spark
-from gwa.report.formatting import show
+from gwa.words.formatting import show
 from tests.conftest import HOME
 
 SECTIONS = ("utilization", "users", "waits", "outcomes", "changes", "arrivals")

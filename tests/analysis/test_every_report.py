@@ -3,8 +3,8 @@
 import pytest
 
 import gwa
-from gwa.report.edition import Edition
-from gwa.report.output import outputs
+from gwa.report.language import Language
+from gwa.report.output import Edition, outputs
 from tests.conftest import LOGS
 from tests.test_every_log import FILES, OTHER, named
 
@@ -19,7 +19,7 @@ LARGEST = 5_000_000
 def test_every_section_of_every_log_is_written(path):
     with gwa.open(path) as trace:
         report = trace.report()
-    edition = Edition(report)
+    edition = Edition(report, None, Language())
     written = {name: output.render(edition) for name, output in outputs().items()}
 
     assert not [section.title for section in report.sections if section.failed]

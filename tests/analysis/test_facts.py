@@ -11,8 +11,9 @@ import pytest
 import gwa
 from gwa.analysis.base import Chapter, Drawing, analysis
 from gwa.analysis.build import facts
-from gwa.report.document import Fact, Note, Unit
-from gwa.report.formatting import FORMATS
+from gwa.report.document import Fact, Note
+from gwa.words.formatting import FORMATS
+from gwa.words.unit import Unit
 
 HOME = Path(__file__).parents[2] / "sample_traces"
 TRACES = sorted(path for path in HOME.glob("*/expected.gwf"))

@@ -10,8 +10,8 @@ from gwa.formats.registry import writer
 from gwa.models.files import found
 from gwa.models.generate import GenerationRequest, generate, generate_store
 from gwa.models.streams import Extent
-from gwa.report.document import Note, Verbatim
-from gwa.report.message import Message, message, plural
+from gwa.report.document import Note
+from gwa.words.message import Message, Verbatim, message, plural
 from tests.conftest import HOME
 
 TINY = HOME / "sample_traces" / "swf" / "tiny.swf"

@@ -1,7 +1,7 @@
 """
 What sentences of a report claim, checked against the trace: used by the matrix of views and traces.
 
-A sentence is finished English that carries what it was made of (`gwa.report.message`), so its numbers can be
+A sentence is finished English that carries what it was made of (`gwa.words.message`), so its numbers can be
 taken out of it and looked up among the facts.
 """
 
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gwa.report.document import Report
-from gwa.report.formatting import FORMATS, brief, fraction, number, seconds, show
-from gwa.report.message import Message, Number
 from gwa.store.store import Store
+from gwa.words.formatting import FORMATS, brief, fraction, number, seconds, show
+from gwa.words.message import Message, Number
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "users": ("user_id",),

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.report import thinning, ticks
 from gwa.report.document import Figure
 from gwa.report.drawing import draw, draw_all, kinds
+from gwa.report.figures import _thinning, _ticks
+from gwa.report.figures._labels import Box
 from gwa.report.figures.bars import bars
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.density import density
@@ -26,7 +27,6 @@ from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.lines import lines
 from gwa.report.figures.lorenz import lorenz
 from gwa.report.figures.series import reading, series
-from gwa.report.labels import Box
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -221,7 +221,7 @@ def test_the_greatest_are_those_that_sorting_puts_first(values, data):
     count = data.draw(st.integers(1, len(values) - 1))
     steps = np.array(values, float)
 
-    assert sorted(thinning.largest(steps, count)) == sorted(np.argsort(-steps, kind="stable")[:count])
+    assert sorted(_thinning.largest(steps, count)) == sorted(np.argsort(-steps, kind="stable")[:count])
 
 
 def test_a_thinned_series_keeps_its_extremes():
@@ -312,7 +312,7 @@ def test_hours_of_two_days_say_which_days():
 
 
 def test_minutes_stand_at_an_axis_of_less_than_an_hour():
-    named = [tick.label for tick in ticks.logarithmic(900, 3600, "seconds", 300)]
+    named = [tick.label for tick in _ticks.logarithmic(900, 3600, "seconds", 300)]
 
     assert named == ["15 min", "30 min", "1 h"]
 
@@ -363,7 +363,7 @@ def test_missing_cells_stay_empty():
 )
 def test_ticks_stand_on_their_axis_apart_from_each_other(low, factor, unit):
     high = low * factor
-    flat, steep = ticks.linear(low, high, unit), ticks.logarithmic(low, high, unit, 350)
+    flat, steep = _ticks.linear(low, high, unit), _ticks.logarithmic(low, high, unit, 350)
 
     assert len(flat) <= 12
     for along in (flat, steep):
@@ -379,7 +379,7 @@ def test_long_names_are_cut_in_drawings_only():
 
 
 def test_what_is_rounded_is_small_and_what_is_missing_is_none():
-    assert thinning.rounded(np.array([1 / 3, 2.0, np.inf]), 3) == [0.333, 2, None]
+    assert _thinning.rounded(np.array([1 / 3, 2.0, np.inf]), 3) == [0.333, 2, None]
 
 
 def test_a_density_is_as_high_as_it_has_rows():

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.report.document import Column, Fact, FactTable, Report, Section, Table
-from gwa.report.formatting import brief
 from gwa.report.grid import MOST_COLUMNS, SCALES, grid, numeric
 from gwa.report.html import html
+from gwa.words.formatting import brief
 
 
 def texts(values, unit=""):

@@ -17,12 +17,12 @@ from gwa.analysis.base import analyses
 from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
 from gwa.report.as_json import as_json
-from gwa.report.document import FactTable, Figure, Table, Verbatim
+from gwa.report.document import FactTable, Figure, Table
 from gwa.report.drawing import to_draw
 from gwa.report.html import html
 from gwa.report.language import Language, places, read_language, translated
 from gwa.report.latex import latex
-from gwa.report.message import Message, Number, joined, message, plural, within_sentence
+from gwa.words.message import Message, Number, Verbatim, joined, message, plural, within_sentence
 from tests.conftest import HOME
 from tests.made_report import make_report
 from tests.messages import LANGUAGES, as_text, renew, template

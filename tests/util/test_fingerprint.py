@@ -148,7 +148,7 @@ def test_traces_of_a_site_are_made_again_by_another_program(copy):
 
     assert built() == "public: 1 traces made, 0 unchanged"
     assert built() == "public: 0 traces made, 1 unchanged"
-    change(copy, "report/formatting.py")
+    change(copy, "words/formatting.py")
     assert built() == "public: 1 traces made, 0 unchanged"
 
 

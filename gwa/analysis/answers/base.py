@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gwa.report.document import Answer, Figure, Section, State, Verbatim
+from gwa.report.document import Answer, Figure, Section, State
 from gwa.report.figures.spark import spark
-from gwa.report.message import Message, joined, message
+from gwa.words.message import Message, Verbatim, joined, message
 
 NOTICEABLE: Final = 0.005
 """Shares below this are not mentioned."""

@@ -5,8 +5,8 @@ from typing import Final
 from gwa.analysis.answers.base import Known, Statement, course, missing, question
 from gwa.analysis.answers.stretches import unaccounted_sentences
 from gwa.report.document import Figure, State
-from gwa.report.formatting import fraction, number
-from gwa.report.message import Message, joined, message, plural
+from gwa.words.formatting import fraction, number
+from gwa.words.message import Message, joined, message, plural
 
 NEEDS: Final = ("n_procs", "run_time", "submit_time")
 """The fields without which nothing is known of busy processors."""

@@ -2,7 +2,7 @@
 
 from gwa.analysis import change_sentences
 from gwa.analysis.answers.base import Known, Statement, course, question
-from gwa.report.message import message, plural
+from gwa.words.message import message, plural
 
 
 @question("changed", message("What changed?"), "changes", "arrivals")

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gwa.analysis.answers.base import Known
-from gwa.report.formatting import number, seconds
-from gwa.report.message import message, plural
 from gwa.util.units import DAY
+from gwa.words.formatting import number, seconds
+from gwa.words.message import message, plural
 
 Found = Mapping[str, Any]
 """A stretch as the fact ``stretches`` has it."""

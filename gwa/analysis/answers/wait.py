@@ -5,10 +5,10 @@ from typing import Any
 
 from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
 from gwa.analysis.served import worst_jobs, worst_wait
-from gwa.report.document import Figure, Verbatim
+from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
-from gwa.report.formatting import fraction, number, seconds
-from gwa.report.message import Message, joined, message, within_sentence
+from gwa.words.formatting import fraction, number, seconds
+from gwa.words.message import Message, Verbatim, joined, message, within_sentence
 
 
 @question("wait", message("How long did jobs wait?"), "waits", "slowdown")

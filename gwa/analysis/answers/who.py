@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
-from gwa.report.document import Figure, Verbatim
+from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
-from gwa.report.formatting import fraction, number
-from gwa.report.message import Message, joined, message, plural
+from gwa.words.formatting import fraction, number
+from gwa.words.message import Message, Verbatim, joined, message, plural
 
 
 @dataclass(frozen=True)

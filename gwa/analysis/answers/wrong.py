@@ -6,10 +6,10 @@ from typing import Final
 from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
 from gwa.analysis.answers.stretches import outages
 from gwa.analysis.endings import BAD, ENDINGS, ENDINGS_OF_ONE, Shares, shares, went_into
-from gwa.report.document import Figure, Verbatim
+from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
-from gwa.report.formatting import cpu_seconds, fraction
-from gwa.report.message import Message, joined, message, plural
+from gwa.words.formatting import cpu_seconds, fraction
+from gwa.words.message import Message, Verbatim, joined, message, plural
 
 MAXIMUM_JOB_SHARE: Final = 0.05
 MAXIMUM_USER_SHARE: Final = 0.5

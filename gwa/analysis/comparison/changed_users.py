@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis.comparison.trace_summary import USER_TOTALS
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
-from gwa.report.message import message, plural
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
+from gwa.words.message import message, plural
+from gwa.words.unit import Value
 
 MAXIMUM_USERS: Final = 20
 

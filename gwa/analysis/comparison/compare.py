@@ -28,9 +28,11 @@ from gwa.analysis.comparison.shared_users import shared_users_table
 from gwa.analysis.comparison.side_by_side import side_by_side
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
 from gwa.errors import ArgumentError
-from gwa.report.document import Block, Finding, Report, Section, Value, Verbatim
+from gwa.report.document import Block, Finding, Report, Section
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
+from gwa.words.message import Verbatim
+from gwa.words.unit import Value
 
 ANSWER_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cancelled.count", "changes")
 """The facts of which the answers and the shares of outcomes are made."""

@@ -8,9 +8,9 @@ from gwa.analysis.comparison.differences import UNITS, WAITS
 from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
 from gwa.report.document import Block, Note
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import show
-from gwa.report.message import message
 from gwa.statistics.sample import Sample
+from gwa.words.formatting import show
+from gwa.words.message import message
 
 CURVES_PER_FIGURE: Final = 6
 """More curves cannot be told apart."""

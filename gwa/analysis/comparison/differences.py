@@ -7,10 +7,11 @@ from typing import Final
 
 from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
 from gwa.evaluation.measure import Measure, Statistic
-from gwa.report.document import Block, Column, Finding, Note, Table, Unit, Value
+from gwa.report.document import Block, Column, Finding, Note, Table
 from gwa.report.facts import number
-from gwa.report.formatting import show
 from gwa.statistics.sample import Sample
+from gwa.words.formatting import show
+from gwa.words.unit import Unit, Value
 
 COLUMNS_SHOWN: Final = 6
 """With more traces, the table only names the two that differ most instead of all values."""

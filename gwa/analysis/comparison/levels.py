@@ -17,13 +17,13 @@ from gwa.analysis.comparison.quantities import (
 from gwa.analysis.comparison.recording import Recording
 from gwa.analysis.comparison.relation import Relation, relation
 from gwa.metrics.intervals import Intervals
-from gwa.report.document import Block, Column, Fact, Facts, Finding, Note, Table, Verbatim
+from gwa.report.document import Block, Column, Fact, Facts, Finding, Note, Table
 from gwa.report.facts import number
-from gwa.report.formatting import show
-from gwa.report.message import Message, Number, message
 from gwa.statistics.contrast import MAXIMUM_LENGTH, MINIMUM_LENGTH, p_value
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.formatting import show
+from gwa.words.message import Message, Number, Verbatim, message
 
 CHANCE: Final = 0.05
 """The rate at which chance makes any false difference in a table."""

@@ -22,13 +22,13 @@ from gwa.metrics.intervals import Stretches
 from gwa.metrics.periods import before, known_until
 from gwa.metrics.timeline import Floats
 from gwa.metrics.window import window
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Verbatim
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
-from gwa.report.formatting import show
-from gwa.report.message import capitalized, joined, message
 from gwa.store.store import Period, Store
 from gwa.store.subset import bounds
 from gwa.util.units import DAY
+from gwa.words.formatting import show
+from gwa.words.message import Verbatim, capitalized, joined, message
 
 MINIMUM_EARLIER: Final = 12
 """Among fewer earlier changes a rank says little."""

@@ -16,11 +16,11 @@ from gwa.metrics.intervals import BIN, Intervals
 from gwa.metrics.outcomes import END, jobs_by_status
 from gwa.metrics.timeline import Floats, level
 from gwa.metrics.window import RUNNING, present, window
-from gwa.report.document import Unit
-from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, MINUTE
+from gwa.words.message import message
+from gwa.words.unit import Unit
 
 
 class Quantity(NamedTuple):

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from gwa.metrics.window import window
-from gwa.report.document import Verbatim
-from gwa.report.message import Message, joined, message
 from gwa.store.store import Store
+from gwa.words.message import Message, Verbatim, joined, message
 
 FIELDS: Final = {
     "submit_time": message("Submissions"),

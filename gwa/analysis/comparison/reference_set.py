@@ -12,9 +12,10 @@ from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.errors import TraceError
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, NUMBERS, PRESETS, Characteristic, fact_name
 from gwa.metrics.papers.published import printed
-from gwa.report.document import Block, Column, Note, Table, Unit, Value
+from gwa.report.document import Block, Column, Note, Table
 from gwa.report.facts import number
-from gwa.report.formatting import show
+from gwa.words.formatting import show
+from gwa.words.unit import Unit, Value
 
 ReferenceSet = Mapping[str, Mapping[str, Value]]
 """Facts of other traces, by the name of the trace and the id of the fact."""

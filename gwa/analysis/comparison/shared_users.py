@@ -8,7 +8,8 @@ from math import sqrt
 from typing import Final
 
 from gwa.analysis.comparison.trace_summary import TraceSummary
-from gwa.report.document import Block, Column, Note, Table, Value
+from gwa.report.document import Block, Column, Note, Table
+from gwa.words.unit import Value
 
 MAXIMUM_USERS: Final = 20
 

@@ -7,8 +7,8 @@ from gwa.analysis.comparison.levels import LevelDifference, change_text
 from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Column, Note, Table
 from gwa.report.facts import number
-from gwa.report.formatting import show
-from gwa.report.message import Message, joined, message
+from gwa.words.formatting import show
+from gwa.words.message import Message, joined, message
 
 MAXIMUM_SENTENCES: Final = 3
 """Of more traces there is room for the numbers only."""

@@ -16,7 +16,8 @@ from gwa.analysis.comparison.period_changes import (
     period_changes,
 )
 from gwa.analysis.comparison.trace_summary import summarize
-from gwa.report.document import Answer, Report, Verbatim
+from gwa.report.document import Answer, Report
+from gwa.words.message import Verbatim
 
 CHAPTER: Final = "What is different"
 

@@ -12,10 +12,11 @@ from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
-from gwa.report.document import Answer, Fact, Figure, Report, Section, Verbatim
+from gwa.report.document import Answer, Fact, Figure, Report, Section
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.words.message import Verbatim
 
 USER_TOTALS: Final = """
 select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_seconds from (

@@ -1,8 +1,8 @@
 """Jobs that come in bags of tasks."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction, number
-from gwa.report.message import message
+from gwa.words.formatting import fraction, number
+from gwa.words.message import message
 
 MINIMUM_SHARE = 0.5
 MAXIMUM_RATIO = 2 / 3

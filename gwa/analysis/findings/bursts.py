@@ -1,8 +1,8 @@
 """An hour with far more jobs than usual."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import decimal, number
-from gwa.report.message import message
+from gwa.words.formatting import decimal, number
+from gwa.words.message import message
 
 MINIMUM_RATIO = 30
 MINIMUM_JOBS = 100

@@ -2,8 +2,8 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.metrics.window import LACKING
-from gwa.report.formatting import seconds
-from gwa.report.message import message
+from gwa.words.formatting import seconds
+from gwa.words.message import message
 
 UNAFFECTED = 0.95
 """A log whose load is known for a larger share of its span is as good as whole."""

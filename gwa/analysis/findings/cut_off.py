@@ -1,8 +1,8 @@
 """Jobs that end at their limit."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction
-from gwa.report.message import message
+from gwa.words.formatting import fraction
+from gwa.words.message import message
 
 MINIMUM_SHARE = 0.03
 MAXIMUM_SHARE = 0.5

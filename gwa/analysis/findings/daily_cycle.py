@@ -1,8 +1,8 @@
 """A strong daily cycle."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import decimal, fraction, number
-from gwa.report.message import message
+from gwa.words.formatting import decimal, fraction, number
+from gwa.words.message import message
 
 MINIMUM_RATIO = 3
 MINIMUM_DAYS = 10

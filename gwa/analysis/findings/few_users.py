@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from gwa.analysis.finding import Facts, finding, knows_cpu_time
-from gwa.report.formatting import number
-from gwa.report.message import Message, message, plural
+from gwa.words.formatting import number
+from gwa.words.message import Message, message, plural
 
 MAXIMUM_SHARE = 0.1
 MINIMUM_USERS = 10

@@ -1,8 +1,8 @@
 """Bursts by single users that change the statistics."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction, number
-from gwa.report.message import message
+from gwa.words.formatting import fraction, number
+from gwa.words.message import message
 
 MINIMUM_DAYS = 14
 MAXIMUM_DAYS_SHARE = 0.25

@@ -1,9 +1,9 @@
 """A system that is nearly full, or mostly idle."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction, seconds
-from gwa.report.message import message
 from gwa.util.units import WEEK
+from gwa.words.formatting import fraction, seconds
+from gwa.words.message import message
 
 MINIMUM_FULL = 0.8
 MAXIMUM_IDLE = 0.3

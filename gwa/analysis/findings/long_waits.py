@@ -1,9 +1,9 @@
 """Jobs that wait long."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import seconds
-from gwa.report.message import message
 from gwa.util.units import DAY, HOUR
+from gwa.words.formatting import seconds
+from gwa.words.message import message
 
 MINIMUM_WAIT = 4 * HOUR
 

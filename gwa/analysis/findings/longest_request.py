@@ -1,8 +1,8 @@
 """Many jobs that request the longest time there is."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction, seconds
-from gwa.report.message import message
+from gwa.words.formatting import fraction, seconds
+from gwa.words.message import message
 
 MINIMUM_SHARE = 0.2
 MINIMUM_LIMIT = 0.5

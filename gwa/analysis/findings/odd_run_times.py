@@ -1,9 +1,9 @@
 """Run times that no usual distribution describes."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction
-from gwa.report.formatting import number as number_text
-from gwa.report.message import message
+from gwa.words.formatting import fraction
+from gwa.words.formatting import number as number_text
+from gwa.words.message import message
 
 MINIMUM_DISTANCE = 0.1
 MINIMUM_JOBS = 500

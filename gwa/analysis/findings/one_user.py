@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gwa.analysis.finding import Facts, finding, knows_cpu_time
-from gwa.report.document import Verbatim
-from gwa.report.formatting import fraction
-from gwa.report.message import Message, joined, message
+from gwa.words.formatting import fraction
+from gwa.words.message import Message, Verbatim, joined, message
 
 MINIMUM_SHARE = 0.25
 MINIMUM_RATIO = 2.5

@@ -2,8 +2,8 @@
 
 from gwa.analysis.answers.stretches import length, long_still, missing_sentence, of_kind, still_sentence
 from gwa.analysis.finding import Facts, finding, knows_starts
-from gwa.report.formatting import fraction, seconds
-from gwa.report.message import message, plural
+from gwa.words.formatting import fraction, seconds
+from gwa.words.message import message, plural
 
 
 @finding(

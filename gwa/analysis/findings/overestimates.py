@@ -1,8 +1,8 @@
 """Requested times far above what jobs take."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction
-from gwa.report.message import message
+from gwa.words.formatting import fraction
+from gwa.words.message import message
 
 MAXIMUM_SHARE = 0.25
 

@@ -1,8 +1,8 @@
 """Rows that could not be read."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction, number
-from gwa.report.message import message
+from gwa.words.formatting import fraction, number
+from gwa.words.message import message
 
 
 @finding(

@@ -1,8 +1,8 @@
 """Mostly jobs of one processor."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction
-from gwa.report.message import message
+from gwa.words.formatting import fraction
+from gwa.words.message import message
 
 MINIMUM_SHARE = 0.8
 

@@ -1,8 +1,8 @@
 """Many jobs that still ran when the log ended."""
 
 from gwa.analysis.finding import Facts, finding
-from gwa.report.formatting import fraction, number
-from gwa.report.message import message
+from gwa.words.formatting import fraction, number
+from gwa.words.message import message
 
 MINIMUM_SHARE = 0.02
 

@@ -1,8 +1,8 @@
 """More processors busy than there are."""
 
 from gwa.analysis.finding import Facts, finding, knows_starts
-from gwa.report.formatting import fraction, number
-from gwa.report.message import message
+from gwa.words.formatting import fraction, number
+from gwa.words.message import message
 
 MINIMUM_SHARE = 0.02
 

@@ -2,8 +2,8 @@
 
 from gwa.analysis.finding import Facts, finding
 from gwa.analysis.served import worst_jobs, worst_wait
-from gwa.report.formatting import fraction, number
-from gwa.report.message import message, plural
+from gwa.words.formatting import fraction, number
+from gwa.words.message import message, plural
 
 
 @finding("wait.worst", section="slowdown", advice="The section on slowdown compares all classes.")

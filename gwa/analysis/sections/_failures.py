@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gwa.metrics.outcomes import Ended, by_month, by_user
-from gwa.report.document import Block, Column, Fact, Facts, Table, Verbatim
+from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.figures.bars import bars
-from gwa.report.formatting import fraction
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import fraction
+from gwa.words.message import Verbatim, message
 
 MINIMUM_MONTHS: Final = 2
 MAXIMUM_MONTHS: Final = 36

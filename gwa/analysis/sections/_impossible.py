@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gwa.metrics.efficiency import Share
 from gwa.report.document import Note
-from gwa.report.message import message, plural
+from gwa.words.message import message, plural
 
 
 def impossible_note(everything: Share) -> Iterator[Note]:

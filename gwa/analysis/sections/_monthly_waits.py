@@ -6,13 +6,13 @@ from typing import Any, Final
 import numpy as np
 
 from gwa.metrics.waits import MonthlyWaits, by_month_and_class
-from gwa.report.document import Block, Column, Fact, Facts, Table, Verbatim
+from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
 from gwa.report.figures.heatmap import heatmap
-from gwa.report.formatting import number as number_text
-from gwa.report.formatting import seconds
-from gwa.report.message import message, within_sentence
 from gwa.store.store import Store
+from gwa.words.formatting import number as number_text
+from gwa.words.formatting import seconds
+from gwa.words.message import Verbatim, message, within_sentence
 
 MINIMUM_JOBS: Final = 20
 """Fewer jobs of a month have no 95th percentile."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from gwa.metrics.requeues import requeues
 from gwa.report.document import Block, Fact, Facts
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.message import message
 
 
 def requeued(store: Store) -> Iterator[Block]:

@@ -12,11 +12,11 @@ from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
-from gwa.report.formatting import decimal
-from gwa.report.message import capitalized, message
 from gwa.store.resources import Resource
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.formatting import decimal
+from gwa.words.message import capitalized, message
 
 OWNERS: Final = {
     "users": ("user_id", message("User")),

@@ -12,14 +12,15 @@ from gwa.errors import ModelError
 from gwa.models.base import Model
 from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters, described
-from gwa.report.document import Column, Fact, Figure, Unit, Value
+from gwa.report.document import Column, Fact, Figure
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import number as number_text
-from gwa.report.message import joined, message, within_sentence
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
+from gwa.words.formatting import number as number_text
+from gwa.words.message import joined, message, within_sentence
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:  # what compares workloads takes long to import
     from gwa.evaluation.job_arrays import JobArrays

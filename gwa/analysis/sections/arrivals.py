@@ -9,15 +9,16 @@ from gwa.metrics.calendar import Calendar, Names, article
 from gwa.metrics.clock import by_clock, clock
 from gwa.metrics.timeline import QUARTER, Counts, Floats, counts
 from gwa.metrics.window import window
-from gwa.report.document import Block, Fact, Facts, Value
+from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
-from gwa.report.formatting import decimal, show
-from gwa.report.formatting import number as number_text
-from gwa.report.message import message, plural
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.formatting import decimal, show
+from gwa.words.formatting import number as number_text
+from gwa.words.message import message, plural
+from gwa.words.unit import Value
 
 
 @analysis("Arrivals", Chapter.ARRIVALS, facts=("arrivals",), needs=("submit_time",))

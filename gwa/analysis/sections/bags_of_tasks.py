@@ -22,11 +22,11 @@ from gwa.metrics.user_days import user_days
 from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import decimal
-from gwa.report.message import capitalized, joined, message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.formatting import decimal
+from gwa.words.message import capitalized, joined, message
 
 COLUMNS = (
     message("Bags"),

@@ -11,12 +11,12 @@ from gwa.metrics.timeline import Counts, Floats, counts, exact_sum
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number, undefined
 from gwa.report.figures.lines import lines
-from gwa.report.formatting import decimal
-from gwa.report.message import joined, message
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE, WEEK
+from gwa.words.formatting import decimal
+from gwa.words.message import joined, message
 
 BIN_SECONDS: Final = 900
 SCALES: Final = {

@@ -15,12 +15,12 @@ from gwa.metrics.window import RUNNING, present, recorded, window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
-from gwa.report.formatting import decimal
-from gwa.report.formatting import number as number_text
-from gwa.report.message import message
 from gwa.statistics.changes import MINIMUM_LENGTH
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.formatting import decimal
+from gwa.words.formatting import number as number_text
+from gwa.words.message import message
 
 MAXIMUM_SHADED: Final = 20
 """The number of outages that are shaded in the figure."""

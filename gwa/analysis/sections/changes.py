@@ -21,10 +21,10 @@ from gwa.metrics.weekly_values import WeeklyValues, weekly_values
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
-from gwa.report.formatting import show
-from gwa.report.message import message, plural
 from gwa.statistics.changes import MINIMUM_LENGTH, Evidence, discoveries, evidence
 from gwa.store.store import Store
+from gwa.words.formatting import show
+from gwa.words.message import message, plural
 
 WEEKS_OF_A_YEAR: Final = 52.18
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.quality import completeness, problems
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.formatting import number as number_text
-from gwa.report.message import joined, message
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
+from gwa.words.formatting import number as number_text
+from gwa.words.message import joined, message
 
 REJECTS = "select file, line, reason, text from rejects order by file, line limit 20"
 

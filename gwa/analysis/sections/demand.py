@@ -10,9 +10,9 @@ from gwa.metrics.timeline import Floats, Ints, Level, level
 from gwa.metrics.window import RUNNING, WAITING, present, window
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
-from gwa.report.formatting import decimal, fraction, number
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import decimal, fraction, number
+from gwa.words.message import message
 
 BIN: Final = 600.0
 """Ten minutes, as for utilization."""

@@ -12,13 +12,13 @@ from gwa.metrics.timeline import QUARTER, Counts, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number
 from gwa.report.figures.lines import lines
-from gwa.report.formatting import decimal, seconds
-from gwa.report.message import joined, message, within_sentence
 from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
 from gwa.statistics.spectra import MINIMUM_HOURS, Comparison, Dependence, dependence
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
+from gwa.words.formatting import decimal, seconds
+from gwa.words.message import joined, message, within_sentence
 
 QUARTERS_PER_HOUR: Final = 4
 

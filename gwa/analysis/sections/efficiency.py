@@ -20,12 +20,13 @@ from gwa.metrics.efficiency import (
     requests,
     sequential,
 )
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Unit
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
-from gwa.report.formatting import fraction
-from gwa.report.message import joined, message, within_sentence
 from gwa.store.store import Store
+from gwa.words.formatting import fraction
+from gwa.words.message import joined, message, within_sentence
+from gwa.words.unit import Unit
 
 OWNERS: Final = {
     "users": ("user_id", message("User")),

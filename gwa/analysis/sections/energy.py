@@ -22,11 +22,11 @@ from gwa.metrics.window import recorded
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
-from gwa.report.formatting import number as show
-from gwa.report.message import message, plural, within_sentence
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.formatting import number as show
+from gwa.words.message import message, plural, within_sentence
 
 OWNERS: Final = {"users": ("user_id", message("User")), "projects": ("project_id", message("Project"))}
 

@@ -11,11 +11,11 @@ from gwa.metrics.efficiency import RATIOS as EFFICIENCY
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import decimal, fraction
-from gwa.report.formatting import number as number_text
-from gwa.report.message import capitalized, joined, message, plural, within_sentence
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.words.formatting import decimal, fraction
+from gwa.words.formatting import number as number_text
+from gwa.words.message import capitalized, joined, message, plural, within_sentence
 
 MODES: Final = 10
 

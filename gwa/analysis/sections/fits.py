@@ -10,19 +10,20 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.characteristics import FITTED, FittedCharacteristic, bootstrap
 from gwa.metrics.papers.anoep2009 import BINARY, PRESETS, Measured
 from gwa.metrics.papers.published import cells
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table, Unit, Value
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.lines import lines
-from gwa.report.formatting import decimal, fraction, show
-from gwa.report.formatting import number as number_text
-from gwa.report.message import capitalized, joined, message, plural, within_sentence
 from gwa.statistics.distribution import FitError
 from gwa.statistics.fit import SIGNIFICANCE, SIX, Fit, Fits, with_p_values
 from gwa.statistics.power_law import power_law, power_law_p_value
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
+from gwa.words.formatting import decimal, fraction, show
+from gwa.words.formatting import number as number_text
+from gwa.words.message import capitalized, joined, message, plural, within_sentence
+from gwa.words.unit import Unit, Value
 
 SEED: Final = 2009
 TESTED_VALUES, REPLICATES = 1000, 99

@@ -7,14 +7,15 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.timeline import QUARTER, counts
 from gwa.metrics.user_days import user_days
-from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table, Unit
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table
 from gwa.report.facts import number
-from gwa.report.formatting import decimal
-from gwa.report.formatting import number as number_text
-from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.formatting import decimal
+from gwa.words.formatting import number as number_text
+from gwa.words.message import message
+from gwa.words.unit import Unit
 
 BURST_FACTOR: Final = 5
 """On a burst, a user submits at least this multiple of the jobs of all users on a median day."""

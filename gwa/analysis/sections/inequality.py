@@ -6,13 +6,14 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections._top_lists import gini, totals_table
+from gwa.breakdown.breakdown import consumed
+from gwa.breakdown.dimensions import by_name
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.lorenz import lorenz
-from gwa.report.message import joined, message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.words.message import joined, message
 
 HOLDERS: Final = (("users", "user_id"), ("groups", "group_id"))
 
@@ -37,13 +38,11 @@ def inequality(store: Store) -> Iterator[Block]:
         yield Note("This trace records neither users nor groups.")
         return
     shares = {
-        (family, what): store.sample(column, totals_table(store, field))
-        for family, field in recorded
+        (family, what): consumed(store, by_name(family), column)
+        for family, _ in recorded
         for what, column in CONSUMED.items()
     }
     samples = {key: x for key, x in shares.items() if x.n >= MINIMUM_HOLDERS and x.total() > 0}
-    if ("groups", "group_id") in recorded:
-        yield Facts(gini(store, "group_id", "groups").facts, listed=False)
     yield Facts(tuple(fact for key, sample in samples.items() for fact in _facts(*key, sample)), listed=False)
     if not samples:
         yield Note("There is a single user or group, or nothing was consumed: there is nothing to share.")

@@ -8,14 +8,15 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.bags import MINH, bag_spans, forget, gaps
 from gwa.metrics.papers import minh2010
-from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Table, Unit
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Table
 from gwa.report.facts import number, undefined
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import decimal
-from gwa.report.message import joined, message
 from gwa.statistics.mixture import GaussianMixture, of_seconds
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
+from gwa.words.formatting import decimal
+from gwa.words.message import joined, message
+from gwa.words.unit import Unit
 
 RANGES: Final = (
     message("up to 100 s"),

@@ -18,8 +18,6 @@ from gwa.metrics.papers.dacosta2018 import (
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number
 from gwa.report.figures.lines import lines
-from gwa.report.formatting import decimal
-from gwa.report.message import joined, message
 from gwa.statistics.distribution import Distribution, FitError
 from gwa.statistics.distributions import Lognormal
 from gwa.statistics.goodness import ks
@@ -27,6 +25,8 @@ from gwa.statistics.pareto import Pareto
 from gwa.statistics.sample import Sample
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
+from gwa.words.formatting import decimal
+from gwa.words.message import joined, message
 
 FITTED: Final[tuple[type[Distribution], ...]] = (Lognormal, Pareto)
 

@@ -6,9 +6,9 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Facts
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import decimal
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import decimal
+from gwa.words.message import message
 
 
 @analysis("Memory", Chapter.REQUESTS, facts=("jobs.memory",), needs=("used_memory",), order=2)

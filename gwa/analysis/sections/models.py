@@ -20,10 +20,10 @@ from gwa.analysis.sections._scored_models import (
 )
 from gwa.models.base import Model, models
 from gwa.report.document import Block, Facts, Note, Table
-from gwa.report.formatting import decimal
-from gwa.report.formatting import number as number_text
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import decimal
+from gwa.words.formatting import number as number_text
+from gwa.words.message import message
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays

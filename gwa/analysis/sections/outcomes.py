@@ -21,9 +21,9 @@ from gwa.metrics.outcomes import (
 )
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
-from gwa.report.message import message
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
+from gwa.words.message import message
 
 WORDS: Final[Mapping[Outcome, str]] = {
     "completed": message("completed"),

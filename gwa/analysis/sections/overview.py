@@ -6,9 +6,9 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.totals import totals
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
-from gwa.report.formatting import decimal
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import decimal
+from gwa.words.message import message
 
 
 @analysis("The trace", Chapter.TRACE, facts=("trace",))

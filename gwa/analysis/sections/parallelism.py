@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
-from gwa.report.message import capitalized, message
 from gwa.store.store import Store
+from gwa.words.message import capitalized, message
 
 
 @analysis(

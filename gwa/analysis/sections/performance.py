@@ -12,10 +12,10 @@ from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
 from gwa.report.document import Block, Note
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series
-from gwa.report.formatting import decimal
-from gwa.report.message import capitalized, joined, message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
+from gwa.words.formatting import decimal
+from gwa.words.message import capitalized, joined, message
 
 Intervals = tuple[str, Floats]
 """The name of the intervals of a figure, such as day, and their edges."""

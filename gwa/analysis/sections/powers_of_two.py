@@ -5,8 +5,8 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.message import message
 
 MAXIMUM_ROWS: Final = 10
 

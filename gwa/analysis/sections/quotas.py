@@ -7,8 +7,8 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.quotas import Quotas, uses
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.message import message
 
 SINGULAR: Final = {"projects": "project", "groups": "group", "users": "user"}
 

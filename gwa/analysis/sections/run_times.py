@@ -7,11 +7,11 @@ from gwa.analysis.base import Chapter, Drawing, analysis
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import fraction, seconds
-from gwa.report.message import message
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import HOUR, MINUTE
+from gwa.words.formatting import fraction, seconds
+from gwa.words.message import message
 
 LIMIT_SHARE = 0.005
 """From this share of jobs on, the greatest run time looks like a limit of the system or the log."""

@@ -11,11 +11,11 @@ from gwa.metrics.timeline import QUARTER, counts, levels
 from gwa.metrics.window import RUNNING
 from gwa.report.document import Block, Note
 from gwa.report.figures.gantt import Job, gantt, placed
-from gwa.report.formatting import decimal
-from gwa.report.formatting import number as number_text
-from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.formatting import decimal
+from gwa.words.formatting import number as number_text
+from gwa.words.message import message
 
 USUAL_STARTING: Final = 100
 MINIMUM_STARTING: Final = 20

@@ -8,9 +8,9 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Note
 from gwa.report.figures.density import density
-from gwa.report.formatting import decimal, seconds
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import decimal, seconds
+from gwa.words.message import message
 
 BY_SIZE: Final = """
 select n_procs, floor(ln(greatest(run_time, 1)) / ln(10) * 4 + 1e-9) as quarter, count(*) as jobs

@@ -11,13 +11,14 @@ from gwa.analysis.sections._rounding import merge_equal, three_digits
 from gwa.metrics.quantiles import EMPTY, Spread, class_counts, means, spreads_of_counts, spreads_of_others
 from gwa.metrics.served import Comparison, adjusted, compare
 from gwa.metrics.sizes import processors
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table, Value
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import number as show
-from gwa.report.message import message, within_sentence
 from gwa.store.store import Store
 from gwa.util.units import HOUR, MINUTE
+from gwa.words.formatting import number as show
+from gwa.words.message import message, within_sentence
+from gwa.words.unit import Value
 
 FINEST: Final = 0.01
 """The resolution of the slowdowns that are drawn, below 10."""

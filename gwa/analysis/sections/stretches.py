@@ -9,10 +9,10 @@ from gwa.metrics.idleness import idleness, log_period
 from gwa.metrics.stillness import Kind, Stillness, Stretch, known_area, stillness
 from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.formatting import timestamp
-from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.formatting import timestamp
+from gwa.words.message import message
 
 KINDS: Final[Mapping[Kind, tuple[str, str, str]]] = {
     "outage": (

@@ -20,9 +20,9 @@ from gwa.analysis.sections._scored_models import (
 from gwa.models.base import Model, models
 from gwa.report.document import Attachment, Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
-from gwa.report.formatting import number as number_text
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import number as number_text
+from gwa.words.message import message
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays

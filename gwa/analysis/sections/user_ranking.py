@@ -8,11 +8,11 @@ from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import fraction
-from gwa.report.message import message
 from gwa.statistics.distribution import FitError
 from gwa.statistics.goodness import ks
 from gwa.store.store import Store
+from gwa.words.formatting import fraction
+from gwa.words.message import message
 
 
 @analysis("User ranking", Chapter.MODELLERS, facts=("users", "fit.user_rank"), needs=("user_id",), order=7)

@@ -7,11 +7,12 @@ from gwa.analysis.base import Chapter, Drawing, analysis
 from gwa.metrics.extremes import extremes
 from gwa.metrics.timeline import Level, level
 from gwa.metrics.window import LACKING, RUNNING, Cut, Window, present, recorded, unfinished, window
-from gwa.report.document import Block, Fact, Facts, Note, Unit
+from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
-from gwa.report.formatting import decimal, fraction
-from gwa.report.message import message
 from gwa.store.store import Period, Store
+from gwa.words.formatting import decimal, fraction
+from gwa.words.message import message
+from gwa.words.unit import Unit
 
 BIN = 600.0
 """Ten minutes: the archive's interval for utilization."""

@@ -7,9 +7,9 @@ from gwa.analysis.base import Chapter, Made, analysis
 from gwa.evaluation.bound_classes import ClassCoverage, coverage_by_class, in_words, worst_of_each_kind
 from gwa.evaluation.prediction import QUANTILE, Bounds, BoundScore, WaitingJobs, predictors
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.formatting import fraction, number, seconds
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import fraction, number, seconds
+from gwa.words.message import message
 
 DEFAULT = "bmbp-own"
 """The predictor of `gwa wait`."""

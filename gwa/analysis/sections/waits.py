@@ -9,9 +9,9 @@ from gwa.metrics.weighted_waits import WeightedWaits, weighted_waits
 from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import number, summary
 from gwa.report.figures.cdf import cdf
-from gwa.report.formatting import seconds
-from gwa.report.message import message
 from gwa.store.store import Store
+from gwa.words.formatting import seconds
+from gwa.words.message import message
 
 RANGE: Final = {
     "low": message("{what}, lower end of the 90 % range over users"),

@@ -5,20 +5,24 @@ from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._monthly_waits import monthly_waits
-from gwa.metrics.waits import Waits, held_share, kinds
+from gwa.breakdown.breakdown import breakdown
+from gwa.breakdown.dimensions import Dimension, by_name
+from gwa.metrics.waits import held_share
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.facts import number
 from gwa.report.figures.bars import bars
-from gwa.report.formatting import number as number_text
-from gwa.report.formatting import seconds
-from gwa.report.message import message, within_sentence
 from gwa.store.store import Store
+from gwa.words.formatting import number as number_text
+from gwa.words.formatting import seconds
+from gwa.words.message import message, within_sentence
 
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
     Column("median", "Median wait", "seconds"),
     Column("p95", "95 % wait", "seconds"),
 )
+
+KINDS: Final = {"months": "month", "hours": "hour", "requests": "request", "projects": "project"}
+"""The dimensions, and the last part of the ids of their facts."""
 
 MAXIMUM_ROWS: Final = 36
 """Longer tables show the last rows."""
@@ -41,11 +45,11 @@ def waits_by_class(store: Store) -> Iterator[Block]:
     if store.has("eligible_time"):
         yield Facts(tuple(_held(store)))
     yield from monthly_waits(store)
-    known = [(kind, heading, classes) for kind, heading, classes in kinds(store) if classes]
+    known = {name: rows for name in KINDS if (rows := _classes(store, by_name(name)))}
     if not known:
         yield Note("Neither the dates of submissions nor requested times nor projects are known.")
-    for kind, heading, classes in known:
-        yield from _class_blocks(kind, heading, classes)
+    for name, rows in known.items():
+        yield from _class_blocks(KINDS[name], by_name(name).heading, rows)
 
 
 def _held(store: Store) -> Iterator[Fact]:
@@ -54,16 +58,19 @@ def _held(store: Store) -> Iterator[Fact]:
     yield Fact("wait.held.share", share, "Share of all waiting before jobs could have started", "fraction")
 
 
-def _class_blocks(kind: str, heading: str, classes: Sequence[Waits]) -> Iterator[Block]:
-    rows: list[dict[str, Any]] = [
-        {
-            "id": one.name,
-            "jobs": one.spread.n,
-            "median": number(one.spread.median),
-            "p95": number(one.spread.p95),
-        }
-        for one in classes
+def _classes(store: Store, dimension: Dimension) -> list[dict[str, Any]]:
+    """Return the waits of each class with a known wait, ranked ones by the number of these jobs."""
+    records = breakdown(store, dimension, "by_jobs")
+    of = "queued" if store.has("eligible_time") else "wait"
+    rows = [
+        {"id": row["id"], "jobs": row["waited"], "median": row[f"{of}_median"], "p95": row[f"{of}_p95"]}
+        for row in (records.rows if records else ())
+        if row["waited"]
     ]
+    return sorted(rows, key=lambda row: (-row["jobs"], row["id"])) if dimension.is_ranked else rows
+
+
+def _class_blocks(kind: str, heading: str, rows: Sequence[dict[str, Any]]) -> Iterator[Block]:
     yield Facts(
         (Fact(f"wait.by_{kind}", rows, message("Wait time by {lower}", lower=within_sentence(heading))),),
         listed=False,

@@ -14,10 +14,10 @@ from gwa.metrics.cycle import daily_repetitions
 from gwa.metrics.timeline import QUARTER, Counts, counts
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
-from gwa.report.formatting import decimal
-from gwa.report.message import message
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
+from gwa.words.formatting import decimal
+from gwa.words.message import message
 
 NAMES: Final = (
     message("Mon"),

@@ -8,11 +8,12 @@ from typing import Final
 from gwa.evaluation.experiments.results import AXES, Estimate, ExperimentResults, ResultCell
 from gwa.evaluation.experiments.run import BAGS, CLASSES, HELP, JOBS, MEASURES, SINGLE_TASKS
 from gwa.evaluation.experiments.spec import NO_CHANGE
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Report, Section, Table, Unit, Value
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Report, Section, Table
 from gwa.report.figures.groups import groups
 from gwa.report.figures.lines import lines
-from gwa.report.formatting import brief, seconds
 from gwa.util.units import HOUR
+from gwa.words.formatting import brief, seconds
+from gwa.words.unit import Unit, Value
 
 X_AXES: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
 """Candidates for the x axis of figures: the first of these axes that varies."""

@@ -16,8 +16,8 @@ from gwa.errors import SimulationError
 from gwa.evaluation.experiments.plan import Plan, Policies, Variant
 from gwa.evaluation.experiments.run import MEASURES, Row
 from gwa.evaluation.experiments.run_cache import RunCache
-from gwa.report.document import Value
 from gwa.util.atomic import whole
+from gwa.words.unit import Value
 
 CONFIDENCE: Final = 0.95
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import Answer
 from gwa.evaluation.whatif.effect import Effect
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Report, Section, Table, Verbatim
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Report, Section, Table
 from gwa.report.figures.groups import groups
 from gwa.report.figures.lines import lines
+from gwa.words.message import Verbatim
 
 RATIO_NOTE = (
     "Ratio: new over old, both simulated; the geometric mean over the replays. About 4 in 5 such ratios lie"
@@ -66,7 +67,7 @@ def _answer(answer: Answer) -> Iterator[Block]:
 
 
 def _seconds(value: float) -> str:
-    from gwa.report.formatting import seconds
+    from gwa.words.formatting import seconds
 
     return seconds(value)
 

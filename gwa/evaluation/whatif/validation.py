@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.evaluation.whatif.world import World
-from gwa.report.formatting import significant
 from gwa.statistics.dependence import spearman
 from gwa.statistics.sample import Floats, Ints
 from gwa.util.units import MINUTE, WEEK
+from gwa.words.formatting import significant
 
 OFFSET: Final = float(MINUTE)
 """Seconds added to mean waits before ratios are taken: below a minute, no wait is longer than another."""

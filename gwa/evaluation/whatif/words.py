@@ -6,7 +6,7 @@ from typing import Final
 from gwa.evaluation.whatif.answer import Answer
 from gwa.evaluation.whatif.effect import Effect, Z
 from gwa.evaluation.whatif.world import World
-from gwa.report.formatting import fraction, number, seconds, significant
+from gwa.words.formatting import fraction, number, seconds, significant
 
 SHARE: Final = "about 4 in 5 such answers"
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from gwa.metrics.bags import TEXT, THESIS, Definition, bags, clustered_table
 from gwa.metrics.timeline import exact_sum
-from gwa.report.message import message
 from gwa.statistics.distribution import Distribution
 from gwa.statistics.fit import SIX, Fits, fit_all
 from gwa.statistics.rounding import RoundingGrid
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
+from gwa.words.message import message
 
 SLOTS: Final = 48
 """Half hours of a day."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 from matplotlib.patches import Rectangle
 
 from gwa.report.figures import _style
-from gwa.report.formatting import compact
+from gwa.words.formatting import compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ from math import log10
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
-from gwa.report import ticks
-from gwa.report.message import message
+from gwa.report.figures import _ticks
+from gwa.words.message import message
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -111,7 +111,7 @@ def set_ticks(axis: "Axis", places: Iterable[tuple[float, str]]) -> None:
 
 def linear_ticks(axis: "Axis", low: float, high: float, unit: str) -> None:
     """Let round ticks stand on *axis*."""
-    set_ticks(axis, ticks.linear(low, high, unit))
+    set_ticks(axis, _ticks.linear(low, high, unit))
 
 
 def value_axis(axes: "Axes", values: Sequence[float], unit: str, *, log: bool) -> None:
@@ -128,13 +128,13 @@ def value_axis(axes: "Axes", values: Sequence[float], unit: str, *, log: bool) -
     if low > 0:
         axes.set_xscale("log")
         axes.set_xlim(start, _beyond(start, high))
-        set_ticks(axes.xaxis, ticks.logarithmic(start, high, unit, width))
+        set_ticks(axes.xaxis, _ticks.logarithmic(start, high, unit, width))
         return
     axes.set_xscale("symlog", linthresh=start, linscale=0.5)
     axes.set_xlim(min(low, -0.08 * start), _beyond(start, high))
     decades = max(log10(high) - log10(start), 0.3)
     share = decades / (decades + 0.6)
-    set_ticks(axes.xaxis, [(0, "0"), *ticks.logarithmic(start, high, unit, width * share)])
+    set_ticks(axes.xaxis, [(0, "0"), *_ticks.logarithmic(start, high, unit, width * share)])
 
 
 def _beyond(low: float, high: float) -> float:
@@ -153,7 +153,7 @@ def time_axis(axes: "Axes", zone: str | None) -> str:
     if zone is None:
         hours = high - low < FEW_DAYS
         scale = 24 if hours else 1
-        places = ticks.linear(low * scale, high * scale, "count", 8)
+        places = _ticks.linear(low * scale, high * scale, "count", 8)
         set_ticks(axes.xaxis, [(tick.place / scale, tick.label) for tick in places])
         return message("hours since the start") if hours else message("days since the start")
     clock = ZoneInfo(zone)

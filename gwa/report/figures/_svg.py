@@ -17,7 +17,7 @@ from matplotlib.ticker import Formatter
 from gwa.report.document import Figure
 from gwa.report.figures._style import SETTINGS, VARIABLES
 from gwa.report.language import ENGLISH, Language
-from gwa.report.message import Message, Number, message
+from gwa.words.message import Message, Number, message
 
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
-from gwa.report.formatting import compact
+from gwa.report.document import Figure
+from gwa.report.figures import _thinning
+from gwa.words.formatting import compact
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def bars(  # noqa: PLR0913 - what a figure says
         horizontal = len(names) > MAX_UPRIGHT or sum(map(len, names)) > 2 * MAX_UPRIGHT
     short = [name if len(name) <= MAX_LABEL else f"{name[: MAX_LABEL - 1]}…" for name in names]
     data: dict[str, Value] = {
-        "labels": short, "values": thinning.rounded(thinning.array(values)),
+        "labels": short, "values": _thinning.rounded(_thinning.array(values)),
         "xlabel": xlabel, "ylabel": ylabel, "unit": unit, "horizontal": horizontal,
     }  # fmt: skip
     return Figure(id=id, title=title, plot="bars", data=data, alt=alt, note=note)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
+from gwa.report.document import Figure
+from gwa.report.figures import _thinning
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -41,21 +42,20 @@ def cdf(  # noqa: PLR0913 - what a figure says
 
 def _curve(values: Any, cumulative: Any, *, log: bool) -> dict[str, Any]:  # noqa: ANN401 - see Curve
     """Return one curve, thinned as it will look on its axis, ending at 1."""
-    x, y = thinning.array(values), thinning.array(cumulative)
+    x, y = _thinning.array(values), _thinning.array(cumulative)
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     if len(y) and y[-1] > 0:
         y = y / y[-1]
     # Near zero the logarithm of 1 + x looks like the axis that is drawn.
     visible = np.sign(x) * np.log1p(np.abs(x)) if log else x
-    keep = thinning.monotone(visible, y)
-    return {"x": thinning.rounded(x[keep]), "y": thinning.rounded(y[keep], 5)}
+    keep = _thinning.monotone(visible, y)
+    return {"x": _thinning.rounded(x[keep]), "y": _thinning.rounded(y[keep], 5)}
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw each curve as steps, labelled beside it."""
-    from gwa.report import labels
-    from gwa.report.figures import _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, height=250, left=44, bottom=44, top=28)
     curves = [curve for curve in data["curves"] if curve["x"]]
@@ -69,6 +69,6 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         x, y = [curve["x"][0], *curve["x"], end], [0, *curve["y"], curve["y"][-1]]
         look = _style.line(place)
         axes.plot(x, y, drawstyle="steps-post", **look)
-        lines.append(labels.LabelledLine(curve["label"], look["color"], *labels.steps(x, y)))
+        lines.append(_labels.LabelledLine(curve["label"], look["color"], *_labels.steps(x, y)))
     _style.words(axes, data["xlabel"], data["ylabel"])
-    labels.label(axes, lines)
+    _labels.label(axes, lines)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
+from gwa.report.document import Figure
+from gwa.report.figures import _thinning
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,7 @@ def density(  # noqa: PLR0913 - what a figure says
     A cell is as high as a factor of two. Values below 1 stand with those of 1, which on a logarithmic axis
     have no other place; what is not known is left out. The *unit* is that of x.
     """
-    across, up, amounts = (thinning.array(np.asarray(part)) for part in (x, y, weights))
+    across, up, amounts = (_thinning.array(np.asarray(part)) for part in (x, y, weights))
     keep = np.isfinite(across) & np.isfinite(up) & np.isfinite(amounts) & (amounts > 0)
     top = 10.0**MAX_DECADES
     column = np.floor(CELLS_PER_DECADE * np.log10(np.clip(across[keep], 1, top)) + 1e-12).astype(np.int64)
@@ -56,7 +57,7 @@ def density(  # noqa: PLR0913 - what a figure says
     places, inverse = np.unique(np.column_stack([column, row]), axis=0, return_inverse=True)
     totals = np.bincount(inverse.ravel(), amounts[keep], len(places)).astype(np.float64)
     cells: list[Value] = [
-        [*map(int, place), value] for place, value in zip(places, thinning.rounded(totals, 4), strict=True)
+        [*map(int, place), value] for place, value in zip(places, _thinning.rounded(totals, 4), strict=True)
     ]
     data: dict[str, Value] = {"cells": cells, "xlabel": xlabel, "ylabel": ylabel, "unit": unit}
     return Figure(id=id, title=title, plot="density", data=data, alt=alt, note=note)
@@ -90,9 +91,8 @@ def _span(axes: "Axes", columns: list[int], rows: list[int]) -> None:
 
 def _log_ticks(axis: "Axis", places: list[int], base: float, unit: str, room: float) -> None:
     """Let the values that cells begin at stand on *axis*, whose steps are factors of *base*."""
-    from gwa.report import ticks
-    from gwa.report.figures import _style
+    from gwa.report.figures import _style, _ticks
 
     low, high = base ** min(places), base ** (max(places) + 1)
-    marks = ticks.logarithmic(low, high, unit, room)
+    marks = _ticks.logarithmic(low, high, unit, room)
     _style.set_ticks(axis, [(float(np.log(tick.place) / np.log(base)), tick.label) for tick in marks])

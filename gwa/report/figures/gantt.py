@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gwa.report.document import Figure, Value, Verbatim
+from gwa.report.document import Figure
 from gwa.util.units import DAY
+from gwa.words.message import Verbatim
+from gwa.words.unit import Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,8 +87,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bars of each owner in a colour, with a name over them where there are several."""
     import numpy as np
 
-    from gwa.report import labels
-    from gwa.report.figures import _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     first, last = (moment / DAY for moment in data["period"])
@@ -99,11 +100,11 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         is_others = group["label"] == OTHERS
         colour = _style.MUTED if is_others else _style.COLOURS[place % len(_style.COLOURS)]
         _bars(axes, group["bars"], colour)
-        named.append(labels.LabelledLine(group["label"], colour, np.empty(0), np.empty(0)))
+        named.append(_labels.LabelledLine(group["label"], colour, np.empty(0), np.empty(0)))
     words = _style.time_axis(axes, data["zone"])
     _style.words(axes, words, data["ylabel"])
     if len(named) > 1:
-        labels.above(axes, named)
+        _labels.above(axes, named)
 
 
 def _bars(axes: "Axes", bars: Sequence[Sequence[float]], colour: str) -> None:

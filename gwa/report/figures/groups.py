@@ -8,8 +8,9 @@ the points of a series. At a name the series stand side by side, and nothing joi
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
+from gwa.report.document import Figure
+from gwa.report.figures import _thinning
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,29 +69,30 @@ def groups(  # noqa: PLR0913 - what a figure says
 
 
 def _rounded(values: Sequence[float | None]) -> list[Value]:
-    return thinning.rounded(thinning.array([float("nan") if value is None else value for value in values]), 5)
+    return _thinning.rounded(
+        _thinning.array([float("nan") if value is None else value for value in values]), 5
+    )
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the points of each series with a whisker through each, joined where their places are numbers."""
     import numpy as np
 
-    from gwa.report import labels
-    from gwa.report.figures import _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     numbers, count = data["x"], len(data["series"])
     named = []
     for place, line in enumerate(data["series"]):
-        y, half = thinning.array(line["y"]), np.nan_to_num(thinning.array(line["half"]))
+        y, half = _thinning.array(line["y"]), np.nan_to_num(_thinning.array(line["half"]))
         look = _style.line(place, width=1.0) | ({"linestyle": "none"} if numbers is None else {})
         aside = GROUP_WIDTH * ((place + 0.5) / count - 0.5)
-        x = thinning.array(numbers) if numbers is not None else thinning.array(np.arange(y.size) + aside)
+        x = _thinning.array(numbers) if numbers is not None else _thinning.array(np.arange(y.size) + aside)
         order = x.argsort(kind="stable")
         x, y, half = x[order], y[order], half[order]
         axes.plot(x, y, marker=MARKERS[place % len(MARKERS)], markersize=4.5, **look)
         axes.vlines(x, y - half, y + half, color=look["color"], linewidth=1.2)
-        named.append(labels.LabelledLine(line["label"], look["color"], x, y))
+        named.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     _heights(axes, data["series"], data["unit"])
     if numbers is None:
         axes.set_xlim(-0.6, len(data["places"]) - 0.4)
@@ -99,13 +101,12 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         _numbers(axes, numbers, data["places"])
     _style.words(axes, data["xlabel"], data["ylabel"])
     if count > 1:
-        labels.above(axes, named)
+        _labels.above(axes, named)
 
 
 def _numbers(axes: "Axes", numbers: Sequence[float], places: Sequence[str]) -> None:
     """Let the x axis hold all *numbers*, and say of as many as fit beside each other what *places* says."""
-    from gwa.report import ticks
-    from gwa.report.figures import _style
+    from gwa.report.figures import _style, _ticks
 
     low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     if 0 < low * WIDE_RANGE < high:
@@ -115,15 +116,14 @@ def _numbers(axes: "Axes", numbers: Sequence[float], places: Sequence[str]) -> N
     else:
         margin = SIDE * (high - low) or SIDE * abs(high) or 1.0
         axes.set_xlim(low - margin, high + margin)
-    labelled = [ticks.Tick(number, label) for number, label in zip(numbers, places, strict=True)]
+    labelled = [_ticks.Tick(number, label) for number, label in zip(numbers, places, strict=True)]
     middles = (axes.transData.transform((number, 1.0))[0] for number in numbers)
-    _style.set_ticks(axes.xaxis, ticks.beside_each_other(zip(labelled, middles, strict=True)))
+    _style.set_ticks(axes.xaxis, _ticks.beside_each_other(zip(labelled, middles, strict=True)))
 
 
 def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> None:
     """Let the y axis hold all values; from zero, or logarithmic."""
-    from gwa.report import ticks
-    from gwa.report.figures import _style
+    from gwa.report.figures import _style, _ticks
 
     values = [value for row in series for value in row["y"] if value is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)
@@ -131,7 +131,7 @@ def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> No
         axes.set_yscale("log")
         axes.set_ylim(low / 1.3, high * 1.3)
         # A label is as high as two characters are wide; ticks of an upright axis may stand closer.
-        _style.set_ticks(axes.yaxis, ticks.logarithmic(low, high, unit, 2 * axes.bbox.height))
+        _style.set_ticks(axes.yaxis, _ticks.logarithmic(low, high, unit, 2 * axes.bbox.height))
         return
     tops = [y + (half or 0.0) for row in series for y, half in zip(row["y"], row["half"], strict=True) if y]
     high = max([high, *tops]) or 1.0

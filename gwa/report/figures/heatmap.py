@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
+from gwa.report.document import Figure
+from gwa.report.figures import _thinning
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -36,7 +37,7 @@ def heatmap(  # noqa: PLR0913 - what a figure says
     """
     cells = np.asarray(matrix, dtype=np.float64)
     data: dict[str, Value] = {
-        "matrix": [thinning.rounded(row, 4) for row in cells], "rows": list(rows), "columns": list(columns),
+        "matrix": [_thinning.rounded(row, 4) for row in cells], "rows": list(rows), "columns": list(columns),
         "xlabel": xlabel, "ylabel": ylabel, "unit": unit,
     }  # fmt: skip
     return Figure(id=id, title=title, plot="heatmap", data=data, alt=alt, note=note)

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
+from gwa.report.document import Figure
+from gwa.report.figures import _thinning
 from gwa.report.figures.cdf import Curve
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,18 +49,17 @@ def lines(  # noqa: PLR0913 - what a figure says
 
 def _line(x: Any, y: Any, *, log: tuple[bool, bool]) -> dict[str, Value]:  # noqa: ANN401 - see Curve
     """Return one line without what cannot be drawn, thinned to what can be seen."""
-    across, up = thinning.array(x), thinning.array(y)
+    across, up = _thinning.array(x), _thinning.array(y)
     keep = np.isfinite(across) & np.isfinite(up)
     for values, is_log in zip((across, up), log, strict=True):
         keep &= (values > 0) | (not is_log)
-    across, up = thinning.envelope(across[keep], up[keep], log=log[0])
-    return {"x": thinning.rounded(across), "y": thinning.rounded(up, 5)}
+    across, up = _thinning.envelope(across[keep], up[keep], log=log[0])
+    return {"x": _thinning.rounded(across), "y": _thinning.rounded(up, 5)}
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the references, the lines over them, and a name beside each."""
-    from gwa.report import labels
-    from gwa.report.figures import _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, height=HEIGHT, **MARGINS)
     shown = [line for line in data["lines"] if line["x"]]
@@ -72,16 +72,15 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         if line["dashed"]:
             look = {"color": _style.MUTED, "linewidth": 0.9, "linestyle": (0, (2, 2))}
         axes.plot(line["x"], line["y"], **look)
-        x, y = thinning.array(line["x"]), thinning.array(line["y"])
-        named.append(labels.LabelledLine(line["label"], look["color"], x, y))
+        x, y = _thinning.array(line["x"]), _thinning.array(line["y"])
+        named.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     _style.words(axes, data["xlabel"], data["ylabel"])
-    labels.label(axes, named)
+    _labels.label(axes, named)
 
 
 def _heights(axes: "Axes", values: Sequence[float], *, log: bool) -> None:
     """Let the y axis hold all *values*; from zero, or from less where it is linear."""
-    from gwa.report import ticks
-    from gwa.report.figures import _style
+    from gwa.report.figures import _style, _ticks
 
     low, high = min(values, default=0.0), max(values, default=1.0)
     if log and low > 0:
@@ -89,7 +88,7 @@ def _heights(axes: "Axes", values: Sequence[float], *, log: bool) -> None:
         axes.set_ylim(low / 1.3, min(max(high, low * 1.001) * 1.3, 1e308))
         # A label is as high as two characters are wide; ticks of an upright axis may stand closer.
         room = 2 * axes.bbox.height
-        _style.set_ticks(axes.yaxis, ticks.logarithmic(low, max(high, low * 1.001), "", room))
+        _style.set_ticks(axes.yaxis, _ticks.logarithmic(low, max(high, low * 1.001), "", room))
         return
     low, high = min(low, 0.0), max(high, 0.0)
     high = high if high > low else low + 1.0

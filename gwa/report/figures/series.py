@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
-from gwa.report.formatting import compact
-from gwa.report.message import joined
+from gwa.report.document import Figure
+from gwa.report.figures import _thinning
 from gwa.util.units import DAY
+from gwa.words.formatting import compact
+from gwa.words.message import joined
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +63,7 @@ def series(  # noqa: PLR0913 - what a figure says
     are marked behind the lines. What lies outside of *window*, the first and the last
     moment in which the log knows all, is grey.
     """
-    moments = thinning.array(x)
+    moments = _thinning.array(x)
     data: dict[str, Value] = {
         "lines": [{"label": label, **_line(moments, line)} for label, line in lines.items()],
         "xlabel": xlabel,
@@ -79,30 +80,29 @@ def series(  # noqa: PLR0913 - what a figure says
 def _line(x: NDArray[np.float64], line: Line) -> dict[str, Value]:
     """Return one line, with a band if it has one, thinned to what can be seen."""
     if isinstance(line, tuple) and len(line) == 3 and not np.isscalar(line[0]):  # noqa: PLR2004 - see Line
-        mean, low, high = (thinning.array(part) for part in line)  # type: ignore[arg-type]
-        x, mean, low, high = thinning.band(x, mean, low, high)
-        edges: dict[str, Value] = {"low": thinning.rounded(low, 5), "high": thinning.rounded(high, 5)}
-        return {"x": thinning.rounded(x, 12), "y": thinning.rounded(mean, 5), **edges}
-    x, y = thinning.envelope(x, thinning.array(line))
-    return {"x": thinning.rounded(x, 12), "y": thinning.rounded(y, 5)}
+        mean, low, high = (_thinning.array(part) for part in line)  # type: ignore[arg-type]
+        x, mean, low, high = _thinning.band(x, mean, low, high)
+        edges: dict[str, Value] = {"low": _thinning.rounded(low, 5), "high": _thinning.rounded(high, 5)}
+        return {"x": _thinning.rounded(x, 12), "y": _thinning.rounded(mean, 5), **edges}
+    x, y = _thinning.envelope(x, _thinning.array(line))
+    return {"x": _thinning.rounded(x, 12), "y": _thinning.rounded(y, 5)}
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bands, the lines over them, the level, and dates below."""
-    from gwa.report import labels
-    from gwa.report.figures import _style
+    from gwa.report.figures import _labels, _style
 
     axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
     drawn = []
     for place, line in enumerate(data["lines"]):
-        x, y = thinning.array(line["x"]) / DAY, thinning.array(line["y"])
+        x, y = _thinning.array(line["x"]) / DAY, _thinning.array(line["y"])
         look = _style.line(place, width=1.2, dashed=False)
         if "low" in line:
-            low, high = thinning.array(line["low"]), thinning.array(line["high"])
+            low, high = _thinning.array(line["low"]), _thinning.array(line["high"])
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         is_single = len(x) == 1 and bool(np.isfinite(y[0]))  # there is no line to be seen
         axes.plot(x, y, **look, marker="o" if is_single else "")
-        drawn.append(labels.LabelledLine(line["label"], look["color"], x, y))
+        drawn.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     if "window" in data:
         _grey_outside(axes, *data["window"])
     for left, right in _shaded(data):
@@ -115,7 +115,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _style.words(axes, data["xlabel"] or words, data["ylabel"])
     if data["reference"]:
         _level(axes, *data["reference"], unit=data["unit"], inside=_shows_reference(data))
-    labels.label(axes, drawn)
+    _labels.label(axes, drawn)
 
 
 def reading(figure: Figure) -> Value:
@@ -125,8 +125,7 @@ def reading(figure: Figure) -> Value:
     *frame* is where the drawing has its axes: left, top, width and height; *low* and *high* are the values
     at their lower and upper end, *levels* those of the horizontal lines.
     """
-    from gwa.report import ticks
-    from gwa.report.figures import _style
+    from gwa.report.figures import _style, _ticks
 
     low, high = _heights(figure.data)
     unit = figure.data["unit"]
@@ -136,7 +135,7 @@ def reading(figure: Figure) -> Value:
         "frame": [left, top, across, up],
         "low": low,
         "high": high + (high - low) * HEADROOM,
-        "levels": [tick.place for tick in ticks.linear(low, high, str(unit))],
+        "levels": [tick.place for tick in _ticks.linear(low, high, str(unit))],
         **{name: figure.data[name] for name in ("lines", "unit", "zone")},
         "reference": figure.data["reference"] if _shows_reference(figure.data) else None,
         **({"window": figure.data["window"]} if "window" in figure.data else {}),

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.report import thinning
-from gwa.report.document import Figure, Unit, Value
-from gwa.report.formatting import show
+from gwa.report.document import Figure
+from gwa.report.figures import _thinning
+from gwa.words.formatting import show
+from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -40,7 +41,7 @@ def spark(
     known = np.array([np.nan if value is None else value for value in values], float)
     if shape == "line":
         known = _averaged(known)
-    data: dict[str, Value] = {"values": thinning.rounded(known, 5), "shape": shape}
+    data: dict[str, Value] = {"values": _thinning.rounded(known, 5), "shape": shape}
     if labels:
         data |= {"rows": list(labels), "unit": unit}
     return Figure(id=id, title=title, plot="spark", data=data, alt=alt)
@@ -58,7 +59,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the course with its area, or the bars, on a line."""
     from gwa.report.figures import _style
 
-    values = thinning.array(data["values"])
+    values = _thinning.array(data["values"])
     if data.get("rows"):
         _lying(canvas, data, values)
         return

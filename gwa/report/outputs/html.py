@@ -1,14 +1,11 @@
 """One page that needs nothing else."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gwa.report.edition import Edition
+from gwa.report.output import Edition
 
 HELP = "One self-contained page (what you get without a flag)."
 
 
-def render(edition: "Edition") -> str:
+def render(edition: Edition) -> str:
     """Return the page."""
     from gwa.report.html import html
 

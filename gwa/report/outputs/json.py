@@ -1,14 +1,11 @@
 """Everything that the pages show, with full precision."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gwa.report.edition import Edition
+from gwa.report.output import Edition
 
 HELP = "Everything as data."
 
 
-def render(edition: "Edition") -> str:
+def render(edition: Edition) -> str:
     """Return the report as JSON; it has no looks that a theme could change."""
     from gwa.report.as_json import as_json
 

@@ -1,15 +1,13 @@
 """A folder of LaTeX: a file for each section, to be taken into a paper."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from gwa.report.edition import Edition
+from gwa.report.output import Edition
 
 HELP = "A folder of LaTeX: a .tex file for each section, and the figures."
 
 
-def render(edition: "Edition") -> Mapping[str, str | bytes]:
+def render(edition: Edition) -> Mapping[str, str | bytes]:
     """Return the files of the folder."""
     from gwa.report.latex import latex
 

@@ -1,14 +1,11 @@
 """A document for printing and for reading aloud."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gwa.report.edition import Edition
+from gwa.report.output import Edition
 
 HELP = "A document for printing."
 
 
-def render(edition: "Edition") -> bytes:
+def render(edition: Edition) -> bytes:
     """Return the document."""
     from gwa.report.pdf import pdf
 

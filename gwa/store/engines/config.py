@@ -1,6 +1,5 @@
 """The choice of engine, and the memory and threads that it may use."""
 
-import os
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -76,11 +75,6 @@ class Engine:
     def affordable_threads(self) -> int | None:
         """The most threads for which there is enough memory; None where that is not limited."""
         return max(1, self._bytes_beside(MEMORY_OF_READING) // MEMORY_OF_THREAD) if self.memory else None
-
-    @property
-    def is_roomy(self) -> bool:
-        """Whether a second process has a core and memory, which is the case where no limit is set."""
-        return self.memory is None and self.threads != 1 and (os.cpu_count() or 1) > 1
 
     def lacks(self, megabytes: int) -> bool:
         """Whether the memory of the process is limited to less than so many *megabytes*."""

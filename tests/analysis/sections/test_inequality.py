@@ -20,7 +20,6 @@ def test_lorenz_curves_are_of_users_and_groups_by_jobs_and_time(section, make_st
     assert rows[0][1:4] == (2, 0.25, 0.75)
     assert rows[1][1:4] == (2, 0.25, 0.75)
     assert facts(made)["users.half_jobs"] == 1
-    assert facts(made)["groups.gini_jobs"] == 0
 
 
 def test_without_users_and_groups_it_says_so(section, make_store):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gwa.report.figures import _style
-from gwa.report.thinning import Array
+from gwa.report.figures._thinning import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,10 @@ A `Message` is a string like any other, so that whatever shows or compares texts
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Literal, Self, TypeAlias
+
+Level: TypeAlias = Literal["info", "warning", "error"]
+"""How much a message matters."""
 
 
 class Message(str):  # noqa: SLOT000 - it carries attributes
@@ -51,6 +54,12 @@ class Number(str):
     def __str__(self) -> str:
         """Return the number itself, as for a `Message`."""
         return self
+
+
+class Verbatim(str):
+    """What somebody or something is called, where words stand else: no language changes it."""
+
+    __slots__ = ()
 
 
 def message(template: str, /, **arguments: object) -> Message:

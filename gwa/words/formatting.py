@@ -12,9 +12,9 @@ from math import floor, isfinite, log10
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from gwa.report.document import Unit, Value
-from gwa.report.message import Message, Number, joined, message, plural
-from gwa.util.units import DAY, HOUR, MINUTE, YEAR
+from gwa.util.units import DAY, HOUR, KILOWATT_HOUR, MINUTE, YEAR
+from gwa.words.message import Message, Number, joined, message, plural
+from gwa.words.unit import Unit, Value
 
 MISSING: Final = message("not recorded")
 """What is written for a value that a trace does not have."""
@@ -326,6 +326,7 @@ FORMATS: Final[Mapping[Unit, Callable[[float], str]]] = {
     "per hour": lambda value: message("{n} per hour", n=number(value)),
     "timestamp": timestamp,
     "hours": lambda value: Number(f"{_short(value)} h"),
+    "joules": lambda value: Number(f"{_short(value / KILOWATT_HOUR)} kWh"),
     "kilowatt hours": lambda value: Number(f"{_short(value)} kWh"),
     "gigabyte hours": lambda value: Number(f"{_short(value)} GB h"),
     "kilograms": lambda value: Number(f"{_short(value)} kg"),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.report.document import Unit
-from gwa.report.formatting import FORMATS, MISSING, brief, show
+from gwa.words.formatting import FORMATS, MISSING, brief, show
+from gwa.words.unit import Unit
 
 UNITS = get_args(Unit)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.report.document import Value
+from gwa.words.unit import Value
 
 Array = NDArray[np.float64]
 """What the makers compute with."""

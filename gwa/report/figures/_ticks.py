@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from gwa.report.formatting import compact
-from gwa.report.message import Number
 from gwa.util.units import DAY, HOUR, MINUTE, YEAR
+from gwa.words.formatting import compact
+from gwa.words.message import Number
 
 CHARACTER = 6.0
 """About how wide a character of a tick label is, in the units of the drawing."""

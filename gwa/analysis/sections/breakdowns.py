@@ -1,0 +1,152 @@
+"""By whom, of what and how much: a section for each dimension that a log records."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from gwa.analysis.base import Analysis, Chapter
+from gwa.breakdown.breakdown import RANKINGS, breakdown, consumed
+from gwa.breakdown.dimensions import Dimension, dimensions
+from gwa.breakdown.records import Records
+from gwa.metrics.totals import totals
+from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.facts import number
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+from gwa.words.formatting import number as number_text
+from gwa.words.message import capitalized, message, within_sentence
+
+MAXIMUM_ROWS: Final = 36
+"""Longer tables show the last rows."""
+
+HELP: Final = message(
+    "The {title} with most jobs and with most CPU time, and what else the log records of them.\n\n"
+    "Utilization is the CPU time as a fraction of processors times span; jobs a day are over the days between"
+    " the first and the last submission. CPU, GPU and node time are of jobs that ran, for their whole run;"
+    " run times and mean processors are of these, waits of all jobs whose wait is known. Waits by core-hour"
+    " weigh each job by its processors times its run time. What is used of what was given is a ratio of"
+    " totals."
+)
+
+PLACES: Final = {
+    "users": (Chapter.USERS, 0),
+    "groups": (Chapter.USERS, 1),
+    "sizes": (Chapter.SIZES, 1),
+    "requests": (Chapter.REQUESTS, 2),
+    "months": (Chapter.ARRIVALS, 2),
+    "weekdays": (Chapter.ARRIVALS, 2),
+    "hours": (Chapter.ARRIVALS, 2),
+}
+"""The chapter of the section of a dimension, and its order there; the others follow the users."""
+
+OTHERS: Final = (Chapter.USERS, 3)
+
+IN_FULL: Final = ("users", "groups")
+"""Dimensions whose section has a table of the number of jobs, too, and stands where they are not recorded."""
+
+ELSEWHERE: Final = ("outcomes",)
+"""Dimensions that have a section of their own."""
+
+
+def dimension_blocks(store: Store, dimension: Dimension) -> Iterator[Block]:
+    """Yield the facts of a *dimension* by each ranking, and the tables of those that are shown."""
+    if dimension.of(store) is None:
+        yield Note(message("The log does not tell {title} apart.", title=dimension.title))
+        return
+    if dimension.is_ranked:
+        yield from _concentration(store, dimension)
+    tables = ("by_cpu", "by_jobs") if dimension.name in IN_FULL else ("by_cpu",)
+    names = RANKINGS if dimension.is_ranked else ("by_cpu", "by_jobs")
+    for name in names:
+        records = breakdown(store, dimension, name)
+        if records is None:
+            continue
+        yield records.fact
+        if name in tables:
+            yield _table(dimension, records, name)
+
+
+def _table(dimension: Dimension, records: Records, ranking: str) -> Block:
+    """Return the table of the largest classes of a dimension or, in their own order, of all."""
+    rows, title = records.rows, RANKINGS[ranking].title
+    if not dimension.is_ranked:
+        name = message("Jobs by {lower}", lower=within_sentence(dimension.heading))
+        shown = Records(records.id, name, records.columns, rows[-MAXIMUM_ROWS:], _last(len(rows)))
+        return shown.table(dimension.name)
+    name = (
+        message("The only {lower}, by {title}", lower=within_sentence(dimension.heading), title=title)
+        if len(rows) == 1
+        else message(
+            "Top {rows} {family} by {title}", rows=number_text(len(rows)), family=dimension.title, title=title
+        )
+    )
+    return records.table(f"{dimension.name}-{ranking.replace('_', '-')}", name)
+
+
+def _last(rows: int) -> str:
+    if rows <= MAXIMUM_ROWS:
+        return ""
+    return message("The last {maximum_rows} of {rows}.", maximum_rows=MAXIMUM_ROWS, rows=number_text(rows))
+
+
+class _Concentration(NamedTuple):
+    """How unevenly something is shared: the last part of the id of the fact, and what is shared."""
+
+    name: str
+    measure: str
+    what: str
+
+
+SHARED: Final = (
+    _Concentration("gini_jobs", "jobs", message("jobs")),
+    _Concentration("gini_cpu", "cpu_seconds", message("CPU time")),
+)
+
+
+def _concentration(store: Store, dimension: Dimension) -> Iterator[Block]:
+    """Yield Gini coefficients, 0 where all have the same and 1 where one has all, and what is of no one."""
+    facts = [
+        Fact(
+            f"{dimension.name}.{shared.name}",
+            _gini(consumed(store, dimension, shared.measure)),
+            message("Gini coefficient of {what} over {family}", what=shared.what, family=dimension.title),
+        )
+        for shared in SHARED
+    ]
+    yield Facts(tuple(facts), listed=dimension.name == "users")
+    everything = totals(store).cpu_seconds
+    share = 1 - consumed(store, dimension, "cpu_seconds").total() / everything if everything else None
+    label = message(
+        "CPU time of jobs without a recorded {lower}, share", lower=within_sentence(dimension.heading)
+    )
+    # A sum of doubles may differ from the exact one in its last bits.
+    unknown = number(max(share, 0.0)) if share is not None else None
+    yield Facts((Fact(f"{dimension.name}.unknown_cpu", unknown, label, "fraction"),), listed=False)
+
+
+def _gini(sample: Sample) -> float | None:
+    return sample.gini() if sample.n and sample.max() > 0 else None
+
+
+def _section(dimension: Dimension) -> Analysis:
+    """Return the section on a *dimension*."""
+    chapter, order = PLACES.get(dimension.name, OTHERS)
+    is_needed = dimension.name in IN_FULL
+    return Analysis(
+        dimension.name.replace("_", "-"),
+        capitalized(dimension.title),
+        chapter,
+        (dimension.name,),
+        dimension.fields if is_needed else (),
+        message(HELP, title=dimension.title),
+        lambda store: dimension_blocks(store, dimension),
+        order,
+        when=None if is_needed else _is_told_apart(dimension),
+    )
+
+
+def _is_told_apart(dimension: Dimension) -> Callable[[Store], bool]:
+    """Return whether the log of a store records a *dimension*."""
+    return lambda store: dimension.of(store) is not None
+
+
+SECTIONS: Final = tuple(_section(one) for one in dimensions() if one.name not in ELSEWHERE)

@@ -1,0 +1,49 @@
+"""What jobs held while the log knows the load."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gwa.analysis.base import Chapter, analysis
+from gwa.breakdown.dimensions import OUTCOME_NAMES
+from gwa.breakdown.held import held
+from gwa.metrics.outcomes import OUTCOMES, coding
+from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.facts import number
+from gwa.store.store import Store
+from gwa.words.message import message
+from gwa.words.unit import Unit
+
+AMOUNTS: Final[dict[str, tuple[str, Unit]]] = {
+    "cpu_seconds": (message("CPU time held"), "cpu seconds"),
+    "gpu_seconds": (message("GPU time held"), "seconds"),
+    "node_seconds": (message("Node time held"), "seconds"),
+}
+
+
+@analysis("Usage", Chapter.UTILIZATION, facts=("usage",), needs=("submit_time", "run_time"), order=4)
+def usage(store: Store) -> Iterator[Block]:
+    """
+    What jobs held of processors, GPUs and nodes within the window of observation, and how these jobs ended.
+
+    Of a period, it is the part that lies in it, of all jobs that overlap it, whenever they were submitted.
+    Jobs that had not ended when the log did count until then.
+    """
+    found = held(store)
+    if found is None:
+        yield Note("Nowhere is the load of the log known, so that what jobs held would be too low.")
+        return
+    yield Facts(
+        tuple(Fact(f"usage.{name}", number(value), *AMOUNTS[name]) for name, value in found.amounts.items())
+    )
+    known = coding(store)
+    yield Facts(
+        tuple(
+            Fact(
+                f"usage.outcomes.{name}",
+                number(found.outcomes.get(name)) if known.tells(name) else None,
+                message("CPU time held by outcome: {outcome}", outcome=OUTCOME_NAMES[name]),
+                "cpu seconds",
+            )
+            for name in OUTCOMES
+        )
+    )

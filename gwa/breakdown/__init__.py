@@ -1,0 +1,1 @@
+"""Dimensions × measures: by whom, of what and how much, for facts, tables, figures and the cube."""

@@ -1,0 +1,194 @@
+"""Break the jobs of a trace down by a dimension: the one builder of lists of who used how much of what."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+from gwa.breakdown.dimensions import Classes, Dimension
+from gwa.breakdown.measures import VALUES, Measure, Quantile, Whole, measured_jobs, recorded, value_of
+from gwa.breakdown.records import Records
+from gwa.metrics.ranked_values import Ranked, ranked
+from gwa.metrics.totals import totals
+from gwa.report.document import Column
+from gwa.statistics.sample import Sample
+from gwa.store.engines.duckdb import literal
+from gwa.store.store import Store
+from gwa.words.message import message
+from gwa.words.unit import Value
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """An order of classes: by a measure, the largest first, in lists called *title*."""
+
+    measure: str
+    title: str
+
+
+RANKINGS: Final[Mapping[str, Ranking]] = {
+    "by_cpu": Ranking("cpu_seconds", message("CPU time")),
+    "by_jobs": Ranking("jobs", message("number of jobs")),
+    "by_gpu": Ranking("gpu_seconds", message("GPU time")),
+    "by_nodes": Ranking("node_seconds", message("node time")),
+    "by_energy": Ranking("energy", message("energy")),
+    "by_waste": Ranking("wasted_cpu_seconds", message("CPU time not used")),
+    "by_wait": Ranking("wait_seconds", message("time waited")),
+}
+"""By the last part of the id of a fact. Those of measures that the log does not record are left out."""
+
+COMPLETE: Final = ("by_cpu", "by_jobs")
+"""Rankings whose lists have classes with nothing of the measure, too, where there are not enough others."""
+
+KEYED: Final = "(select {key} as key, measured.* from {jobs}) as keyed"
+
+SUMS: Final = "select key, {sums} from {keyed} where {where} group by key order by key"
+
+WEIGHT: Final = "core_seconds"
+
+
+def breakdown(store: Store, dimension: Dimension, ranking: str) -> Records | None:
+    """
+    Return the classes of a *dimension*, each with every measure that the log records.
+
+    Parameters
+    ----------
+    store
+        The trace.
+    dimension
+        By what the jobs are broken down.
+    ranking
+        The order of a ranked dimension, one of `RANKINGS`, of which the ``store.top`` largest classes are
+        returned. One that is not ranked has all its classes in its own order.
+
+    Returns
+    -------
+    Records
+        With the fact ``<dimension>.<ranking>``; None where the log does not record the dimension, or what
+        the ranking is by.
+
+    """
+    classes = dimension.of(store)
+    if classes is None or RANKINGS[ranking].measure not in {one.name for one in recorded(store)}:
+        return None
+    orders = store.once(("orders", dimension.name), lambda: _orders(store, dimension, classes))
+    made = store.once(
+        ("breakdown", dimension.name), lambda: _rows(store, classes, {*chain(*orders.values())})
+    )
+    rows = [made[key] for key in orders[ranking] if key in made]
+    title = message("Top {family} by {title}", family=dimension.title, title=RANKINGS[ranking].title)
+    return Records(f"{dimension.name}.{ranking}", title, columns(store, dimension), rows)
+
+
+def columns(store: Store, dimension: Dimension) -> list[Column]:
+    """Return the columns of the tables of a *dimension*: its classes, and the measures that are recorded."""
+    shown = [one for one in recorded(store) if not one.is_part]
+    return [
+        Column("id", dimension.heading),
+        *(Column(one.name, one.heading, one.unit, minor=one.minor) for one in shown),
+    ]
+
+
+def ranks(store: Store, dimension: Dimension) -> str:
+    """
+    Return the name of the table of all classes of a recorded *dimension*.
+
+    It has the ``key`` of each class, how many of its jobs ran (``ran``), and what `RANKINGS` are by.
+
+    Raises
+    ------
+    LookupError
+        If the log does not record the dimension.
+
+    """
+    classes = dimension.of(store)
+    if classes is None:
+        raise LookupError(dimension.name)
+    of_rankings = {ranking.measure for ranking in RANKINGS.values()}
+    sums = [one for one in recorded(store) if one.name in of_rankings or one.name == "ran"]
+    return store.keep(f"ranks_of_{dimension.name}", _sums(store, classes, sums, "key is not null"))
+
+
+def consumed(store: Store, dimension: Dimension, measure: str) -> Sample:
+    """
+    Return what each class of a *dimension* has of a *measure* of `RANKINGS`.
+
+    Of other measures than jobs, only classes count that have a job which ran.
+    """
+    condition = "true" if measure == "jobs" else "ran > 0"
+    return store.sample(measure, f"(select * from {ranks(store, dimension)} where {condition})")
+
+
+def _orders(store: Store, dimension: Dimension, classes: Classes) -> Mapping[str, Sequence[Any]]:
+    """Return the keys of the largest classes by each ranking; of a dimension with an order, of all in it."""
+    if not dimension.is_ranked:
+        return dict.fromkeys(RANKINGS, tuple(classes.names or ()))
+    table = ranks(store, dimension)
+    known = {one.name for one in recorded(store)}
+    return {
+        name: _largest(store, table, ranking.measure, is_complete=name in COMPLETE)
+        for name, ranking in RANKINGS.items()
+        if ranking.measure in known
+    }
+
+
+def _largest(store: Store, table: str, measure: str, *, is_complete: bool) -> tuple[Any, ...]:
+    """Return the keys of the largest classes by a *measure*; unless *is_complete*, of those that have any."""
+    amount = f"coalesce({measure}, 0)"
+    condition = "true" if is_complete else f"{amount} > 0"
+    query = f"select key from {table} where {condition} order by {amount} desc, key limit {store.top}"
+    return tuple(key for (key,) in store.rows(query))
+
+
+def _sums(store: Store, classes: Classes, sums: Sequence[Measure], where: str) -> str:
+    """Return the query of *sums* over the jobs of each class for which *where* holds."""
+    of_class = ", ".join(f"{one.sql} as {one.name}" for one in sums)
+    return SUMS.format(sums=of_class, keyed=_keyed(store, classes), where=where)
+
+
+def _keyed(store: Store, classes: Classes) -> str:
+    return KEYED.format(key=classes.key, jobs=measured_jobs(store))
+
+
+def _rows(store: Store, classes: Classes, keys: set[Any]) -> Mapping[Any, dict[str, Value]]:
+    """Return the row of each of the classes *keys* that has jobs."""
+    if not keys:
+        return {}
+    literals = sorted(literal(key) if isinstance(key, str) else str(key) for key in keys)
+    where = f"key in ({', '.join(literals)})"
+    known = recorded(store)
+    sums = [one for one in known if one.sql]
+    names = [one.name for one in sums]
+    found = store.rows(_sums(store, classes, sums, where))
+    rows = {key: dict(zip(names, values, strict=True)) for key, *values in found}
+    _add_quantiles(store, rows, f"(select * from {_keyed(store, classes)} where {where})", known)
+    whole = Whole(totals(store), store.system.cpus)
+    return {key: _row(classes.name(key), row, known, whole) for key, row in rows.items()}
+
+
+def _add_quantiles(
+    store: Store, rows: Mapping[Any, dict[str, Any]], listed: str, known: Sequence[Measure]
+) -> None:
+    """Add to each of *rows* the quantiles of its class over the jobs *listed*."""
+    for value, sql in VALUES.items():
+        wanted = [(one.name, one.quantile) for one in known if one.quantile and one.quantile.of == value]
+        if not wanted:
+            continue
+        weight = WEIGHT if any(of.is_weighted for _, of in wanted) else ""
+        table = f"(select key, {sql} as value, {WEIGHT} from {listed} as listed) as valued"
+        found = ranked(store, table, sorted({of.share for _, of in wanted}), weight)
+        for key, row in rows.items():
+            row.update((name, _quantile(found.get(key), of)) for name, of in wanted)
+
+
+def _quantile(values: Ranked | None, of: Quantile) -> float | None:
+    if values is None:
+        return None
+    return values.weighted_quantile(of.share) if of.is_weighted else values.quantile(of.share)
+
+
+def _row(name: str, row: dict[str, Any], known: Sequence[Measure], whole: Whole) -> dict[str, Value]:
+    """Return the measures of a class in their order, by name, without those that only serve others."""
+    for one in known:
+        row[one.name] = value_of(one, row, whole)
+    return {"id": name, **{one.name: row[one.name] for one in known if not one.is_part}}

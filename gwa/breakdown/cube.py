@@ -1,0 +1,276 @@
+"""
+The cube: the jobs of a trace in so few cells that a page can filter them.
+
+There are two tables. ``jobs`` counts the jobs submitted in each day, and ``usage`` adds up what jobs held in
+each day, in which those count that run over midnight; a day is that of the log's own clock. Both have the
+same dimensions. Sums are exact for each selection; quantiles are those of the classes.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from gwa.breakdown.breakdown import ranks
+from gwa.breakdown.dimensions import Dimension, recorded
+from gwa.breakdown.held import held_jobs, recorded_amounts
+from gwa.breakdown.measures import measured_jobs
+from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
+from gwa.metrics.local_time import local
+from gwa.metrics.timeline import decimal_sum
+from gwa.metrics.window import recorded as recorded_time
+from gwa.metrics.window import window
+from gwa.store.engines.duckdb import literal
+from gwa.store.store import Period, Store
+from gwa.util.atomic import whole, write_whole
+from gwa.util.units import DAY, HOUR
+
+MAXIMUM_CELLS: Final = 150_000
+"""How many cells both tables have together at most."""
+
+OTHERS: Final = "*"
+"""What the classes of a dimension are called that are not among its largest."""
+
+MONDAY: Final = 3
+"""1 January 1970 was a Thursday: weeks begin four days later, or three days before."""
+
+
+@dataclass(frozen=True)
+class Grain:
+    """
+    How fine the cells are.
+
+    They are of *days* days, have the *largest* classes of each dimension of names, *octaves* classes of waits
+    to a doubling (none without any), and the hour of submission where they *have_hours*.
+    """
+
+    days: int
+    largest: int
+    octaves: int
+    have_hours: bool = False
+
+
+GRAINS: Final = (
+    Grain(1, 200, 2, have_hours=True),
+    Grain(1, 100, 2),
+    Grain(7, 100, 2),
+    Grain(7, 50, 1),
+    Grain(28, 20, 1),
+    Grain(28, 10, 0),
+    Grain(364, 5, 0),
+    Grain(3640, 0, 0),
+)
+"""From the finest on: the first that has no more than `MAXIMUM_CELLS` is taken, or the last."""
+
+SIZE: Final = (
+    "case when n_procs >= 1 then cast(pow(2, floor(log2(n_procs))) as bigint) when n_procs = 0 then 0 end"
+)
+"""The greatest power of two that is no larger than the processors of a job."""
+
+WAIT: Final = (
+    "case when wait_time >= 1 then cast(floor(2 * log2(wait_time)) as bigint) when wait_time >= 0 then -1 end"
+)
+"""The half octave of a wait: it begins at 2 to the power of half this number of seconds; -1 is below 1 s."""
+
+HALVES: Final = 2
+"""Classes of waits to a doubling, of the finest grains."""
+
+EPOCH: Final = date(1970, 1, 1)
+
+COUNT: Final = "select count(*) as n from ({query}) as cells"
+
+LARGEST: Final = """
+select key from {table} order by coalesce(cpu_seconds, 0) desc, jobs desc, key limit {most}
+"""
+
+
+HELD_IN_BINS: Final = """
+{days} as days inner join (select * from (values {bins}) as bins(day, since, until, known)) as bins
+on on_day = day and end_time > since and start_time < until
+"""
+
+NOTHING: Final = """
+(select *, 'unknown' as outcome, cast(null as bigint) as day, true as known from jobs where false) as nothing
+"""
+
+
+@dataclass(frozen=True)
+class Cube:
+    """
+    The cells of a trace, and how fine they are.
+
+    Attributes
+    ----------
+    jobs : pyarrow.Table
+        Cells of jobs by the day of submission: ``day``, in days since 1 January 1970 by the log's clock, or
+        since its own time 0; the dimensions; ``size``, ``outcome``, ``wait`` and ``hour``; then the number of
+        ``jobs`` and the seconds held by those that ran, for their whole run.
+    usage : pyarrow.Table
+        Cells of what jobs held in a ``day``, with the dimensions, ``size`` and ``outcome``, and whether the
+        log is ``known`` to have the load of that time. A day in which that changes has two.
+    grain : Grain
+        How fine the cells are.
+
+    """
+
+    jobs: pa.Table
+    usage: pa.Table
+    grain: Grain
+
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write both tables as Parquet, and the grain as JSON, into *folder*; return the files."""
+        files = []
+        for name, table in (("jobs", self.jobs), ("usage", self.usage)):
+            files.append(folder / f"{name}.parquet")
+            with whole(files[-1]) as path:
+                parquet.write_table(table, path, compression="zstd")
+        files.append(folder / "grain.json")
+        write_whole(files[-1], json.dumps(asdict(self.grain), indent=1) + "\n")
+        return tuple(files)
+
+
+def cube(store: Store) -> Cube:
+    """Return the cube of the jobs of *store*: the finest of at most `MAXIMUM_CELLS`, or the coarsest."""
+    cells = _Cells(store, [one for one in recorded(store) if one.in_cube])
+    for grain in GRAINS:
+        queries = (cells.jobs(grain), cells.usage(grain))
+        number = sum(store.row(COUNT.format(query=query))[0] for query in queries)
+        if number <= MAXIMUM_CELLS:
+            break
+    jobs, usage = (store.arrow(f"{query} order by {cells.order(grain)}") for query in queries)
+    return Cube(jobs, usage, grain)
+
+
+class _Cells:
+    """The cells of the finest grain, kept in the engine, of which those of others are made."""
+
+    def __init__(self, store: Store, shown: Sequence[Dimension]) -> None:
+        self._names = [one.name for one in shown]
+        self._largest = {one.name: _largest(store, one) for one in shown}
+        self._amounts = list(recorded_amounts(store))
+        keys = [f"{classes.key} as {one.name}" for one in shown if (classes := one.of(store))]
+        self._jobs = store.keep("cube_jobs", _finest_jobs(store, keys))
+        self._usage = store.keep("cube_usage", _finest_usage(store, keys))
+
+    def order(self, grain: Grain) -> str:
+        """Return the columns by which rows are sorted: as they differ least, they pack best."""
+        return ", ".join(
+            (*self._names, *(column for column in self._shared(grain) if column not in self._names))
+        )
+
+    def jobs(self, grain: Grain) -> str:
+        """Return the query of the cells of jobs of a *grain*."""
+        columns = self._shared(grain)
+        if grain.octaves:
+            columns["wait"] = "wait" if grain.octaves == HALVES else "cast(floor(wait / 2.0) * 2 as bigint)"
+        if grain.have_hours:
+            columns["hour"] = "hour"
+        return _cells(columns, {"jobs": "cast(sum(jobs) as bigint)", **self._sums()}, self._jobs)
+
+    def usage(self, grain: Grain) -> str:
+        """Return the query of the cells of usage of a *grain*."""
+        return _cells(self._shared(grain) | {"known": "known"}, self._sums(), self._usage)
+
+    def _sums(self) -> dict[str, str]:
+        return {name: f"cast(sum({name}) as double)" for name in self._amounts}
+
+    def _shared(self, grain: Grain) -> dict[str, str]:
+        """Return the SQL of the columns that both tables have, by name."""
+        columns = {"day": _first_day(grain.days)}
+        for name in self._names:
+            shown = ", ".join(map(literal, self._largest[name][: grain.largest])) or "null"
+            columns[name] = (
+                f"case when {name} in ({shown}) then {name} when {name} is not null then '{OTHERS}' end"
+            )
+        return columns | {"size": "size", "outcome": "outcome"}
+
+
+def _cells(columns: Mapping[str, str], sums: Mapping[str, str], table: str) -> str:
+    """Return the query that groups a kept *table* by *columns* and adds it up."""
+    keys = ", ".join(f"{sql} as {name}" for name, sql in columns.items())
+    added = ", ".join(f"{sql} as {name}" for name, sql in sums.items())
+    return f"select {keys}, {added} from {table} group by {', '.join(columns.values())}"
+
+
+def _largest(store: Store, dimension: Dimension) -> list[str]:
+    """Return the largest classes of a dimension by CPU time, then by jobs."""
+    rows = store.rows(LARGEST.format(table=ranks(store, dimension), most=GRAINS[0].largest))
+    return [str(key) for (key,) in rows]
+
+
+def _first_day(days: int) -> str:
+    """Return the SQL of the first of each *days* days: of a Monday, where they are whole weeks."""
+    if days == 1:
+        return "day"
+    return f"cast(floor((day + {MONDAY}) / {float(days)!r}) * {days} - {MONDAY} as bigint)"
+
+
+def _finest_jobs(store: Store, keys: Sequence[str]) -> str:
+    span = recorded_time(store.whole)
+    seconds = _clock(store, "submit_time", span) if span else "submit_time"
+    amounts = _decimals(recorded_amounts(store), "case when run_time >= 0 then run_time else 0 end")
+    columns = [
+        f"{_number(seconds, DAY)} as day", f"{_number(seconds, HOUR)} % 24 as hour", *keys,
+        f"{SIZE} as size", "outcome", f"{WAIT} as wait",
+    ]  # fmt: skip
+    return _added(columns, ["count(*) as jobs", *amounts], measured_jobs(store))
+
+
+def _finest_usage(store: Store, keys: Sequence[str]) -> str:
+    """Return the query of what jobs held in each bin: a day, or the part of one that is known."""
+    span = recorded_time(store.whole)
+    amounts = recorded_amounts(store)
+    columns = ["day", *keys, f"{SIZE} as size", "outcome", "known"]
+    if span is None:
+        return _added(columns, [f"sum(cast(0 as decimal(38, 6))) as {name}" for name in amounts], NOTHING)
+    first, last = (_number(_clock(store, moment, span), DAY) for moment in ("start_time", "end_time"))
+    days = f"(select *, unnest(generate_series({first}, {last})) as on_day from {held_jobs(store)} as held)"
+    bins = ", ".join(
+        f"({day}, {since!r}, {until!r}, {known})" for day, since, until, known in _bins(store, span)
+    )
+    table = HELD_IN_BINS.format(days=days, bins=bins)
+    inside = "(least(end_time, until) - greatest(start_time, since))"
+    return _added(columns, _decimals(amounts, inside), table)
+
+
+def _decimals(amounts: Mapping[str, str], seconds: str) -> list[str]:
+    """Return the SQL of exact sums of *amounts* in some *seconds*, which can be added to others."""
+    return [f"{decimal_sum(sql.format(seconds=seconds))} as {name}" for name, sql in amounts.items()]
+
+
+def _added(columns: Sequence[str], sums: Sequence[str], table: str) -> str:
+    """Return the query that groups a *table* by *columns*."""
+    names = ", ".join(column.rpartition(" as ")[2] for column in columns)
+    placed = f"select *, {', '.join(column for column in columns if ' as ' in column)} from {table}"
+    return f"select {names}, {', '.join(sums)} from ({placed}) as placed group by {names}"
+
+
+def _number(seconds: str, width: int) -> str:
+    return f"cast(floor({seconds} / {float(width)!r}) as bigint)"
+
+
+def _clock(store: Store, moment: str, span: Period) -> str:
+    """Return the SQL of a *moment* in seconds by the log's clock or, where dates are unknown, as it is."""
+    if store.system.relative or span[1] - span[0] > MAXIMUM_DAYS * DAY:
+        return moment
+    return local(store, moment, span)
+
+
+def _bins(store: Store, span: Period) -> Iterator[tuple[int, float, float, bool]]:
+    """Yield the day, the first and last second, and whether the load is known, of each part of a day."""
+    calendar = Calendar.of(*span, store.system.timezone, relative=store.system.relative)
+    zero = calendar.first if calendar.dates is None else (calendar.dates[0] - EPOCH).days
+    first, last = store.period or (calendar.edges[0], calendar.edges[-1])
+    known = window(store).period or (last, last)
+    cuts = np.clip([first, last, *known], calendar.edges[0], calendar.edges[-1])
+    for since, until in pairwise(np.union1d(calendar.edges, cuts).tolist()):
+        if first <= since and until <= last:
+            day = zero + int(np.searchsorted(calendar.edges, since, side="right")) - 1
+            yield day, since, until, known[0] <= since and until <= known[1]

@@ -1,0 +1,75 @@
+"""What jobs held while the log knows the load: processors, GPUs and nodes times seconds, by outcome."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gwa.metrics.outcomes import OUTCOMES, Outcome, outcome
+from gwa.metrics.timeline import exact_sum
+from gwa.metrics.window import recorded, unfinished, window
+from gwa.store.schema import UNFINISHED
+from gwa.store.store import Store
+
+HELD: Final = """
+(select *, start_time + seconds as end_time from (
+    select *, {outcome} as outcome, submit_time + coalesce(wait_time, 0) as start_time, {seconds} as seconds
+    from all_jobs where submit_time is not null
+) as begun where seconds >= 0)
+"""
+
+AMOUNTS: Final = {
+    "cpu_seconds": "case when n_procs >= 1 then n_procs * {seconds} else 0 end",
+    "gpu_seconds": "case when n_gpus > 0 then n_gpus * {seconds} else 0 end",
+    "node_seconds": "case when n_nodes > 0 then n_nodes * {seconds} else 0 end",
+}
+"""The SQL of what a job held in some *seconds*."""
+
+FIELDS: Final = {"cpu_seconds": "n_procs", "gpu_seconds": "n_gpus", "node_seconds": "n_nodes"}
+
+
+@dataclass(frozen=True)
+class Held:
+    """The seconds held of each of `AMOUNTS` that is recorded, and the CPU seconds by outcome."""
+
+    amounts: Mapping[str, float]
+    outcomes: Mapping[Outcome, float]
+
+
+def held_jobs(store: Store) -> str:
+    """
+    Return the table of the jobs that held something at any time, with ``start_time`` and ``end_time``.
+
+    Jobs that had not ended when the log did held it until then. Jobs without a known submission are left out:
+    it is not known when they did.
+    """
+    seconds = "run_time"
+    if unfinished(store):
+        _, last = recorded(store.whole) or (0.0, 0.0)
+        seconds = f"case when {UNFINISHED} then {last!r} - submit_time - wait_time else run_time end"
+    return HELD.format(outcome=outcome(store), seconds=seconds)
+
+
+def recorded_amounts(store: Store) -> Mapping[str, str]:
+    """Return the SQL of each of `AMOUNTS` whose field the log records, yet without its seconds."""
+    return {name: sql for name, sql in AMOUNTS.items() if store.has(FIELDS[name])}
+
+
+def held(store: Store) -> Held | None:
+    """Return what jobs held within the window of observation or the period; None where there is no window."""
+    period = window(store).period
+    if period is None:
+        return None
+    first, last = period
+    inside = f"greatest(least(end_time, {last!r}) - greatest(start_time, {first!r}), 0.0)"
+    amounts = {name: sql.format(seconds=inside) for name, sql in recorded_amounts(store).items()}
+    sums = ", ".join(f"coalesce({exact_sum(sql)}, 0.0) as {name}" for name, sql in amounts.items())
+    if not sums:
+        return Held({}, {})
+    rows = store.rows(
+        f"select outcome, {sums} from {held_jobs(store)} as held"
+        f" where start_time < {last!r} and end_time > {first!r} group by outcome"
+    )
+    by_outcome = {name: dict(zip(amounts, values, strict=True)) for name, *values in rows}
+    totals = {name: sum(values[name] for values in by_outcome.values()) for name in amounts}
+    of_cpus = {name: by_outcome.get(name, {}).get("cpu_seconds", 0.0) for name in OUTCOMES}
+    return Held(totals, of_cpus)

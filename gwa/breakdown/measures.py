@@ -1,0 +1,276 @@
+"""
+The measures of the jobs of a class: one table for facts, tables, figures and the cube.
+
+A measure is an SQL aggregate over `measured_jobs`, a quantile of a value of theirs, or made of other measures
+of the same class. Packages add measures by an entry point in the group ``gwa.measures``.
+
+Seconds held are of the jobs of the trace that ran, for their whole run; of a period, of the jobs submitted in
+it. What jobs held *within* a period stands in ``usage``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal
+
+from gwa.metrics.efficiency import RATIOS, WASTED, Ratio
+from gwa.metrics.energy import estimate
+from gwa.metrics.energy import is_known as is_energy_known
+from gwa.metrics.outcomes import KNOWN, Outcome, coding, core_seconds, outcome
+from gwa.metrics.timeline import exact_sum
+from gwa.metrics.totals import Totals, totals
+from gwa.metrics.waits import HELD
+from gwa.report.facts import number
+from gwa.store.store import SMALL, Store
+from gwa.util import plugins
+from gwa.util.units import DAY
+from gwa.words.message import message
+from gwa.words.unit import Unit, Value
+
+ENTRY_POINTS: Final = "gwa.measures"
+
+RAN: Final = "run_time >= 0 and n_procs >= 1"
+
+QuantileOf = Literal["wait", "queued", "run_time"]
+
+VALUES: Final[Mapping[QuantileOf, str]] = {
+    "wait": "case when wait_time >= 0 then wait_time end",
+    "queued": f"case when wait_time >= 0 then wait_time - {HELD} end",
+    "run_time": f"case when {RAN} then run_time end",
+}
+"""Of what there are quantiles: SQL over `measured_jobs`."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The *share* of the values *of* the jobs of a class that are not larger, by job or by core-hour."""
+
+    of: QuantileOf
+    share: float
+    is_weighted: bool = False
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What the jobs of a class are a part of: all jobs of the trace, and the processors of the system."""
+
+    totals: Totals
+    cpus: int | None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """
+    A measure of the jobs of a class.
+
+    *name* is its key in rows of facts and tables, *heading* that of its column. It is recorded where the log
+    has all *fields* and *is_known* holds. It is the *sql* aggregate over `measured_jobs`, a *quantile*, or
+    what *of* makes of the measures in the row and of the whole. Tables on pages leave out what is *minor*;
+    what is a *part* only serves others.
+    """
+
+    name: str
+    heading: str
+    unit: Unit = ""
+    fields: tuple[str, ...] = ()
+    sql: str = ""
+    quantile: Quantile | None = None
+    of: Callable[[Row, Whole], Value] | None = None
+    is_known: Callable[[Store], bool] | None = None
+    minor: bool = True
+    is_part: bool = False
+
+    def is_recorded(self, store: Store) -> bool:
+        """Whether the log of *store* has what this needs."""
+        return all(map(store.has, self.fields)) and (self.is_known is None or self.is_known(store))
+
+
+def measured_jobs(store: Store) -> str:
+    """
+    Return the table of the jobs of *store* with what measures are made of.
+
+    Beside all fields, it has ``outcome``, ``cpu_seconds`` of jobs that ran, ``core_seconds``, which jobs have
+    too that had not ended when the log did, and ``joules``, estimated where the log has none.
+    """
+    cpu_seconds = f"case when {RAN} then cast(run_time * n_procs as decimal(38, 6)) end"
+    select = (
+        f"select *, {outcome(store)} as outcome, {cpu_seconds} as cpu_seconds,"
+        f" {core_seconds(store)} as core_seconds, coalesce(energy, {estimate(store)}) as joules from jobs"
+    )
+    if totals(store).jobs <= SMALL:
+        return f"{store.keep('measured_jobs', select)} as measured"
+    return f"({select}) as measured"
+
+
+def sum_of(name: str, heading: str, unit: Unit, value: str, *fields: str, minor: bool = True) -> Measure:
+    """Return the exact sum of the SQL *value*, null where no job has one."""
+    return Measure(name, heading, unit, fields, exact_sum(value), minor=minor)
+
+
+def part(name: str, sql: str) -> Measure:
+    """Return an aggregate of which other measures are made."""
+    return Measure(name, "", sql=sql, is_part=True)
+
+
+def ratio(name: str, heading: str, unit: Unit, used: str, given: str, *, minor: bool = True) -> Measure:
+    """Return the quotient of two measures of the row, None where that is not defined."""
+    return Measure(name, heading, unit, of=lambda row, _: _quotient(row[used], row[given]), minor=minor)
+
+
+def quantile(
+    name: str, heading: str, unit: Unit, of: QuantileOf, share: float, *fields: str,
+    is_weighted: bool = False, minor: bool = True,
+) -> Measure:  # fmt: skip
+    """Return the quantile for a *share* of the jobs or, if *is_weighted*, of the core-hours."""
+    return Measure(name, heading, unit, fields, quantile=Quantile(of, share, is_weighted), minor=minor)
+
+
+def _quotient(used: float | None, given: float | None) -> float | None:
+    return used / given if used is not None and given else None
+
+
+def _cpu_share(row: Row, whole: Whole) -> float | None:
+    return _quotient(row["cpu_seconds"], whole.totals.cpu_seconds)
+
+
+def _utilization(row: Row, whole: Whole) -> float | None:
+    first, last = whole.totals.first, whole.totals.last
+    if not whole.cpus or first is None or last is None or last <= first:
+        return None
+    return float(row["cpu_seconds"] / (whole.cpus * (last - first)))
+
+
+def _jobs_a_day(row: Row, _: Whole) -> float | None:
+    first, last = row["first_submit"], row["last_submit"]
+    active = last - first if first is not None else 0
+    return row["jobs"] / (active / DAY) if active >= DAY else None
+
+
+def _of_outcome(name: Outcome, heading: str) -> Measure:
+    """Return the CPU time of jobs that ran and had an outcome."""
+
+    def is_told(store: Store) -> bool:
+        return coding(store).codes == "several" and coding(store).tells(name)
+
+    value = f"case when outcome = '{name}' then cpu_seconds end"
+    sql = f"coalesce({exact_sum(value)}, 0.0)"
+    return Measure(f"{name}_cpu_seconds", heading, "cpu seconds", ("status",), sql, is_known=is_told)
+
+
+def _of_ratio(of: Ratio) -> tuple[Measure, ...]:
+    """Return what was used of what was given, and what was wasted, as `gwa.metrics.efficiency` defines it."""
+    of_known = f"case when {of.where} then ({{}}) * {of.weight} end"
+    used, given = f"{of.name}_used", f"{of.name}_given"
+    parts = (
+        Measure(used, "", sql=exact_sum(of_known.format(of.used)), is_known=of.is_recorded, is_part=True),
+        Measure(given, "", sql=exact_sum(of_known.format(of.given)), is_known=of.is_recorded, is_part=True),
+    )
+    efficiency = Measure(
+        f"efficiency_{of.name}",
+        message("{title} used", title=of.title),
+        "fraction",
+        of=lambda row, _: _quotient(row[used], row[given]),
+        is_known=of.is_recorded,
+    )
+    if of.name not in WASTED:
+        return (*parts, efficiency)
+    name, heading, unit, scale = WASTE[of.name]
+    sql = f"{exact_sum(of.wasted)} / {scale!r}"
+    return (*parts, efficiency, Measure(name, heading, unit, sql=sql, is_known=of.is_recorded))
+
+
+WASTE: Final[Mapping[str, tuple[str, str, Unit, float]]] = {
+    "cpu": ("wasted_cpu_seconds", message("CPU time not used"), "cpu seconds", 1.0),
+    "memory": (
+        "wasted_memory_gb_hours", message("Memory not used"), "gigabyte hours", RATIOS["memory"].unit,
+    ),
+    "gpu": ("wasted_gpu_seconds", message("GPU time not used"), "seconds", 1.0),
+}  # fmt: skip
+"""By what is wasted: the name of the measure, its heading, its unit and the number of its own in it."""
+
+ELIGIBLE: Final = ("wait_time", "eligible_time")
+"""Fields by which waits for the system are apart from waits for other jobs, or for a time asked for."""
+
+OWN: Final = (
+    Measure("jobs", message("Jobs"), "count", sql="count(*)", minor=False),
+    Measure(
+        "jobs_share", message("Share of jobs"), "fraction",
+        of=lambda row, whole: row["jobs"] / whole.totals.jobs,
+    ),
+    Measure(
+        "cpu_seconds", message("CPU time"), "cpu seconds",
+        sql=f"coalesce({exact_sum('cpu_seconds')}, 0.0)", minor=False,
+    ),
+    Measure("cpu_share", message("Share of CPU time"), "fraction", of=_cpu_share, minor=False),
+    Measure("utilization", message("Utilization by it"), "fraction", of=_utilization),
+    part("ran", f"count(*) filter (where {RAN})"),
+    part("procs", f"cast(sum(case when {RAN} then n_procs end) as double)"),
+    part("run_seconds", exact_sum(f"case when {RAN} then run_time end")),
+    part("first_submit", "min(submit_time)"),
+    part("last_submit", "max(submit_time)"),
+    part("ended", f"count(*) filter (where {KNOWN})"),
+    part("not_completed", f"count(*) filter (where {KNOWN} and outcome <> 'completed')"),
+    ratio("procs_mean", message("Mean processors"), "count", "procs", "ran"),
+    ratio("runtime_mean", message("Mean run time"), "seconds", "run_seconds", "ran"),
+    quantile("runtime_median", message("Median run time"), "seconds", "run_time", 0.5, minor=False),
+    Measure("arrivals_per_day", message("Jobs a day"), "count", of=_jobs_a_day),
+    sum_of(
+        "gpu_seconds", message("GPU time"), "seconds",
+        "case when run_time >= 0 and n_gpus > 0 then n_gpus * run_time else 0 end", "n_gpus", minor=False,
+    ),
+    sum_of(
+        "node_seconds", message("Node time"), "seconds",
+        "case when run_time >= 0 and n_nodes > 0 then n_nodes * run_time else 0 end", "n_nodes",
+    ),
+    Measure("energy", message("Energy"), "joules", sql=exact_sum("joules"), is_known=is_energy_known),
+    Measure(
+        "waited", message("Jobs with a known wait"), "count", ("wait_time",),
+        "count(*) filter (where wait_time >= 0)",
+    ),
+    sum_of(
+        "wait_seconds", message("Time waited"), "seconds",
+        "case when wait_time >= 0 then wait_time end", "wait_time",
+    ),
+    quantile("wait_median", message("Median wait"), "seconds", "wait", 0.5, "wait_time", minor=False),
+    quantile("wait_p95", message("95 % wait"), "seconds", "wait", 0.95, "wait_time"),
+    quantile(
+        "wait_median_weighted", message("Median wait by core-hour"), "seconds", "wait", 0.5, "wait_time",
+        is_weighted=True,
+    ),
+    quantile(
+        "wait_p95_weighted", message("95 % wait by core-hour"), "seconds", "wait", 0.95, "wait_time",
+        is_weighted=True,
+    ),
+    quantile("queued_median", message("Median wait once eligible"), "seconds", "queued", 0.5, *ELIGIBLE),
+    quantile("queued_p95", message("95 % wait once eligible"), "seconds", "queued", 0.95, *ELIGIBLE),
+    Measure(
+        "not_completed_share", message("Not completed"), "fraction", ("status",),
+        of=lambda row, _: _quotient(row["not_completed"], row["ended"]),
+        is_known=lambda store: coding(store).codes == "several", minor=False,
+    ),
+    _of_outcome("completed", message("CPU time of completed jobs")),
+    _of_outcome("limit", message("CPU time of jobs at their time limit")),
+    _of_outcome("failed", message("CPU time of failed jobs")),
+    _of_outcome("cancelled", message("CPU time of cancelled jobs")),
+    *(measure for of in RATIOS.values() for measure in _of_ratio(of)),
+)  # fmt: skip
+"""Those that gwa knows, in the order of tables."""
+
+
+@cache
+def measures() -> tuple[Measure, ...]:
+    """Return all measures: those of gwa, then those that entry points add."""
+    return (*OWN, *plugins.added(ENTRY_POINTS, Measure))
+
+
+def recorded(store: Store) -> tuple[Measure, ...]:
+    """Return the measures that the log of *store* records."""
+    return store.once("measures", lambda: tuple(one for one in measures() if one.is_recorded(store)))
+
+
+def value_of(measure: Measure, row: Row, whole: Whole) -> Value:
+    """Return the value of a measure that the *row* has, or is made of what it has."""
+    value = measure.of(row, whole) if measure.of else row[measure.name]
+    return number(value) if isinstance(value, float) else value

@@ -1,0 +1,47 @@
+"""Write the cells of a trace that a page filters."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gwa.cli._common import OUTPUT_PATH, TRACE, engines, opened, options, parts
+from gwa.cli._terminal import echo
+
+
+@click.command(name="cube")
+@TRACE
+@click.option(
+    "-o", "--output", "folder", type=OUTPUT_PATH, required=True, metavar="DIR", help="Output folder."
+)
+@parts
+@engines
+@options
+def command(trace: Path, folder: Path, **params: Any) -> None:
+    """
+    Write a trace as a cube: jobs and usage by day, user, project, queue, size, outcome and more.
+
+    jobs.parquet counts the jobs submitted in each day, usage.parquet adds up what jobs held in each day, and
+    grain.json says how fine the cells are: of a large trace they are coarser, so that there are 150,000 at
+    most. Sums are exact; '*' stands for all but the largest users, projects and so on. The cells hold names:
+    gwa anonymize replaces them in the trace.
+
+    \b
+    Examples:
+      gwa sample -o sample.sacct
+      gwa cube sample.sacct -o cube
+    """
+    from gwa.util.atomic import make_folder
+
+    make_folder(folder)
+    with opened(trace, params) as opened_trace:
+        made = opened_trace.cube()
+        for path in made.write(folder):
+            echo(path)
+    if not params["quiet"]:
+        grain = made.grain
+        echo(
+            f"{made.jobs.num_rows:,} cells of jobs, {made.usage.num_rows:,} of usage: by"
+            f" {'day' if grain.days == 1 else f'{grain.days} days'}, the {grain.largest} largest users",
+            err=True,
+        )
