@@ -117,7 +117,6 @@ step as (
             when -1 then 'extern'
             else id_step::varchar
         end as part,
-        case when consumed_energy between 1 and 9000000000000000000 then consumed_energy end as joules,
         list_transform(
             [tres_usage_in_tot, tres_usage_in_ave, tres_usage_in_max],
             lambda x: nullif(regexp_extract(x, '(?:^|,)2=(\d{1,18})(?:,|$)', 1), '')
@@ -136,8 +135,7 @@ used as (
         prefix,
         job_db_inx,
         sum(coalesce(user_sec, 0) + coalesce(sys_sec, 0)) + sum(coalesce(user_usec, 0) + coalesce(sys_usec, 0)) / 1e6
-            as cpu_time,
-        sum(joules) filter (part <> 'extern') as joules
+            as cpu_time
     -- A step may be there twice, as in two dumps in one file.
     from (select distinct * exclude (line, file_no) from step)
     group by prefix, job_db_inx
@@ -149,7 +147,6 @@ job as (
         association."user",
         association.acct,
         used.cpu_time,
-        used.joules,
         known.qos_names[id_qos] as qos,
         -- Higher bits are flags.
         state & 255 as base_state,
@@ -212,7 +209,7 @@ select
     id_user as uid,
     nullif(time_submit, 0)::varchar as submit,
     case when time_eligible between 1 and 4294967293 then time_eligible::varchar end as eligible,
-    case when begun between 1 and 4294967293 then begun::varchar end as start_,
+    if(begun between 1 and 4294967293, begun::varchar, 'Unknown') as start_,
     if(time_end = 0, 'Unknown', time_end::varchar) as end_,
     case
         when time_end > 0 and begun > 0
@@ -237,9 +234,8 @@ select
     null as maxrss,
     null as averss,
     null as tresusageintot,
-    coalesce(
-        nullif(list_filter(tres[1], lambda x: x.name = 'energy')[1].count, 0)::varchar, joules::varchar
-    ) as consumedenergyraw,
+    list_filter(tres[1], lambda x: x.name = 'energy' and x.count not in (0, 4294967294, 4294967295))[1].count::varchar
+        as consumedenergyraw,
     cpu_time::varchar as totalcpu,
     tres_texts[2] as reqtres,
     tres_texts[1] as alloctres,
@@ -261,7 +257,8 @@ select
     step.memory[2] as averss,
     nullif(
         concat_ws(',', 'gres/gpumem=' || split_part(step.gpu_memory, '=', 2), 'mem=' || step.memory[1]), ''
-    ) as tresusageintot
+    ) as tresusageintot,
+    nullif(step.consumed_energy, 0)::varchar as consumedenergyraw
 from step
 left join (select prefix, job_db_inx, max(jobid) as jobid from job group by prefix, job_db_inx) as job
     on step.prefix = job.prefix and step.job_db_inx = job.job_db_inx

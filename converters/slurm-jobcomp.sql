@@ -121,7 +121,7 @@ select
     user_id as uid,
     times[1] as submit,
     times[2] as eligible,
-    times[3] as start_,
+    coalesce(times[3], 'Unknown') as start_,
     coalesce(times[4], 'Unknown') as end_,
     elapsed::varchar as elapsedraw,
     case

@@ -202,6 +202,9 @@ named as (
             when numbers[14] <> '0' then numbers[14] || '+' || coalesce(numbers[2], '0')
             else coalesce(numbers[12], job_id, '')
         end as jobid,
+        list_filter(
+            tres[1], lambda x: x.name = 'energy' and x.count not in (0, 4294967294, 4294967295)
+        )[1].count::varchar as job_energy,
         -- Where "start" is the time of eligibility, it is known of what ended, and of nothing that had no processors.
         case
             when not is_oldest or started is distinct from eligible then nullif(numbers[10], '0')
@@ -222,7 +225,7 @@ select
     nullif(user_, '') as user_,
     nullif(numbers[8], '0') as submit,
     nullif(numbers[9], '0') as eligible,
-    start_,
+    coalesce(start_, case when elapsed > 0 and is_oldest then null else 'Unknown' end) as start_,
     case when given[11] = '0' then 'Unknown' else numbers[11] end as end_,
     elapsed::varchar as elapsedraw,
     case
@@ -242,12 +245,7 @@ select
     null as maxrss,
     null as averss,
     null as tresusageintot,
-    coalesce(
-        nullif(list_filter(tres[1], lambda x: x.name = 'energy')[1].count, 0)::varchar,
-        list_sum(
-            list_transform(list_filter(parts, lambda x: x.name <> 'extern'), lambda x: x.numbers[3]::double)
-        )::bigint::varchar
-    ) as consumedenergyraw,
+    job_energy as consumedenergyraw,
     (seconds + coalesce(microseconds, 0) / 1e6)::varchar as totalcpu,
     tres_texts[2] as reqtres,
     tres_texts[1] as alloctres,
@@ -266,5 +264,6 @@ select
     part.tasks as ntasks,
     part.memory[3] as maxrss,
     part.memory[2] as averss,
-    nullif(concat_ws(',', 'gres/gpumem=' || part.gpu_memory, 'mem=' || part.memory[1]), '') as tresusageintot
+    nullif(concat_ws(',', 'gres/gpumem=' || part.gpu_memory, 'mem=' || part.memory[1]), '') as tresusageintot,
+    part.numbers[3] as consumedenergyraw
 from (select line, jobid, cluster, unnest(parts) as part from named)

@@ -4,42 +4,63 @@ files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
 joined_by = "split_part(jobid, '.', 1)"
-needs = "ask sacct for times, as in sacct -P -o JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
+needs = "ask sacct for times, as in sacct --parsable2 --duplicates --format=JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
-missing = [""]
+missing = ["", "NA", "NaN", "NaT"]
 contains = '^\d+(?:_|\+|\.|\|)(?:[^|\n]*\|){4,}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\||\A\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)(?:[^\n]*\1)?(?:BOOT_FAIL|CANCELLED(?: by \d+)?|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING|PREEMPTED|RUNNING|TIMEOUT)\1'
 first = '^\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)'
 export = '''
-# A month at a time; several files are one trace.
-sacct -a -D -P -S 2025-01-01 -E 2025-02-01 -o JobID,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,ConsumedEnergyRaw,Reservation,NodeList > jobs.sacct
+# A month at a time; several files are one trace. Requeued jobs need --duplicates, memory needs steps (no -X).
+sacct --allusers --duplicates --parsable2 --starttime=2025-01-01 --endtime=2025-02-01 --format=JobID,JobIDRaw,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,TRESUsageInMax,ConsumedEnergyRaw,Reservation,NodeList,AdminComment > jobs.sacct
 '''
 notes = """
-Sources: sacct(1) and Slurm's own sacct/print.c; the columns of a file without a header are those that
-Open XDMoD asks for, or those that the option 'columns' names, such as -O columns=JobID,User,Submit,….
-Any columns may be there, in any order; JobID is needed. Cells may be parted by anything (--delimiter), which is
-found in the names; a table as sacct prints it without -P is read by the line under its names, and where it cut
-a cell short, the cut text is kept, but a job whose JobID it cut is refused. Times are local ones of the system's zone (of
-two possible times in autumn the first), or with an offset, or epoch seconds (SLURM_TIME_FORMAT=%s).
-Steps are folded into their job. Rows of a job that was requeued, resized or listed twice (the next
-submission is no later than an hour after the last end) are folded into the last of them; other rows of
-the same JobID are other jobs. A step without its job is refused.
-The run time is Slurm's Elapsed, which excludes suspension, else End - Start; it is missing for jobs that
-had not ended. Jobs that never started (no Start, or 'None assigned' as nodes) have no wait, run time or
-processors; a range of array tasks that never started, as 12_[3-9], is one job.
+Sources: sacct(1) and Slurm's own sacct/print.c and slurm.h; the columns of a file without a header are those that
+Open XDMoD asks for (26 of them, or the 25 of its versions 6.6 to 9.0), or those that the option 'columns' names, such
+as -O columns=JobID,User,Submit,….
+Any columns may be there, in any order and spelling; JobID or JobIDRaw is needed. What a table lacks is unknown. Cells
+may be parted by anything (--delimiter), which is found in the names; CSV is read as any program writes it: quoted, with
+the numbers of rows that pandas or R put first, with NA, NaN or NaT for what is missing, with other columns beside those
+of sacct. Where cells that hold the
+delimiter are not quoted (names of jobs, comments, lists of resources and nodes), a row is put together if it fits its
+columns in one way only. A table as sacct prints it without -P is read by the line under its names, and where it cut
+a cell short, the cut text is kept, but a job whose JobID it cut is refused. sacct --yaml is not read: use --json. Times
+are local ones of the system's zone (of two possible times in autumn the first), or with an offset, or epoch seconds
+(SLURM_TIME_FORMAT=%s). NO_VAL (2106-02-07) is no time.
+Steps are folded into their job; a step without its job is refused. Rows of one number are of one job if they have
+one user and were submitted at the same time, or from five minutes before to 65 minutes after all earlier ones had
+ended (a requeue); else they are jobs of their own, as where a number was used again, or on two clusters without the
+column Cluster. Of the runs of a requeued job the last is the job; earlier ones are counted (n_requeues; where the log has
+the last run only, these are the Restarts), with the processor and GPU seconds that they held, and a step belongs to the run in which it began. Rows of a job that was
+resized or listed twice are one run; one that was resized (RESIZING) has the start of the first row, the time of all, and
+the processors of the last. In a federation, siblings of a job that other clusters REVOKED are folded into
+the one that ran, and counted; one that stands alone has no outcome.
+The run time is Slurm's Elapsed, which excludes suspension, else End - Start; a negative Elapsed is invalid. Without
+the column Start a job began at End - Elapsed. It is missing for jobs that had not ended. Jobs that never started (Start
+is None or Unknown, 'None assigned' as nodes, or cancelled with Elapsed 0, Start = End and no AllocTRES in a log that
+has it) have no wait, run time or processors; a range of array tasks that never started, as 12_[3-9], is one job.
 COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
-failed; CANCELLED and REVOKED cancelled; others unknown; without a State the exit code decides.
-Processors are AllocCPUS. CPU time is TotalCPU over processors (0 means not measured). The peak of memory is
-that of the largest step: mem of its TRESUsageInTot, else AveRSS times NTasks, else MaxRSS where it has one
-task; each is the sum of the peaks of its tasks, so that the job's own peak may be lower. It is missing where a
-step has none of these. Memory used is TRESUsageInTot of the largest step, else its MaxRSS (of its largest task;
-plain numbers are bytes) times its NTasks (without those, a task on each node), an estimate from above, over the
-job's processors. ReqMem is per CPU (3000Mc), per node
+failed; CANCELLED is cancelled; others unknown; without a State the exit code of what had ended decides.
+Processors are AllocCPUS or NCPUS, else those of AllocTRES, else CPUTimeRAW over ElapsedRaw; where the row of a job has
+none but its steps ran, those of the largest step, and this is counted. CPU time is TotalCPU over processors (0 means
+not measured).
+The peak of memory is the largest sum over steps that overlap in time. A step's is mem of its TRESUsageInTot, else
+AveRSS times NTasks, else MaxRSS where it has one task; without NTasks, a step batch, extern or interactive, and one on
+one processor, has one task. The peaks of steps need not fall together, so that the job's own may be lower. Where one of
+a job's steps has none of these, where the times of several steps are not known, or where only the script of a job on
+several nodes (or on several processors of an unknown number of nodes) was measured, the peak is a lower bound, that of
+the largest step, and bounds names max_memory. Bounds do not become efficiency or advice. Memory used is that of
+numbered steps that overlap, each with its TRESUsageInTot, else MaxRSS (of its largest task; plain numbers are bytes)
+times NTasks, an estimate from above, or what the script used if that is more, over the job's processors; it is
+missing where the tasks of a step are not known. ReqMem is per CPU (3000Mc), per node
 (48000Mn; from 2147483648M on it is a CPU's with a flag left in) or in total (16G), whatever the version of
-Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS.
+Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS. A job on one processor is
+on one node.
 GPUs are gres/gpu of AllocTRES and ReqTRES, or the sum of gres/gpu:TYPE where that is more or stands alone: the
-two are never added. Their peak memory is gres/gpumem of the largest step; gres/gpuutil is a peak too, so the
-mean utilization is unknown. Energy is ConsumedEnergyRaw, else ConsumedEnergy (K is 1000) or energy of
-AllocTRES; 0 means not measured. On nodes that jobs share it is the nodes', not the job's. The exit code of a
+two are never added; else those of AllocGRES, and of ReqGRES times NNodes. Their peak memory is gres/gpumem of the steps
+that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown. Energy is ConsumedEnergyRaw, else
+ConsumedEnergy (K is 1000), else energy of AllocTRES, else the sum of the steps but extern; 0 means not measured, and
+2^32 - 2, 2^32 - 1, what is near 2^64, and negative numbers stand for none (as does 4.29G). On nodes that jobs share it
+is the nodes', not the job's. The exit code of a
 job that signal n ended is 128 + n. The state is Slurm's, without who cancelled. A reservation stands among the
 resources requested. Partition is both queue
 and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
@@ -47,12 +68,17 @@ array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of t
 """
 
 [options]
-header = "JobID"
+header = ["JobID", "JobIDRaw"]
 order = [
     "JobID", "JobIDRaw", "Cluster", "Partition", "QOS", "Account", "Group", "GID", "User", "UID", "Submit",
     "Eligible", "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS", "ReqMem",
     "ReqTRES", "AllocTRES", "Timelimit", "NodeList", "JobName",
 ]
+older = { "Open XDMoD 6.6 to 9.0" = [
+    "JobID", "JobIDRaw", "Cluster", "Partition", "Account", "Group", "GID", "User", "UID", "Submit", "Eligible",
+    "Start", "End", "Elapsed", "ExitCode", "State", "NNodes", "NCPUS", "ReqCPUS", "ReqMem", "ReqGRES", "ReqTRES",
+    "Timelimit", "NodeList", "JobName",
+] }
 # What else sacct prints, by sacct --helpformat of all versions.
 names = [
     "AdminComment", "AllocGRES", "AllocNodes", "AllocCPUS", "AssocID", "AveCPU", "AveCPUFreq", "AveDiskRead",
@@ -70,18 +96,87 @@ names = [
     "TRESUsageOutAve", "TRESUsageOutMax", "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin",
     "TRESUsageOutMinNode", "TRESUsageOutMinTask", "TRESUsageOutTot", "UserCPU", "WCKey", "WCKeyID", "WorkDir",
 ]
-loose = ["JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "WCKey"]
+common = [
+    "JobID", "JobName", "User", "UID", "Group", "GID", "Account", "Cluster", "Partition", "QOS", "Submit", "Start",
+    "End", "State", "Priority", "Comment", "Flags", "Reason", "Reservation", "NodeList", "Extra", "Container",
+    "Licenses", "Constraints", "Layout",
+]
+# Steps of jobs.
+mark = '(?m)(^|["|,;\t])\d+(_\d+)?(\+\d+)?\.(batch|extern|interactive)["|,;\t]'
+loose = [
+    "JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "WCKey", "NodeList", "ReqTRES",
+    "AllocTRES", "TRESUsageInAve", "TRESUsageInMax", "TRESUsageInMaxNode", "TRESUsageInMaxTask", "TRESUsageInMin",
+    "TRESUsageInMinNode", "TRESUsageInMinTask", "TRESUsageInTot", "TRESUsageOutAve", "TRESUsageOutMax",
+    "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin", "TRESUsageOutMinNode", "TRESUsageOutMinTask",
+    "TRESUsageOutTot",
+]
+
+[options.substitutes]
+jobid = "JobIDRaw"
+nnodes = "AllocNodes"
+
+[options.spare]
+cputimeraw = ["AllocCPUS", "NCPUS"]
+cputime = ["AllocCPUS", "NCPUS", "CPUTimeRAW"]
+tresusageinmax = ["MaxRSS"]
+tresusageinave = ["AveRSS"]
+suspended = ["Start"]
 
 [options.checks]
 JobID = '\d+([_+.].*)?'
+JobIDRaw = '\d+([_+.].*)?'
 State = '([A-Z_]+[+]?( by \S+)?)?'
 Submit = '(\d.*|Unknown|None)?'
+Eligible = '(\d.*|Unknown|None)?'
 Start = '(\d.*|Unknown|None)?'
 End = '(\d.*|Unknown|None)?'
 ExitCode = '(\d+:\d+)?'
+DerivedExitCode = '(\d+:\d+)?'
 NCPUS = '([\d.]+[KMG]?)?'
 AllocCPUS = '([\d.]+[KMG]?)?'
+ReqCPUS = '([\d.]+[KMG]?)?'
+NNodes = '([\d.]+[KMG]?)?'
+AllocNodes = '([\d.]+[KMG]?)?'
+ReqNodes = '([\d.]+[KMG]?)?'
+NTasks = '([\d.]+[KMG]?)?'
 MaxRSS = '([\d.]+[KMGTP]?)?'
+AveRSS = '([\d.]+[KMGTP]?)?'
+MaxVMSize = '([\d.]+[KMGTP]?)?'
+AveVMSize = '([\d.]+[KMGTP]?)?'
+ReqMem = '([\d.]+[KMGTP]?[cn]?|\?[cn]?)?'
+Elapsed = '([-\d:.]+|INVALID)?'
+ElapsedRaw = '(-?\d+)?'
+CPUTime = '([-\d:.]+|INVALID)?'
+CPUTimeRAW = '(-?\d+)?'
+TotalCPU = '([-\d:.]+|INVALID)?'
+UserCPU = '([-\d:.]+|INVALID)?'
+SystemCPU = '([-\d:.]+|INVALID)?'
+Suspended = '([-\d:.]+|INVALID)?'
+Timelimit = '([-\d:.]+|UNLIMITED|Partition_Limit|INVALID)?'
+TimelimitRaw = '(\d+|UNLIMITED|Partition_Limit|INVALID)?'
+ConsumedEnergyRaw = '(-?\d+)?'
+Priority = '\d*'
+UID = '\d*'
+GID = '\d*'
+NodeList = '(?=.{0,2000}$)([^\[\]]*(\[[^\[\]]*\])?)*'
+ReqTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+AllocTRES = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageInTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutAve = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMax = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMaxNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMaxTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMin = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMinNode = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutMinTask = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
+TRESUsageOutTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[\w/:.+-]+=[^,=|]*)*)?'
 
 [columns]
 jobid = "varchar"
@@ -99,6 +194,8 @@ start_ = "varchar"
 end_ = "varchar"
 elapsed = "varchar"
 elapsedraw = "varchar"
+suspended = "varchar"
+restarts = "varchar"
 exitcode = "varchar"
 state = "varchar"
 qos = "varchar"
@@ -106,12 +203,16 @@ reservation = "varchar"
 nnodes = "varchar"
 alloccpus = "varchar"
 ncpus = "varchar"
+cputimeraw = "varchar"
+cputime = "varchar"
 reqcpus = "varchar"
 ntasks = "varchar"
 reqmem = "varchar"
 maxrss = "varchar"
 averss = "varchar"
 tresusageintot = "varchar"
+tresusageinmax = "varchar"
+tresusageinave = "varchar"
 consumedenergyraw = "varchar"
 consumedenergy = "varchar"
 totalcpu = "varchar"
@@ -119,6 +220,8 @@ usercpu = "varchar"
 systemcpu = "varchar"
 reqtres = "varchar"
 alloctres = "varchar"
+reqgres = "varchar"
+allocgres = "varchar"
 timelimit = "varchar"
 timelimitraw = "varchar"
 nodelist = "varchar"
@@ -145,16 +248,18 @@ case
     else double 'nan'
 end
 '''
-# The stamp of a time, or none where it is one of the first day of 1970.
-"moment(x)" = "case when x not between 0 and 86400 then x end"
+# The stamp of a time, or none where it is one of the first day of 1970, or NO_VAL (2106-02-07) in any zone.
+"moment(x)" = "case when x not between 0 and 86400 and x not between 4294880000 and 4295060000 then x end"
 # The number before a suffix.
 "number_of(x)" = "try_cast(regexp_extract(x, '^([\\d.]+)[KMGTPE]?$', 1) as double)"
 # In kilobytes; plain numbers are bytes.
 "kilobytes(x)" = "number_of(x) * pow(1024, strpos('KMGTPE', right(x, 1)) - 1)"
-# In seconds; NaN is what is no duration.
+# In kilobytes, of a list such as cpu=00:01:00,mem=4M.
+"memory_of(tres)" = "nullif(kilobytes(regexp_extract(tres, '(?:^|,)mem=([\\d.]+[KMGTPE]?)', 1)), 0)"
+# In seconds; NaN is what is no duration. Negative ones are INVALID in newer versions.
 "duration_of(x)" = '''
 case
-    when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') then null
+    when x in ('UNLIMITED', 'Partition_Limit', 'INVALID') or x like '-%' then null
     when x like '%:%:%' then coalesce(epoch(try_cast(replace(x, '-', ' days ') as interval)), double 'nan')
     when contains(x, ':') then coalesce(epoch(try_cast('00:' || x as interval)), double 'nan')
     when x is not null then coalesce(try_cast(x as double), double 'nan')
@@ -171,6 +276,26 @@ coalesce(
     case when x is not null and total_of(x) <> '?' then double 'nan' end
 )
 '''
+# The processors allocated: as they are counted, else those of the resources, else CPU time over time elapsed.
+"cpus_of(counted, tres, cpu_seconds, lasted)" = '''
+case
+    when counted is not null then amount_of(counted)
+    when contains(tres, 'cpu=') then try_cast(regexp_extract(tres, '(?:^|,)cpu=(\d+)', 1) as double)
+    when cpu_seconds % lasted = 0 then cpu_seconds / lasted
+end
+'''
+# GRES, such as gpu:a100:2(S:0-1), as TRES has it; 7696487 is what gpu is where the plugin is unknown.
+"tres_of(gres)" = '''
+case
+    when gres is not null then regexp_replace(
+        regexp_replace(
+            regexp_replace(gres, '(^|,)(gres[:/])?(gpu|7696487)\b|\([^)]*\)', '\1gres/gpu', 'g'),
+            '(gres/gpu(:[^:=,]*[^:=,\d][^:=,]*)?)[:=](\d+)', '\1=\3', 'g'
+        ),
+        '(gres/gpu(:[^:=,]+)?)(,|$)', '\1=1\3', 'g'
+    )
+end
+'''
 # The GPUs of each type in a list of resources, as TYPE=NUMBER.
 "gpu_kinds(tres)" = '''
 case when contains(tres, 'gres/gpu:') then regexp_extract_all(tres, '(?:^|,)gres/gpu:([^=,]+=\d+)', 1) end
@@ -183,153 +308,646 @@ case
     )
 end
 '''
-# In joules; from 2^63 on, a number says that there is none.
+# In joules; a number from 2^63 on, and 2^32 - 2 and 2^32 - 1 (rounded: 4.29G), say that there is none.
 "joules(x)" = '''
 case
-    when number_of(x) between 1e-9 and 9e18
+    when x = '4294967294' or x = '4294967295' or x = '4.29G' then null
+    when try_cast(x as double) between 1e-9 and 9e18 then try_cast(x as double)
+    when right(x, 1) in ('K', 'M', 'G', 'T', 'P', 'E') and number_of(x) between 1e-9 and 9e18
         then number_of(x) * pow(1000, strpos('KMGTPE', right(x, 1)))
 end
 '''
---- */
-with parsed as materialized (
+# The dots in 12_[3-7,...] are of a list that Slurm cut short.
+"is_step(jobid)" = "contains(jobid, '.') and jobid not like '%]'"
+"job_of(jobid)" = "case when is_step(jobid) then split_part(jobid, '.', 1) else jobid end"
+"is_number(jobid)" = '''regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?')'''
+# When a row ended. A step without a known end ended when it had lasted, where the log lacks ends, else it has not yet.
+"end_of(jobid, start_, end_, elapsed)" = '''
+coalesce(
+    time_of(end_),
+    case
+        when is_step(jobid)
+            then if(end_ is null, time_of(start_) + nullif(duration_of(elapsed), double 'nan'), 1e15)
+    end
+)
+'''
+# The memory in a list such as cpu=00:01:00,mem=4M.
+"memory_in(tres)" = "regexp_extract(tres, '(?:^|,)mem=([\\d.]+[KMGTPE]?)', 1)"
+"gpu_memory_in(tres)" = "regexp_extract(tres, '(?:^|,)gres/gpumem=([\\d.]+[KMGTPE]?)', 1)"
+# Steps that are not of tasks last as long as their job.
+"is_own(jobid)" = '''
+ends_with(jobid, '.batch') or ends_with(jobid, '.extern') or ends_with(jobid, '.interactive') or ends_with(jobid, '+')
+'''
+"tasks_of(ntasks, is_own, cpus)" = "coalesce(try_cast(ntasks as double), case when is_own or cpus = '1' then 1 end)"
+# What a step used at its peak: as it was measured, and from above.
+"peak_of(total, mean, task, tasks)" = "coalesce(total, nullif(mean * tasks, 0), case when tasks = 1 then task end)"
+"most_of(total, mean, task, tasks)" = "coalesce(total, nullif(task * tasks, 0), nullif(mean * tasks, 0))"
+
+# What there is in a log.
+[beforehand.kinds]
+columns = { revoked = "boolean", hollow = "boolean" }
+select = """
+select
+    bool_or(state like 'REVOKED%'),
+    bool_or(coalesce(alloccpus, ncpus) = '0' and start_ between '0' and ':' and not is_step(jobid))
+from source
+"""
+
+# Of a job that was submitted to a federation, all but the cluster that runs it have REVOKED it.
+[beforehand.sibling]
+when = "select revoked from kinds"
+columns = { cluster = "varchar", jobid = "varchar", submit = "varchar", ran_on = "varchar" }
+select = '''
+select revoked.cluster, revoked.jobid, revoked.submit, min(source.cluster)
+from (
+    select distinct cluster, jobid, submit, user_
+    from source
+    where state like 'REVOKED%' and not contains(jobid, '.')
+) as revoked
+inner join source on revoked.jobid = source.jobid and revoked.cluster <> source.cluster
+where source.state not like 'REVOKED%' and source.user_ is not distinct from revoked.user_
+group by revoked.cluster, revoked.jobid, revoked.submit
+'''
+
+# Rows that cannot be read.
+[beforehand.refused]
+columns = { file_no = "integer", line = "bigint", reason = "varchar" }
+select = '''
+select file_no, line, reason
+from (
     select
         file_no,
         line,
-        coalesce(cluster, '') as site,
-        is_step,
-        case when is_step then split_part(jobid, '.', 1) else jobid end as job,
-        time_of(submit) as submitted,
-        time_of(start_) as started,
-        time_of(end_) as ended,
-        time_of(eligible) as ready,
-        nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)mem=([\d.]+[KMGTPE]?)', 1)), 0) as total,
-        coalesce(
-            total,
-            kilobytes(maxrss) * coalesce(try_cast(ntasks as double), try_cast(nnodes as double), 1)
-        ) as footprint,
-        coalesce(
-            total,
-            nullif(kilobytes(averss) * try_cast(ntasks as double), 0),
-            case when ntasks = '1' then nullif(footprint, 0) end
-        ) as peak,
-        nullif(kilobytes(regexp_extract(tresusageintot, '(?:^|,)gres/gpumem=([\d.]+[KMGTPE]?)', 1)), 0) as gpu_peak,
         case
-            when jobid is null or not regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?') then
-                'JobID is ''' || left(coalesce(jobid, ''), 40) || ''', expected one such as 123, 123_4 or 123.batch'
-            when isnan(submitted) then 'Submit is ''' || left(submit, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(started) then 'Start is ''' || left(start_, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(ready) then 'Eligible is ''' || left(eligible, 40) || ''', expected 2024-05-31T23:59:59'
-            when isnan(ended) then 'End is ''' || left(end_, 40) || ''', expected 2024-05-31T23:59:59'
+            when jobid is null or not is_number(jobid) then
+                printf('JobID is ''%s'', expected one such as 123, 123_4 or 123.batch', left(coalesce(jobid, ''), 40))
+            when isnan(submitted) then printf('Submit is ''%s'', expected 2024-05-31T23:59:59', left(submit, 40))
+            when isnan(started) then printf('Start is ''%s'', expected 2024-05-31T23:59:59', left(start_, 40))
+            when isnan(ready) then printf('Eligible is ''%s'', expected 2024-05-31T23:59:59', left(eligible, 40))
+            when isnan(ended) then printf('End is ''%s'', expected 2024-05-31T23:59:59', left(end_, 40))
         end as reason
     from (
-        -- The dots in 12_[3-7,...] are of a list that Slurm cut short.
-        select *, contains(jobid, '.') and jobid not like '%]' as is_step
+        select
+            *,
+            case when not is_step(jobid) then time_of(submit) end as submitted,
+            time_of(start_) as started,
+            case when not is_step(jobid) then time_of(eligible) end as ready,
+            time_of(end_) as ended
         from source
     )
-),
+)
+where reason is not null
+'''
 
-repeated as (
-    select site, job
-    from parsed
-    where not is_step and reason is null
-    group by site, job
-    having count(*) > 1
-),
+# Numbers that several rows have.
+[beforehand.repeated]
+columns = { job = "varchar" }
+select = "select jobid from source where not is_step(jobid) group by jobid having count(*) > 1"
 
--- A row that was submitted long after all earlier rows of its number had ended is another job.
-dated as (
+# Of which run of which job the rows of such a number are: in the bits from 20 on, the number of the job, and below, how
+# many runs there were later. The last row of a run is that of the job.
+[beforehand.placed]
+when = "select count(*) > 0 from repeated"
+select = '''
+with listed as materialized (
     select
-        parsed.*,
-        case when is_step then coalesce(started, submitted, ended) else submitted end as begun,
-        not is_step and begun > 3900 + max(coalesce(ended, started, begun)) filter (where not is_step) over earlier
-            as is_other
-    from parsed
-    semi join repeated on parsed.site = repeated.site and parsed.job = repeated.job
-    where reason is null
-    window earlier as (
-        partition by site, job order by begun nulls first, is_step, ended nulls first, file_no, line
-        rows between unbounded preceding and 1 preceding
+        source.file_no,
+        source.line,
+        coalesce(sibling.ran_on, source.cluster, '') as site,
+        job_of(source.jobid) as job,
+        is_step(source.jobid) as is_step,
+        case when not is_step(source.jobid) then time_of(source.submit) end as submitted,
+        time_of(source.start_) as started,
+        end_of(source.jobid, source.start_, source.end_, coalesce(source.elapsedraw, source.elapsed)) as ended,
+        coalesce(submitted, started, ended) as begun,
+        coalesce(source.user_, source.uid) as who,
+        source.jobid,
+        coalesce(source.state, '') as state
+    from source
+    semi join repeated on job_of(source.jobid) = repeated.job
+    left join sibling
+        on
+            source.jobid = sibling.jobid
+            and source.cluster = sibling.cluster
+            and source.submit is not distinct from sibling.submit
+            and source.state like 'REVOKED%'
+    anti join refused on source.file_no = refused.file_no and source.line = refused.line
+),
+
+in_turn as (
+    select
+        *,
+        lag(begun) over earlier as former_begun,
+        lag(state) over earlier as former_state,
+        last_value(started ignore nulls) over before as former_started,
+        max(case when state not like 'REVOKED%' then coalesce(ended, started, begun) end) over before as latest
+    from (
+        select
+            *,
+            row_number() over (
+                partition by site, job, who
+                order by
+                    state like 'REVOKED%' desc, begun nulls first, started nulls first, ended nulls first, file_no, line
+            ) as place
+        from listed
+        where not is_step
+    )
+    window
+        earlier as (partition by site, job, who order by place),
+        before as (
+            partition by site, job, who order by place rows between unbounded preceding and 1 preceding
+        )
+),
+
+-- A row is of another job where it is another user's, or where it was submitted long after, or well before, all
+-- earlier rows of its number had ended. One that was submitted or began after an earlier one of its job is another
+-- run of it, but not where the job was resized.
+judged as (
+    select
+        *,
+        place > 1
+        and begun is distinct from former_begun
+        and not coalesce(begun between latest - 300 and latest + 3900, true) as is_other,
+        place > 1
+        and not regexp_matches(former_state, '^(RESIZING|REVOKED)')
+        and (begun is distinct from former_begun or coalesce(started <> former_started and started >= latest - 300, false))
+            as is_later
+    from in_turn
+),
+
+counted as (
+    select
+        *,
+        dense_rank() over (partition by site, job order by who nulls first, others) - 1 as nth,
+        count(*) filter (where is_later) over (partition by site, job, who, others order by place) as run
+    from (
+        select *, count(*) filter (where is_other) over (partition by site, job, who order by place) as others
+        from judged
     )
 ),
 
-placed as (
-    select
-        file_no,
-        line,
-        count(*) filter (where is_other) over so_far as nth,
-        row_number() over so_far as place
-    from dated
-    window so_far as (
-        partition by site, job order by begun nulls first, is_step, ended nulls first, file_no, line
-        rows between unbounded preceding and current row
-    )
+-- The last run has the age 0.
+aged as (
+    select *, max(run) over (partition by site, job, nth) - run as age
+    from counted
 ),
 
-folded as (
+-- A step is of the run in whose record of JSON, or behind whose row, it stands, there if it began within that, else
+-- of the one that had begun last.
+owned as (
+    select
+        *,
+        last_value(owner ignore nulls) over by_line as listed_last,
+        last_value(case when owner.started is not null then owner end ignore nulls) over by_time as begun_last,
+        first_value(owner ignore nulls) over (
+            partition by site, job order by begun rows between unbounded preceding and unbounded following
+        ) as first_owner
+    from (
+        select
+            file_no, line, site, job, is_step, jobid, started, coalesce(started, begun) as begun, place,
+            {'run': nth * 1048576 + age, 'started': started, 'ended': ended} as owner
+        from aged
+        union all by name
+        select file_no, line, site, job, is_step, jobid, started, coalesce(started, begun) as begun
+        from listed
+        where is_step
+    )
+    window
+        -- The steps of a record of JSON have its number in the lower bits.
+        by_line as (partition by site, job, file_no order by line & 1099511627775, is_step),
+        by_time as (partition by site, job order by begun, is_step)
+)
+
+select
+    file_no,
+    line,
+    site,
+    job,
+    chosen.run,
+    is_step,
+    not is_step and place = max(place) over (partition by site, job, chosen.run),
+    -- The same step in two logs.
+    is_step and row_number() over (
+        partition by site, job, chosen.run, jobid order by file_no desc, line desc
+    ) > 1 as is_again
+from (
+    select
+        *,
+        case
+            when not is_step then owner
+            when line >= 1099511627776 then listed_last
+            when
+                listed_last.started is not null
+                and started between listed_last.started and coalesce(listed_last.ended, started)
+                then listed_last
+            else coalesce(begun_last, listed_last, first_owner)
+        end as chosen
+    from owned
+)
+'''
+
+[beforehand.placed.columns]
+file_no = "integer"
+line = "bigint"
+site = "varchar"
+job = "varchar"
+run = "bigint"
+is_step = "boolean"
+is_last = "boolean"
+is_again = "boolean"
+
+# The steps of the last run of each job: how many there are, and what they used.
+[beforehand.stepped]
+select = '''
+select
+    site,
+    job,
+    run,
+    count(*),
+    count(*) filter (where least_used > 0 and not is_own),
+    count(*) filter (where not is_own and (least_used > 0 or gpu_peak > 0)),
+    max(least_used),
+    case when count(peak) = count(least_used) then sum(peak) end,
+    case when count(most_used) = count(least_used) then coalesce(sum(most_used) filter (where not is_own), 0) end,
+    max(most_used) filter (where is_own),
+    sum(gpu_peak),
+    max(gpu_peak),
+    sum(energy)
+from (
+    select
+        *,
+        coalesce(total, task, mean) as least_used,
+        peak_of(total, mean, task, tasks) as peak,
+        most_of(total, mean, task, tasks) as most_used
+    from (
+        select
+            site,
+            job,
+            run,
+            is_own,
+            tasks_of(ntasks, is_own, cpus) as tasks,
+            nullif(total, 0) as total,
+            nullif(task, 0) as task,
+            nullif(mean, 0) as mean,
+            nullif(gpu_peak, 0) as gpu_peak,
+            case when energy <> '0' then coalesce(joules(energy), double 'nan') end as energy
+        from (
+            select
+                coalesce(source.cluster, '') as site,
+                split_part(source.jobid, '.', 1) as job,
+                coalesce(placed.run, 0) as run,
+                is_own(source.jobid) as is_own,
+                ntasks,
+                coalesce(alloccpus, ncpus) as cpus,
+                kilobytes(memory_in(tresusageintot)) as total,
+                kilobytes(coalesce(maxrss, memory_in(tresusageinmax))) as task,
+                kilobytes(coalesce(averss, memory_in(tresusageinave))) as mean,
+                kilobytes(gpu_memory_in(tresusageintot)) as gpu_peak,
+                case when not contains(source.jobid, '.ext') then coalesce(consumedenergyraw, consumedenergy) end as energy
+            from source
+            anti join refused on source.file_no = refused.file_no and source.line = refused.line
+            left join placed on source.file_no = placed.file_no and source.line = placed.line
+            where is_step(source.jobid) and coalesce(run & 1048575 = 0 and not is_again, true)
+        )
+    )
+)
+group by site, job, run
+'''
+
+[beforehand.stepped.columns]
+site = "varchar"
+job = "varchar"
+run = "bigint"
+rows = "bigint"
+numbered = "bigint"
+side_by_side = "bigint"
+least_used = "double"
+peak = "double"
+most_used = "double"
+own_most_used = "double"
+gpu_peak = "double"
+greatest_gpu_peak = "double"
+energy = "double"
+
+# What steps used that overlap, at its most: at the start of one of them.
+[beforehand.swept]
+when = "select bool_or(side_by_side > 1) from stepped"
+select = '''
+with used as materialized (
     select
         site,
         job,
-        coalesce(nth, 0) as nth,
-        count(*) as rows,
-        max(footprint) as footprint,
-        case when not bool_or(peak is null and footprint > 0) then max(peak) end as peak,
-        max(gpu_peak) as gpu_peak,
-        max_by({'file_no': file_no, 'line': line}, coalesce(place, 0)) filter (where not is_step) as last
-    from parsed
-    left join placed using (file_no, line)
-    where reason is null
-    group by site, job, coalesce(nth, 0)
+        run,
+        is_own,
+        started,
+        greatest(started, ended) as ended,
+        coalesce(peak_of(total, mean, task, tasks), 0) as peak,
+        case when is_own then 0 else coalesce(most_of(total, mean, task, tasks), 0) end as most_used,
+        coalesce(gpu_peak, 0) as gpu_peak
+    from (
+        select
+            crowded.site,
+            crowded.job,
+            crowded.run,
+            is_own(jobid) as is_own,
+            time_of(start_) as started,
+            end_of(jobid, start_, end_, coalesce(elapsedraw, elapsed)) as ended,
+            nullif(kilobytes(memory_in(tresusageintot)), 0) as total,
+            nullif(kilobytes(coalesce(maxrss, memory_in(tresusageinmax))), 0) as task,
+            nullif(kilobytes(coalesce(averss, memory_in(tresusageinave))), 0) as mean,
+            tasks_of(ntasks, is_own, coalesce(alloccpus, ncpus)) as tasks,
+            nullif(kilobytes(gpu_memory_in(tresusageintot)), 0) as gpu_peak
+        from source
+        anti join refused on source.file_no = refused.file_no and source.line = refused.line
+        left join placed on source.file_no = placed.file_no and source.line = placed.line
+        inner join (from stepped where side_by_side > 1) as crowded
+            on
+                coalesce(source.cluster, '') = crowded.site
+                and job_of(source.jobid) = crowded.job
+                and coalesce(placed.run, 0) = crowded.run
+        where is_step(jobid) and not coalesce(is_again, false)
+    )
+    where coalesce(total, task, mean, gpu_peak) > 0
+)
+
+select site, job, run, max(peak), max(most_used), max(gpu_peak)
+from (
+    select
+        site,
+        job,
+        run,
+        sum(peak) over in_order as peak,
+        sum(most_used) over in_order as most_used,
+        sum(gpu_peak) over in_order as gpu_peak
+    from (
+        select site, job, run, started as stamp, 1 as turn, peak, most_used, gpu_peak
+        from used
+        union all
+        select site, job, run, ended, if(ended > started, 0, 2), -peak, -most_used, -gpu_peak
+        from used
+    )
+    anti join (
+        from used
+        where started is null or ended is null
+    ) as untimed using (site, job, run)
+    window in_order as (partition by site, job, run order by stamp, turn)
+)
+group by site, job, run
+'''
+
+[beforehand.swept.columns]
+site = "varchar"
+job = "varchar"
+run = "bigint"
+peak = "double"
+most_used = "double"
+gpu_peak = "double"
+
+# What runs of a job used before it was requeued.
+[beforehand.earlier]
+when = "select count(*) > 0 from placed"
+select = '''
+with last as materialized (
+    select
+        counted.site,
+        counted.job,
+        counted.run >> 20 as nth,
+        counted.rows,
+        counted.run & 1048575 > 0 as is_earlier,
+        case
+            when is_earlier then coalesce(
+                duration_of(coalesce(source.elapsedraw, source.elapsed)),
+                time_of(source.end_) - time_of(source.start_),
+                case when source.start_ in ('Unknown', 'None', 'N/A') then 0 end
+            )
+            -- What went before the last change of its size.
+            else moment(time_of(source.start_))
+                - min(moment(time_of(source.start_))) filter (where source.state like 'RESIZING%') over (
+                    partition by counted.site, counted.job, counted.run
+                )
+        end as seconds,
+        source.alloctres,
+        tres_of(source.allocgres) as gres,
+        coalesce(source.alloccpus, source.ncpus) as cpus,
+        duration_of(coalesce(source.cputimeraw, source.cputime)) as cpu_seconds
+    from (
+        select
+            *,
+            count(*) filter (where not is_step or run & 1048575 > 0 or is_again) over (partition by site, job, run >> 20) - 1
+                as rows
+        from placed
+    ) as counted
+    left join source
+        on not counted.is_step and source.file_no = counted.file_no and source.line = counted.line
+    qualify counted.is_last
 ),
 
-refused as (
-    select file_no, line, reason
-    from parsed
-    where reason is not null
-    union all
-    select parsed.file_no, parsed.line, 'a step without its job' as reason
-    from parsed
-    inner join folded on parsed.site = folded.site and parsed.job = folded.job
-    where folded.last is null and parsed.reason is null
+held as materialized (
+    select
+        *,
+        cpus_of(cpus, alloctres, cpu_seconds, seconds) as processors,
+        gpus_of(if(contains(alloctres, 'gres/gpu'), alloctres, gres)) as gpus
+    from last
+)
+
+select
+    site,
+    job,
+    nth,
+    any_value(rows),
+    nullif(count(*) filter (where is_earlier and seconds > 0), 0),
+    case
+        when count(seconds * processors) filter (where is_earlier) = count(*) filter (where is_earlier)
+            then sum(seconds * processors) filter (where is_earlier)
+    end,
+    sum(seconds * gpus) filter (where is_earlier),
+    max(seconds) filter (where not is_earlier)
+from held
+group by site, job, nth
+'''
+
+[beforehand.earlier.columns]
+site = "varchar"
+job = "varchar"
+nth = "bigint"
+rows = "bigint"
+runs = "bigint"
+cpu_seconds = "double"
+gpu_seconds = "double"
+resized_after = "double"
+
+# Where the row of a job has no processors, its steps tell how many there were.
+[beforehand.hollow]
+when = "select hollow from kinds"
+columns = { site = "varchar", job = "varchar", cpus = "double" }
+select = '''
+select coalesce(source.cluster, ''), empty.jobid, max(amount_of(coalesce(source.alloccpus, source.ncpus)))
+from source
+inner join (
+    select distinct cluster, jobid
+    from source
+    where coalesce(alloccpus, ncpus) = '0' and not is_step(jobid) and time_of(start_) is not null
+) as empty
+    on source.cluster is not distinct from empty.cluster and split_part(source.jobid, '.', 1) = empty.jobid
+where is_step(source.jobid)
+group by source.cluster, empty.jobid
+'''
+
+# The row of each job, and what other rows say of it.
+[beforehand.gathered]
+select = '''
+select
+    source.file_no,
+    source.line,
+    1 + coalesce(stepped.rows, 0) + coalesce(earlier.rows, 0),
+    earlier.runs,
+    earlier.cpu_seconds,
+    earlier.gpu_seconds,
+    coalesce(earlier.resized_after, 0),
+    numbered,
+    least_used,
+    if(side_by_side < 2, stepped.peak, case when stepped.peak is not null then swept.peak end),
+    case
+        when stepped.most_used is not null
+            then greatest(nullif(coalesce(swept.most_used, stepped.most_used), 0), own_most_used)
+    end,
+    if(side_by_side < 2, stepped.gpu_peak, coalesce(nullif(swept.gpu_peak, 0), greatest_gpu_peak)),
+    side_by_side > 1 and swept.job is null and stepped.gpu_peak > greatest_gpu_peak,
+    nullif(stepped.energy, double 'nan'),
+    hollow.cpus,
+    federated.job is not null
+from source
+anti join refused on source.file_no = refused.file_no and source.line = refused.line
+left join placed on source.file_no = placed.file_no and source.line = placed.line
+left join stepped
+    on
+        coalesce(source.cluster, '') = stepped.site
+        and source.jobid = stepped.job
+        and coalesce(placed.run, 0) = stepped.run
+left join swept on stepped.site = swept.site and stepped.job = swept.job and stepped.run = swept.run
+left join earlier on placed.site = earlier.site and placed.job = earlier.job and placed.run >> 20 = earlier.nth
+left join hollow on coalesce(source.cluster, '') = hollow.site and source.jobid = hollow.job
+left join (select distinct ran_on as site, jobid as job from sibling) as federated
+    on source.cluster = federated.site and source.jobid = federated.job
+where not is_step(source.jobid) and coalesce(placed.is_last and placed.run & 1048575 = 0, true)
+'''
+
+[beforehand.gathered.columns]
+file_no = "integer"
+line = "bigint"
+rows = "bigint"
+runs = "bigint"
+requeued_cpu_seconds = "double"
+requeued_gpu_seconds = "double"
+resized_after = "double"
+numbered = "bigint"
+least_used = "double"
+peak = "double"
+most_used = "double"
+gpu_peak = "double"
+is_gpu_bound = "boolean"
+step_energy = "double"
+step_cpus = "double"
+is_federated = "boolean"
+
+# Steps without the row of their job: there are some where not all rows are accounted for.
+[beforehand.orphaned]
+when = '''
+select (select count(*) from source) > (select coalesce(sum(rows), 0) from gathered) + (select count(*) from refused)
+'''
+columns = { file_no = "integer", line = "bigint" }
+select = '''
+select source.file_no, source.line
+from source
+anti join refused on source.file_no = refused.file_no and source.line = refused.line
+anti join (
+    select source.jobid as job, coalesce(source.cluster, '') as site
+    from source
+    anti join refused on source.file_no = refused.file_no and source.line = refused.line
+    where not is_step(source.jobid)
+) as known
+    on job_of(source.jobid) = known.job and coalesce(source.cluster, '') = known.site
+where is_step(source.jobid)
+'''
+--- */
+with counted_times as (
+    select
+        *,
+        jobid as job,
+        time_of(submit) as submit_stamp,
+        time_of(start_) as start_stamp,
+        time_of(end_) as end_stamp,
+        time_of(eligible) as eligible_stamp
+    from source
+    inner join gathered using (file_no, line)
+),
+
+counted_up as (
+    select
+        *,
+        moment(submit_stamp) as submitted,
+        moment(start_stamp) as started,
+        moment(end_stamp) as ended,
+        moment(eligible_stamp) as ready,
+        duration_of(coalesce(elapsedraw, elapsed)) as listed_elapsed,
+        coalesce(start_ in ('Unknown', 'None', 'N/A'), false) as is_unstarted,
+        duration_of(coalesce(cputimeraw, cputime)) as listed_cpu_time,
+        coalesce(alloccpus, ncpus) as counted_cpus,
+        amount_of(reqcpus) as wanted,
+        amount_of(nnodes) as nodes,
+        try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint) as allocated_nodes,
+        case
+            when allocgres is null or contains(alloctres, 'gres/gpu') then alloctres
+            else tres_of(allocgres)
+        end as gpus_allocated,
+        case when reqgres is null or contains(reqtres, 'gres/gpu') then reqtres else tres_of(reqgres) end as gpus_requested,
+        -- Where steps were folded already, the row of the job has what the largest used.
+        case
+            when least_used is null
+                then coalesce(memory_of(tresusageintot), nullif(kilobytes(maxrss), 0), nullif(kilobytes(averss), 0))
+        end as row_used
+    from counted_times
 ),
 
 measured as (
     select
-        source.*,
-        source.jobid as job,
-        folded.rows,
-        folded.footprint,
-        folded.peak,
-        folded.gpu_peak,
-        moment(time_of(submit)) as submitted,
-        moment(time_of(start_)) as started,
-        moment(time_of(end_)) as ended,
-        moment(time_of(eligible)) as ready,
-        duration_of(coalesce(elapsedraw, elapsed)) as lasted,
-        case
-            when coalesce(alloccpus, ncpus) is null
-                then try_cast(regexp_extract(alloctres, '(?:^|,)cpu=(\d+)', 1) as double)
-            else amount_of(coalesce(alloccpus, ncpus))
-        end as cpus,
-        amount_of(reqcpus) as wanted,
-        amount_of(nnodes) as nodes,
-        coalesce(nullif(gpu_kinds(alloctres), []), nullif(gpu_kinds(reqtres), [])) as kinds
-    from source
-    inner join folded on source.file_no = folded.last.file_no and source.line = folded.last.line
+        *,
+        coalesce(step_cpus > 0 and listed_elapsed = 0, false) as is_of_steps,
+        if(is_of_steps, coalesce(nullif(ended - started, 0), listed_elapsed), listed_elapsed) as lasted,
+        if(
+            is_of_steps,
+            step_cpus,
+            cpus_of(counted_cpus, alloctres, listed_cpu_time, listed_elapsed)
+        ) as cpus,
+        coalesce(nullif(gpu_kinds(gpus_allocated), []), nullif(gpu_kinds(gpus_requested), [])) as kinds
+    from counted_up
 ),
 
 lived as (
     select
         *,
-        started is null
+        -- Where the log does not have the start, or none that can be, it is told from the end.
+        coalesce(
+            started,
+            case when lasted > 0 and not is_unstarted then ended - lasted - coalesce(duration_of(suspended), 0) end
+        ) as began,
+        is_unstarted
         or coalesce(state like 'PENDING%', false)
         or coalesce(nodelist = 'None assigned', false)
-        or coalesce(lasted = 0 and cpus = 0, false) as is_idle,
+        or coalesce(lasted = 0 and cpus = 0, false)
+        or case
+            when started is null
+                then coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null)
+            -- Nothing was allocated to what was cancelled before it began.
+            when lasted = 0 and alloctres is null and ended = started
+                then coalesce(state like 'CANCELLED%', false) and exists (select 1 from source where alloctres is not null)
+            else false
+        end as is_idle,
         coalesce(
             end_ = 'Unknown'
             or regexp_matches(state, '^(PENDING|RUNNING|SUSPENDED|COMPLETING|CONFIGURING|STOPPED|SIGNALING|STAGE_OUT)'),
             false
         ) as is_open,
-        case when not is_idle then nullif(cpus, 0) end as procs,
         -- What memory of a job or a node is shared out over.
         coalesce(nullif(wanted, 0), nullif(cpus, 0)) as base,
         -- Plain numbers are megabytes.
@@ -337,6 +955,25 @@ lived as (
         -- What marks memory of a CPU, where it was not taken off: 2^31 megabytes, in kilobytes.
         pow(2, 41) as flag
     from measured
+),
+
+used_by_jobs as (
+    select
+        *,
+        case when not is_idle then nullif(cpus, 0) end as procs,
+        case when not is_idle then coalesce(allocated_nodes, nullif(nodes, 0)) end as node_count,
+        -- One processor is on one node, and a list without signs names one. What its script uses of several
+        -- nodes is known of the first only.
+        case
+            when least_used is null then null
+            when numbered > 0 then true
+            when coalesce(allocated_nodes, nullif(nodes, 0)) is not null
+                then coalesce(allocated_nodes, nullif(nodes, 0)) = 1
+            when base = 1 and coalesce(nullif(cpus, 0), 1) = 1 then true
+            else coalesce(regexp_full_match(nodelist, '[^][,*(){} ]+'), false)
+        end as is_whole,
+        case when ntasks = '1' or tresusageintot is not null then row_used end as row_peak
+    from lived
 )
 
 select
@@ -346,26 +983,27 @@ select
     file_no,
     line,
     submitted as submit_time,
-    case when not is_idle then started - submitted end as wait_time,
-    case when not is_idle and not is_open then coalesce(lasted, ended - started) end as run_time,
+    case when not is_idle then began - resized_after - submitted end as wait_time,
+    case when not is_idle and not is_open then coalesce(lasted, ended - began) + resized_after end as run_time,
     procs as n_procs,
     nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
-    nullif(footprint, 0) / procs as used_memory,
+    coalesce(row_peak, row_used * try_cast(ntasks as double), case when is_whole then most_used end) / procs as used_memory,
     wanted as req_n_procs,
     duration_of(coalesce(timelimitraw, timelimit))
     * case when contains(coalesce(timelimitraw, timelimit), ':') then 1 else 60 end as req_time,
     case
         when reqmem like '%n' and memory >= flag then memory - flag
         when reqmem like '%c' then memory
-        when reqmem like '%n' then memory * nodes / base
+        when reqmem like '%n' then memory * coalesce(nullif(nodes, 0), case when base = 1 then 1 end) / base
         else memory / base
     end as req_memory,
     case
         when regexp_matches(state, '^COMPLETED') then 1
         when regexp_matches(state, '^(FAILED|TIMEOUT|NODE_F|OUT_OF|BOOT_F|DEADLINE|PREEMPTED)') then 0
-        when regexp_matches(state, '^(CANCELLED|REVOKED)') then 5
-        when state is null and exitcode = '0:0' then 1
-        when state is null and exitcode is not null then 0
+        when state like 'CANCELLED%' then 5
+        when state is not null or is_idle or is_open then null
+        when exitcode = '0:0' then 1
+        when exitcode is not null then 0
     end as status,
     coalesce(user_, uid) as user_id,
     coalesce(group_, gid) as group_id,
@@ -378,11 +1016,14 @@ select
     case when contains(job, '_') then split_part(job, '_', 1) end as job_structure_params,
     case when not is_idle then replace(alloctres, '=', ':') end as used_resources,
     nullif(concat_ws(',', replace(reqtres, '=', ':'), 'reservation:' || reservation), '') as req_resources,
-    case when not is_idle then
-        coalesce(try_cast(regexp_extract(alloctres, '(?:^|,)node=(\d+)', 1) as bigint), nullif(nodes, 0))
-    end as n_nodes,
-    case when not is_idle then gpus_of(alloctres) end as n_gpus,
-    gpus_of(reqtres) as req_gpus,
+    node_count as n_nodes,
+    case when not is_idle then gpus_of(gpus_allocated) end as n_gpus,
+    -- GRES are requested of each node.
+    gpus_of(gpus_requested)
+    * case
+        when reqgres is null or contains(reqtres, 'gres/gpu') or base = 1 then 1
+        else nullif(nodes, 0)
+    end as req_gpus,
     if(
         len(kinds) = 1,
         split_part(kinds[1], '=', 1),
@@ -390,11 +1031,12 @@ select
     ) as gpu_type,
     coalesce(
         joules(nullif(consumedenergyraw, '')),
-        joules(nullif(consumedenergy, '')),
+        case when consumedenergyraw is null then joules(nullif(consumedenergy, '')) end,
         case
             when contains(alloctres, 'energy=')
                 then joules(regexp_extract(alloctres, '(?:^|,)energy=([\d.]+[KMGTPE]?)', 1))
-        end
+        end,
+        step_energy
     ) as energy,
     ready as eligible_time,
     qos,
@@ -409,11 +1051,38 @@ select
             128 + cast(split_part(exitcode, ':', 2) as bigint)
         )
     end as exit_code,
-    peak as max_memory,
+    coalesce(case when is_whole then peak end, least_used, row_used) as max_memory,
     gpu_peak as gpu_memory,
+    nullif(
+        concat_ws(
+            ',',
+            case
+                when least_used > 0 and (not is_whole or peak is null) or row_used > 0 and row_peak is null
+                    then 'max_memory'
+            end,
+            case when is_gpu_bound then 'gpu_memory' end
+        ),
+        ''
+    ) as bounds,
+    coalesce(runs, nullif(try_cast(restarts as bigint), 0)) as n_requeues,
+    requeued_cpu_seconds,
+    requeued_gpu_seconds,
     coalesce(account, wckey) as project_id,
-    [case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end] as remarks
-from lived
+    [
+        case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end,
+        case
+            when is_of_steps
+                then 'processors of steps: a job has no processors, but its steps ran: those of its largest step were taken'
+        end,
+        case
+            when is_federated
+                then 'federated job: the siblings of a job on other clusters of a federation, which are REVOKED, were folded into it'
+        end
+    ] as remarks
+from used_by_jobs
 union all by name
 select 1 as rows, reason as reject, file_no, line
 from refused
+union all by name
+select 1 as rows, 'a step without its job' as reject, file_no, line
+from orphaned

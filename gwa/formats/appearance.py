@@ -28,6 +28,7 @@ MINIMUM_ROWS: Final = 3
 MAXIMUM_NAMES: Final = 6
 """The number of names of columns that are shown."""
 
+YAML_OF_SACCT: Final = re.compile(r'^"?jobs"?:\s*$', re.MULTILINE)
 NAME: Final = re.compile(r'"?[A-Za-z_][\w .()/%-]{0,40}"?')
 ELEMENT: Final = re.compile(r"<(?!\?|!)(?:[\w.-]+:)?([\w.-]{1,40})")
 
@@ -42,7 +43,7 @@ def appearance(head: FileHead) -> str:
     rows = head.rows()
     if not rows:
         return "blank lines"
-    return _as_json(rows) or _as_xml(rows) or _as_table(rows) or _as_lines(head, rows)
+    return _as_json(rows) or _as_yaml(rows) or _as_xml(rows) or _as_table(rows) or _as_lines(head, rows)
 
 
 def _as_json(rows: Sequence[str]) -> str | None:
@@ -53,6 +54,14 @@ def _as_json(rows: Sequence[str]) -> str | None:
     except (ValueError, RecursionError):
         return "JSON" if rows[0].strip() in {"{", "[", "[{"} else None
     return f"JSON lines with keys {_names(list(value))}" if isinstance(value, dict) and value else "JSON"
+
+
+def _as_yaml(rows: Sequence[str]) -> str | None:
+    if rows[0].strip() != "---" and not YAML_OF_SACCT.match(rows[0]):
+        return None
+    text = "\n".join(rows)
+    is_of_sacct = YAML_OF_SACCT.search(text) and "job_id" in text
+    return "YAML of sacct, which is read as JSON only: use sacct --json" if is_of_sacct else "YAML"
 
 
 def _as_xml(rows: Sequence[str]) -> str | None:

@@ -26,6 +26,10 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``joined_by``
     in the scope ``trace``, an SQL expression such as ``job_number``: rows for which it differs are never of
     one job, or of what the SELECT joins to it. A log too long for the memory is mapped in parts by it.
+``beforehand``
+    in the scope ``trace``, tables that are made before the SELECT runs, in their order: each has ``columns``,
+    and a ``select`` from the source and from tables before it. It stays empty unless the query ``when``
+    yields true, so that a log pays only for what is in it.
 ``sides``
     tables of further files, each with its ``columns``, told apart by their number, or by a pattern among
     the ``options`` of a side: ``first``, which most lines match, or ``contains``, which is found somewhere in
@@ -62,7 +66,15 @@ from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.header_row import header_of
 from gwa.ingest.source.lines import Layout
-from gwa.ingest.spec import MISSING, ConverterSpec, Preparation, RepairStep, TableSpec, with_extra_columns
+from gwa.ingest.spec import (
+    MISSING,
+    ConverterSpec,
+    MadeTable,
+    Preparation,
+    RepairStep,
+    TableSpec,
+    with_extra_columns,
+)
 from gwa.ingest.staging import RECORD, part_condition
 from gwa.store.engines.restricted import check_change, check_query, parser
 from gwa.store.options import ReadOptions
@@ -157,9 +169,7 @@ class _TableHeader:
 
     def __post_init__(self) -> None:
         """Refuse what would be more in SQL than the name, the type or the character that it should be."""
-        for name, kind in self.columns.items():
-            _require(TABLE_NAME, f"columns.{name}", name, "a name of letters, digits and underscores")
-            _require(COLUMN_TYPE, f"columns.{name}", kind, "a type such as varchar, bigint or double")
+        _check_columns("columns", self.columns)
         for name in self.options.get("cells", ()):
             _require(TABLE_NAME, "options.cells", name, "names of letters, digits and underscores")
         for key, text in (("delimiter", self.delimiter), ("options.quote", self.options.get("quote") or '"')):
@@ -171,6 +181,12 @@ class _TableHeader:
 
 
 TABLE_KEYS: Final = tuple(key.name for key in fields(_TableHeader))
+
+
+def _check_columns(key: str, columns: Mapping[str, str]) -> None:
+    for name, kind in columns.items():
+        _require(TABLE_NAME, f"{key}.{name}", name, "a name of letters, digits and underscores")
+        _require(COLUMN_TYPE, f"{key}.{name}", kind, "a type such as varchar, bigint or double")
 
 
 def _require(pattern: re.Pattern[str], key: str, text: object, expected: str) -> None:
@@ -193,6 +209,7 @@ class _Header(_TableHeader):
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
     scope: Literal["row", "trace"] = "row"
     joined_by: str = ""
+    beforehand: Mapping[str, MadeTable] = field(default_factory=dict)
     sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     accepts: Mapping[str, str] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
@@ -205,10 +222,17 @@ class _Header(_TableHeader):
     needs: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse functions whose names or parameters would be more in SQL."""
+        """Refuse names and parameters that would be more in SQL, and tables that rows alone cannot fill."""
         super().__post_init__()
         for head in self.functions:
             _require(FUNCTION_HEAD, "functions", head, "a name and parameters such as hours(x)")
+        for name, table in self.beforehand.items():
+            _require(TABLE_NAME, f"beforehand.{name}", name, "a name of letters, digits and underscores")
+            if name in {"source", *self.sides, *TABLES}:
+                raise refusal(f"beforehand.{name}", name, "a name that no other table has")
+            _check_columns(f"beforehand.{name}.columns", table.columns)
+        if self.beforehand and self.scope != "trace":
+            raise refusal("scope", self.scope, "trace, since tables are made beforehand")
 
 
 SPEC_KEYS: Final = (
@@ -217,6 +241,7 @@ SPEC_KEYS: Final = (
     "reader",
     "scope",
     "joined_by",
+    "beforehand",
     "relative",
     "constants",
     "from_header",
@@ -397,10 +422,13 @@ def _read(
 
 def check_sql(spec: ConverterSpec) -> None:
     """Raise `DefinitionError` for SQL that uses more than the tables of the source and of the store."""
-    tables = [*spec.tables, *TABLES]
+    tables = [*spec.tables, *spec.beforehand, *TABLES]
     with parser() as database:
         for head, body in spec.functions.items():
             _check_function(database, head, body)
+        for table in spec.beforehand.values():
+            check_query(database, table.when, tables)
+            check_query(database, table.select, tables)
         check_query(database, spec.select, tables)
         if spec.joined_by:
             check_query(database, f"from source where {part_condition(spec.joined_by, 0, 1)}", tables)

@@ -6,9 +6,9 @@ definition says what the rows of a job have in common.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -20,7 +20,8 @@ from gwa.ingest.blame import blamed, is_fault
 from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.source.head import FileHead
-from gwa.ingest.staging import define_view, part_condition
+from gwa.ingest.spec import MadeTable
+from gwa.ingest.staging import STAGING, define_view, part_condition
 from gwa.store.engines.config import parse_size
 from gwa.store.store import Store
 from gwa.util.filenames import as_text
@@ -39,18 +40,28 @@ BYTES_BESIDE_ROWS: Final = 120_000_000
 """The engine's memory for blocks that are read, joined and written meanwhile, however few the rows are."""
 
 
+ROWS_KEPT: Final = 2_000
+"""
+So many rows of a source are copied into the engine before tables are made of them.
+
+Else each of these opens the files again, which takes longer than to read so few rows.
+"""
+
+
 @dataclass(frozen=True)
 class JobQuery:
     """
     The SELECT of the format *title* over the source, and the columns that it *yields*.
 
-    Rows for which the expression *joined_by* differs are never of one job; empty where that is not known.
+    Rows for which the expression *joined_by* differs are never of one job; empty where that is not known. The
+    tables to make *beforehand* exist, and are empty.
     """
 
     select: str
     yields: Sequence[str]
     title: str
     joined_by: str = ""
+    beforehand: Mapping[str, MadeTable] = field(default_factory=dict)
 
 
 def map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> Refused:
@@ -96,6 +107,9 @@ def map_whole_source(
     """
     yields = query.yields
     given = store.row("select count(*) as n from source")[0]
+    if query.beforehand and given <= ROWS_KEPT:
+        store.connection.execute(f"create or replace temp table {STAGING}kept as from source")
+        store.connection.execute(f"create or replace temp view source as from {STAGING}kept")
     with _blaming(store, query, heads):
         _create_mapped(store, query, files, parts=_part_count(store, query, given))
     rows = "cast(sum(rows) as bigint)" if "rows" in yields else "count(*)"
@@ -112,6 +126,25 @@ def map_whole_source(
         insert_jobs(store, "mapped", yields)
     store.connection.execute("drop table mapped")
     return given - mapped, refused
+
+
+def create_empty(store: Store, tables: Mapping[str, MadeTable]) -> None:
+    """Create the *tables* that are made of a source before it is mapped, without rows."""
+    for name, table in tables.items():
+        columns = ", ".join(f"{column} {kind}" for column, kind in table.columns.items())
+        store.connection.execute(f"create temp table {name} ({columns})")
+
+
+def _clear(store: Store, tables: Mapping[str, MadeTable]) -> None:
+    for name in tables:
+        store.connection.execute(f"truncate {name}")
+
+
+def _fill(store: Store, tables: Mapping[str, MadeTable]) -> None:
+    """Make the *tables* of the rows that are in ``source`` now, where there is a need for them."""
+    for name, table in tables.items():
+        if store.row(table.when)[0]:
+            store.connection.execute(f"insert into {name} {table.select}")
 
 
 def _part_count(store: Store, query: JobQuery, rows: int) -> int:
@@ -131,6 +164,8 @@ def _create_mapped(store: Store, query: JobQuery, files: Sequence[Path], *, part
     if parts > 1:
         _map_parts(store, query, files, parts)
         select = "from mapped_part"
+    else:
+        _fill(store, query.beforehand)
     if needs_numbers(query.yields):
         select = ordered_by_submission(f"({select})", query.yields)
     database.execute(f"create temp table mapped as {select}")
@@ -140,7 +175,9 @@ def _create_mapped(store: Store, query: JobQuery, files: Sequence[Path], *, part
 def _map_parts(store: Store, query: JobQuery, files: Sequence[Path], parts: int) -> None:
     """Create the table ``mapped_part`` of the jobs of all parts, each of which takes a pass over the rows."""
     for part in range(parts):
+        _clear(store, query.beforehand)
         define_view(store, "source", files, part_condition(query.joined_by, part, parts))
+        _fill(store, query.beforehand)
         begin = "insert into mapped_part" if part else "create temp table mapped_part as"
         store.connection.execute(f"{begin} {query.select}")
     define_view(store, "source", files)

@@ -18,7 +18,14 @@ from gwa.errors import TraceError
 from gwa.ingest.blame import FaultySelectError, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.mapping import JobQuery, Refused, grouping_megabytes, map_batch, map_whole_source
+from gwa.ingest.mapping import (
+    JobQuery,
+    Refused,
+    create_empty,
+    grouping_megabytes,
+    map_batch,
+    map_whole_source,
+)
 from gwa.ingest.pieces import TablePieces
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.source.parts import drop_duplicates, missing_parts, sort_parts
@@ -220,6 +227,7 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     try:
         for head, body in spec.functions.items():
             database.execute(f"create temp macro {head} as ({body}\n)")
+        create_empty(store, spec.beforehand)
         described = [row[:2] for row in store.rows(f"describe {spec.select}")]
     except duckdb.Error as error:
         raise FaultySelectError(reason(error)) from error
@@ -231,7 +239,7 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     values = dict(reversed(header))
     constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}
     store.begin(["job_id", *yields], {**spec.constants, **constants})
-    return JobQuery(spec.select, list(yields), spec.title, spec.joined_by)
+    return JobQuery(spec.select, list(yields), spec.title, spec.joined_by, spec.beforehand)
 
 
 def _check_yields(yields: Mapping[str, str], scope: str) -> None:

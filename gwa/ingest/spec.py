@@ -57,6 +57,19 @@ class Preparation:
 
 
 @dataclass(frozen=True)
+class MadeTable:
+    """
+    A table with *columns* that *select* makes of the source before it is mapped.
+
+    It stays empty unless the query *when* yields true: what has nothing of the kind does not pay for it.
+    """
+
+    columns: Mapping[str, str]
+    select: str
+    when: str = "select true"
+
+
+@dataclass(frozen=True)
 class ConverterSpec:
     """
     How a format becomes jobs: its *reader* fills the *source_table*, and *select* maps that to jobs.
@@ -65,7 +78,8 @@ class ConverterSpec:
     In the scope ``row`` each batch of rows is mapped on its own. In the scope ``trace`` the SELECT
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
     (``rows`` counts them) and refuse some (``reject`` gives the reason). Rows for which the expression
-    *joined_by* differs are never of one job: where there is one, a long log is mapped in parts.
+    *joined_by* differs are never of one job: where there is one, a long log is mapped in parts. Tables are
+    made *beforehand* of these rows, in their order, so that each may use those before it.
     *explaining_tables* hold the rows of files that only explain others. *header* states what is known of the
     system for every file. *needs* says how to get a log with times, where there may be logs without. With a
     *preparation* the rows of the source table are made of what the reader yields.
@@ -78,6 +92,7 @@ class ConverterSpec:
     reader: str = "columns"
     scope: str = "row"
     joined_by: str = ""
+    beforehand: Mapping[str, MadeTable] = field(default_factory=dict)
     explaining_tables: Mapping[str, TableSpec] = field(default_factory=dict)
     relative: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
@@ -89,8 +104,9 @@ class ConverterSpec:
 
     @property
     def sql(self) -> str:
-        """The SELECT and the functions that it uses, as one text."""
-        return "\n".join((self.select, *self.functions.values()))
+        """The SELECT, and the functions and tables that it uses, as one text."""
+        made = (f"{table.when}\n{table.select}" for table in self.beforehand.values())
+        return "\n".join((self.select, *self.functions.values(), *made))
 
     @property
     def tables(self) -> dict[str, TableSpec]:

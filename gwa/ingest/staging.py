@@ -55,7 +55,9 @@ def _key(spec: ConverterSpec, options: ReadOptions) -> Mapping[str, object]:
         for name, table_spec in tables.items()
     }
     layouts = ((table_spec.delimiter, table_spec.options) for table_spec in tables.values())
-    definition = repr((spec.reader, spec.select, spec.functions, columns, spec.preparation, *layouts))
+    definition = repr(
+        (spec.reader, spec.select, spec.functions, spec.beforehand, columns, spec.preparation, *layouts)
+    )
     return {
         "program": fingerprint.program(),
         "format": spec.title,

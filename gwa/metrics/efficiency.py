@@ -66,8 +66,11 @@ class Ratio:
         return all(any(map(store.has, group)) for group in self.needs)
 
 
-PEAK: Final = "coalesce(max_memory, used_memory * n_procs)"
-"""What memory a job used: its peak, or else what the processors used on average."""
+IS_MEASURED: Final = "(bounds is null or bounds not like '%max_memory%')"
+"""Jobs whose memory used is known, not only that it is at least, or at most, so much."""
+
+PEAK: Final = f"case when {IS_MEASURED} then coalesce(max_memory, used_memory * n_procs) end"
+"""What memory a job used: its peak, or else what the processors used on average; a bound is not a value."""
 
 REQUESTED: Final = "(req_memory * coalesce(req_n_procs, n_procs))"
 """What memory a job asked for."""

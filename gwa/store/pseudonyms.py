@@ -14,6 +14,7 @@ from collections.abc import Collection
 from typing import Final
 
 from gwa.store.engines.duckdb import literal
+from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
 PSEUDONYM_LETTERS: Final = {
@@ -31,6 +32,7 @@ PSEUDONYM_LETTERS: Final = {
     "qos": "L",
     "gpu_type": "D",
     "state": "E",
+    "bounds": "N",
 }
 """The fields that hold names or words, and the first letter of pseudonyms; the two sites share one."""
 
@@ -90,6 +92,7 @@ GPU_MODELS: Final = (
 """The models of GPUs, which stay, with their variants such as ``nvidia_a100-sxm4-80gb``."""
 
 PUBLIC_WORDS: Final = {
+    "bounds": rf"({'|'.join(NAMES)})(,({'|'.join(NAMES)}))*",
     "state": rf"(?i)({'|'.join(STATES)}|[a-z]|[0-9]{{1,3}})",
     "gpu_type": (
         rf"(?i)(((nvidia|amd|intel|tesla|geforce|instinct)[ _-])*({'|'.join(GPU_MODELS)})"

@@ -131,6 +131,20 @@ EXTENSION_FIELDS: Final = (
     Field("max_memory", "MaxMemory", "DOUBLE", "KB", "memory used by the whole job at its peak", 0, 1e15),
     Field("gpu_utilization", "GPUUtilization", "DOUBLE", "", "mean fraction of its GPUs used", 0, 1),
     Field("gpu_memory", "GPUMemory", "DOUBLE", "KB", "GPU memory used by the whole job at its peak", 0, 1e15),
+    Field("bounds", "Bounds", "VARCHAR", "", "names of those fields of the job that are lower bounds only"),
+    Field("n_requeues", "NRequeues", "BIGINT", "", "earlier runs of the job, before it was requeued", 0, 1e9),
+    Field(
+        "requeued_cpu_seconds",
+        "RequeuedCPUSeconds",
+        "DOUBLE",
+        "s",
+        "processor time held by earlier runs",
+        0,
+        1e18,
+    ),
+    Field(
+        "requeued_gpu_seconds", "RequeuedGPUSeconds", "DOUBLE", "s", "GPU time held by earlier runs", 0, 1e18
+    ),
 )
 """What is recorded beside the 29; GWF text holds them in its columns of resources."""
 

@@ -177,6 +177,22 @@ def test_outages_are_part_of_what_went_wrong():
     )
 
 
+def test_runs_before_a_requeue_are_part_of_what_went_wrong():
+    ended = {"completed": 0.9, "failed": 0.1, "limit": None, "cancelled": None, "not completed": 0.1}
+    shares = [{"id": name, "jobs": share, "core_hours": share} for name, share in ended.items()]
+    answer = asked(
+        "wrong",
+        outcomes__shares=shares,
+        outcomes__requeued__jobs=3,
+        outcomes__requeued__cpu_seconds=72_000.0,
+    )
+    assert (
+        " 3 jobs were requeued after they had run: 20 CPU hours went into their earlier runs." in answer.text
+    )
+    untold = asked("wrong", outcomes__shares=shares, outcomes__requeued__jobs=3)
+    assert " 3 jobs were requeued after they had run." in untold.text
+
+
 def gap(kind, days):
     return {
         "kind": kind, "begin": 0.0, "end": days * 86_400.0, "from": "2012-03-01 07:33:00",

@@ -77,7 +77,7 @@ def account(jobs):
 
 DURATIONS = {
     "00:01:00": 60, "10-13:27:06": 912_426, "01:02": 62, "00:00.500": 0.5, "30:00:00": 108_000, "90": 90,
-    "": 60, "INVALID": 60, "soon": None, "-1:00:00": None, "1e3": 1000, "1-00:00": None,
+    "": 60, "INVALID": 60, "soon": None, "-1:00:00": 60, "1e3": 1000, "1-00:00": None,
     "99999999999-00:00:00": None,
 }  # fmt: skip
 LIMITS = {
@@ -91,7 +91,7 @@ MEMORY = {
 STATES = {
     "COMPLETED": 1, "FAILED": 0, "TIMEOUT": 0, "NODE_FAIL": 0, "OUT_OF_MEMORY": 0, "BOOT_FAIL": 0,
     "DEADLINE": 0, "PREEMPTED": 0, "CANCELLED": 5, "CANCELLED by 1000": 5, "CANCELLED+": 5, "OUT_OF_ME+": 0,
-    "REVOKED": 5, "PENDING": None, "RUNNING": None, "SUSPENDED": None, "REQUEUED": None, "RESIZING": None,
+    "REVOKED": None, "PENDING": None, "RUNNING": None, "SUSPENDED": None, "REQUEUED": None, "RESIZING": None,
     "COMPLETING": None, "FOO": None, "": 1,
 }  # fmt: skip
 
@@ -244,8 +244,8 @@ def test_steps_are_folded_into_their_job(jobs):
         row(JobID="7.interactive", User=""),
         fields="used_memory, average_cpu_time, status, user_id",
     )
-    # The largest is step 0: four tasks of 1.5 MB on four processors.
-    assert found == [(1536, 0.875, 1, "user042")]
+    # Step 0 has four tasks of 1.5 MB on four processors, but of step 1 the number of tasks is not known.
+    assert found == [(None, 0.875, 1, "user042")]
     assert account(jobs) == (7, 1, 5, 0, 1)
 
 
@@ -283,14 +283,22 @@ def test_a_requeued_job_is_one_job_and_a_reused_number_is_another(jobs):
         row(State="NODE_FAIL"), later(1, State="PREEMPTED"), later(3), later(3, JobID="7.batch", MaxRSS="8M"),
         later(600, State="FAILED"), later(600, JobID="7.batch", MaxRSS="4M"), row(JobID="8"), row(JobID="8"),
     ]  # fmt: skip
-    found = jobs(*reversed(rows), fields="submit_time, status, used_memory")
-    assert found == [(SUBMITTED, 1, None), (SUBMITTED + 180, 1, 4096), (SUBMITTED + 36_000, 0, 2048)]
+    found = jobs(*reversed(rows), fields="submit_time, status, max_memory, n_requeues, requeued_cpu_seconds")
+    assert found == [
+        (SUBMITTED, 1, None, None, None),
+        (SUBMITTED + 180, 1, 8192, 2, 480),
+        (SUBMITTED + 36_000, 0, 4096, None, None),
+    ]
     assert account(jobs) == (9, 3, 5, 0, 1)
 
 
 def test_numbers_of_two_clusters_are_two_numbers(jobs):
     header = COLUMNS.replace("JobName", "Cluster")
-    rows = [row(JobName="heron"), row(JobName="ibis"), row(JobID="7.0", JobName="ibis", MaxRSS="4K")]
+    rows = [
+        row(JobName="heron"),
+        row(JobName="ibis"),
+        row(JobID="7.0", JobName="ibis", NTasks="2", MaxRSS="4K"),
+    ]
     found = jobs(*rows, fields="orig_site_id, used_memory", header=header)
     assert found == [("heron", None), ("ibis", 2)]
 
@@ -492,8 +500,10 @@ def test_the_type_of_gpus_is_that_allocated_else_that_requested(jobs):
     ]  # fmt: skip
 
 
-ENERGIES = {"": None, "0": None, "54156": 54156, "18446744073709551614": None, "-1": None, "1.5": 1.5}
-ROUNDED = {"54.16K": 54160, "2M": 2e6, "1.5G": 1.5e9, "16?": None, "0": None, "": None}
+ENERGIES = {"": None, "0": None, "54156": 54156, "18446744073709551614": None, "-1": None, "1.5": 1.5,
+            "4294967294": None, "4294967295": None, "4294967293": 4_294_967_293}  # fmt: skip
+ROUNDED = {"54.16K": 54160, "2M": 2e6, "1.5G": 1.5e9, "16?": None, "0": None, "": None, "4.29G": None,
+           "4.28G": pytest.approx(4.28e9)}  # fmt: skip
 
 
 @pytest.mark.parametrize(("column", "said"), [("ConsumedEnergyRaw", ENERGIES), ("ConsumedEnergy", ROUNDED)])
@@ -515,7 +525,7 @@ def test_exit_codes(jobs):
     assert jobs(*never, fields="exit_code") == [(None,)] * len(never)
 
 
-def test_the_peak_of_memory_is_an_exact_total_or_unknown(jobs):
+def test_the_peak_of_memory_is_an_exact_total_or_a_bound(jobs):
     header = "JobID|Submit|Start|Elapsed|AllocCPUS|NTasks|MaxRSS|AveRSS|TRESUsageInTot"
     alloc = "{}|1717156800|1717156800|00:10:00|2||||"
     steps = {
@@ -528,12 +538,13 @@ def test_the_peak_of_memory_is_an_exact_total_or_unknown(jobs):
     for number, lines in enumerate(steps.values(), 1):
         rows += [alloc.format(number)]
         rows += [f"{number}.{k}|1717156800|1717156800|00:10:00|2|{line}" for k, line in enumerate(lines)]
-    found = jobs(*rows, fields="max_memory, used_memory, gpu_memory, gpu_utilization", header=header)
+    found = jobs(*rows, fields="max_memory, bounds, used_memory, gpu_memory, gpu_utilization", header=header)
+    # Where a step's total is not known, that of its largest task is less than the job's peak.
     assert dict(zip(steps, found, strict=True)) == {
-        "total": (2048, 1024, None, None), "mean": (10_000, 6000, None, None),
-        "one task": (3000, 1500, None, None), "an estimate": (None, 6000, None, None),
-        "partly": (None, 6000, None, None), "nothing": (None, None, None, None),
-        "bytes": (2048, 1024, 4096, None),
+        "total": (2048 + 1536, None, 1792, None, None), "mean": (10_000, None, 6000, None, None),
+        "one task": (3000, None, 1500, None, None), "an estimate": (3000, "max_memory", 6000, None, None),
+        "partly": (3000, "max_memory", 7024, None, None), "nothing": (None, None, None, None, None),
+        "bytes": (2048, None, 1024, 4096, None),
     }  # fmt: skip
 
 
@@ -738,9 +749,11 @@ def test_a_real_log_with_gpus_agrees_with_what_another_program_says_of_its_jobs(
         assert (cpu_time or 0) == pytest.approx(said["cpu_time_s"] or 0, abs=0.51), key
         assert (n_gpus, req_gpus) == (said["alloc_gpus"], said["req_gpus"]), key
         if said["max_memory_kb"]:
+            # The program takes the largest step, where gwa adds those that overlap.
+            assert memory >= 0.97 * said["max_memory_kb"], key
             near.append(memory == pytest.approx(said["max_memory_kb"], rel=0.03))
     assert len(near) == 40
-    assert sum(near) >= 0.95 * len(near)
+    assert sum(near) >= 0.9 * len(near)
 
 
 @pytest.mark.logs

@@ -128,7 +128,11 @@ def test_runs_of_a_job_that_was_requeued_are_told_apart_as_in_text(tmp_path):
     runs = [first]
     # The second run is submitted when the first ends, the third a day later.
     for submit in (1735693265, 1735779600):
-        again = replace(first, submit=submit, eligible=submit, start=submit + 60, end=submit + 90)
+        later = submit + 60 - (first.start or 0)
+        steps = tuple(replace(step, start=step.start + later, end=step.end + later) for step in first.steps)
+        again = replace(
+            first, submit=submit, eligible=submit, start=submit + 60, end=submit + 90, steps=steps
+        )
         runs.append(replace(again, state="COMPLETED"))
     text, found = traces(tmp_path, text=as_text(runs), json=as_json(runs))
     assert found == text

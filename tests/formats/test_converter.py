@@ -353,6 +353,57 @@ def test_a_function_is_one_expression(body, log, tmp_path):
         open_trace([log], str(own))
 
 
+def with_table(select, *, name="longest", when="select true", kind="double", scope="trace"):
+    """Return our own definition with a table made beforehand, which its SELECT uses."""
+    table = (
+        f'[beforehand.{name}]\ncolumns = {{ seconds = "{kind}" }}\n'
+        f"when = '''{when}'''\nselect = '''{select}'''\n[columns]"
+    )
+    own = OWN.replace("[columns]", f'scope = "{scope}"\n{table}')
+    return own.replace("seconds as run_time", "(select max(l.seconds) from longest as l) as run_time")
+
+
+@pytest.mark.parametrize(
+    ("when", "run_time"), [("select true", 60.0), ("select count(*) > 2 from source", None)]
+)
+def test_a_table_is_made_beforehand_where_there_is_a_need(when, run_time, log, tmp_path):
+    own = tmp_path / "mine.sql"
+    own.write_text(with_table("select max(seconds) from source", when=when))
+    with open_trace([log], str(own)) as store:
+        assert store.rows("select run_time from jobs") == [(run_time,)] * 2
+
+
+@pytest.mark.parametrize(
+    ("select", "when"),
+    [
+        ("select content::double from read_text('{path}')", "select true"),
+        ("select 1", "select count(*) > 0 from read_text('{path}')"),
+        ("select 1; copy source to '{path}'", "select true"),
+    ],
+)
+def test_a_table_made_beforehand_reads_no_file(select, when, log, tmp_path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("hidden\n")
+    own = tmp_path / "mine.sql"
+    own.write_text(with_table(select.format(path=secret), when=when.format(path=secret)))
+    with pytest.raises(DefinitionError, match=r"mine.sql: the SQL "):
+        open_trace([log], str(own))
+    assert secret.read_text() == "hidden\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"scope": "row"}, "scope: is 'row', expected trace, since tables are made beforehand"),
+        ({"name": "recorded"}, "beforehand.recorded: is 'recorded', expected a name that no other table has"),
+        ({"kind": "double)"}, "beforehand.longest.columns.seconds: .*expected a type"),
+    ],
+)
+def test_a_table_made_beforehand_is_of_all_rows_with_a_name_and_types(change, reason):
+    with pytest.raises(DefinitionError, match=reason):
+        definition("mine.sql", with_table("select 1", **change), str)
+
+
 @pytest.mark.parametrize("head", ["sum(x)", "trunc(x)"])
 def test_a_function_takes_the_place_of_none_that_counts_jobs(head, log, tmp_path):
     own = tmp_path / "mine.sql"

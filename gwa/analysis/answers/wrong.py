@@ -8,7 +8,7 @@ from gwa.analysis.answers.stretches import outages
 from gwa.analysis.endings import BAD, ENDINGS, ENDINGS_OF_ONE, Shares, shares, went_into
 from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
-from gwa.words.formatting import fraction
+from gwa.words.formatting import cpu_seconds, fraction
 from gwa.words.message import Message, Verbatim, joined, message, plural
 
 MAXIMUM_JOB_SHARE: Final = 0.05
@@ -67,10 +67,27 @@ def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
     yield from _holder(known, names)
     if names and known.get("outcomes.jobs.limit") is None:
         yield message(" Whether any of them reached a time limit is unknown.")
+    yield from _requeued(known)
     running = known.get("outcomes.jobs.running")
     if running:
         yield plural(
             " {n} job had not ended when the log did.", " {n} jobs had not ended when the log did.", running
+        )
+
+
+def _requeued(known: Known) -> Iterator[Message]:
+    """Yield how many jobs ran before they were requeued, and what went into these runs."""
+    jobs, held = known.get("outcomes.requeued.jobs"), known.get("outcomes.requeued.cpu_seconds")
+    if jobs and held:
+        yield plural(
+            " {n} job was requeued after it had run: {held} went into its earlier runs.",
+            " {n} jobs were requeued after they had run: {held} went into their earlier runs.",
+            jobs,
+            held=cpu_seconds(held),
+        )
+    elif jobs:
+        yield plural(
+            " {n} job was requeued after it had run.", " {n} jobs were requeued after they had run.", jobs
         )
 
 

@@ -6,8 +6,8 @@ from typing import Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._impossible import impossible_note
 from gwa.analysis.sections._rounding import counted_ratios
+from gwa.metrics.efficiency import IS_MEASURED, limits_of_queues, overall
 from gwa.metrics.efficiency import RATIOS as EFFICIENCY
-from gwa.metrics.efficiency import limits_of_queues, overall
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
@@ -32,7 +32,7 @@ RATIOS: Final = {
     "memory": (
         message("Requested memory used"),
         "used_memory / req_memory",
-        "(from jobs where used_memory > 0 and req_memory > 0)",
+        f"(from jobs where used_memory > 0 and req_memory > 0 and {IS_MEASURED})",
         ("used_memory", "req_memory"),
     ),
     "cpu": (

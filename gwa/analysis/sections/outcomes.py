@@ -7,6 +7,7 @@ from typing import Any
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.endings import BAD
 from gwa.analysis.sections._failures import failures
+from gwa.analysis.sections._requeues import requeued
 from gwa.analysis.sections.breakdowns import dimension_blocks
 from gwa.breakdown.dimensions import OUTCOME_NAMES, by_name
 from gwa.metrics.outcomes import (
@@ -75,6 +76,7 @@ def outcomes(store: Store) -> Iterator[Block]:
     yield from (Note(text) for text in _unknown(known))
     yield _table(of_outcome)
     yield from dimension_blocks(store, by_name("outcomes"), has_table=False)
+    yield from requeued(store)
     yield from failures(store)
 
 

@@ -9,8 +9,8 @@ the first counts. NaN and Infinity are numbers. Options:
     ``["jobs", "hits.hits"]``. What is not such a document is a record itself.
 ``paths``
     the path to the value of a column, as in ``{cpus = "resource_request.cpus"}``, or several, of which
-    the first with a value counts; for other columns it is the name of the column. A value that is an object
-    or a list is given as JSON.
+    the first with a value that is no empty text counts; for other columns it is the name of the column. A
+    value that is an object or a list is given as JSON.
 ``within``
     the key under which a record stands in an object of its own, as ``_source``; without it the object is
     the record.
@@ -130,7 +130,9 @@ class _Query:
         number = 0
         for name, paths in self.paths.items():
             values = [f"values[{number + nth}]" for nth in range(1, len(paths) + 1)]
-            found[name] = values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
+            *first, last = values
+            given = [*(f"nullif({value}, '')" for value in first), last]
+            found[name] = f"coalesce({', '.join(given)})" if first else last
             number += len(paths)
         if key := self.options.get("key"):
             found[key] = "key"

@@ -3,18 +3,28 @@ Read lines of cells whose columns are named, all as text.
 
 The names stand in a header row. It may be repeated, it may change where files were concatenated,
 and it need not be the first line; if there is none, the user or the format states the order. What parts
-the cells is found by `gwa.ingest.source.cell_borders`. A column
+the cells, and whether they are quoted, is found by `gwa.ingest.source.cell_borders`. A column
 of the table ``source`` is found under its own name, whatever its case and punctuation (``end_`` is
 ``End``); other columns of the file are ignored, and columns that it lacks are missing.
 Options:
 
 ``header``
-    a name that every header row has.
+    a name that every header row has, or a list of which it has one.
 ``order``
     the names if a file has no header; the user's option ``columns`` replaces them.
+``older``
+    orders of older files without a header, by the name of what wrote them: that of their width is taken.
 ``names``
     further names of such headers: a table whose cells are parted by something other than the delimiter is
     recognised where it names nothing else.
+``common``
+    those of the names that tables of other programs have, too.
+``mark``
+    a pattern that is found in such tables only.
+``substitutes``
+    by column, another name under which it is found where a table lacks its own.
+``spare``
+    by column, names of others: it is read only where a table has none of these.
 ``loose``
     names of columns whose text may contain the delimiter, the likeliest first.
 ``checks``
@@ -26,20 +36,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gwa.ingest.batch import Records
 from gwa.ingest.pieces import Pieces
+from gwa.ingest.source.cell_borders import MAXIMUM_ROW_LINES
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.header_row import Columns, borders, initial_columns, normalized, parse_header
+from gwa.ingest.source.delimited import DELIMITERS, cells_of
+from gwa.ingest.source.header_row import (
+    Columns,
+    borders,
+    initial_columns,
+    keys_as_spelled,
+    normalized,
+    parse_header,
+)
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
-
-MAXIMUM_ROW_LINES: Final = 10
-"""A row that line breaks split into more lines is not put together again."""
 
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
@@ -47,9 +62,12 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
     cells = borders(source, table_spec)
     table_spec = replace(table_spec, delimiter=cells.delimiter)
     columns = initial_columns(source, table_spec, cells)
+    keys = keys_as_spelled(source, table_spec, cells)
     for block in line_blocks(source, Layout(cells.delimiter, table_spec.comment)):
         cells.rows(block)
-        for rows in _split_at_headers(block, table_spec, columns, cells.text):
+        lines = _lines_of(block)
+        headers = _find_headers(lines, table_spec, keys)
+        for rows in _split_at_headers(block, lines, headers, columns, table_spec, cells.text):
             columns = rows.columns
             yield rows
 
@@ -96,11 +114,9 @@ class NamedRows:
 
     def _column_expressions(self) -> list[str]:
         """Return the SQL of each column of the table."""
-        positions = {name: position for position, name in enumerate(self.columns.names) if name}
+        positions = _positions(self.columns, self.table_spec)
         cells = [
-            f"try_cast(c{positions[normalized(name)]} as {sql})"
-            if normalized(name) in positions
-            else f"cast(null as {sql})"
+            f"cast(null as {sql})" if positions[name] is None else f"try_cast(c{positions[name]} as {sql})"
             for name, sql in self.table_spec.columns.items()
         ]
         return [*cells, "getvariable('file_no')", "numbers.line"] if self.table_spec.numbered else cells
@@ -114,6 +130,19 @@ class NamedRows:
             f" comment='', quote='', escape='', new_line='\\n', max_line_size=4194304,"
             f" buffer_size=4194304, nullstr=$missing, columns={{{cells}}})"
         )
+
+
+def _positions(columns: Columns, table_spec: TableSpec) -> dict[str, int | None]:
+    """Return by column of the table the position of its cell in a row, None where a file lacks it."""
+    places = {name: position for position, name in enumerate(columns.names) if name}
+    substitutes: Mapping[str, str] = table_spec.options.get("substitutes", {})
+    spare: Mapping[str, Sequence[str]] = table_spec.options.get("spare", {})
+    found: dict[str, int | None] = {}
+    for name in table_spec.columns:
+        is_needed = places.keys().isdisjoint(map(normalized, spare.get(name, ())))
+        other = normalized(substitutes.get(name, name))
+        found[name] = places.get(normalized(name), places.get(other)) if is_needed else None
+    return found
 
 
 @dataclass(frozen=True)
@@ -132,21 +161,27 @@ class _Lines:
         return _Lines(self.data, self.begins[start:stop], self.ends[start:stop], self.numbers[start:stop])
 
 
-def _split_at_headers(
-    block: LineBlock, table_spec: TableSpec, columns: Columns, between: str
-) -> Iterator[NamedRows]:
-    """Yield the lines of *block*, split where a header changes the columns; *between* parted their cells."""
+def _lines_of(block: LineBlock) -> _Lines:
     ends = block.ends
     begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
-    numbers = block.line_numbers(np.arange(len(ends), dtype=np.int64))
-    lines = _Lines(block.data, begins, ends, numbers)
-    headers = _find_headers(lines, table_spec)
+    return _Lines(block.data, begins, ends, block.line_numbers(np.arange(len(ends), dtype=np.int64)))
+
+
+def _split_at_headers(
+    block: LineBlock,
+    lines: _Lines,
+    headers: Mapping[int, Columns],
+    columns: Columns,
+    table_spec: TableSpec,
+    between: str,
+) -> Iterator[NamedRows]:
+    """Yield the *lines* of *block*, split where a header changes the columns; *between* parted cells."""
     comments, rejects = block.comments, block.rejects
     cuts = [0]
     for position, header in headers.items():
         if header.names != headers.get(cuts[-1], columns).names:
             cuts.append(position)
-    for start, stop in pairwise([*cuts, len(ends)]):
+    for start, stop in pairwise([*cuts, len(lines.ends)]):
         columns = headers.get(start, columns)
         within = [position - start for position in headers if start <= position < stop]
         rows = _fit_lines(lines.slice(start, stop), columns, table_spec, within, between)
@@ -156,18 +191,18 @@ def _split_at_headers(
         comments, rejects = 0, []
 
 
-def _find_headers(lines: _Lines, table_spec: TableSpec) -> dict[int, Columns]:
-    """Return the headers by their position in *lines*."""
+def _find_headers(lines: _Lines, table_spec: TableSpec, keys: Sequence[str]) -> dict[int, Columns]:
+    """Return the headers by their position in *lines*; each has one of the *keys*."""
     headers: dict[int, Columns] = {}
-    name = table_spec.options["header"].encode()
-    offset = lines.data.find(name)
-    while offset >= 0:
-        position = int(np.searchsorted(lines.begins, offset, side="right")) - 1
-        end = int(lines.ends[position])
-        if header := parse_header(lines.data[int(lines.begins[position]) : end].decode(), table_spec):
-            headers[position] = header
-        offset = lines.data.find(name, end)
-    return headers
+    for key in map(str.encode, keys):
+        offset = lines.data.find(key)
+        while offset >= 0:
+            position = int(np.searchsorted(lines.begins, offset, side="right")) - 1
+            end = int(lines.ends[position])
+            if header := parse_header(lines.data[int(lines.begins[position]) : end].decode(), table_spec):
+                headers[position] = header
+            offset = lines.data.find(key, end)
+    return dict(sorted(headers.items()))
 
 
 def _fit_lines(
@@ -217,17 +252,23 @@ def _join_row(
         return None, 1
     for used, (number, line) in enumerate(lines):
         if used:
-            if number != first + used or columns.may_begin(line, delimiter):
+            if number != first + used or not columns.may_continue(line, delimiter):
                 break
             text = f"{text} {line}"
         if text.count(delimiter) + 1 >= len(columns.names):
-            cells = columns.fit(text.split(delimiter), delimiter)
+            cells = columns.fit(text.split(delimiter), delimiter) or _unquoted(text, columns, delimiter)
             return cells, used + 1 if cells else 1
     return None, 1
 
 
+def _unquoted(text: str, columns: Columns, delimiter: str) -> list[str] | None:
+    """Return the cells of a row whose cells are quoted where those of the others are not, else None."""
+    cells = cells_of(text, delimiter) if '"' in text and delimiter in DELIMITERS else None
+    return columns.fit(cells, delimiter) if cells and len(cells) == len(columns.names) else None
+
+
 def _values(cells: list[str], columns: Columns, table_spec: TableSpec) -> Mapping[str, str | None]:
     """Return the cells by the columns of the table."""
-    named = dict(zip(columns.names, cells, strict=True))
-    values = {name: named.get(normalized(name)) for name in table_spec.columns}
+    positions = _positions(columns, table_spec)
+    values = {name: None if place is None else cells[place] for name, place in positions.items()}
     return {name: None if value in table_spec.missing else value for name, value in values.items()}

@@ -11,10 +11,11 @@ from gwa.ingest.source.head import FileHead
 DELIMITERS: Final = (",", "\t", ";", "|")
 COMMENT: Final = "#"
 _NUMBER: Final = re.compile(r"[-+]?[\d.,:]+")
+_PARTS_CELLS: Final = (*DELIMITERS, " ")
 _PIECES: Final = {
-    mark: re.compile(rf'(^|{re.escape(mark)})"(?:[^"]|"")*+"', re.MULTILINE) for mark in DELIMITERS
+    mark: re.compile(rf'(^|{re.escape(mark)})"(?:[^"]|"")*+"', re.MULTILINE) for mark in _PARTS_CELLS
 }
-_OPEN: Final = {mark: re.compile(rf'(?:^|{re.escape(mark)})"') for mark in DELIMITERS}
+_OPEN: Final = {mark: re.compile(rf'(?:^|{re.escape(mark)})"') for mark in _PARTS_CELLS}
 
 MINIMUM_SHARE: Final = 0.5
 """In a table, more lines than this share have as many cells as the header."""
@@ -30,10 +31,10 @@ class Header:
     lines: int
 
 
-def cells_of(row: str, delimiter: str) -> list[str] | None:
-    """Return the cells of a row; None if it is not a row."""
+def cells_of(row: str, delimiter: str, *, strict: bool = False) -> list[str] | None:
+    """Return the cells of a row; None if it is not a row, or if *strict* where text follows a quoted cell."""
     try:
-        return next(csv.reader([row], delimiter=delimiter), [])
+        return next(csv.reader([row], delimiter=delimiter, strict=strict), [])
     except csv.Error:
         return None
 

@@ -1,0 +1,41 @@
+"""Runs of jobs that were requeued: what was computed before the run that counts."""
+
+from dataclasses import dataclass
+
+from gwa.metrics.timeline import exact_sum
+from gwa.store.store import Store
+
+
+@dataclass(frozen=True)
+class Requeues:
+    """
+    How many *jobs* ran before they were requeued, and how many earlier *runs* there were.
+
+    These held *cpu_seconds* of processors and *gpu_seconds* of GPUs, which the run times of jobs do not
+    include; None where the source does not record these, for processors where it lacks those of one job.
+    """
+
+    jobs: int
+    runs: int
+    cpu_seconds: float | None
+    gpu_seconds: float | None
+
+
+def requeues(store: Store) -> Requeues | None:
+    """
+    Return what the jobs of *store*, of a period those submitted in it, did before they were requeued.
+
+    It is None where no job records an earlier run: that does not say that there was none, since logs such as
+    those of sacct without --duplicates have the last run of each job only.
+    """
+    if not store.has("n_requeues"):
+        return None
+    jobs, runs, cpu_seconds, gpu_seconds = store.row(
+        "select count(*) filter (where n_requeues > 0) as jobs, cast(sum(n_requeues) as bigint) as runs,"
+        " case when count(requeued_cpu_seconds) filter (where n_requeues > 0)"
+        " = count(*) filter (where n_requeues > 0)"
+        f" then {exact_sum('requeued_cpu_seconds')} end as cpu_seconds,"
+        f" {exact_sum('requeued_gpu_seconds')} as gpu_seconds"
+        " from jobs"
+    )
+    return Requeues(jobs, runs or 0, cpu_seconds, gpu_seconds)
