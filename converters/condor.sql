@@ -53,6 +53,7 @@ jobcurrentstartdate = "double"
 completiondate = "double"
 enteredcurrentstatus = "double"
 lastremotewallclocktime = "double"
+remotewallclocktime = "double"
 remoteusercpu = "double"
 remotesyscpu = "double"
 requestcpus = "double"
@@ -144,6 +145,8 @@ select
                 then coalesce(nullif(job.lastremotewallclocktime, 0), job.enteredcurrentstatus - job.started)
         end
     end as run_time,
+    job.started as start_time,
+    coalesce(nullif(job.lastremotewallclocktime, 0), job.remotewallclocktime) as measured_time,
     case when job.started is not null then job.procs end as n_procs,
     nullif(coalesce(job.remoteusercpu, 0) + coalesce(job.remotesyscpu, 0), 0) / nullif(job.procs, 0) as average_cpu_time,
     case when job.started is not null then job.memory / nullif(job.procs, 0) end as used_memory,

@@ -350,6 +350,7 @@ select
     line,
     submitted as submit_time,
     start_at - submitted as wait_time,
+    start_at as start_time,
     case when ended_as not in ('Active', 'Admitted', 'Running') then end_at - start_at end as run_time,
     case when start_at is not null and cpus > 0 then greatest(cast(ceil(cpus - 1e-9) as bigint), 1) end as n_procs,
     case when cpus > 0 then greatest(cast(ceil(cpus - 1e-9) as bigint), 1) end as req_n_procs,

@@ -324,6 +324,8 @@ select
         when has_ended and started is not null then coalesce(end_time - started, walltime)
         when has_ended then walltime
     end as run_time,
+    started as start_time,
+    case when has_ended then walltime end as measured_time,
     case when started is not null or has_ended then cpus end as n_procs,
     case when has_ended then seconds_of(resources_used_cput) / greatest(cpus, 1) end as average_cpu_time,
     case when has_ended then used_kilobytes / greatest(cpus, 1) end as used_memory,

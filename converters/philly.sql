@@ -93,6 +93,7 @@ select
     submit as submit_time,
     begun - submit as wait_time,
     case when is_over then ran end as run_time,
+    begun as start_time,
     ceil(placed.gpus * getvariable('cpus_per_gpu')::double) as n_procs,
     case
         when number_of_attempts is null or is_over

@@ -56,7 +56,7 @@ import duckdb
 from gwa.errors import DefinitionError
 from gwa.formats.base import Format
 from gwa.formats.format_options import options_used
-from gwa.ingest.cleaning import SLACK
+from gwa.ingest.contradictions import SLACK
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.header_row import header_of
@@ -134,7 +134,9 @@ from source
 
 COMMON: Final = f"""
 As in every log: a wait or a run time that is negative by less than {SLACK} s (an hour of daylight saving, and
-what clocks differ by) is 0; any other value that its field cannot have is missing; both are counted. What is
+what clocks differ by) is 0; any other value that its field cannot have is missing; both are counted. A start
+of 1970, of 2106 or before the submission by more than that is missing, and with it the wait and the run time,
+but for one that the source measured by itself; such a job held no processors unless it completed. What is
 no UTF-8 is read as Latin-1. A line that cannot be read is refused and kept with its number and the reason.
 """
 """What holds of each format that a file defines, printed behind its notes."""

@@ -14,6 +14,7 @@ import duckdb
 
 from gwa.errors import DefinitionError, TraceError
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
+from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
 from gwa.ingest.mapping import JobQuery, Refused, grouping_megabytes, map_batch, map_whole_source
 from gwa.ingest.pieces import TablePieces
@@ -40,9 +41,11 @@ from gwa.util.filenames import as_text
 
 EXTRA_COLUMNS: Final = (
     "source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
+    START, MEASURED,
 )  # fmt: skip
 """
-Columns that a SELECT may yield besides the fields: for tables beside ``jobs``, and for the account.
+Columns that a SELECT may yield besides the fields: for tables beside ``jobs``, for the account, and to judge
+a job by.
 
 ``remarks`` is a list of texts ``name: meaning`` on decisions made for a job; they are counted as repairs.
 """

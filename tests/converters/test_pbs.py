@@ -131,7 +131,7 @@ def test_what_stands_in_for_a_time_that_is_missing(jobs):
         [CREATED, None, 90],
         [CREATED, None, None],
         [CREATED, 10, 0],
-        [CREATED, 10, None],
+        [CREATED, 10, 60],
     ]
 
 

@@ -39,6 +39,7 @@ from gwa.formats.tables.values import (
     powers_of_two,
 )
 from gwa.formats.tables.vocabulary import Meaning, meanings, roles, state_numbers, words
+from gwa.store.schema import LONGEST
 
 TIMES: Final = ("submit", "eligible", "start", "end")
 SIZES: Final = ("procs", "req_procs", "nodes", "req_nodes", "gpus", "req_gpus", "core_hours", "node_hours")
@@ -245,7 +246,7 @@ class _Planner:
         return None
 
     def _decided_walltime(self, column: Column, by_role: Mapping[str, Meaning]) -> Meaning | None:
-        run = self._of("end") - self._of("start")
+        run = self._between("start", "end")
         unit = by_role["run"].unit or DURATION_SHAPES.get(column.shape, "")
         if unit:
             seconds = self.values.of(Source((column.name,), unit=unit), "duration")
@@ -287,14 +288,19 @@ class _Planner:
     def _run_seconds(self) -> Numbers:
         """Return the run times, as far as they are known."""
         run = self._of("run") if self.sources.get("run", Source()).unit else self._of("end") * np.nan
-        return np.where(np.isnan(run), self._of("end") - self._of("start"), run)
+        return np.where(np.isnan(run), self._between("start", "end"), run)
+
+    def _between(self, first: str, last: str) -> Numbers:
+        """Return the seconds from one time of each job to another; missing where one of them is of 1970."""
+        seconds = self._of(last) - self._of(first)
+        return np.where(seconds > LONGEST, np.nan, seconds)
 
     def _decide_run(self) -> None:
         """Find the unit of the run time by what end and start say, and whether it is one."""
         if not self._is_open("run"):
             return
         column, source = self._column("run"), self.sources["run"]
-        since_start, since_submit = (self._of("end") - self._of(role) for role in ("start", "submit"))
+        since_start, since_submit = (self._between(role, "end") for role in ("start", "submit"))
         has_both = len(known(since_start)[0]) > 0
         if self.stated.sources.get("run", Source()).unit:
             return
