@@ -26,8 +26,9 @@ all others: its exec_host is the login node.
 Memory: a size without a unit is in bytes, as in pbs_resources(7); w is words of 8 bytes. What is asked for is
 pmem, else mem by processor.
 Status: exit status 0 is completed; any other, also 271 (killed by TERM) and what is negative (Torque's own
-failures), is cancelled where a D record says so, of the job or its whole array, and has failed elsewhere; D
-without E is cancelled, A without E has failed.
+failures), is cancelled where a D record before its end says so, of the job or its whole array, and has failed
+elsewhere: a D after it only removes what is remembered of it. D without E is cancelled, A without E has failed. An E
+without a start (the whole of an array) and without a run time or CPU time did not run.
 A task of an array, 12[3] or 12-3, is a job in the bag 12. The array itself, 12[], is a job only as long as
 none of its tasks is in the log.
 A line without a record is the rest of the one before, if there are pairs in it.
@@ -41,6 +42,8 @@ resources_used.energy, in kWh; 0 means not measured.
 """
 
 [options]
+# The names of groups are never quoted, and may have blanks, as those of Active Directory.
+spaced = ["user_", "group_", "jobname", "account", "project"]
 record = '(?P<stamp>\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);(?P<kind>[A-Za-z]);(?P<id>[^;]*);'
 remark = '.{19};[LBUYFKkf];'
 
@@ -195,7 +198,8 @@ array_job as (
         array_number,
         server,
         min(id) filter (where not is_array) as first_task,
-        bool_or(is_array and deletes) as is_deleted
+        bool_or(is_array and deletes) as is_deleted,
+        min(written) filter (where is_array and deletes) as deleted_at
     from event
     where array_number is not null
     group by all
@@ -212,7 +216,10 @@ located as not materialized (
             else event.id
         end as job,
         event.is_array and array_job.first_task is not null as is_whole,
-        event.deletes or coalesce(array_job.is_deleted, false) as deletes
+        event.deletes or coalesce(array_job.is_deleted, false) as deletes,
+        -- What qstat tells has no stamp.
+        case when event.deletes then event.written end as own_deletion,
+        least(own_deletion, array_job.deleted_at) as deletion
     from event
     left join array_job on event.array_number = array_job.array_number and event.server = array_job.server
 ),
@@ -251,7 +258,9 @@ folded as (
         count(*) as rows,
         coalesce(job_created, min(queued), min(written) filter (where kind = 'Q')) as created,
         coalesce(job_created, min(queued)) is null as is_created_by_stamp,
-        bool_or(deletes) as is_deleted,
+        -- What was deleted after its end was a job no more.
+        bool_or(deletes)
+        and coalesce(min(deletion) <= max(written) filter (where kind = 'E' and not is_whole), true) as is_deleted,
         bool_or(kind = 'A') as is_aborted,
         min_by(queue, written) as first_queue,
         min_by(user_, written) as first_user,
@@ -304,7 +313,8 @@ sized as (
         case when cray_cpus is not null then ceil(resource_list_mppwidth / nullif(resource_list_mppnppn, 0)) end
             as cray_nodes,
         greatest(total_gpus, chunk_gpus) as asked_gpus,
-        kind in ('E', 'S') and (started is not null or kind = 'E') as has_run,
+        kind in ('E', 'S')
+        and (started is not null or kind = 'E' and (walltime > 0 or seconds_of(resources_used_cput) > 0)) as has_run,
         coalesce(
             cray_cpus, host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus
         ) as cpus
@@ -326,7 +336,7 @@ select
     end as run_time,
     started as start_time,
     case when has_ended then walltime end as measured_time,
-    case when started is not null or has_ended then cpus end as n_procs,
+    case when has_run then cpus end as n_procs,
     case when has_ended then seconds_of(resources_used_cput) / greatest(cpus, 1) end as average_cpu_time,
     case when has_ended then used_kilobytes / greatest(cpus, 1) end as used_memory,
     asked_cpus as req_n_procs,

@@ -154,6 +154,15 @@ STORIES: list[tuple[dict[str, Any], tuple[int | None, ...]]] = [
     ({"JobUniverse": 11, "MinHosts": 4}, (10, 60, 8, 1)),
     ({"RequestCpus": Raw("1 + 1")}, (10, 60, None, 1)),
     ({"QDate": 2**63 - 1}, (None, 60, 2, 1)),
+    # Held for most of the time, and then removed.
+    ({"JobStatus": 3, "LastJobStatus": 5, "CompletionDate": 0}, (10, None, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 1, "CompletionDate": 0}, (10, None, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 2, "CompletionDate": 0}, (10, 60, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 5, "RemoteWallClockTime": 25.0, "NumJobStarts": 1}, (10, 25, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 5, "RemoteWallClockTime": 25.0, "NumJobStarts": 2}, (10, 25, 2, 5)),
+    # On the submit host.
+    ({"JobUniverse": 7}, (10, 60, None, 1)),
+    ({"JobUniverse": 12}, (10, 60, None, 1)),
     ({"QDate": -(2**63)}, (None, 60, 2, 1)),
 ]
 

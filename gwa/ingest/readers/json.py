@@ -18,10 +18,14 @@ the first counts. NaN and Infinity are numbers. Options:
     the column for the key of a record that is a member of an object.
 ``document``
     the paths to values of columns in the document that holds a record, from what stands before the records.
+``mend``
+    whether a record that is not JSON is mended: numbers such as 005 and .5 become texts, a backslash that
+    escapes nothing is dropped, and a quotation mark within the value of a line is one of its characters.
 ``skip``
     values by column, as texts: records with one of these values count as comments.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,6 +43,7 @@ from gwa.ingest.spec import TableSpec
 from gwa.store.engines.duckdb import literal
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
 TEXT: Final = "varchar"
@@ -68,6 +73,8 @@ class Objects:
             return
         database = rows.database
         database.register("records", _record_table(self.block))
+        if self.query.options.get("mend"):
+            _mend(database)
         # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
         database.register("parsed", database.sql(self.query.values).to_arrow_table())
         database.unregister("records")
@@ -83,6 +90,51 @@ class Objects:
             f"select {', '.join(self.query.cells)} from parsed where fault is null and not ({is_comment})"
         )
         database.unregister("parsed")
+
+
+VALUES: Final = re.compile(r"""",\s*"[^"]*"\s*:""")
+"""What separates two members of an object on one line."""
+
+ODD_NUMBER: Final = re.compile(r"(?<=[\[:,])(\s*)([-+]?(?:0\d[\d.]*|\.\d[\d.]*))(?=\s*[,}\]\n])")
+ESCAPE: Final = re.compile(r"""\\(?:(["\\/bfnrtu])|(.))""")
+ONE_VALUE: Final = re.compile(r"""^(\s*"[^"\n]*"\s*:\s*")(.*)("[}\]]*,?\s*)$""", re.MULTILINE)
+LONE_QUOTE: Final = re.compile(r"""((?:[^"\\]|\\.)*)\"""")
+
+
+def _mend(database: "duckdb.DuckDBPyConnection") -> None:
+    """Mend the records that are not JSON."""
+    import pyarrow as pa
+
+    records = database.sql("select * from records").to_arrow_table()
+    (valid,) = database.sql("select coalesce(list(json_valid(text)), []) from records").fetchall()[0]
+    if all(valid):
+        return
+    texts = [
+        text if is_valid else mended(text)
+        for text, is_valid in zip(records["text"].to_pylist(), valid, strict=True)
+    ]
+    place = records.column_names.index("text")
+    database.unregister("records")
+    database.register("records", records.set_column(place, "text", pa.array(texts, pa.string())))
+
+
+def mended(text: str) -> str:
+    r"""
+    Return a *text* that nearly is JSON as JSON.
+
+    >>> mended(r'{"a":005, "b":"it\'s"}')
+    '{"a":"005", "b":"it\'s"}'
+    """
+    text = ESCAPE.sub(lambda match: match[0] if match[1] else match[2], text)
+    text = ONE_VALUE.sub(lambda match: f"{match[1]}{_with_quotes_escaped(match[2])}{match[3]}", text)
+    return ODD_NUMBER.sub(r'\1"\2"', text)
+
+
+def _with_quotes_escaped(value: str) -> str:
+    """Return the *value* of a text with all its quotation marks escaped, unless it is several values."""
+    if VALUES.search(value):
+        return value
+    return LONE_QUOTE.sub(lambda match: f'{match[1]}\\"', value)
 
 
 def _record_table(block: RecordBlock) -> "pa.Table":

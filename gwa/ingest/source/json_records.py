@@ -4,8 +4,9 @@ Cut a stream of JSON into records, wherever they stand.
 The stream is a sequence of values, as JSON lines are, with any white space or commas between them. Each
 object is a record, unless there is a list, or an object, of records under one of the given paths in it;
 the elements of a list that stands alone are records, too. No document is held in memory as a whole.
-What stands between records and is none is refused. A record that does not end costs no other where each
-stands on a line of its own.
+An object of records that is begun again within itself, under the same key, goes on: so old versions of
+qstat print several jobs. What stands between records and is none is refused. A record that does not end
+costs no other where each stands on a line of its own.
 """
 
 import re
@@ -180,6 +181,7 @@ class RecordCutter:
         self.holder = re.compile(rb'"(?:' + last + rb')"\s*+:\s*+[\[{]') if paths else None
         self.scanner = BracketScanner()
         self.level: int | None = 0
+        self.holder_key: str | None = None
         self.begun: int | None = None
         self.is_dropped = False
         self.dropped_to = -1
@@ -242,8 +244,12 @@ class RecordCutter:
         torn = self._next_torn(piece, place, level)
         # The first record says how the others stand.
         first = piece.size if (level == 0) in self.lined else piece.below(level + 1, place) + 1
-        stop = min(close, holder, torn, first, piece.size)
+        again = self._next_again(piece, place, holders) if level else piece.size
+        stop = min(close, holder, torn, first, again, piece.size)
         self._add_records(piece, place, stop, level)
+        if stop == again < piece.size:
+            self._go_on(piece, again)
+            return stop + 1
         if stop == piece.size or stop not in (close, holder, torn):
             return stop
         if stop == torn:
@@ -263,6 +269,22 @@ class RecordCutter:
         while candidate < listed and not self._holds(piece, candidate):
             candidate = piece.next_of(holders, candidate + 1)
         return min(listed, candidate)
+
+    def _next_again(self, piece: _Piece, place: int, holders: list[int]) -> int:
+        """Return the next bracket that begins the records again, as one of them."""
+        again = piece.next_of(holders, place)
+        while again < piece.size and not (
+            piece.depths[again] == (self.level or 0) + 1 and piece.key(again) == self.holder_key
+        ):
+            again = piece.next_of(holders, again + 1)
+        return again
+
+    def _go_on(self, piece: _Piece, place: int) -> None:
+        """Take what a bracket opens for the rest of what it stands in."""
+        self._add_structure(self.done, int(piece.positions[place]) + 1)
+        self.begun, self.is_dropped = None, False
+        piece.lift(place, -1)
+        self.scanner.depth -= 1
 
     def _holds(self, piece: _Piece, place: int) -> bool:
         """Whether a bracket opens what is at one of the paths."""
@@ -307,6 +329,7 @@ class RecordCutter:
         """Begin to take records behind a bracket."""
         at = int(piece.positions[place])
         level = int(piece.depths[place])
+        self.holder_key = piece.key(place)
         begin = at if self.begun is None else self.begun
         if self.level is not None:
             self.outline.clear()
