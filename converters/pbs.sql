@@ -26,8 +26,8 @@ all others: its exec_host is the login node.
 Memory: a size without a unit is in bytes, as in pbs_resources(7); w is words of 8 bytes. What is asked for is
 pmem, else mem by processor.
 Status: exit status 0 is completed; any other, also 271 (killed by TERM) and what is negative (Torque's own
-failures), is cancelled where a D record before its end says so, of the job or its whole array, and has failed
-elsewhere: a D after it only removes what is remembered of it. D without E is cancelled, A without E has failed. An E
+failures), is cancelled where a D record says so, of the job or its whole array, and has failed elsewhere. A D
+after the end only removes what is remembered of the job, unless TERM or KILL ended it. D without E is cancelled, A without E has failed. An E
 without a start (the whole of an array) and without a run time or CPU time did not run.
 A task of an array, 12[3] or 12-3, is a job in the bag 12. The array itself, 12[], is a job only as long as
 none of its tasks is in the log.
@@ -43,7 +43,7 @@ resources_used.energy, in kWh; 0 means not measured.
 
 [options]
 # The names of groups are never quoted, and may have blanks, as those of Active Directory.
-spaced = ["user_", "group_", "jobname", "account", "project"]
+spaced = ["group_", "account", "project"]
 record = '(?P<stamp>\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);(?P<kind>[A-Za-z]);(?P<id>[^;]*);'
 remark = '.{19};[LBUYFKkf];'
 
@@ -258,9 +258,8 @@ folded as (
         count(*) as rows,
         coalesce(job_created, min(queued), min(written) filter (where kind = 'Q')) as created,
         coalesce(job_created, min(queued)) is null as is_created_by_stamp,
-        -- What was deleted after its end was a job no more.
-        bool_or(deletes)
-        and coalesce(min(deletion) <= max(written) filter (where kind = 'E' and not is_whole), true) as is_deleted,
+        bool_or(deletes) as is_deleted,
+        coalesce(min(deletion) > max(written) filter (where kind = 'E' and not is_whole), false) as is_deleted_late,
         bool_or(kind = 'A') as is_aborted,
         min_by(queue, written) as first_queue,
         min_by(user_, written) as first_user,
@@ -346,7 +345,12 @@ select
     ) as req_memory,
     case
         when has_ended and exit_status = 0 then 1
-        when has_ended and exit_status <> 0 then case when is_deleted then 5 else 0 end
+        -- What was deleted after its end was a job no more, unless it was ended as qdel does.
+        when has_ended and exit_status <> 0
+            then case
+                when is_deleted and (not is_deleted_late or exit_status in (137, 143, 265, 271)) then 5
+                else 0
+            end
         when has_ended then null
         when is_deleted then 5
         when is_aborted then 0

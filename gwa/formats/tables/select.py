@@ -6,7 +6,7 @@ from typing import Final
 from gwa.formats.tables.mapping import FIELDS, Source
 from gwa.formats.tables.plan import Plan
 from gwa.formats.tables.units import SECONDS, has_offset, status, value
-from gwa.formats.tables.vocabulary import missing, roles
+from gwa.formats.tables.vocabulary import missing, roles, unstarted
 from gwa.ingest.contradictions import MEASURED, SLACK, START
 from gwa.store.engines.duckdb import literal
 from gwa.store.schema import EARLIEST_UNIX_TIME
@@ -54,7 +54,8 @@ class Selection:
         return (
             f"with read as (select {read} from source),\n"
             f"timed as (select * {self._without_zeros()} from read),\n"
-            f"placed as (select *, {self._times()} from timed),\n"
+            f"started as (select * {self._without_unstarted()} from timed),\n"
+            f"placed as (select *, {self._times()} from started),\n"
             f"held as (select *, {self._resources()} from placed)\n"
             f"select\n    {fields}\nfrom held"
         )
@@ -90,6 +91,19 @@ class Selection:
             f"case when {t} > 0 or {latest} < {EARLIEST_UNIX_TIME!r} then {t} end as {t}" for t in times
         ]
         return f"replace ({', '.join(changes)})"
+
+    def _without_unstarted(self) -> str:
+        """Return the replacements of times of jobs that never ran by what their state says, and a flag."""
+        if not self._has("state") or self.sources["state"].unit not in {"", "words"}:
+            return ", false as is_unstarted"
+        words = ", ".join(map(literal, unstarted()))
+        never = f"coalesce(lower(regexp_extract(state_, '^[^\\s:(+]+')) in ({words}), false)"
+        changed = [
+            f"case when not {never} then {role}_ end as {role}_"
+            for role in ("start", "end", "run", "wait")
+            if self._has(role)
+        ]
+        return f"replace ({', '.join(changed)}), {never} as is_unstarted"
 
     def _times(self) -> str:
         """Return the SQL for the times and durations of the job."""
@@ -138,7 +152,7 @@ class Selection:
         if self._has("node_hours") and nodes == "null::double":
             nodes = "round(node_hours_ / nullif(ran, 0))"
         requested = "req_procs_" if self._has("req_procs") else "null::double"
-        began = "began is not null" if self._has("start") else "true"
+        began = "not is_unstarted" + (" and began is not null" if self._has("start") else "")
         procs = f"case when {began} then nullif(ceil({self._procs(nodes)}), 0) end"
         asked = f"nullif(ceil({requested}), 0)"
         return f"{procs} as had, {nodes} as on_nodes, {asked} as asked, {began} as has_begun"
@@ -222,13 +236,26 @@ class Selection:
     def _reject(self) -> str:
         """Return the SQL for the reason to refuse a row: a value that cannot be read."""
         cases = [
-            f"when {role}_cell is not null and not has_{role}"
-            f" then {literal(self.sources[role].columns[0][:60])} || ' is '''"
-            f" || {role}_cell[:40] || ''', expected {what}'"
-            for role, what in REJECTED.items()
-            if role in self._checked()
+            self._footer(),
+            *(
+                f"when {role}_cell is not null and not has_{role}"
+                f" then {literal(self.sources[role].columns[0][:60])} || ' is '''"
+                f" || {role}_cell[:40] || ''', expected {what}'"
+                for role, what in REJECTED.items()
+                if role in self._checked()
+            ),
         ]
-        return f"case {' '.join(cases)} end" if cases else "null::varchar"
+        return f"case {' '.join(filter(None, cases))} end" if any(cases) else "null::varchar"
+
+    def _footer(self) -> str:
+        """Return the SQL that refuses rows of sums and legends: no time, and no run time, job or user."""
+        times = [f"{role}_cell" for role in ("submit", "start", "end") if self._has(role)]
+        if not times or any(cell.removesuffix("_cell") not in self._checked() for cell in times):
+            return ""
+        of_no_job = [f"{role}_ is null" for role in ("run", "id", "user") if self._has(role)]
+        unknown = " and ".join(f"{cell} is null" for cell in times)
+        more = f" and ({' or '.join(of_no_job)})" if of_no_job else ""
+        return f"when {unknown}{more} then 'no submission, start or end: a sum or a legend, no job'"
 
     def _remarks(self) -> str:
         """Return the SQL for the remarks on a job: values that were not read, and times without a zone."""

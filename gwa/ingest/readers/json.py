@@ -20,7 +20,8 @@ the first counts. NaN and Infinity are numbers. Options:
     the paths to values of columns in the document that holds a record, from what stands before the records.
 ``mend``
     whether a record that is not JSON is mended: numbers such as 005 and .5 become texts, a backslash that
-    escapes nothing is dropped, and a quotation mark within the value of a line is one of its characters.
+    escapes nothing is dropped, and a quotation mark within the value of a line is one of its characters. The
+    records may begin again within themselves, under the same key.
 ``skip``
     values by column, as texts: records with one of these values count as comments.
 """
@@ -51,7 +52,8 @@ TEXT: Final = "varchar"
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator["Objects"]:
     """Yield the records of *source*."""
-    for block in record_blocks(source, table_spec.options.get("records", ())):
+    options = table_spec.options
+    for block in record_blocks(source, options.get("records", ()), goes_on=bool(options.get("mend"))):
         yield Objects(block, table_spec)
 
 

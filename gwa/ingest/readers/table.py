@@ -288,7 +288,7 @@ class _Buffer:
 
 def _delimited(source: Source, table_spec: TableSpec, header: Header) -> Iterator["DelimitedRows"]:
     joiner = _Joiner(table_spec, header)
-    for block in line_blocks(source, Layout(header.delimiter), BLOCK_SIZE):
+    for block in line_blocks(source, Layout(header.delimiter, cells=len(header.names)), BLOCK_SIZE):
         yield joiner.rows_of(block)
     rest = Records(table_spec)
     joiner.give_up(rest)

@@ -4,9 +4,8 @@ Cut a stream of JSON into records, wherever they stand.
 The stream is a sequence of values, as JSON lines are, with any white space or commas between them. Each
 object is a record, unless there is a list, or an object, of records under one of the given paths in it;
 the elements of a list that stands alone are records, too. No document is held in memory as a whole.
-An object of records that is begun again within itself, under the same key, goes on: so old versions of
-qstat print several jobs. What stands between records and is none is refused. A record that does not end
-costs no other where each stands on a line of its own.
+What stands between records and is none is refused. A record that does not end costs no other where each
+stands on a line of its own.
 """
 
 import re
@@ -73,9 +72,14 @@ class RecordBlock:
         ]
 
 
-def record_blocks(source: Source, paths: Sequence[str]) -> Iterator[RecordBlock]:
-    """Yield the records of *source* in blocks; *paths* are dotted, as ``hits.hits``."""
-    cutter = RecordCutter([path.split(".") for path in paths])
+def record_blocks(source: Source, paths: Sequence[str], *, goes_on: bool = False) -> Iterator[RecordBlock]:
+    """
+    Yield the records of *source* in blocks; *paths* are dotted, as ``hits.hits``.
+
+    Where a document *goes on*, an object of records that is begun again within itself, under the same key, is
+    the rest of it: so old versions of qstat print several jobs.
+    """
+    cutter = RecordCutter([path.split(".") for path in paths], goes_on=goes_on)
     rest = b""
     for chunk in decoded(source):
         data = rest + chunk
@@ -175,7 +179,8 @@ class RecordCutter:
     Records stand at the depth *level*; it is None in what follows the records of a document.
     """
 
-    def __init__(self, paths: Sequence[Sequence[str]]) -> None:
+    def __init__(self, paths: Sequence[Sequence[str]], *, goes_on: bool = False) -> None:
+        self.goes_on = goes_on
         self.paths = [tuple(path) for path in paths]
         last = b"|".join(re.escape(path[-1].encode()) for path in self.paths)
         self.holder = re.compile(rb'"(?:' + last + rb')"\s*+:\s*+[\[{]') if paths else None
@@ -244,7 +249,7 @@ class RecordCutter:
         torn = self._next_torn(piece, place, level)
         # The first record says how the others stand.
         first = piece.size if (level == 0) in self.lined else piece.below(level + 1, place) + 1
-        again = self._next_again(piece, place, holders) if level else piece.size
+        again = self._next_again(piece, place, holders) if self.goes_on and level else piece.size
         stop = min(close, holder, torn, first, again, piece.size)
         self._add_records(piece, place, stop, level)
         if stop == again < piece.size:
