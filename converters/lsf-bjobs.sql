@@ -103,15 +103,12 @@ timed as (
         *,
         list_transform(
             list_zip(stamps, parsed),
-            lambda x: epoch(
-                timezone(
-                    getvariable('zone'),
-                    case
-                        when x[2] < parsed[1] - interval 1 day and not regexp_matches(x[1], ' \d{4}$')
-                            then x[2] + interval 1 year
-                        else x[2]
-                    end
-                )
+            lambda x: local_seconds(
+                case
+                    when x[2] < parsed[1] - interval 1 day and not regexp_matches(x[1], ' \d{4}$')
+                        then x[2] + interval 1 year
+                    else x[2]
+                end
             )
         ) as times,
         list_filter(

@@ -100,14 +100,12 @@ resources_used_energy = "double"
 nullif(
     coalesce(
         try_cast(x as double),
-        epoch(
-            timezone(getvariable('zone'), try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y'))
-        )
+        local_seconds(try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y'))
     ),
     0
 )
 '''
-"moment(stamp)" = "epoch(timezone(getvariable('zone'), try_strptime(stamp, '%m/%d/%Y %H:%M:%S')))"
+"moment(stamp)" = "local_seconds(try_strptime(stamp, '%m/%d/%Y %H:%M:%S'))"
 "seconds_of(duration)" = '''
 list_reduce(
     [try_cast(part as double) for part in string_split(duration, ':')], lambda sum, part: sum * 60 + part

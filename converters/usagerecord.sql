@@ -191,7 +191,7 @@ measured as (
             lambda text: case
                 when text like '%Z' then epoch(try_cast(text as timestamp))
                 when regexp_matches(text, 'T.*[+-]\d\d:?\d\d$') then epoch(try_cast(text as timestamptz))
-                else epoch(timezone(getvariable('zone'), try_cast(text as timestamp)))
+                else local_seconds(try_cast(text as timestamp))
             end
         ) as times,
         list_transform(

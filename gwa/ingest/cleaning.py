@@ -10,6 +10,7 @@ are those of the Parallel Workloads Archive's own conversion module. Before that
 from collections.abc import Sequence
 from typing import Final
 
+from gwa.ingest.clocks import REPEATED
 from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
 from gwa.ingest.spec import RepairStep
 from gwa.store.schema import BY_NAME, FIELDS, STATUS, Field
@@ -46,6 +47,7 @@ def cleaning_repairs() -> frozenset[tuple[str, str]]:
             ("unknown status", UNKNOWN_STATUS),
             ("job numbers", JOB_NUMBERS),
             *REPAIRS,
+            ("repeated hour", REPEATED),
         }
     )
 

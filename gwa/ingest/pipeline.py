@@ -14,6 +14,7 @@ import duckdb
 
 from gwa.errors import DefinitionError, TraceError
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
+from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
 from gwa.ingest.mapping import JobQuery, Refused, grouping_megabytes, map_batch, map_whole_source
@@ -91,6 +92,12 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         total = _count_files(store, read, refused)
         total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
+        note_repeated_hours(store, _sql_of(spec))
+
+
+def _sql_of(spec: ConverterSpec) -> str:
+    """Return the SQL by which times of a format become seconds."""
+    return f"{spec.sql}\n{spec.preparation.select}" if spec.preparation else spec.select
 
 
 def _map_while_reading(
@@ -214,6 +221,7 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     variables = {"start": 0.0, "file_no": 0, "zone_remark": remark, **given}
     for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
+    define_clocks(database)
     try:
         for head, body in spec.functions.items():
             database.execute(f"create temp macro {head} as ({body}\n)")

@@ -80,8 +80,8 @@ def test_what_is_stated_of_it_is_read(tmp_path):
     assert found == [(29_000,)]
 
 
-BATSIM = """job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,\
-final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata
+BATSIM = """job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,\
+success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata
 1,w,p,0.000000,4,100.000000,1,COMPLETED_SUCCESSFULLY,10.000000,50.000000,60.000000,10.000000,60.000000,1.2,0-3,-1.000000,""
 2,w,p,5.000000,4,60.000000,0,COMPLETED_WALLTIME_REACHED,60.000000,60.000000,120.000000,55.000000,115.000000,1.9,0-3,-1.000000,""
 3,w,p,7.000000,9999,60.000000,0,REJECTED,7.000000,0.000000,7.000000,0.000000,0.000000,0.0,,-1.000000,""

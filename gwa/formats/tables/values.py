@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gwa.formats.tables.mapping import Source
 from gwa.formats.tables.sample import MINIMUM_SHARE, Column, Sample
 from gwa.formats.tables.units import SECONDS, value
+from gwa.ingest.clocks import define_clocks
 
 Numbers = NDArray[np.float64]
 """One value per row of the sample; NaN where it is missing."""
@@ -62,6 +63,7 @@ class Values:
         database = duckdb.connect()
         database.execute("set TimeZone = 'UTC'")
         database.execute("set variable zone = 'UTC'")
+        define_clocks(database)
         columns = [
             pa.array([row[place] for row in self.sample.rows], pa.string())
             for place in range(len(self.sample.names))
