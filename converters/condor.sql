@@ -20,9 +20,11 @@ An ad ends with a line that begins with three asterisks, whatever follows them, 
 Of ads with the same GlobalJobId (else the same cluster, process and submission) the last holds; the
 others, such as runs of -epochs, are folded into it.
 Jobs start at JobCurrentStartDate, else JobStartDate: their wait ends with their last start. Completed
-jobs ran from there to CompletionDate; removed ones as long as LastRemoteWallClockTime says, else until
-EnteredCurrentStatus; jobs that are neither have no run time yet. Jobs without a start have no wait, run
-time or processors.
+jobs ran from there to CompletionDate; removed ones as long as LastRemoteWallClockTime says, else RemoteWallClockTime
+(of all runs, so not longer than since the last start), else until EnteredCurrentStatus if they were running until
+then: time on hold, or idle after an eviction, is not run time (LastJobStatus 5 and 1), and then it is missing. Jobs
+that are neither have no run time yet. Jobs without a start have no wait, run time or processors.
+Jobs of the universes scheduler (DAGMan) and local run on the submit host: they hold no processors of the pool.
 Completed with exit code 0 and no signal is completed, otherwise failed; removed is cancelled; others
 are unknown. Processors are CpusProvisioned, else RequestCpus; in the parallel universe that many on
 each of MinHosts. CPU time (of the last run; 0 means not measured) and ResidentSetSize, else ImageSize, are
@@ -53,6 +55,7 @@ jobcurrentstartdate = "double"
 completiondate = "double"
 enteredcurrentstatus = "double"
 lastremotewallclocktime = "double"
+remotewallclocktime = "double"
 remoteusercpu = "double"
 remotesyscpu = "double"
 requestcpus = "double"
@@ -67,6 +70,8 @@ imagesize_raw = "double"
 diskusage = "double"
 diskusage_raw = "double"
 jobstatus = "bigint"
+lastjobstatus = "bigint"
+numjobstarts = "bigint"
 jobuniverse = "bigint"
 exitcode = "bigint"
 exitbysignal = "boolean"
@@ -105,7 +110,10 @@ with job as (
             len(string_split(nullif(trim(assignedgpus), ''), ',')),
             wanted_gpus
         ) as gpus,
-        coalesce(cpusprovisioned * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end, wanted) as procs
+        case
+            when coalesce(jobuniverse, 5) not in (7, 12)
+                then coalesce(cpusprovisioned * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end, wanted)
+        end as procs
     from source
     where clusterid is not null or globaljobid is not null
 ),
@@ -141,9 +149,19 @@ select
         when 4 then nullif(job.completiondate, 0) - job.started
         when 3 then case
             when job.started is not null
-                then coalesce(nullif(job.lastremotewallclocktime, 0), job.enteredcurrentstatus - job.started)
+                then coalesce(
+                    nullif(job.lastremotewallclocktime, 0),
+                    case
+                        when job.numjobstarts = 1 then nullif(job.remotewallclocktime, 0)
+                        when job.remotewallclocktime > 0
+                            then least(job.remotewallclocktime, job.enteredcurrentstatus - job.started)
+                    end,
+                    case when coalesce(job.lastjobstatus, 2) in (2, 6, 7) then job.enteredcurrentstatus - job.started end
+                )
         end
     end as run_time,
+    job.started as start_time,
+    coalesce(nullif(job.lastremotewallclocktime, 0), job.remotewallclocktime) as measured_time,
     case when job.started is not null then job.procs end as n_procs,
     nullif(coalesce(job.remoteusercpu, 0) + coalesce(job.remotesyscpu, 0), 0) / nullif(job.procs, 0) as average_cpu_time,
     case when job.started is not null then job.memory / nullif(job.procs, 0) end as used_memory,
@@ -198,7 +216,13 @@ select
         when 5 then 'Held'
         when 6 then 'Transferring Output'
         when 7 then 'Suspended'
-    end as state
+    end as state,
+    [
+        case
+            when job.jobuniverse in (7, 12) and job.started is not null
+                then 'on the submit host: jobs of the universes scheduler and local hold no processors of the pool'
+        end
+    ] as remarks
 from last
 inner join job on last.place.file_no = job.file_no and last.place.line = job.line
 left join bag on job.schedd = bag.schedd and job.clusterid = bag.clusterid

@@ -53,6 +53,7 @@ select
     submitted as submit_time,
     started - submitted as wait_time,
     ended - started as run_time,
+    started as start_time,
     case when started is not null then ncores end as n_procs,
     ncores as req_n_procs,
     nullif(duration, 0) as req_time,
@@ -69,4 +70,5 @@ select
         when started is not null and ended is not null and returncode <> -128
             then if(returncode < 0, 128 - returncode, returncode)
     end as exit_code
-from source
+-- What has not happened is left out, or was 0 in old versions.
+from (select * replace (nullif(started, 0) as started, nullif(ended, 0) as ended) from source) as source

@@ -68,7 +68,7 @@ select
     line,
     rows,
     coalesce(id, stamp || process) as source_id,
-    epoch(timezone(getvariable('zone'), try_strptime(stamp, '%Y-%m-%d.%H:%M:%S'))) as submit_time,
+    local_seconds(try_strptime(stamp, '%Y-%m-%d.%H:%M:%S')) as submit_time,
     coalesce(subject, account) as user_id,
     account_group as group_id,
     manager as partition_id,

@@ -83,7 +83,7 @@ asked as (
             stamps,
             lambda stamp: coalesce(
                 epoch(try_strptime(regexp_replace(stamp, ' +', ' ', 'g'), '%a %b %d %H:%M:%S UTC %Y')),
-                epoch(timezone(getvariable('zone'), try_cast(stamp as timestamp)))
+                local_seconds(try_cast(stamp as timestamp))
             )
         ) as times,
         regexp_extract(

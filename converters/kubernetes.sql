@@ -3,7 +3,7 @@ title = "Kubernetes: Jobs, Pods, Kueue's Workloads and Volcano's Jobs, as kubect
 files = ["*.json"]
 reader = "json"
 scope = "trace"
-contains = '"apiVersion"\s*:\s*"(batch/v1|batch\.volcano\.sh/|kueue\.x-k8s\.io/)|"kind"\s*:\s*"(Pod|PodList)"'
+contains = '"(apiVersion|api_version)"\s*:\s*"(batch/v1|batch\.volcano\.sh/|kueue\.x-k8s\.io/)|"kind"\s*:\s*"(Pod|PodList|JobList)"'
 export = '''
 # Several files are one trace. Finished objects are deleted after a while: export often.
 kubectl get jobs,pods -A -o json > jobs.json
@@ -13,19 +13,32 @@ kubectl get vcjob -A -o json > volcano.json
 notes = """
 Finished objects are deleted after a while (ttlSecondsAfterFinished, garbage collection of Pods), so that a
 history is kept only by exporting often.
-Sources: the API of Kubernetes (Job v1, Pod v1, resource quantities), of Kueue (Workload) and of Volcano (Job).
+Sources: the API of Kubernetes (Job v1, Pod v1, resource quantities), its pages "Sidecar Containers" (resource
+sharing within containers), "Pod Overhead", "Jobs" (parallelism, completions) and "Pod Lifecycle" (restarts); the
+API of Kueue (Workload; partial admission, eviction) and of Volcano (Job).
+An item of a list that has no kind is of the list's kind, as the API and its clients write it (PodList: Pod);
+where neither says one, what has containers is a Pod. Names may be as in the API or as the Python client's to_dict
+has them (creation_timestamp).
 A Job, a Workload or a Volcano Job is a job; its Pods, and the Workload of a Job, are folded into it where they
 are given. Other Pods are jobs, of a bag if something else owns them. Pods of a ReplicaSet, StatefulSet,
 DaemonSet or Node are services, not jobs, and are refused.
 A job is submitted when it is created. It starts when its first Pod has a container started, else at startTime,
 for Workloads when they were last admitted, for Volcano at the first condition Running. It ends when the last
 container finished, else at completionTime or when it failed. Without its Pods, a Job's startTime is when it
-was taken up, so that its wait is too short.
-Processors are the CPUs requested by a Pod, or their limits, times parallelism, replicas or count; init
-containers count where one asks for more. They are rounded up, and stand as cpu:0.5 among the resources
-requested. Memory is that requested, over the processors. GPUs are resources called .../gpu or
-nvidia.com/mig-...; the type of MIG slices is their name, that of Workloads the flavor. Shares of GPUs are not
-counted. Requested time is activeDeadlineSeconds or maximumExecutionTimeSeconds.
+was taken up, so that its wait is too short. Where no container of a Pod started, its init containers say when it
+ran; where none of them did either, it never ran, even if it has a node (rejected by the kubelet, evicted) or a
+startTime, which is when a kubelet saw it. A container that was started again (restartPolicy) keeps its last state
+only: the Pod ran from the earlier of the two starts, after more than one restart from its startTime.
+Processors are the CPUs that the scheduler counts: of a Pod the sum over its containers and sidecars (init
+containers whose restartPolicy is Always), or what one other init container asks for together with the sidecars
+before it, where that is more; requests of the Pod as a whole come before them, and its overhead is added. A limit
+without a request is the request. That times the lesser of parallelism and completions, times replicas or
+count; a Workload that was admitted partially has the processors of the count in podSetAssignments. They are
+rounded up, and stand as cpu:0.5 among the resources requested. Memory is that requested, over the processors. GPUs
+are resources called .../gpu or nvidia.com/mig-...; the type of MIG slices is their name, that of Workloads the
+flavor. Shares of GPUs are not counted. Requested time is activeDeadlineSeconds or maximumExecutionTimeSeconds.
+A Workload that was evicted, and not admitted again, waits. Finished with the reason JobFinished, of versions
+before 0.8, completed if its message tells of success, and failed if it tells of a failure.
 The namespace is the project, and the user too unless -O user_label=NAME names a label that holds users. The
 executable is the image of the first container without registry and tag. Succeeded and Complete are completed,
 Failed is failed, Aborted and Terminated are cancelled. The exit code is the greatest of the containers.
@@ -37,43 +50,60 @@ user_label = "a name such as app.kubernetes.io/part-of"
 [options]
 records = ["items"]
 
+[options.document]
+listed_kind = "kind"
+listed_api = "apiVersion"
+
 [options.paths]
-api = "apiVersion"
+api = ["apiVersion", "api_version"]
 name = "metadata.name"
 namespace = "metadata.namespace"
 uid = "metadata.uid"
-created = "metadata.creationTimestamp"
-owners = "metadata.ownerReferences"
+created = ["metadata.creationTimestamp", "metadata.creation_timestamp"]
+owners = ["metadata.ownerReferences", "metadata.owner_references"]
 labels = "metadata.labels"
+pod_containers = "spec.containers"
 containers = ["spec.containers", "spec.template.spec.containers"]
-inits = ["spec.initContainers", "spec.template.spec.initContainers"]
+inits = ["spec.initContainers", "spec.template.spec.initContainers", "spec.init_containers", "spec.template.spec.init_containers"]
+overhead = ["spec.overhead", "spec.template.spec.overhead"]
+pod_resources = ["spec.resources", "spec.template.spec.resources"]
 parallelism = "spec.parallelism"
-deadline = ["spec.activeDeadlineSeconds", "spec.maximumExecutionTimeSeconds"]
-priority_class = ["spec.priorityClassName", "spec.template.spec.priorityClassName", "spec.priorityClassRef.name"]
-node = "spec.nodeName"
+completions = "spec.completions"
+backoff_limit = ["spec.backoffLimit", "spec.backoff_limit"]
+deadline = ["spec.activeDeadlineSeconds", "spec.maximumExecutionTimeSeconds", "spec.active_deadline_seconds"]
+priority_class = ["spec.priorityClassName", "spec.template.spec.priorityClassName", "spec.priorityClassRef.name", "spec.priority_class_name", "spec.template.spec.priority_class_name"]
+node = ["spec.nodeName", "spec.node_name"]
 queue = ["spec.queueName", "spec.queue"]
 groups = ["spec.podSets", "spec.tasks"]
 phase = ["status.phase", "status.state.phase"]
 changed = "status.state.lastTransitionTime"
-started = "status.startTime"
-completed = "status.completionTime"
+started = ["status.startTime", "status.start_time"]
+completed = ["status.completionTime", "status.completion_time"]
 conditions = "status.conditions"
-statuses = "status.containerStatuses"
+statuses = ["status.containerStatuses", "status.container_statuses"]
+init_statuses = ["status.initContainerStatuses", "status.init_container_statuses"]
 cluster_queue = "status.admission.clusterQueue"
 assignments = "status.admission.podSetAssignments"
 
 [columns]
 kind = "varchar"
 api = "varchar"
+listed_kind = "varchar"
+listed_api = "varchar"
 name = "varchar"
 namespace = "varchar"
 uid = "varchar"
 created = "varchar"
 owners = "varchar"
 labels = "varchar"
+pod_containers = "varchar"
 containers = "varchar"
 inits = "varchar"
+overhead = "varchar"
+pod_resources = "varchar"
 parallelism = "bigint"
+completions = "bigint"
+backoff_limit = "varchar"
 deadline = "double"
 priority_class = "varchar"
 node = "varchar"
@@ -85,8 +115,39 @@ started = "varchar"
 completed = "varchar"
 conditions = "varchar"
 statuses = "varchar"
+init_statuses = "varchar"
 cluster_queue = "varchar"
 assignments = "varchar"
+
+[functions]
+"moment(x)" = "epoch(try_cast(x as timestamptz))"
+# When containers ran, from their state and the one before it; what is of 1970 or of the year 1 is not a time.
+"runs_of(statuses)" = '''
+list_transform(
+    from_json(
+        statuses,
+        '[{"restartCount":"BIGINT","restart_count":"BIGINT","state":{"running":"JSON","terminated":"JSON"},"lastState":{"terminated":"JSON"},"last_state":{"terminated":"JSON"}}]'
+    ),
+    lambda x: {
+        'started': moment(said(coalesce(x.state.terminated, x.state.running), 'startedAt', 'started_at')),
+        'earlier': moment(said(coalesce(x.lastState.terminated, x.last_state.terminated), 'startedAt', 'started_at')),
+        'ended': moment(said(
+            coalesce(
+                x.state.terminated,
+                case when not is_object(x.state.running) then coalesce(x.lastState.terminated, x.last_state.terminated) end
+            ),
+            'finishedAt', 'finished_at'
+        )),
+        'code': try_cast(said(x.state.terminated, 'exitCode', 'exit_code') as bigint),
+        'runs': is_object(x.state.running),
+        'restarts': coalesce(x.restartCount, x.restart_count, 0)
+    }
+)
+'''
+"said(x, name, other)" = "coalesce(json_extract_string(x, '$.' || name), json_extract_string(x, '$.' || other))"
+"is_object(x)" = "coalesce(json_type(x) = 'OBJECT', false)"
+"later(x)" = "case when x > 86400 then x end"
+"starts_of(runs)" = "list_concat(list_transform(runs, lambda x: later(x.started)), list_transform(runs, lambda x: later(x.earlier)))"
 --- */
 with sound as (
     -- A text where an object or a list should be is none.
@@ -95,9 +156,24 @@ with sound as (
         case when json_valid(labels) then labels end as labels,
         case when json_valid(containers) then containers end as containers,
         case when json_valid(inits) then inits end as inits,
+        case when json_valid(overhead) then overhead end as overhead,
+        case when json_valid(pod_resources) then pod_resources end as pod_resources,
+        coalesce(api, listed_api) as api,
+        -- What stands in a list has the list's kind, if it states none of its own.
+        coalesce(
+            kind,
+            nullif(regexp_replace(listed_kind, 'List$', ''), ''),
+            case
+                when pod_containers is not null then 'Pod'
+                when containers is not null and coalesce(api, listed_api, 'batch/v1') = 'batch/v1' and backoff_limit is not null then 'Job'
+                when coalesce(api, listed_api) like 'kueue.x-k8s.io/%' and groups is not null then 'Workload'
+                when coalesce(api, listed_api) like 'batch.volcano.sh/%' and groups is not null then 'Job'
+            end
+        ) as kind,
         case when json_valid(groups) then groups end as groups,
         case when json_valid(conditions) then conditions end as conditions,
         case when json_valid(statuses) then statuses end as statuses,
+        case when json_valid(init_statuses) then init_statuses end as init_statuses,
         case when json_valid(assignments) then assignments end as assignments
     )
     from source
@@ -112,31 +188,24 @@ parsed as (
             when kind = 'Job' and api like 'batch.volcano.sh/%' then 'volcano'
             when kind = 'Job' then 'job'
         end as type,
-        epoch(try_cast(created as timestamptz)) as submitted,
+        moment(created) as submitted,
         list_transform(
             from_json(
                 conditions,
-                '[{"type":"VARCHAR","status":"VARCHAR","reason":"VARCHAR","lastTransitionTime":"VARCHAR"}]'
+                '[{"type":"VARCHAR","status":"VARCHAR","reason":"VARCHAR","message":"VARCHAR","lastTransitionTime":"VARCHAR","last_transition_time":"VARCHAR"}]'
             ),
             lambda x: {
                 'name': coalesce(x.type, x.status), 'holds': x.type is null or x.status = 'True',
-                'reason': x.reason, 'time': epoch(try_cast(x.lastTransitionTime as timestamptz))
+                'reason': x.reason, 'message': x.message,
+                'time': moment(coalesce(x.lastTransitionTime, x.last_transition_time))
             }
-        ) as said,
-        list_transform(
-            from_json(
-                statuses,
-                '[{"state":{"running":{"startedAt":"VARCHAR"},"terminated":{"exitCode":"BIGINT","startedAt":"VARCHAR","finishedAt":"VARCHAR"}}}]'
-            ),
-            lambda x: {
-                'started': epoch(
-                    try_cast(coalesce(x.state.terminated.startedAt, x.state.running.startedAt) as timestamptz)
-                ),
-                'ended': epoch(try_cast(x.state.terminated.finishedAt as timestamptz)),
-                'code': x.state.terminated.exitCode,
-                'runs': x.state.running.startedAt is not null
-            }
-        ) as ran,
+        ) as said_of,
+        runs_of(statuses) as main_runs,
+        runs_of(init_statuses) as init_runs,
+        -- What its init containers did counts where no other container of a Pod started.
+        case when len(list_filter(starts_of(main_runs), lambda x: x is not null)) > 0 then main_runs else list_concat(init_runs, main_runs) end as ran,
+        list_min(starts_of(ran)) as ran_from,
+        len(list_filter(list_concat(main_runs, init_runs), lambda x: least(x.started, x.earlier) <= 86400)) > 0 as has_false_start,
         case
             when type is null then 'is a ' || coalesce(left(kind, 40), 'thing without a kind') || ', which is not a job'
             when submitted is null then 'has no creationTimestamp'
@@ -173,42 +242,77 @@ placed as (
 
 -- The templates of Pods of each job, with how many there are of each.
 templates as (
-    select file_no, line, 0 as place, case when type = 'pod' then 1 else coalesce(parallelism, 1) end as pods, containers, inits
+    select
+        file_no, line, 0 as place,
+        -- A Job never has more Pods at a time than it still needs.
+        case when type = 'pod' then 1 else least(coalesce(parallelism, 1), coalesce(completions, parallelism, 1)) end as pods,
+        pods as admitted,
+        containers, inits, overhead, pod_resources
     from placed
     where not is_folded and type in ('pod', 'job')
     union all by name
-    select file_no, line, unnest(range(len(parts))) as place, unnest(list_transform(parts, lambda x: coalesce(x.count, x.replicas, 1))) as pods,
-        unnest(list_transform(parts, lambda x: cast(x.template.spec.containers as varchar))) as containers,
-        unnest(list_transform(parts, lambda x: cast(x.template.spec.initContainers as varchar))) as inits
+    select
+        file_no, line, place, coalesce(part.count, part.replicas, 1) as pods,
+        -- Of a Workload that was admitted partially this is less than its count.
+        coalesce(list_filter(given, lambda x: x.name = part.name)[1].count, pods) as admitted,
+        cast(part.template.spec.containers as varchar) as containers,
+        cast(part.template.spec.initContainers as varchar) as inits,
+        cast(part.template.spec.overhead as varchar) as overhead,
+        cast(part.template.spec.resources as varchar) as pod_resources
     from (
-        select file_no, line, from_json(groups, '[{"count":"BIGINT","replicas":"BIGINT","template":{"spec":{"containers":"JSON","initContainers":"JSON"}}}]') as parts
-        from placed
-        where not is_folded and type in ('workload', 'volcano')
+        select file_no, line, given, unnest(range(len(parts))) as place, unnest(parts) as part
+        from (
+            select
+                file_no, line,
+                from_json(groups, '[{"name":"VARCHAR","count":"BIGINT","replicas":"BIGINT","template":{"spec":{"containers":"JSON","initContainers":"JSON","overhead":"JSON","resources":"JSON"}}}]') as parts,
+                from_json(assignments, '[{"name":"VARCHAR","count":"BIGINT"}]') as given
+            from placed
+            where not is_folded and type in ('workload', 'volcano')
+        )
     )
 ),
 
 contained as (
-    select file_no, line, place, pods, false as is_init,
-        unnest(from_json(containers, '[{"image":"VARCHAR","resources":{"requests":"JSON","limits":"JSON"}}]')) as container
-    from templates
+    select file_no, line, place, 'app' as part, nth, container
+    from (
+        select file_no, line, place, unnest(range(len(parts))) as nth, unnest(parts) as container
+        from (select *, from_json(containers, '[{"image":"VARCHAR","restartPolicy":"VARCHAR","restart_policy":"VARCHAR","resources":{"requests":"JSON","limits":"JSON"}}]') as parts from templates)
+    )
     union all
-    select file_no, line, place, pods, true as is_init,
-        unnest(from_json(inits, '[{"image":"VARCHAR","resources":{"requests":"JSON","limits":"JSON"}}]')) as container
-    from templates
+    select
+        file_no, line, place,
+        case when coalesce(container.restartPolicy, container.restart_policy) = 'Always' then 'sidecar' else 'init' end as part,
+        nth, container
+    from (
+        select file_no, line, place, unnest(range(len(parts))) as nth, unnest(parts) as container
+        from (select *, from_json(inits, '[{"image":"VARCHAR","restartPolicy":"VARCHAR","restart_policy":"VARCHAR","resources":{"requests":"JSON","limits":"JSON"}}]') as parts from templates)
+    )
 ),
 
 amounts as (
-    select file_no, line, place, pods, is_init, container.image, requests, unnest(json_keys(requests)) as resource
+    select file_no, line, place, part, nth, requests, unnest(json_keys(requests)) as resource
     from (
         -- A limit without a request is the request.
-        select *, json_merge_patch(coalesce(container.resources.limits, '{}'), coalesce(container.resources.requests, '{}')) as requests
+        select
+            file_no, line, place, part, nth,
+            json_merge_patch(coalesce(container.resources.limits, '{}'), coalesce(container.resources.requests, '{}')) as requests
         from contained
+        union all
+        select
+            file_no, line, place, 'pod' as part, 0 as nth,
+            json_merge_patch(coalesce(json_extract(pod_resources, '$.limits'), '{}'), coalesce(json_extract(pod_resources, '$.requests'), '{}')) as requests
+        from templates
+        where json_type(pod_resources) = 'OBJECT'
+        union all
+        select file_no, line, place, 'overhead' as part, 0 as nth, overhead as requests
+        from templates
+        where json_type(overhead) = 'OBJECT'
     )
 ),
 
 quantities as (
     select
-        file_no, line, place, pods, is_init,
+        file_no, line, place, part, nth, resource,
         case
             when resource in ('cpu', 'memory') then resource
             when resource like '%gpu.shared' then 'other'
@@ -225,20 +329,40 @@ quantities as (
     from amounts
 ),
 
-per_pod as (
-    select file_no, line, place, pods, what,
-        greatest(coalesce(sum(amount) filter (where not is_init), 0), coalesce(max(amount) filter (where is_init), 0)) as amount
+-- An init container runs beside the sidecars that were started before it.
+beside as (
+    select
+        *,
+        coalesce(sum(amount) filter (where part = 'sidecar') over (
+            partition by file_no, line, place, resource, part in ('init', 'sidecar') order by nth
+        ), 0) as sidecars
     from quantities
-    group by file_no, line, place, pods, what
+),
+
+per_pod as (
+    select
+        file_no, line, place, what, resource,
+        coalesce(
+            max(amount) filter (where part = 'pod'),
+            greatest(
+                coalesce(sum(amount) filter (where part in ('app', 'sidecar')), 0),
+                coalesce(max(amount + sidecars) filter (where part = 'init'), 0)
+            )
+        ) + coalesce(sum(amount) filter (where part = 'overhead'), 0) as amount
+    from beside
+    group by file_no, line, place, what, resource
 ),
 
 asked as (
     select
         file_no, line,
         sum(amount * pods) filter (where what = 'cpu') as cpus,
+        sum(amount * admitted) filter (where what = 'cpu') as given_cpus,
         sum(amount * pods) filter (where what = 'memory') as bytes,
-        sum(amount * pods) filter (where what = 'gpu') as gpus
+        sum(amount * pods) filter (where what = 'gpu') as gpus,
+        sum(amount * admitted) filter (where what = 'gpu') as given_gpus
     from per_pod
+    inner join templates using (file_no, line, place)
     group by file_no, line
 ),
 
@@ -250,9 +374,9 @@ slices as (
 ),
 
 images as (
-    select file_no, line, arg_min(container.image, place) as image
+    select file_no, line, arg_min(container.image, (place, nth)) as image
     from contained
-    where not is_init
+    where part = 'app'
     group by file_no, line
 ),
 
@@ -261,11 +385,19 @@ members as (
     select
         job,
         count(*) as rows,
-        min(list_min(list_transform(ran, lambda x: x.started))) as first_start,
-        max(list_max(list_transform(ran, lambda x: x.ended))) as last_end,
+        -- Of a container that was started again and again only the last two starts are known.
+        min(
+            case
+                when type = 'pod' and list_max(list_transform(ran, lambda x: x.restarts)) > 1
+                    then least(ran_from, coalesce(later(moment(started)), ran_from))
+                else ran_from
+            end
+        ) filter (where ran_from is not null) as first_start,
+        max(list_max(list_transform(ran, lambda x: later(x.ended)))) as last_end,
         bool_or(len(list_filter(ran, lambda x: x.runs)) > 0) as runs,
         max(list_max(list_transform(ran, lambda x: x.code))) as code,
-        count(distinct node) as nodes,
+        count(distinct node) filter (where ran_from is not null) as nodes,
+        bool_or(has_false_start) as is_false,
         max(queue) filter (where is_folded) as queue,
         max(cluster_queue) filter (where is_folded) as cluster_queue
     from placed
@@ -293,9 +425,9 @@ lived as (
         coalesce(
             members.first_start,
             case type
-                when 'workload' then list_filter(said, lambda x: x.name = 'Admitted' and x.holds)[1].time
-                when 'volcano' then list_min(list_transform(list_filter(said, lambda x: x.name = 'Running'), lambda x: x.time))
-                when 'job' then epoch(try_cast(started as timestamptz))
+                when 'workload' then list_filter(said_of, lambda x: x.name = 'Admitted' and x.holds)[1].time
+                when 'volcano' then list_min(list_transform(list_filter(said_of, lambda x: x.name = 'Running'), lambda x: x.time))
+                when 'job' then moment(started)
             end
         ) as start_at,
         case
@@ -303,12 +435,12 @@ lived as (
             else coalesce(
                 members.last_end,
                 case type
-                    when 'workload' then list_filter(said, lambda x: x.name = 'Finished' and x.holds)[1].time
+                    when 'workload' then list_filter(said_of, lambda x: x.name = 'Finished' and x.holds)[1].time
                     when 'volcano' then
-                        case when phase in ('Completed', 'Failed', 'Aborted', 'Terminated') then epoch(try_cast(changed as timestamptz)) end
+                        case when phase in ('Completed', 'Failed', 'Aborted', 'Terminated') then moment(changed) end
                     when 'job' then coalesce(
-                        epoch(try_cast(completed as timestamptz)),
-                        list_filter(said, lambda x: x.name = 'Failed' and x.holds)[1].time
+                        moment(completed),
+                        list_filter(said_of, lambda x: x.name = 'Failed' and x.holds)[1].time
                     )
                 end
             )
@@ -317,19 +449,19 @@ lived as (
             when 'pod' then phase
             when 'volcano' then phase
             when 'workload' then coalesce(
-                list_filter(said, lambda x: x.name = 'Finished' and x.holds)[1].reason,
-                list_filter(said, lambda x: x.name in ('Admitted', 'QuotaReserved') and x.holds)[1].name,
+                list_filter(said_of, lambda x: x.name = 'Finished' and x.holds)[1].reason,
+                list_filter(said_of, lambda x: x.name in ('Admitted', 'QuotaReserved') and x.holds)[1].name,
                 'Pending'
             )
-            else coalesce(list_filter(said, lambda x: x.name in ('Complete', 'Failed', 'Suspended') and x.holds)[1].name, 'Active')
+            else coalesce(list_filter(said_of, lambda x: x.name in ('Complete', 'Failed', 'Suspended') and x.holds)[1].name, 'Active')
         end as ended_as,
         members.code,
         members.nodes,
+        members.is_false,
+        list_filter(said_of, lambda x: x.name = 'Finished' and x.holds)[1].message as message,
         coalesce(placed.queue, members.queue) as any_queue,
         coalesce(placed.cluster_queue, members.cluster_queue) as any_cluster_queue,
-        asked.cpus,
-        asked.bytes,
-        asked.gpus,
+        asked.* exclude (file_no, line),
         slices.gpu_type as slice,
         images.image,
         from_json(assignments, '[{"flavors":"JSON"}]') as flavors
@@ -350,14 +482,17 @@ select
     line,
     submitted as submit_time,
     start_at - submitted as wait_time,
+    start_at as start_time,
     case when ended_as not in ('Active', 'Admitted', 'Running') then end_at - start_at end as run_time,
-    case when start_at is not null and cpus > 0 then greatest(cast(ceil(cpus - 1e-9) as bigint), 1) end as n_procs,
+    case when start_at is not null and given_cpus > 0 then greatest(cast(ceil(given_cpus - 1e-9) as bigint), 1) end as n_procs,
     case when cpus > 0 then greatest(cast(ceil(cpus - 1e-9) as bigint), 1) end as req_n_procs,
     deadline as req_time,
     bytes / 1024 / greatest(ceil(coalesce(cpus, 1) - 1e-9), 1) as req_memory,
     case
         when ended_as in ('Succeeded', 'Complete', 'Completed') then 1
-        when ended_as = 'Failed' then 0
+        when ended_as in ('Failed', 'AdmissionChecksRejected') then 0
+        when ended_as = 'JobFinished' and message ilike '%success%' then 1
+        when ended_as = 'JobFinished' and message ilike '%fail%' then 0
         when ended_as in ('Aborted', 'Terminated') then 5
     end as status,
     coalesce(json_extract_string(labels, '$."' || replace(getvariable('user_label'), '"', '') || '"'), namespace) as user_id,
@@ -369,7 +504,7 @@ select
     case when cpus > 0 then 'cpu:' || cast(round(cpus, 6) as varchar) end as req_resources,
     namespace as project_id,
     nullif(nodes, 0) as n_nodes,
-    case when start_at is not null then gpus end as n_gpus,
+    case when start_at is not null then given_gpus end as n_gpus,
     gpus as req_gpus,
     case
         when gpus > 0 then coalesce(
@@ -390,7 +525,10 @@ select
     end as gpu_type,
     priority_class as qos,
     ended_as as state,
-    case when end_at is not null then code end as exit_code
+    case when end_at is not null or ended_as in ('Failed', 'Succeeded') then code end as exit_code,
+    [
+        case when is_false then 'false start: a start that is no time (1970, 2106), or is before the submission, was set to missing' end
+    ] as remarks
 from lived
 union all by name
 select 1 as rows, reason as reject, file_no, line

@@ -7,7 +7,7 @@ contains = '"COMMAND"\s*:\s*"bjobs"|"JOBID"\s*:\s*"[^"]*"[^{}]*"STAT"\s*:|"STAT"
 export = '''
 # LSF forgets jobs that have ended after CLEAN_PERIOD, an hour: lsb.acct knows all (gwa formats lsf). With
 # LSB_DISPLAY_YEAR=Y in lsf.conf times have a year.
-bjobs -a -u all -json -o "JOBID JOBINDEX STAT USER QUEUE SLOTS NREQ_SLOT EXEC_HOST SUBMIT_TIME START_TIME FINISH_TIME CPU_USED MAX_MEM RUNTIMELIMIT EXIT_CODE EXIT_REASON PROJ_NAME JOB_NAME COMMAND GPU_NUM" > jobs.json
+bjobs -a -u all -json -o "JOBID JOBINDEX STAT USER QUEUE SLOTS NREQ_SLOT EXEC_HOST SUBMIT_TIME START_TIME FINISH_TIME RUN_TIME CPU_USED MAX_MEM RUNTIMELIMIT EXIT_CODE EXIT_REASON PROJ_NAME JOB_NAME COMMAND GPU_NUM" > jobs.json
 '''
 notes = '''
 Source: bjobs(1) of LSF 10.1. The mapping is that of the format lsf: gwa formats lsf tells its decisions.
@@ -15,7 +15,8 @@ Values are texts, of which "" and "-" are none; only the columns that were asked
 ones of the system's zone: Mar 10 09:46, with the marks L, E and X of an estimate, or Mon Mar 10 09:46:40 2025. Those
 without a year are in the one that -O year=2025 states: without it their job is refused. A start or an end that
 would lie before the submission is a year later. A job is done (DONE) or failed (EXIT); EXIT_REASON says whether
-its owner or an administrator killed it, which is cancelled. Others have no run time and no status yet. The CPU time
+its owner or an administrator killed it, which is cancelled. Others have no run time and no status yet. RUN_TIME is
+the run time where start and end contradict each other. The CPU time
 is CPU_USED, the peak of memory MAX_MEM, the time limit RUNTIMELIMIT (minutes), and GPUs are GPU_NUM.
 '''
 
@@ -37,6 +38,7 @@ hosts = ["EXEC_HOST", "ALLOC_SLOT"]
 submit_time = "SUBMIT_TIME"
 start_time = "START_TIME"
 finish_time = "FINISH_TIME"
+run_time = "RUN_TIME"
 cpu_used = "CPU_USED"
 max_mem = "MAX_MEM"
 run_limit = "RUNTIMELIMIT"
@@ -60,6 +62,7 @@ hosts = "varchar"
 submit_time = "varchar"
 start_time = "varchar"
 finish_time = "varchar"
+run_time = "varchar"
 cpu_used = "varchar"
 max_mem = "varchar"
 run_limit = "varchar"
@@ -100,15 +103,12 @@ timed as (
         *,
         list_transform(
             list_zip(stamps, parsed),
-            lambda x: epoch(
-                timezone(
-                    getvariable('zone'),
-                    case
-                        when x[2] < parsed[1] - interval 1 day and not regexp_matches(x[1], ' \d{4}$')
-                            then x[2] + interval 1 year
-                        else x[2]
-                    end
-                )
+            lambda x: local_seconds(
+                case
+                    when x[2] < parsed[1] - interval 1 day and not regexp_matches(x[1], ' \d{4}$')
+                        then x[2] + interval 1 year
+                    else x[2]
+                end
             )
         ) as times,
         list_filter(
@@ -136,6 +136,7 @@ select
     coalesce(times[1], 0) as submit_time,
     coalesce(times[2], 0) as start_time,
     case when stat in ('DONE', 'EXIT') then times[3] end as event_time,
+    case when stat in ('DONE', 'EXIT') then try_cast(regexp_extract(run_time, '^[\d.]+') as double) end as run_seconds,
     nullif(user_name, '') as user_name,
     nullif(queue, '') as queue,
     try_cast(slots as bigint) as num_processors,

@@ -73,6 +73,7 @@ state = "varchar"
 gpu_count = "double"
 gpu_type = "varchar"
 is_local = "boolean"
+run_seconds = "double"
 fault = "varchar"
 
 [from_header]
@@ -122,6 +123,8 @@ select
     nullif(submit_time, 0) as submit_time,
     started - nullif(submit_time, 0) as wait_time,
     event_time - started as run_time,
+    started as start_time,
+    run_seconds as measured_time,
     case when started is not null then slots end as n_procs,
     case when started is not null then cpu / slots end as average_cpu_time,
     case when started is not null and max_rmem > 0 then max_rmem / slots end as used_memory,

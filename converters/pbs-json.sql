@@ -16,13 +16,14 @@ long as resources_used.walltime says, else from stime to obittime; in Torque fro
 any other state has no run time and no status yet. One that ended without a start was cancelled, or has failed
 where its exit status is negative or a program's. Substate 91 says that a job was deleted: it is cancelled. The
 state is the letter that qstat prints.
-Old releases write numbers that are none in JSON, such as 005 or .5: a job with one is refused. To mend a file:
-  sed -E 's/:(0[0-9]+|[.][0-9]+)(,?)$/:"\1"\2/' jobs.json > mended.json
+Old releases write what is no JSON: numbers such as 005 and .5, \' in Variable_List, quotes within quotes, and
+"Jobs" once for each job that was asked for. It is read as what was meant.
 '''
 
 [options]
 records = ["Jobs"]
 key = "id"
+mend = true
 
 [options.paths]
 exit_status = ["Exit_status", "exit_status"]

@@ -26,8 +26,9 @@ all others: its exec_host is the login node.
 Memory: a size without a unit is in bytes, as in pbs_resources(7); w is words of 8 bytes. What is asked for is
 pmem, else mem by processor.
 Status: exit status 0 is completed; any other, also 271 (killed by TERM) and what is negative (Torque's own
-failures), is cancelled where a D record says so, of the job or its whole array, and has failed elsewhere; D
-without E is cancelled, A without E has failed.
+failures), is cancelled where a D record says so, of the job or its whole array, and has failed elsewhere. A D
+after the end only removes what is remembered of the job, unless TERM or KILL ended it. D without E is cancelled, A without E has failed. An E
+without a start (the whole of an array) and without a run time or CPU time did not run.
 A task of an array, 12[3] or 12-3, is a job in the bag 12. The array itself, 12[], is a job only as long as
 none of its tasks is in the log.
 A line without a record is the rest of the one before, if there are pairs in it.
@@ -41,6 +42,8 @@ resources_used.energy, in kWh; 0 means not measured.
 """
 
 [options]
+# The names of groups are never quoted, and may have blanks, as those of Active Directory.
+spaced = ["group_", "account", "project"]
 record = '(?P<stamp>\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);(?P<kind>[A-Za-z]);(?P<id>[^;]*);'
 remark = '.{19};[LBUYFKkf];'
 
@@ -97,14 +100,12 @@ resources_used_energy = "double"
 nullif(
     coalesce(
         try_cast(x as double),
-        epoch(
-            timezone(getvariable('zone'), try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y'))
-        )
+        local_seconds(try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y'))
     ),
     0
 )
 '''
-"moment(stamp)" = "epoch(timezone(getvariable('zone'), try_strptime(stamp, '%m/%d/%Y %H:%M:%S')))"
+"moment(stamp)" = "local_seconds(try_strptime(stamp, '%m/%d/%Y %H:%M:%S'))"
 "seconds_of(duration)" = '''
 list_reduce(
     [try_cast(part as double) for part in string_split(duration, ':')], lambda sum, part: sum * 60 + part
@@ -195,7 +196,8 @@ array_job as (
         array_number,
         server,
         min(id) filter (where not is_array) as first_task,
-        bool_or(is_array and deletes) as is_deleted
+        bool_or(is_array and deletes) as is_deleted,
+        min(written) filter (where is_array and deletes) as deleted_at
     from event
     where array_number is not null
     group by all
@@ -212,7 +214,10 @@ located as not materialized (
             else event.id
         end as job,
         event.is_array and array_job.first_task is not null as is_whole,
-        event.deletes or coalesce(array_job.is_deleted, false) as deletes
+        event.deletes or coalesce(array_job.is_deleted, false) as deletes,
+        -- What qstat tells has no stamp.
+        case when event.deletes then event.written end as own_deletion,
+        least(own_deletion, array_job.deleted_at) as deletion
     from event
     left join array_job on event.array_number = array_job.array_number and event.server = array_job.server
 ),
@@ -252,6 +257,7 @@ folded as (
         coalesce(job_created, min(queued), min(written) filter (where kind = 'Q')) as created,
         coalesce(job_created, min(queued)) is null as is_created_by_stamp,
         bool_or(deletes) as is_deleted,
+        coalesce(min(deletion) > max(written) filter (where kind = 'E' and not is_whole), false) as is_deleted_late,
         bool_or(kind = 'A') as is_aborted,
         min_by(queue, written) as first_queue,
         min_by(user_, written) as first_user,
@@ -304,7 +310,8 @@ sized as (
         case when cray_cpus is not null then ceil(resource_list_mppwidth / nullif(resource_list_mppnppn, 0)) end
             as cray_nodes,
         greatest(total_gpus, chunk_gpus) as asked_gpus,
-        kind in ('E', 'S') and (started is not null or kind = 'E') as has_run,
+        kind in ('E', 'S')
+        and (started is not null or kind = 'E' and (walltime > 0 or seconds_of(resources_used_cput) > 0)) as has_run,
         coalesce(
             cray_cpus, host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus
         ) as cpus
@@ -324,7 +331,9 @@ select
         when has_ended and started is not null then coalesce(end_time - started, walltime)
         when has_ended then walltime
     end as run_time,
-    case when started is not null or has_ended then cpus end as n_procs,
+    started as start_time,
+    case when has_ended then walltime end as measured_time,
+    case when has_run then cpus end as n_procs,
     case when has_ended then seconds_of(resources_used_cput) / greatest(cpus, 1) end as average_cpu_time,
     case when has_ended then used_kilobytes / greatest(cpus, 1) end as used_memory,
     asked_cpus as req_n_procs,
@@ -334,7 +343,12 @@ select
     ) as req_memory,
     case
         when has_ended and exit_status = 0 then 1
-        when has_ended and exit_status <> 0 then case when is_deleted then 5 else 0 end
+        -- What was deleted after its end was a job no more, unless it was ended as qdel does.
+        when has_ended and exit_status <> 0
+            then case
+                when is_deleted and (not is_deleted_late or exit_status in (137, 143, 265, 271)) then 5
+                else 0
+            end
         when has_ended then null
         when is_deleted then 5
         when is_aborted then 0

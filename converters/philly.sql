@@ -60,12 +60,8 @@ with tried as (
         * exclude (attempts),
         case when json_valid(attempts) then
             list_transform(json_extract(attempts, '$[*]'), lambda one: {
-                'begun': epoch(timezone(
-                    getvariable('zone'), try_cast(json_extract_string(one, '$.start_time') as timestamp)
-                )),
-                'ended': epoch(timezone(
-                    getvariable('zone'), try_cast(json_extract_string(one, '$.end_time') as timestamp)
-                )),
+                'begun': local_seconds(try_cast(json_extract_string(one, '$.start_time') as timestamp)),
+                'ended': local_seconds(try_cast(json_extract_string(one, '$.end_time') as timestamp)),
                 'nodes': nullif(len(json_extract(one, '$.detail[*]')), 0),
                 'gpus': nullif(len(json_extract(one, '$.detail[*].gpus[*]')), 0)
             })
@@ -76,7 +72,7 @@ with tried as (
 job as (
     select
         *,
-        epoch(timezone(getvariable('zone'), try_cast(submitted as timestamp))) as submit,
+        local_seconds(try_cast(submitted as timestamp)) as submit,
         list_min(list_transform(attempts, lambda one: one.begun)) as begun,
         nullif(len(attempts), 0) as number_of_attempts,
         attempts[-1].ended is not null as is_over,
@@ -93,6 +89,7 @@ select
     submit as submit_time,
     begun - submit as wait_time,
     case when is_over then ran end as run_time,
+    begun as start_time,
     ceil(placed.gpus * getvariable('cpus_per_gpu')::double) as n_procs,
     case
         when number_of_attempts is null or is_over

@@ -53,6 +53,7 @@ select
     coalesce(submitted, started, ended) as submit_time,
     case when submitted is not null then started - submitted end as wait_time,
     ended - started as run_time,
+    started as start_time,
     status,
     -- A job manager that failed writes an error of its own as the exit code.
     case when last_state = 'DONE' and last_code >= 0 then last_code end as exit_code,

@@ -86,14 +86,11 @@ from (
         *,
         list_transform(
             [submission_time, start_time, end_time],
-            lambda x: epoch(
-                timezone(
-                    getvariable('zone'),
-                    coalesce(
-                        try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y'),
-                        try_strptime(x, '%m/%d/%Y %H:%M:%S.%g'),
-                        try_strptime(x, '%m/%d/%Y %H:%M:%S')
-                    )
+            lambda x: local_seconds(
+                coalesce(
+                    try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y'),
+                    try_strptime(x, '%m/%d/%Y %H:%M:%S.%g'),
+                    try_strptime(x, '%m/%d/%Y %H:%M:%S')
                 )
             )
         ) as times,

@@ -243,6 +243,8 @@ select
         when job.ended is not null then (job.ended - job.started) / 1000
         when job.started is not null then nullif(job.ru_wallclock, 0)
     end as run_time,
+    job.started / 1000 as start_time,
+    case when not job.is_interim then job.ru_wallclock end as measured_time,
     case when job.started is not null then nullif(job.slots, 0) end as n_procs,
     case when job.started is not null then job.cpu / greatest(job.slots, 1) end as average_cpu_time,
     case when job.started is not null then memory / greatest(job.slots, 1) end as used_memory,

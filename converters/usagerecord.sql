@@ -191,7 +191,7 @@ measured as (
             lambda text: case
                 when text like '%Z' then epoch(try_cast(text as timestamp))
                 when regexp_matches(text, 'T.*[+-]\d\d:?\d\d$') then epoch(try_cast(text as timestamptz))
-                else epoch(timezone(getvariable('zone'), try_cast(text as timestamp)))
+                else local_seconds(try_cast(text as timestamp))
             end
         ) as times,
         list_transform(
@@ -245,6 +245,8 @@ select
     coalesce(submitted_at, started_at, begin_time, ended_at) as submit_time,
     case when submitted_at is not null or starts_when_submitted then begin_time - submit_time end as wait_time,
     run_time,
+    started_at as start_time,
+    wall_time as measured_time,
     n_procs,
     cpu_time / coalesce(n_procs, 1) as average_cpu_time,
     memory_used / coalesce(n_procs, 1) as used_memory,

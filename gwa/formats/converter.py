@@ -61,7 +61,7 @@ from gwa.errors import DefinitionError, RowsLostError
 from gwa.formats.base import Format
 from gwa.formats.format_options import options_used
 from gwa.ingest.blame import is_fault, line_of, reason
-from gwa.ingest.cleaning import SLACK
+from gwa.ingest.contradictions import SLACK
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.header_row import header_of
@@ -151,7 +151,10 @@ from source
 
 COMMON: Final = f"""
 As in every log: a wait or a run time that is negative by less than {SLACK} s (an hour of daylight saving, and
-what clocks differ by) is 0; any other value that its field cannot have is missing; both are counted. What is
+what clocks differ by) is 0; any other value that its field cannot have is missing; both are counted. A start
+of 1970, of 2106 or before the submission by more than that is missing, and with it the wait and the run time,
+but for one that the source measured by itself; such a job held no processors unless it completed. Local times
+in the hour that clocks repeat in autumn are those of the first of the two. What is
 no UTF-8 is read as Latin-1. A line that cannot be read is refused and kept with its number and the reason.
 """
 """What holds of each format that a file defines, printed behind its notes."""

@@ -3,18 +3,18 @@ Clean the values of jobs when they are inserted, and count every repair.
 
 A value that a field cannot have (a number out of range, a fraction of a processor, not a number at all)
 becomes missing; a duration that is negative by at most `SLACK` becomes 0. The thresholds
-are those of the Parallel Workloads Archive's own conversion module.
+are those of the Parallel Workloads Archive's own conversion module. Before that a job is judged as a whole
+(`gwa.ingest.contradictions`): what cannot be true of one job together is no value of it.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
+from gwa.ingest.clocks import REPEATED
+from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
 from gwa.ingest.spec import RepairStep
 from gwa.store.schema import BY_NAME, FIELDS, LONGEST_NAME, STATUS, Field
 from gwa.store.store import Store
-
-SLACK: Final = 3900
-"""Seconds by which a wait or run time may be negative: one hour of daylight saving and five minutes."""
 
 SOURCE_ORDER: Final = ("source_id", "file_no", "line")
 """The order in which jobs with the same submit time are numbered if the source has no numbers for them."""
@@ -51,6 +51,8 @@ def cleaning_repairs() -> frozenset[tuple[str, str]]:
             *(("long name", LONG_NAME.format(name)) for name in fields),
             ("unknown status", UNKNOWN_STATUS),
             ("job numbers", JOB_NUMBERS),
+            *REPAIRS,
+            ("repeated hour", REPEATED),
         }
     )
 
@@ -63,6 +65,7 @@ def insert_jobs(store: Store, relation: str, columns: Sequence[str]) -> None:
     source but no number are numbered here, by submission.
     """
     fields = [BY_NAME[name] for name in columns if name in BY_NAME]
+    relation = judged(store, relation, columns)
     faulty = _count_faults(store, relation, fields)
     values = ", ".join(f"{_cleaned(field, faulty)} as {field.name}" for field in fields)
     if needs_numbers(columns):
@@ -186,6 +189,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
             folded += changed if step.folds else 0
     _clear_unknown_status(store)
     _cut_long_names(store)
+    clear_false_times(store, _recorded(store))
     folded += _assign_job_numbers(store)
     _merge_repairs(store)
     return folded

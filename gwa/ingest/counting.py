@@ -17,12 +17,10 @@ from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.json_records import BROKEN_OFF
 from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
+from gwa.store.schema import EARLIEST_UNIX_TIME
 from gwa.store.store import Store
 from gwa.store.system import ABSOLUTE, ASSUMED_UTC, from_header
 from gwa.util.filenames import as_text
-
-EARLIEST_UNIX_TIME: Final = 5e8
-"""Submit times from here on (1985) are Unix times: no log is sixteen years long."""
 
 NO_ZONE: Final = "no time zone"
 """The name of the repair that counts jobs whose times have no zone, and of which none is stated."""

@@ -18,6 +18,7 @@ import duckdb
 from gwa.errors import RowsLostError, StrictError
 from gwa.ingest.blame import blamed, is_fault
 from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
+from gwa.ingest.contradictions import START
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import MadeTable
@@ -67,11 +68,11 @@ class JobQuery:
 def map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> Refused:
     """Map the rows that are in the table ``source`` now, and return how many are refused."""
     with _blaming(store, query, heads):
-        if "reject" not in query.yields:
+        if not {"reject", START} & {*query.yields}:
             insert_jobs(store, f"({query.select})", query.yields)
             return Refused()
         store.connection.execute(f"create or replace temp table mapped as {query.select}")
-    refused = _move_rejects(store, heads, strict=strict)
+    refused = _move_rejects(store, heads, strict=strict) if "reject" in query.yields else Refused()
     insert_jobs(store, "mapped", query.yields)
     store.connection.execute("drop table mapped")
     return refused

@@ -17,6 +17,8 @@ import duckdb
 from gwa.errors import TraceError
 from gwa.ingest.blame import FaultySelectError, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
+from gwa.ingest.clocks import define_clocks, note_repeated_hours
+from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
 from gwa.ingest.mapping import (
     JobQuery,
@@ -50,9 +52,11 @@ from gwa.util.filenames import as_text
 
 EXTRA_COLUMNS: Final = (
     "source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
+    START, MEASURED,
 )  # fmt: skip
 """
-Columns that a SELECT may yield besides the fields: for tables beside ``jobs``, and for the account.
+Columns that a SELECT may yield besides the fields: for tables beside ``jobs``, for the account, and to judge
+a job by.
 
 ``remarks`` is a list of texts ``name: meaning`` on decisions made for a job; they are counted as repairs.
 """
@@ -101,6 +105,12 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         total = _count_files(store, read, refused)
         total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
+        note_repeated_hours(store, _sql_of(spec))
+
+
+def _sql_of(spec: ConverterSpec) -> str:
+    """Return the SQL by which times of a format become seconds."""
+    return f"{spec.sql}\n{spec.preparation.select}" if spec.preparation else spec.select
 
 
 def _map_while_reading(
@@ -224,6 +234,7 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     variables = {"start": 0.0, "file_no": 0, "zone_remark": remark, **given}
     for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
+    define_clocks(database)
     try:
         for head, body in spec.functions.items():
             database.execute(f"create temp macro {head} as ({body}\n)")

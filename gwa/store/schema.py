@@ -55,8 +55,11 @@ class Field:
 LATEST: Final = 221_876_927_999.0
 """The last second of the year 9000: calendars end in 9999, and jobs end after they are submitted."""
 
-LONGEST: Final = 3.2e9
-"""A hundred years in seconds: no duration can be longer."""
+EARLIEST_UNIX_TIME: Final = 5e8
+"""Times from here on (1985) are Unix times: no log is sixteen years long."""
+
+LONGEST: Final = EARLIEST_UNIX_TIME
+"""Nearly sixteen years in seconds: what seems to take longer was counted from 1970."""
 
 GWF_FIELDS: Final = (
     Field("job_id", "JobID", "BIGINT", "", "number of the job in the trace", low=0),

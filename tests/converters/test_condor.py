@@ -154,6 +154,15 @@ STORIES: list[tuple[dict[str, Any], tuple[int | None, ...]]] = [
     ({"JobUniverse": 11, "MinHosts": 4}, (10, 60, 8, 1)),
     ({"RequestCpus": Raw("1 + 1")}, (10, 60, None, 1)),
     ({"QDate": 2**63 - 1}, (None, 60, 2, 1)),
+    # Held for most of the time, and then removed.
+    ({"JobStatus": 3, "LastJobStatus": 5, "CompletionDate": 0}, (10, None, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 1, "CompletionDate": 0}, (10, None, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 2, "CompletionDate": 0}, (10, 60, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 5, "RemoteWallClockTime": 25.0, "NumJobStarts": 1}, (10, 25, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 5, "RemoteWallClockTime": 25.0, "NumJobStarts": 2}, (10, 25, 2, 5)),
+    # On the submit host.
+    ({"JobUniverse": 7}, (10, 60, None, 1)),
+    ({"JobUniverse": 12}, (10, 60, None, 1)),
     ({"QDate": -(2**63)}, (None, 60, 2, 1)),
 ]
 
@@ -301,7 +310,8 @@ def by_hand(said, bags):
     hosts = (number("minhosts") or 1) if said.get("jobuniverse") == "11" else 1
     asked = number("requestcpus")
     asked = asked and asked * hosts
-    given = (number("cpusprovisioned") or 0) * hosts or asked
+    is_of_pool = said.get("jobuniverse") not in {"7", "12"}
+    given = ((number("cpusprovisioned") or 0) * hosts or asked) if is_of_pool else None
     cpu = sum(number(f"remote{whose}cpu") or 0 for whose in ("user", "sys")) or None
     memory = number("residentsetsize_raw", "residentsetsize", "imagesize_raw", "imagesize")
     wanted, disk = number("requestmemory"), number("requestdisk")
@@ -319,8 +329,8 @@ def by_hand(said, bags):
         "wait_time": start - submit if start else None,
         "run_time": (removed and start and number("lastremotewallclocktime")) or ran,
         "n_procs": given if start else None,
-        "average_cpu_time": each(cpu, given or 1),
-        "used_memory": each(memory, given or 1) if start else None,
+        "average_cpu_time": each(cpu, given or 1) if is_of_pool else None,
+        "used_memory": each(memory, given or 1) if start and is_of_pool else None,
         "req_n_procs": asked,
         "req_memory": each(wanted and wanted * 1024, asked or 1),
         "status": 5 if removed else int(is_good) if state == "4" else None,

@@ -188,3 +188,238 @@ def test_anything_anywhere_is_a_job_or_refused(value, place, kind, tmp_path_fact
     found, account, _ = read(path, "req_n_procs")
     assert found["n/q"] == (2,)
     assert account.rows == 2
+
+
+# As the scheduler counts.
+
+
+def asked(cpu, **more):
+    return {"image": "i", "resources": {"requests": {"cpu": cpu}}, **more}
+
+
+def sidecar(cpu):
+    return asked(cpu, restartPolicy="Always")
+
+
+@pytest.mark.parametrize(
+    ("spec", "cpus"),
+    [
+        ({"containers": [asked("2"), asked("1")]}, 3),
+        ({"containers": [asked("2")], "initContainers": [asked("5")]}, 5),
+        ({"containers": [asked("2")], "initContainers": [sidecar("5")]}, 7),
+        # An init container runs beside the sidecars before it, not beside those after it.
+        ({"containers": [asked("1")], "initContainers": [sidecar("2"), asked("4"), sidecar("1")]}, 6),
+        ({"containers": [asked("1")], "initContainers": [asked("4"), sidecar("2")]}, 4),
+        ({"containers": [asked("2")], "overhead": {"cpu": "1"}}, 3),
+        ({"containers": [asked("2")], "resources": {"requests": {"cpu": "6"}}, "overhead": {"cpu": "1"}}, 7),
+        ({"containers": [{"image": "i", "resources": {"limits": {"cpu": "3"}}}]}, 3),
+    ],
+)
+def test_effective_requests_of_a_pod(spec, cpus, tmp_path):
+    (tmp_path / "pod.json").write_text(json.dumps({"items": [pod({}) | {"spec": spec}]}))
+    found, *_ = read(tmp_path / "pod.json", "req_n_procs")
+    assert found == {"n/p": (cpus,)}
+
+
+@pytest.mark.parametrize(
+    ("counts", "cpus"),
+    [
+        ({"parallelism": 10, "completions": 3}, 6),
+        ({"parallelism": 2, "completions": 30}, 4),
+        ({"completions": 5}, 2),
+        ({"parallelism": 4}, 8),
+        ({}, 2),
+    ],
+)
+def test_a_job_has_no_more_pods_than_it_needs(counts, cpus, tmp_path):
+    job = {
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": "j", "namespace": "n", "creationTimestamp": "2025-08-01T00:00:00Z"},
+        "spec": {**counts, "template": {"spec": {"containers": [asked("2")]}}},
+        "status": {"startTime": "2025-08-01T00:00:10Z", "active": 1},
+    }  # fmt: skip
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    found, *_ = read(tmp_path / "job.json", "n_procs, req_n_procs")
+    assert found == {"n/j": (cpus, cpus)}
+
+
+def ended(start, end, code=0):
+    return {"terminated": {"exitCode": code, "startedAt": start, "finishedAt": end}}
+
+
+def at(clock):
+    return f"2025-08-01T{clock}Z"
+
+
+LIVES = {
+    "once": ({"phase": "Succeeded"}, [{"state": ended(at("00:01:00"), at("00:03:00"))}], (60, 120, 1)),
+    "twice": (
+        {"phase": "Succeeded", "startTime": at("00:00:30")},
+        [
+            {
+                "restartCount": 1,
+                "state": ended(at("00:02:00"), at("00:03:00")),
+                "lastState": ended(at("00:01:00"), at("00:01:30"), 1),
+            }
+        ],
+        (60, 120, 1),
+    ),
+    "many times": (
+        {"phase": "Failed", "startTime": at("00:00:30")},
+        [
+            {
+                "restartCount": 7,
+                "state": ended(at("00:02:00"), at("00:03:00"), 1),
+                "lastState": ended(at("00:01:00"), at("00:01:30"), 1),
+            }
+        ],
+        (30, 150, 1),
+    ),
+    "between two runs": (
+        {"phase": "Running"},
+        [
+            {
+                "restartCount": 1,
+                "state": {"waiting": {}},
+                "lastState": ended(at("00:01:00"), at("00:02:00"), 1),
+            }
+        ],
+        (60, None, 1),
+    ),
+    "evicted": (
+        {"phase": "Failed", "reason": "Evicted", "startTime": at("00:00:30")},
+        [],
+        (None, None, None),
+    ),
+    "rejected": (
+        {"phase": "Failed", "reason": "OutOfcpu", "startTime": at("00:00:30")},
+        [{"state": {"waiting": {"reason": "ContainerCreating"}}}],
+        (None, None, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_when_a_pod_ran(life, tmp_path):
+    status, containers, expected = LIVES[life]
+    one = pod({"cpu": "2"})
+    one["spec"]["nodeName"] = "n1"
+    one["status"] = {**status, "containerStatuses": containers}
+    (tmp_path / "pod.json").write_text(json.dumps({"items": [one]}))
+    found, *_ = read(tmp_path / "pod.json", "wait_time, run_time, n_nodes, n_procs")
+    assert found == {"n/p": (*expected, 2 if expected[0] else None)}
+
+
+def test_what_an_init_container_did_counts_where_nothing_else_started(tmp_path):
+    one = pod({"cpu": "2"})
+    one["status"] = {
+        "phase": "Failed",
+        "containerStatuses": [{"state": {"waiting": {"reason": "PodInitializing"}}}],
+        "initContainerStatuses": [{"state": ended(at("00:01:00"), at("00:03:00"), 3)}],
+    }
+    (tmp_path / "pod.json").write_text(json.dumps({"items": [one]}))
+    found, *_ = read(tmp_path / "pod.json", "wait_time, run_time, exit_code")
+    assert found == {"n/p": (60, 120, 3)}
+
+
+def without(one, *names):
+    return {key: value for key, value in one.items() if key not in names}
+
+
+@pytest.mark.parametrize("order", [("kind", "items"), ("items", "kind")])
+def test_items_have_the_kind_of_their_list(order, tmp_path):
+    document = {
+        "kind": "PodList",
+        "apiVersion": "v1",
+        "items": [without(pod({"cpu": "2"}), "kind", "apiVersion")],
+    }
+    path = tmp_path / "pods.json"
+    path.write_text(json.dumps({key: document[key] for key in ("apiVersion", *order)}))
+    found, account, _ = read(path, "req_n_procs, state")
+    assert found == {"n/p": (2, "Pending")}
+    assert account.rejected == 0
+
+
+def test_the_python_client_s_dictionaries_are_read(tmp_path):
+    one = {
+        "api_version": None, "kind": None,
+        "metadata": {
+            "name": "p", "namespace": "n", "uid": "u", "creation_timestamp": "2025-08-01 00:00:00+00:00"
+        },
+        "spec": {
+            "node_name": "n1", "containers": [asked("2")],
+            "init_containers": [asked("1", restart_policy="Always")],
+        },
+        "status": {
+            "phase": "Succeeded", "start_time": "2025-08-01 00:00:10+00:00",
+            "container_statuses": [
+                {"restart_count": 0, "last_state": {"terminated": None}, "state": {"terminated": {
+                    "exit_code": 0, "started_at": "2025-08-01 00:01:00+00:00",
+                    "finished_at": "2025-08-01 00:03:00+00:00"}}}
+            ],
+        },
+    }  # fmt: skip
+    path = tmp_path / "pods.json"
+    path.write_text(json.dumps({"api_version": "v1", "items": [one], "kind": "PodList", "metadata": {}}))
+    found, *_ = read(path, "wait_time, run_time, n_procs, n_nodes, exit_code, status")
+    assert found == {"n/p": (60, 120, 3, 1, 0, 1)}
+
+
+def workload(*conditions, **status):
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload",
+        "metadata": {"name": "w", "namespace": "n", "uid": "w", "creationTimestamp": at("00:00:00")},
+        "spec": {"podSets": [{"name": "main", "count": 8, "minCount": 2,
+                              "template": {"spec": {"containers": [asked("2")]}}}]},
+        "status": {**status, "conditions": [
+            {"type": name, "status": holds, "lastTransitionTime": at(clock), "reason": why, "message": said}
+            for name, holds, clock, why, said in conditions
+        ]},
+    }  # fmt: skip
+
+
+ADMITTED = ("Admitted", "True", "00:10:00", "Admitted", "")
+WORKLOADS = {
+    "partially admitted": (
+        workload(
+            ADMITTED,
+            ("Finished", "True", "00:20:00", "Succeeded", ""),
+            admission={"podSetAssignments": [{"name": "main", "count": 3}]},
+        ),
+        (600, 600, 6, 16, 1),
+    ),
+    "evicted, and not admitted again": (
+        workload(
+            ("QuotaReserved", "False", "00:30:00", "Pending", ""),
+            ("Admitted", "False", "00:30:00", "NoReservation", ""),
+            ("Evicted", "True", "00:30:00", "Preempted", ""),
+        ),
+        (None, None, None, 16, None),
+    ),
+    "evicted, and admitted again": (
+        workload(
+            ("Evicted", "True", "00:30:00", "Preempted", ""),
+            ("Admitted", "True", "00:40:00", "Admitted", ""),
+            ("Finished", "True", "00:50:00", "Failed", ""),
+        ),
+        (2400, 600, 16, 16, 0),
+    ),
+    "of an old version, completed": (
+        workload(ADMITTED, ("Finished", "True", "00:20:00", "JobFinished", "Job finished successfully")),
+        (600, 600, 16, 16, 1),
+    ),
+    "of an old version, failed": (
+        workload(
+            ADMITTED, ("Finished", "True", "00:20:00", "JobFinished", "Job has reached the failed state")
+        ),
+        (600, 600, 16, 16, 0),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_workloads_by_their_conditions(kind, tmp_path):
+    one, expected = WORKLOADS[kind]
+    (tmp_path / "w.json").write_text(json.dumps(one))
+    found, *_ = read(tmp_path / "w.json", "wait_time, run_time, n_procs, req_n_procs, status")
+    assert found == {"n/w": expected}

@@ -453,7 +453,9 @@ def test_a_year_that_is_not_told_is_asked_for(records):
     assert records(told(**short), fields="submit_time, wait_time, run_time", **stated) == [
         (1_735_689_540, 600, 600)
     ]
-    assert records(told(**dated), fields="wait_time, run_time", **stated) == [(None, 600)]
+    assert records(told(**dated), fields="wait_time, run_time", **stated) == [(None, None)]
+    measured = told(**dated, RUN_TIME="590 second(s)")
+    assert records(measured, fields="wait_time, run_time", **stated) == [(None, 590)]
 
 
 def test_times_of_bjobs_are_local(records):

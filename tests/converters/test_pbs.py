@@ -73,6 +73,27 @@ def test_names_are_kept_whatever_they_are(jobs):
     ]
 
 
+@pytest.mark.parametrize("more", ["", 'account="a b" '])
+def test_names_of_groups_may_hold_blanks_without_quotes(more, jobs):
+    text = record(group="domain users", project="my lab").replace("queue=", f"{more}queue=")
+    found = jobs(text, record(number="8.server"), fields="group_id, project_id, queue_id")
+    assert found == [("domain users", "a b" if more else "my lab", "workq"), ("physics", None, "workq")]
+
+
+def test_a_deletion_after_the_end_changes_nothing(jobs):
+    late = record("D", stamp="03/10/2025 13:00:00", requestor="user042")
+    early = record("D", stamp="03/10/2025 09:59:00", requestor="user042")
+    assert jobs(record(Exit_status=1), late, fields="status") == [(0,)]
+    assert jobs(early, record(Exit_status=1), fields="status") == [(5,)]
+    assert jobs(early, record(Exit_status=1), late, fields="status") == [(5,)]
+
+
+def test_a_whole_array_that_ended_without_a_start_did_not_run(jobs):
+    nothing = {"resources_used_walltime": None, "resources_used_cput": None, "resources_used_mem": None}
+    array = record(number="7[].server", start=0, **nothing)
+    assert jobs(array, fields="n_procs, run_time, n_nodes, status") == [(None, None, None, 1)]
+
+
 def test_a_record_may_be_torn_by_a_line_break(jobs):
     whole = record()
     place = whole.index(" Resource_List")
@@ -131,7 +152,7 @@ def test_what_stands_in_for_a_time_that_is_missing(jobs):
         [CREATED, None, 90],
         [CREATED, None, None],
         [CREATED, 10, 0],
-        [CREATED, 10, None],
+        [CREATED, 10, 60],
     ]
 
 
@@ -616,3 +637,47 @@ def test_a_submission_that_only_a_stamp_tells_has_no_zone(jobs):
     for system, said in ((None, [("no time zone", 1)]), ({"zone": "UTC"}, [])):
         jobs(*rows, system=system)
         assert jobs.stores[-1].rows("select name, jobs from repairs") == said
+
+
+BROKEN = r"""{
+    "timestamp":1601300000,
+    "pbs_version":"20.0.0",
+    "Jobs":{
+        "60.pbs1":{
+            "Job_Name":007,
+            "Job_Owner":"u60@login",
+            "job_state":"F",
+            "ctime":"Mon Sep 28 10:00:00 2020",
+            "stime":"Mon Sep 28 10:01:00 2020",
+            "Variable_List":{"HOME":"/home/u1","A":"\'\"x\"\'","B":"a\,c",
+                "C":.123,
+                "D":005},
+            "comment":"Job run "fast" at Mon",
+            "resources_used":{"ncpus":4,"walltime":"00:05:00"},
+            "Exit_status":0
+        },
+    "Jobs":{
+        "61.pbs1":{
+            "Job_Name":"STDIN",
+            "Job_Owner":"u61@login",
+            "job_state":"F",
+            "ctime":"Mon Sep 28 10:00:00 2020",
+            "stime":"Mon Sep 28 10:01:00 2020",
+            "resources_used":{"ncpus":2,"walltime":"00:06:00"},
+            "Exit_status":0
+        }
+    }
+}
+"""
+"""As versions of OpenPBS before 20 print it: #1255, #585, #830, #2049."""
+
+
+def test_what_old_versions_of_qstat_print_is_read_as_it_was_meant(tmp_path):
+    path = tmp_path / "jobs.json"
+    path.write_text(BROKEN)
+    with open_trace([path]) as store:
+        assert (store.account.jobs, store.account.rejected) == (2, 0)
+        rows = store.rows(
+            "select user_id, executable_id, run_time, n_procs, status from jobs order by job_id"
+        )
+    assert rows == [("u60", "007", 300, 4, 1), ("u61", "STDIN", 360, 2, 1)]

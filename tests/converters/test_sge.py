@@ -185,7 +185,7 @@ def test_odd_times_are_repaired(jobs):
     found = jobs(*rows, fields="source_id, submit_time, run_time")
     assert {number: rest for number, *rest in found} == {
         "1": [SUBMITTED, 0],
-        "2": [SUBMITTED, None],
+        "2": [SUBMITTED, 60],
         "3": [late, 0],
         "4": [None, 60],
         "5": [None, 0.06],

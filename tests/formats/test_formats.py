@@ -8,10 +8,9 @@ from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
-from gwa.ingest.counting import EARLIEST_UNIX_TIME
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
-from gwa.store.schema import FIELDS
+from gwa.store.schema import EARLIEST_UNIX_TIME, FIELDS
 from gwa.store.system import ABSOLUTE
 from tests.formats.some_jobs import JOBS
 

@@ -39,6 +39,7 @@ from gwa.formats.tables.values import (
     powers_of_two,
 )
 from gwa.formats.tables.vocabulary import Meaning, meanings, roles, state_numbers, words
+from gwa.store.schema import LONGEST
 
 TIMES: Final = ("submit", "eligible", "start", "end")
 SIZES: Final = ("procs", "req_procs", "nodes", "req_nodes", "gpus", "req_gpus", "core_hours", "node_hours")
@@ -47,6 +48,12 @@ DECIDED: Final = {*TIMES, "run", "wait", "core_hours", "node_hours"}
 
 NEEDED: Final = ("submit", "start", "end", "run", "procs")
 """Roles of which two candidates that differ are a question."""
+
+OPTIONAL: Final = (
+    "req_time", "cpu_time", "max_memory", "req_memory", "req_memory_per_proc", "req_memory_per_node",
+    "energy", "state", "gpu_memory",
+)  # fmt: skip
+"""Roles without which a table is one of jobs all the same: a column whose unit is not known is left out."""
 
 MAXIMUM_WORDS: Final = 60
 """States have few words."""
@@ -211,9 +218,21 @@ class _Planner:
         self.sources[role] = replace(self.sources[role], unit=unit)
 
     def _ask(self, role: str, text: str, unit: str) -> None:
-        """Ask for the unit of the column of a role, and go on with the likeliest."""
+        """
+        Ask for the unit of the column of a role, and go on with the likeliest.
+
+        A column that no trace needs is left out instead, with a note that says how to have it read.
+        """
         self._set_unit(role, unit)
-        self.questions.append(Question(text, {role: self.sources[role]}))
+        if role in OPTIONAL and role not in self.stated.sources:
+            self._leave_out(role, text)
+        else:
+            self.questions.append(Question(text, {role: self.sources[role]}))
+
+    def _leave_out(self, role: str, text: str) -> None:
+        source = self.sources.pop(role)
+        how = Statement({role: source}).typed()
+        self.notes.append(f"{', '.join(source.columns)} was not read: {text} {how}, say, reads it")
 
     def _of(self, role: str) -> Numbers:
         return self.values.of(self.sources.get(role), roles()[role].kind)
@@ -245,7 +264,7 @@ class _Planner:
         return None
 
     def _decided_walltime(self, column: Column, by_role: Mapping[str, Meaning]) -> Meaning | None:
-        run = self._of("end") - self._of("start")
+        run = self._between("start", "end")
         unit = by_role["run"].unit or DURATION_SHAPES.get(column.shape, "")
         if unit:
             seconds = self.values.of(Source((column.name,), unit=unit), "duration")
@@ -265,7 +284,10 @@ class _Planner:
         unit = self._likely_unit(best.role, source)
         self.sources[best.role] = replace(source, unit=unit)
         text = f"is {column.shown()} the {choices}?"
-        self.questions.append(Question(text, {best.role: self.sources[best.role]}))
+        if all(meaning.role in OPTIONAL for meaning in options):
+            self._leave_out(best.role, text)
+        else:
+            self.questions.append(Question(text, {best.role: self.sources[best.role]}))
 
     def _likely_unit(self, role: str, source: Source) -> str:
         """Return the unit of a column, or else the likeliest."""
@@ -287,14 +309,19 @@ class _Planner:
     def _run_seconds(self) -> Numbers:
         """Return the run times, as far as they are known."""
         run = self._of("run") if self.sources.get("run", Source()).unit else self._of("end") * np.nan
-        return np.where(np.isnan(run), self._of("end") - self._of("start"), run)
+        return np.where(np.isnan(run), self._between("start", "end"), run)
+
+    def _between(self, first: str, last: str) -> Numbers:
+        """Return the seconds from one time of each job to another; missing where one of them is of 1970."""
+        seconds = self._of(last) - self._of(first)
+        return np.where(seconds > LONGEST, np.nan, seconds)
 
     def _decide_run(self) -> None:
         """Find the unit of the run time by what end and start say, and whether it is one."""
         if not self._is_open("run"):
             return
         column, source = self._column("run"), self.sources["run"]
-        since_start, since_submit = (self._of("end") - self._of(role) for role in ("start", "submit"))
+        since_start, since_submit = (self._between(role, "end") for role in ("start", "submit"))
         has_both = len(known(since_start)[0]) > 0
         if self.stated.sources.get("run", Source()).unit:
             return
@@ -318,9 +345,10 @@ class _Planner:
         elif unit:
             self._set_unit("run", unit)
         elif has_both:
+            how = Statement({"run": Source((column.name,), unit="s")}).typed()
             self.sources["run"] = Source()
-            text = f"{column.shown()} is not the time from start to end: is it to be left out?"
-            self.questions.append(Question(text, {"run": Source()}))
+            why = f"{column.shown()} is not the time from start to end"
+            self.notes.append(f"{column.name} was not read: {why}; {how}, say, reads it")
         else:
             likely = "ms" if median(column) > LONGEST_RUN else "s"
             self._ask("run", f"in which unit is {column.shown()}: ms, s, min or h?", likely)
@@ -430,6 +458,9 @@ class _Planner:
             self._set_unit("state", "words")
             return
         found = {int(float(text)) for text in column.values}
+        if words(column.name)[-1:] in (["success"], ["succeeded"]) and found <= {0, 1}:
+            self._set_unit("state", "success")
+            return
         likely = next((name for name, ways in state_numbers().items() if found <= _numbers(ways)), "slurm")
         simplest = "success" if found <= {0, 1} else "swf" if found <= {0, 1, 5} else likely
         choices = ", ".join(state_numbers())

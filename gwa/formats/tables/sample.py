@@ -12,7 +12,7 @@ import duckdb
 from gwa.formats.builtin._parquet import MAGIC, columns_of, escaped_path, first_line
 from gwa.formats.tables.vocabulary import missing
 from gwa.ingest.readers.table import flat, is_json, json_objects
-from gwa.ingest.source.delimited import cells_of, header_of, rows_among
+from gwa.ingest.source.delimited import header_of, rows_among
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.lines import Reject
 from gwa.store.engines.duckdb import literal
@@ -134,9 +134,13 @@ def _of_text(head: FileHead) -> Sample:
     if not header:
         raise ValueError("has no row with names of columns")
     width = len(header.names)
-    names = cells_of(header.text, header.delimiter)
+    names = [_without_white(name) for name in header.names]
     rows = rows_among(head.rows(), header.delimiter, width)
-    return Sample(header.names, [_cleaned(row) for row in rows if row != names])
+    return Sample(header.names, [_cleaned(row) for row in rows if [*map(_without_white, row)] != names])
+
+
+def _without_white(text: str) -> str:
+    return "".join(text.split()).lstrip("#")
 
 
 def _of_json(head: FileHead) -> Sample:

@@ -6,11 +6,10 @@ from typing import Final
 from gwa.formats.tables.mapping import FIELDS, Source
 from gwa.formats.tables.plan import Plan
 from gwa.formats.tables.units import SECONDS, has_offset, status, value
-from gwa.formats.tables.vocabulary import missing, roles
+from gwa.formats.tables.vocabulary import missing, roles, unstarted
+from gwa.ingest.contradictions import MEASURED, SLACK, START
 from gwa.store.engines.duckdb import literal
-
-EPOCH: Final = 5e8
-"""A time later than this, of 1985, is one since 1970, and then 0 is not a time."""
+from gwa.store.schema import EARLIEST_UNIX_TIME
 
 REJECTED: Final = {"submit": "a time", "start": "a time", "end": "a time", "run": "a duration"}
 """Roles whose values must be readable, and what they are."""
@@ -49,12 +48,14 @@ class Selection:
         """Return the SELECT."""
         cells = [f"{self._cell(role)} as {role}_cell" for role in self._checked()]
         values = [f"{self._value(role, source)} as {role}_" for role, source in self.sources.items()]
+        values += [f"{role}_ is not null as has_{role}" for role in self._checked() if role in REJECTED]
         read = ", ".join(["file_no", "line", *cells, *values])
         fields = ",\n    ".join(f"{sql} as {name}" for name, sql in self._fields())
         return (
             f"with read as (select {read} from source),\n"
             f"timed as (select * {self._without_zeros()} from read),\n"
-            f"placed as (select *, {self._times()} from timed),\n"
+            f"started as (select * {self._without_unstarted()} from timed),\n"
+            f"placed as (select *, {self._times()} from started),\n"
             f"held as (select *, {self._resources()} from placed)\n"
             f"select\n    {fields}\nfrom held"
         )
@@ -86,8 +87,23 @@ class Selection:
         """Return the replacements of times that are 0, where others of the row are not."""
         times = [f"{role}_" for role in ("submit", "eligible", "start", "end") if self._has(role)]
         latest = f"greatest({', '.join(times)})"
-        changes = [f"case when {t} > 0 or {latest} < {EPOCH} then {t} end as {t}" for t in times]
+        changes = [
+            f"case when {t} > 0 or {latest} < {EARLIEST_UNIX_TIME!r} then {t} end as {t}" for t in times
+        ]
         return f"replace ({', '.join(changes)})"
+
+    def _without_unstarted(self) -> str:
+        """Return the replacements of times of jobs that never ran by what their state says, and a flag."""
+        if not self._has("state") or self.sources["state"].unit not in {"", "words"}:
+            return ", false as is_unstarted"
+        words = ", ".join(map(literal, unstarted()))
+        never = f"coalesce(lower(regexp_extract(state_, '^[^\\s:(+]+')) in ({words}), false)"
+        changed = [
+            f"case when not {never} then {role}_ end as {role}_"
+            for role in ("start", "end", "run", "wait")
+            if self._has(role)
+        ]
+        return f"replace ({', '.join(changed)}), {never} as is_unstarted"
 
     def _times(self) -> str:
         """Return the SQL for the times and durations of the job."""
@@ -105,7 +121,9 @@ class Selection:
 
     def _start(self) -> str:
         if self._has("start"):
-            return "start_"
+            # What ran so long until its end has started, though the start itself is not there.
+            since = f"case when run_ > 0 and {self._is_measured()} then end_ - run_ end"
+            return f"coalesce(start_, {since})" if self._has("run", "end") else "start_"
         if self._has("submit", "wait"):
             return "submit_ + wait_"
         return "end_ - run_" if self._has("end", "run") else "null::double"
@@ -120,8 +138,13 @@ class Selection:
             run = f"coalesce(run_, {since})" if self._has("end", "start") else "run_"
         else:
             run = since
-        needed = [f"{role}_ is not null" for role in ("end", "start") if self._has(role)]
+        needed = ["end_ is not null"] if self._has("end") else []
+        needed += [f"({start}) is not null"] if self._has("start") else []
         return f"case when {' and '.join(needed)} then {run} end" if needed else run
+
+    def _is_measured(self) -> str:
+        """Return the SQL for whether a run time fits between the submission and the end of its job."""
+        return f"end_ - run_ >= submit_ - {SLACK}" if self._has("submit") else "true"
 
     def _resources(self) -> str:
         """Return the SQL for the nodes and processors that the job had, and those that it requested."""
@@ -129,7 +152,7 @@ class Selection:
         if self._has("node_hours") and nodes == "null::double":
             nodes = "round(node_hours_ / nullif(ran, 0))"
         requested = "req_procs_" if self._has("req_procs") else "null::double"
-        began = "began is not null" if self._has("start") else "true"
+        began = "not is_unstarted" + (" and began is not null" if self._has("start") else "")
         procs = f"case when {began} then nullif(ceil({self._procs(nodes)}), 0) end"
         asked = f"nullif(ceil({requested}), 0)"
         return f"{procs} as had, {nodes} as on_nodes, {asked} as asked, {began} as has_begun"
@@ -148,6 +171,9 @@ class Selection:
         yield "submit_time", "submitted"
         yield "wait_time", "waited"
         yield "run_time", "ran"
+        yield START, "began"
+        if self._has("run"):
+            yield MEASURED, "run_" if not self._has("end") else "case when end_ is not null then run_ end"
         yield "n_procs", "had"
         yield "req_n_procs", "asked"
         yield from self._amounts()
@@ -210,22 +236,26 @@ class Selection:
     def _reject(self) -> str:
         """Return the SQL for the reason to refuse a row: a value that cannot be read."""
         cases = [
-            f"when {role}_cell is not null and {role}_ is null and not {self._is_zero(role)}"
-            f" then {literal(self.sources[role].columns[0][:60])} || ' is '''"
-            f" || {role}_cell[:40] || ''', expected {what}'"
-            for role, what in REJECTED.items()
-            if role in self._checked()
+            self._footer(),
+            *(
+                f"when {role}_cell is not null and not has_{role}"
+                f" then {literal(self.sources[role].columns[0][:60])} || ' is '''"
+                f" || {role}_cell[:40] || ''', expected {what}'"
+                for role, what in REJECTED.items()
+                if role in self._checked()
+            ),
         ]
-        return f"case {' '.join(cases)} end" if cases else "null::varchar"
+        return f"case {' '.join(filter(None, cases))} end" if any(cases) else "null::varchar"
 
-    def _is_zero(self, role: str) -> str:
-        """Return the SQL for whether a time is 0, which is not a value among times since 1970."""
-        source = self.sources[role]
-        if role == "run":
-            return "false"
-        if source.unit in SECONDS:
-            return f"coalesce(try_cast({role}_cell as double) <= 0, false)"
-        return f"starts_with({role}_cell, '1970-01-01')"
+    def _footer(self) -> str:
+        """Return the SQL that refuses rows of sums and legends: no time, and no run time, job or user."""
+        times = [f"{role}_cell" for role in ("submit", "start", "end") if self._has(role)]
+        if not times or any(cell.removesuffix("_cell") not in self._checked() for cell in times):
+            return ""
+        of_no_job = [f"{role}_ is null" for role in ("run", "id", "user") if self._has(role)]
+        unknown = " and ".join(f"{cell} is null" for cell in times)
+        more = f" and ({' or '.join(of_no_job)})" if of_no_job else ""
+        return f"when {unknown}{more} then 'no submission, start or end: a sum or a legend, no job'"
 
     def _remarks(self) -> str:
         """Return the SQL for the remarks on a job: values that were not read, and times without a zone."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from gwa.formats.tables.vocabulary import missing, state_numbers, statuses
+from gwa.ingest.clocks import LOCAL
 from gwa.store.engines.duckdb import literal
 
 SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -51,10 +52,7 @@ def _scaled(factors: Mapping[str, float]) -> Expression:
 
 def _local(stamp: str) -> str:
     """Return the SQL for a time stamp without a zone: a local time of the zone that the user states."""
-    return (
-        f"case when getvariable('zone') = 'UTC' then epoch({stamp})"
-        f" else epoch(timezone(getvariable('zone'), {stamp})) end"
-    )
+    return f"{LOCAL}({stamp})"
 
 
 def has_offset(cell: str) -> str:

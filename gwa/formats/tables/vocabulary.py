@@ -95,6 +95,13 @@ def statuses() -> Mapping[str, Sequence[str]]:
 
 
 @cache
+def unstarted() -> Sequence[str]:
+    """Return the states of jobs that never ran."""
+    states: Sequence[str] = _data()["unstarted"]["states"]
+    return states
+
+
+@cache
 def state_numbers() -> Mapping[str, Mapping[str, Sequence[int]]]:
     """Return the numbers of states for each dialect and way to end."""
     table: Mapping[str, Mapping[str, Sequence[int]]] = _data()["numbers"]

@@ -18,10 +18,16 @@ the first counts. NaN and Infinity are numbers. Options:
     the column for the key of a record that is a member of an object.
 ``document``
     the paths to values of columns in the document that holds a record, from what stands before the records.
+``mend``
+    whether a record that is not JSON is mended: numbers such as 005 and .5 become texts, a backslash that
+    escapes nothing is dropped, and a quotation mark within the value of a line is one of its characters. The
+    records may begin again within themselves, under the same key.
 ``skip``
     values by column, as texts: records with one of these values count as comments.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,7 +50,8 @@ TEXT: Final = "varchar"
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator["Objects"]:
     """Yield the records of *source*."""
-    for block in record_blocks(source, table_spec.options.get("records", ())):
+    options = table_spec.options
+    for block in record_blocks(source, options.get("records", ()), goes_on=bool(options.get("mend"))):
         yield Objects(block, table_spec)
 
 
@@ -65,7 +72,10 @@ class Objects:
         if not self.block.records:
             return
         database = rows.database
-        database.register("records", _record_table(self.block.records))
+        records = self.block.records
+        if self.query.options.get("mend"):
+            records = [*map(_as_json, records)]
+        database.register("records", _record_table(records))
         # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
         database.register("parsed", database.sql(self.query.values).to_arrow_table())
         database.unregister("records")
@@ -81,6 +91,43 @@ class Objects:
             f"select {', '.join(self.query.cells)} from parsed where fault is null and not ({is_comment})"
         )
         database.unregister("parsed")
+
+
+VALUES: Final = re.compile(r"""",\s*"[^"]*"\s*:""")
+"""What separates two members of an object on one line."""
+
+ODD_NUMBER: Final = re.compile(r"(?<=[\[:,])(\s*)([-+]?(?:0\d[\d.]*|\.\d[\d.]*))(?=\s*[,}\]\n])")
+ESCAPE: Final = re.compile(r"""\\(?:(["\\/bfnrtu])|(.))""")
+ONE_VALUE: Final = re.compile(r"""^(\s*"[^"\n]*"\s*:\s*")(.*)("[}\]]*,?\s*)$""", re.MULTILINE)
+LONE_QUOTE: Final = re.compile(r"""((?:[^"\\]|\\.)*)\"""")
+
+
+def _as_json(record: Record) -> Record:
+    """Return a *record* with a text that is JSON, if it nearly is."""
+    try:
+        json.loads(record.text)
+    except ValueError:
+        return record._replace(text=mended(record.text))
+    return record
+
+
+def mended(text: str) -> str:
+    r"""
+    Return a *text* that nearly is JSON as JSON.
+
+    >>> mended(r'{"a":005, "b":"it\'s"}')
+    '{"a":"005", "b":"it\'s"}'
+    """
+    text = ESCAPE.sub(lambda match: match[0] if match[1] else match[2], text)
+    text = ONE_VALUE.sub(lambda match: f"{match[1]}{_with_quotes_escaped(match[2])}{match[3]}", text)
+    return ODD_NUMBER.sub(r'\1"\2"', text)
+
+
+def _with_quotes_escaped(value: str) -> str:
+    """Return the *value* of a text with all its quotation marks escaped, unless it is several values."""
+    if VALUES.search(value):
+        return value
+    return LONE_QUOTE.sub(lambda match: f'{match[1]}\\"', value)
 
 
 def _record_table(records: Sequence[Record]) -> "pa.Table":

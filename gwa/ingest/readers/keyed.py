@@ -8,6 +8,8 @@ A column is found under its name, whatever its case and punctuation: ``resource_
     the pattern at the beginning of a record, up to a character that always ends it; its groups are
     named after columns. A line may hold several records, numbered from 0 in the column ``place``, and
     a line break may split one.
+``spaced``
+    columns whose values may contain blanks though they are not quoted: words without ``=`` go on with them.
 ``remark``
     the pattern of records that count as comments.
 """
@@ -79,6 +81,7 @@ class _KeyedRecords:
         self.place_column = names.index("place")
         self.fixed = [(names.index(name), group) for name, group in self.begin.groupindex.items()]
         self.columns = {normalized(name): column for column, name in enumerate(names)}
+        self.spaced = {names.index(name) for name in table_spec.options.get("spaced", ())}
         self.column_of_key: dict[str, int | None] = {}
         self.number, self.place, self.pieces = 0, 0, list[str]()
         self.beginning: re.Match[str] | None = None
@@ -126,18 +129,35 @@ class _KeyedRecords:
     def _set_pairs(self, text: str, cells: list[str]) -> None:
         """Put the values of the pairs that are columns into *cells*; the last of equal keys wins."""
         if QUOTED.search(text):
-            for key, value in PAIR.findall(text):
-                if (column := self.column(key)) is not None:
-                    is_whole = value[:1] in {'"', "'"} and value[-1:] == value[:1]
-                    cells[column] = value[1:-1] if is_whole else value
+            self._set_quoted_pairs(text, cells)
             return
         known = self.column_of_key
+        column = None
         for pair in text.split():
             key, sign, value = pair.partition("=")
             if sign:
                 column = known[key] if key in known else self.column(key)
                 if column is not None:
                     cells[column] = value
+            elif column in self.spaced:
+                cells[column] += f" {pair}"
+
+    def _set_quoted_pairs(self, text: str, cells: list[str]) -> None:
+        """Put the values of pairs, some of which are quoted, into *cells*."""
+        column, end = None, 0
+        for match in PAIR.finditer(text):
+            self._add_words(text[end : match.start()], column, cells)
+            (key, value), end = match.groups(), match.end()
+            column = self.column(key)
+            if column is not None:
+                is_whole = value[:1] in {'"', "'"} and value[-1:] == value[:1]
+                cells[column] = value[1:-1] if is_whole else value
+        self._add_words(text[end:], column, cells)
+
+    def _add_words(self, words: str, column: int | None, cells: list[str]) -> None:
+        """Add *words* that follow the value of a *column* to it, if its values may contain blanks."""
+        if column in self.spaced and (more := " ".join(words.split())):
+            cells[column] += f" {more}"
 
     def column(self, key: str) -> int | None:
         """Return the column of a *key*, None if it has none, and remember it."""
@@ -172,6 +192,15 @@ class _Tokens:
         self.fixed_ends = np.append(self.semicolons, np.int32(0))[before - 1]
         """The last semicolon before the end of each line."""
 
+    def lines_with_words(self) -> NDArray[np.int64]:
+        """Return the lines with a word that is not part of a pair, behind their fixed fields."""
+        is_word = np.diff(self.borders) > 1
+        is_word[self.pairs] = False
+        begins = self.borders[:-1][is_word]
+        lines = np.searchsorted(self.line_ends, begins, side="right")
+        begins, lines = begins[lines < len(self.line_ends)], lines[lines < len(self.line_ends)]
+        return np.unique(lines[begins >= self.fixed_ends[lines]])
+
 
 class _PlainRecords:
     """
@@ -190,12 +219,15 @@ class _PlainRecords:
         self.place_column = names.index("place")
         self.fixed = [names.index(name) for name in re.compile(table_spec.options["record"]).groupindex]
         self.keys = KeyTable(column_of)
+        self.is_spaced = bool(table_spec.options.get("spaced"))
 
     def read(self, data: bytearray) -> tuple[NDArray[np.bool_], Spans]:
         """Return which of whole lines are plain records, and the cells of these."""
         text = padded(data)
         tokens = _Tokens(text[: len(data)])
         is_plain = self._begin_plainly(data, tokens)
+        if self.is_spaced:
+            is_plain[tokens.lines_with_words()] = False
         lines = np.cumsum(tokens.kinds == LINE_END, dtype=np.int32)[tokens.pairs]
         begins, signs, ends = tokens.borders[tokens.pairs] + 1, tokens.signs, tokens.borders[tokens.pairs + 1]
         keys = np.flatnonzero(is_plain[lines] & (begins > tokens.fixed_ends[lines]))

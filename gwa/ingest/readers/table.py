@@ -255,7 +255,7 @@ def json_objects(source: Source) -> Iterator[tuple[int, Mapping[str, Any]] | Rej
 
 def _delimited(source: Source, table_spec: TableSpec, header: Header) -> Iterator["DelimitedRows"]:
     joiner = _Joiner(table_spec, header)
-    for block in line_blocks(source, Layout(header.delimiter), BLOCK_SIZE):
+    for block in line_blocks(source, Layout(header.delimiter, cells=len(header.names)), BLOCK_SIZE):
         yield joiner.rows_of(block)
     rest = Records(table_spec)
     joiner.give_up(rest)

@@ -17,6 +17,9 @@ _PIECES: Final = {
 }
 _OPEN: Final = {mark: re.compile(rf'(?:^|{re.escape(mark)})"') for mark in _PARTS_CELLS}
 
+MAXIMUM_HEADER_LINES: Final = 50
+"""A header with line breaks in its names has no more lines."""
+
 MINIMUM_SHARE: Final = 0.5
 """In a table, more lines than this share have as many cells as the header."""
 
@@ -68,13 +71,22 @@ def header_of(head: FileHead) -> Header | None:
     if not rows:
         return None
     number, first = filled[_prefix(filled)]
-    found = [_header(first, number, rows[1:], mark) for mark in DELIMITERS]
+    found = [_header(*_whole(lines, number, mark), rows[1:], mark) for mark in DELIMITERS]
     if _prefix(filled):
         number, last = filled[_prefix(filled) - 1]
         named = [_header(last, number, rows, mark) for mark in DELIMITERS]
         if any(named) and (not any(found) or any(map(_NUMBER.fullmatch, re.split(r"[,;|\t]", first)))):
             found = named
     return max(filter(None, found), key=lambda header: len(header.names), default=None)
+
+
+def _whole(lines: Sequence[str], number: int, delimiter: str) -> tuple[str, int]:
+    """Return the row that begins in line *number*, down to the end of its quoted names, and its last line."""
+    last = number
+    text = lines[number - 1]
+    while is_open(text, delimiter) and last < min(len(lines), number + MAXIMUM_HEADER_LINES):
+        text, last = f"{text}\n{lines[last]}", last + 1
+    return (text, last) if not is_open(text, delimiter) else (lines[number - 1], number)
 
 
 def _prefix(filled: Sequence[tuple[int, str]]) -> int:
@@ -85,7 +97,7 @@ def _prefix(filled: Sequence[tuple[int, str]]) -> int:
 def _header(line: str, number: int, rows: Sequence[str], delimiter: str) -> Header | None:
     """Return *line* as a header of *rows*; None if it has no names, or another number of cells."""
     cells = cells_of(line.lstrip("# "), delimiter) or []
-    names = [cell.strip() for cell in cells]
+    names = [" ".join(cell.split()) for cell in cells]
     named = [name for name in names if name and not _NUMBER.fullmatch(name)]
     if len(names) == 1 or 2 * len(named) <= len(names):
         return None

@@ -81,10 +81,15 @@ class RecordBlock:
 _Found: TypeAlias = Generator[Record | Reject, None, None]
 
 
-def record_blocks(source: Source, paths: Sequence[str]) -> Iterator[RecordBlock]:
-    """Yield the records of *source* in blocks; *paths* are dotted, as ``hits.hits``."""
+def record_blocks(source: Source, paths: Sequence[str], *, goes_on: bool = False) -> Iterator[RecordBlock]:
+    """
+    Yield the records of *source* in blocks; *paths* are dotted, as ``hits.hits``.
+
+    Where a document *goes on*, an object of records that is begun again within itself, under the same key, is
+    the rest of it: so old versions of qstat print several jobs.
+    """
     block = RecordBlock()
-    for found in records(source, paths):
+    for found in records(source, paths, goes_on=goes_on):
         if isinstance(found, Reject):
             block.rejects.append(found)
             continue
@@ -96,9 +101,9 @@ def record_blocks(source: Source, paths: Sequence[str]) -> Iterator[RecordBlock]
     yield block
 
 
-def records(source: Source, paths: Sequence[str] = ()) -> Iterator[Record | Reject]:
-    """Yield the records of *source*, and what is refused; *paths* are dotted, as ``hits.hits``."""
-    return Cutter(source, [tuple(path.split(".")) for path in paths]).records()
+def records(source: Source, paths: Sequence[str] = (), *, goes_on: bool = False) -> Iterator[Record | Reject]:
+    """Yield the records of *source*, and what is refused, as `record_blocks` takes them."""
+    return Cutter(source, [tuple(path.split(".")) for path in paths], goes_on=goes_on).records()
 
 
 class _TextEndsError(Exception):
@@ -117,8 +122,8 @@ class Cutter:
     of the present list.
     """
 
-    def __init__(self, source: Source, paths: Sequence[tuple[str, ...]]) -> None:
-        self.source, self.paths = source, paths
+    def __init__(self, source: Source, paths: Sequence[tuple[str, ...]], *, goes_on: bool = False) -> None:
+        self.source, self.paths, self.goes_on = source, paths, goes_on
         self.names = {f'"{path[-1]}"' for path in paths}
         self.text, self.at = "", 0
         self.by_line: dict[bool, bool] = {}
@@ -162,12 +167,19 @@ class Cutter:
             else:
                 yield from self._value(top=True)
 
-    def _members(self, document: str) -> Generator[Record | Reject, None, bool]:
-        """Yield the records up to the bracket that closes their list, or object; return whether one does."""
+    def _members(self, document: str, holder: str = "") -> Generator[Record | Reject, None, bool]:
+        """
+        Yield the records up to the bracket that closes their list, or object; return whether one does.
+
+        Where the document goes on, an object under the key of the *holder* is the rest of it.
+        """
         while sign := (yield from self._gap(top=False)):
             if sign in "]}":
                 self.at += 1
                 return True
+            if self.goes_on and sign == "{" and self.key == holder:
+                self.at += 1
+                continue
             yield from self._value(top=False, document=document)
         yield from self._broken_off()
         return False
@@ -337,7 +349,7 @@ class Cutter:
             document = f"{outline}{closing}{'}' * len(path)}" if outline else ""
             self.at = at
             self.by_line.pop(False, None)
-            if not (yield from self._members(document)):
+            if not (yield from self._members(document, path[-1])):
                 return
             outline += closing if outline else ""
             at, path, outline = yield from self._next_holder(path[:-1], outline)

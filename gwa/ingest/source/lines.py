@@ -25,6 +25,7 @@ LINE_END_TO_BLANK: Final = bytes.maketrans(b"\r\x00\x1a", b"   ")
 # Each run of blanks is matched once, from its beginning: a line may hold millions.
 BLANKS_BEFORE_NEWLINE: Final = re.compile(rb"(?<! ) ++(?=\n)")
 BLANKS_AROUND_TAB: Final = re.compile(rb"(?<! ) ++(?=\t)|(?<=\t) ++")
+LONE_RETURN: Final = re.compile(rb"\r(?=[^\r\n])")
 BLANK, NEWLINE = b" ", b"\n"
 
 
@@ -95,12 +96,14 @@ class Layout:
     How the lines of a format are cut into cells.
 
     A *delimiter* of one blank stands for any run of white space. A line without exactly *width*
-    cells is refused, unless *width* is 0. Lines that begin with *comment* are comments.
+    cells is refused, unless *width* is 0. Lines that begin with *comment* are comments. A carriage return
+    alone ends a line, too, where there are at least *cells* cells on each side of it, and this is not 0.
     """
 
     delimiter: str = " "
     comment: str = ""
     width: int = 0
+    cells: int = 0
 
     @property
     def squeezes(self) -> bool:
@@ -112,7 +115,7 @@ def line_blocks(source: Source, layout: Layout, size: int | None = None) -> Iter
     """Yield the lines of *source* in blocks of about *size* bytes, by default those of the source."""
     size = source.block_size if size is None else size
     block = LineBlock(first=1)
-    for chunk, long_line in _whole_lines(source):
+    for chunk, long_line in _whole_lines(source, layout):
         if long_line:
             block.total += 1
             number = block.first + block.total - 1
@@ -130,7 +133,7 @@ def line_blocks(source: Source, layout: Layout, size: int | None = None) -> Iter
         yield block
 
 
-def _whole_lines(source: Source) -> Iterator[tuple[bytes, bool]]:
+def _whole_lines(source: Source, layout: Layout) -> Iterator[tuple[bytes, bool]]:
     """Yield chunks that end in a newline; the flag marks the beginning of a line that is too long."""
     rest, too_long = b"", False
     for chunk in decoded(source):
@@ -142,14 +145,27 @@ def _whole_lines(source: Source) -> Iterator[tuple[bytes, bool]]:
             begin = data.find(NEWLINE) + 1
             data, end, too_long = data[begin:], end - begin, False
         if end:
-            yield data[:end], False
+            yield _split_at_returns(data[:end], layout) if layout.cells else data[:end], False
         rest = data[end:]
         if len(rest) > MAXIMUM_LINE_LENGTH:
             yield rest[:REJECT_TEXT_LENGTH], True
             rest, too_long = b"", True
     # Half a line at the end of truncated data may look whole; the truncation itself is rejected instead.
     if rest and not source.broken:
-        yield rest + NEWLINE, False
+        yield _split_at_returns(rest + NEWLINE, layout) if layout.cells else rest + NEWLINE, False
+
+
+def _split_at_returns(data: bytes, layout: Layout) -> bytes:
+    """Return whole lines, of which those are several that carriage returns alone separate."""
+    if not LONE_RETURN.search(data):
+        return data
+    delimiter = layout.delimiter.encode()
+    lines = list[bytes]()
+    for line in data.split(NEWLINE):
+        parts = LONE_RETURN.split(line)
+        is_several = all(part.count(delimiter) >= layout.cells - 1 for part in parts)
+        lines += parts if is_several else [line]
+    return NEWLINE.join(lines)
 
 
 def count_lines(source: Source) -> int:
