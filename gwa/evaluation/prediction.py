@@ -4,8 +4,8 @@ Upper bounds on the waits of jobs, known when they are submitted, and how well s
 A *predictor* sorts jobs into classes by what is known at submission, from the finest classes to the
 coarsest. Each class keeps the waits of its jobs that have started, and bounds the next wait by an order
 statistic of them: the Binomial Method Batch Predictor, BMBP (Brevik, Nurmi and Wolski 2006), as QBETS uses it
-(Nurmi, Brevik and Wolski 2007). `walk` goes through a log from its first submission to its last and never
-looks ahead, so its bounds are those that users could have been given.
+(Nurmi, Brevik and Wolski 2007). `bound_in_order` goes through a log from its first submission to its last
+and never looks ahead, so its bounds are those that users could have been given.
 """
 
 from bisect import bisect_left, insort
@@ -196,7 +196,7 @@ class Predictor:
                 break
             key = classes.tobytes()
             if key not in walks:
-                walks[key] = walk(jobs.submit, jobs.start, jobs.wait, classes)
+                walks[key] = bound_in_order(jobs.submit, jobs.start, jobs.wait, classes)
             found = walks[key] if found is None else found.or_else(walks[key])
         assert found is not None, f"{self.id} has no classes"  # noqa: S101 - a defect of the method
         return found
@@ -266,7 +266,7 @@ class _History:
         self.misses = 0
 
 
-def walk(moments: Floats, known: Floats, values: Floats, classes: Ints) -> Bounds:
+def bound_in_order(moments: Floats, known: Floats, values: Floats, classes: Ints) -> Bounds:
     """
     Bound each value by those of its class that are known by then.
 
@@ -292,29 +292,29 @@ def walk(moments: Floats, known: Floats, values: Floats, classes: Ints) -> Bound
     waits, kinds = values.tolist(), classes.tolist()
     histories = {kind: _History() for kind in set(kinds)}
     bound, jobs, since = (np.full(len(times), np.nan) for _ in range(3))
-    said: list[float] = [np.nan] * len(times)
+    bounds_given: list[float] = [np.nan] * len(times)
     place, last = 0, len(order)
     for number, moment in enumerate(times):
         while place < last and learnt[order[place]] < moment:
-            _learn(histories[kinds[order[place]]], order[place], waits, said)
+            _learn(histories[kinds[order[place]]], order[place], waits, bounds_given)
             place += 1
         history = histories[kinds[number]]
         rank = table[len(history.waits)]
         if rank:
-            said[number] = history.waits[rank - 1]
+            bounds_given[number] = history.waits[rank - 1]
             jobs[number], since[number] = len(history.waits), times[history.numbers[0]]
-    bound[:] = said
+    bound[:] = bounds_given
     return Bounds(bound, np.nan_to_num(jobs).astype(np.int64), since, np.zeros(len(times), np.int64))
 
 
-def _learn(history: _History, number: int, values: Sequence[float], said: Sequence[float]) -> None:
+def _learn(history: _History, number: int, values: Sequence[float], bounds_given: Sequence[float]) -> None:
     """Add a value to the history of its class, and count whether it missed its bound."""
     value = values[number]
     history.numbers.append(number)
     insort(history.waits, value)
     if len(history.waits) > MAXIMUM_HISTORY:
         del history.waits[bisect_left(history.waits, values[history.numbers.popleft()])]
-    if value > said[number]:
+    if value > bounds_given[number]:
         history.misses += 1
         if history.misses == MISSES:
             history.trim(values)
@@ -398,8 +398,8 @@ def run_time_bounds(jobs: WaitingJobs) -> dict[str, Floats]:
     requests that have ended, else of all the user's jobs.
     """
     ends = jobs.start + jobs.run
-    by_user = walk(jobs.submit, ends, jobs.run, crossed(jobs.user, requests(jobs)))
-    found = by_user.or_else(walk(jobs.submit, ends, jobs.run, jobs.user))
+    by_user = bound_in_order(jobs.submit, ends, jobs.run, crossed(jobs.user, requests(jobs)))
+    found = by_user.or_else(bound_in_order(jobs.submit, ends, jobs.run, jobs.user))
     requested: Floats = np.where(jobs.requested > 0, jobs.requested, np.nan)
     unknown = jobs.user == UNKNOWN
     return {

@@ -72,7 +72,7 @@ CAUTIONS = {"data-quality"}
 UNSAFE = {"too-small"}
 """Findings of other sections that do so."""
 
-MAX_SAID = 2
+MAXIMUM_HEADLINES = 2
 """Sentences at the head of a section."""
 
 
@@ -155,8 +155,8 @@ def page(
             unrecorded=[section for section in report.sections if not section.is_recorded],
             cautions=[found for found in report.findings if _is_caution(found)],
             remarkable=[found for found in report.findings if not _is_caution(found)],
-            said=said(report),
-            layout={section.id: parted(section.blocks, drawings) for section in report.sections},
+            said=headlines_by_section(report),
+            layout={section.id: main_and_more(section.blocks, drawings) for section in report.sections},
             drawings=drawings,
             readings={} if paper else readings(report),
             styles=_source(environment, "static/report.css") + _source(environment, "static/print.css"),
@@ -199,10 +199,10 @@ def chapters(report: Report) -> list[Chapter]:
         Chapter(
             f"chapter-{slug(name)}",
             name,
-            tuple(some),
-            len(others) > 1 and all(one.view == "modeller" for one in some),
+            tuple(sections),
+            len(others) > 1 and all(section.view == "modeller" for section in sections),
         )
-        for name, some in found.items()
+        for name, sections in found.items()
     ]
 
 
@@ -221,17 +221,17 @@ def _is_caution(found: Finding) -> bool:
     return found.section in CAUTIONS or found.id in UNSAFE
 
 
-def said(report: Report) -> dict[str, list[str]]:
+def headlines_by_section(report: Report) -> dict[str, list[str]]:
     """Return for each section what is seen in it: its first findings, else the answer that it explains."""
     answers = {answer.section: [answer.text] for answer in report.answers}
     found = {
         section.id: [finding.text for finding in report.findings if finding.section == section.id]
         for section in report.sections
     }
-    return {name: texts[:MAX_SAID] or answers.get(name, []) for name, texts in found.items()}
+    return {name: texts[:MAXIMUM_HEADLINES] or answers.get(name, []) for name, texts in found.items()}
 
 
-def parted(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
+def main_and_more(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
     """Return *blocks* in view, the notes, files and the main figure or else table, and all others."""
     main = main_block(blocks)
     visible = [block for block in blocks if not _is_hidden(block)]

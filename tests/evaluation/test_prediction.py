@@ -24,11 +24,11 @@ from gwa.evaluation.prediction import (
     BoundScore,
     Query,
     WaitingJobs,
+    bound_in_order,
     crossed,
     predictors,
     ranks,
     run_time_bounds,
-    walk,
 )
 from gwa.report.document import Note
 from tests.conftest import HOME
@@ -75,7 +75,7 @@ def test_a_walk_is_that_of_the_slow_version(seed, many):
     drift = np.linspace(1, rng.choice([1, 1, 30]), many)
     waits = np.round(rng.exponential(20, many) * drift)
     classes = rng.integers(0, 2, many)
-    found = walk(moments, moments + waits, waits, classes)
+    found = bound_in_order(moments, moments + waits, waits, classes)
     expected = slow_walk(
         moments.tolist(), (moments + waits).tolist(), waits.tolist(), classes.tolist(), ranks().tolist()
     )
@@ -133,9 +133,9 @@ def test_predictors_walk_the_same_classes_of_the_same_jobs_once(monkeypatch):
 
     def counted(moments, starts, values, classes):
         walked.append(classes.tobytes())
-        return walk(moments, starts, values, classes)
+        return bound_in_order(moments, starts, values, classes)
 
-    monkeypatch.setattr(prediction, "walk", counted)
+    monkeypatch.setattr(prediction, "bound_in_order", counted)
     walks: dict[bytes, Bounds] = {}
     together = [one.bounds(known, walks) for one in predictors().values()]
     assert len(walked) == len(set(walked))

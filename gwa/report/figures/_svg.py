@@ -34,7 +34,7 @@ Drawing = Callable[[Canvas, Mapping[str, Any]], None]
 def svg(figure: Figure, drawing: Drawing, language: Language) -> str:
     """Return *figure* as SVG text, drawn by *drawing*: no date in it, no random names."""
     text = saved(figure, drawing, language, format="svg", metadata={"Date": None}, transparent=True)
-    return _dressed(text.decode(), figure)
+    return _fit_for_a_page(text.decode(), figure)
 
 
 def saved(
@@ -94,7 +94,7 @@ class _TranslatedTicks(Formatter):
         return " ".join(map(self.language, label.split(" ")))
 
 
-def _dressed(text: str, figure: Figure) -> str:
+def _fit_for_a_page(text: str, figure: Figure) -> str:
     """Return matplotlib's SVG as one element: named for readers, small, and open to a page's colours."""
     root: Any = etree.fromstring(text.encode(), PARSER)
     # The style sheet would reach over the whole page; its two rules stand on the element instead.
