@@ -11,6 +11,7 @@ from gwa.metrics.timeline import Floats, exact_sum, level
 from gwa.metrics.window import RUNNING, present
 from gwa.store.store import Store
 from gwa.util.units import MINUTE
+from gwa.words.message import message
 from gwa.words.unit import Unit
 
 SMALLEST: Final = 1e-9
@@ -59,19 +60,19 @@ class Measure(NamedTuple):
 
 
 MEASURES: Final[Mapping[str, Measure]] = {
-    "busy": Measure("Mean of busy processors", "count", least=0.1),
-    "users": Measure("Users who submit jobs", "count", least=0.1),
-    "jobs": Measure("Jobs submitted", "count"),
-    "wait": Measure("Mean wait time", "seconds", offset=float(MINUTE)),
-    "median_wait": Measure("Median wait time", "seconds", offset=float(MINUTE)),
+    "busy": Measure(message("Mean of busy processors"), "count", least=0.1),
+    "users": Measure(message("Users who submit jobs"), "count", least=0.1),
+    "jobs": Measure(message("Jobs submitted"), "count"),
+    "wait": Measure(message("Mean wait time"), "seconds", offset=float(MINUTE)),
+    "median_wait": Measure(message("Median wait time"), "seconds", offset=float(MINUTE)),
     "failed": Measure(
-        "Share of core-hours in jobs that failed or reached their limit",
+        message("Share of core-hours in jobs that failed or reached their limit"),
         "fraction",
         least=0.03,
         is_share=True,
     ),
-    "runtime": Measure("Median run time", "seconds"),
-    "processors": Measure("Mean processors per job", "count"),
+    "runtime": Measure(message("Median run time"), "seconds"),
+    "processors": Measure(message("Mean processors per job"), "count"),
 }
 """What is measured, by the names that the fact ``changes`` gives: what concerns the system first."""
 
