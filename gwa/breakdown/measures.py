@@ -186,7 +186,7 @@ WASTE: Final[Mapping[str, tuple[str, str, Unit, float]]] = {
     "memory": (
         "wasted_memory_gb_hours", message("Memory not used"), "gigabyte hours", RATIOS["memory"].unit,
     ),
-    "gpu": ("wasted_gpu_seconds", message("GPU time not used"), "seconds", 1.0),
+    "gpu": ("wasted_gpu_seconds", message("GPU time not used"), "held seconds", 1.0),
 }  # fmt: skip
 """By what is wasted: the name of the measure, its heading, its unit and the number of its own in it."""
 
@@ -217,11 +217,11 @@ OWN: Final = (
     quantile("runtime_median", message("Median run time"), "seconds", "run_time", 0.5, minor=False),
     Measure("arrivals_per_day", message("Jobs a day"), "count", of=_jobs_a_day),
     sum_of(
-        "gpu_seconds", message("GPU time"), "seconds",
+        "gpu_seconds", message("GPU time"), "held seconds",
         "case when run_time >= 0 and n_gpus > 0 then n_gpus * run_time else 0 end", "n_gpus", minor=False,
     ),
     sum_of(
-        "node_seconds", message("Node time"), "seconds",
+        "node_seconds", message("Node time"), "held seconds",
         "case when run_time >= 0 and n_nodes > 0 then n_nodes * run_time else 0 end", "n_nodes",
     ),
     Measure("energy", message("Energy"), "joules", sql=exact_sum("joules"), is_known=is_energy_known),

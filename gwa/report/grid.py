@@ -20,7 +20,7 @@ MOST_COLUMNS: Final = 7
 SCALES: Final[dict[Unit, tuple[float, str]]] = {
     "": (1, ""), "count": (1, ""), "per day": (1, ""), "per hour": (1, ""), "fraction": (100, " %"),
     "cpu seconds": (1 / HOUR, " h"), "hours": (1, " h"), "kilowatt hours": (1, " kWh"),
-    "joules": (1 / KILOWATT_HOUR, " kWh"),
+    "held seconds": (1 / HOUR, " h"), "joules": (1 / KILOWATT_HOUR, " kWh"),
     "gigabyte hours": (1, " GB h"), "kilograms": (1, " kg"),
 }  # fmt: skip
 """What values of a unit are multiplied by, and what stands behind them; others have no decimals to align."""
@@ -30,6 +30,7 @@ AMOUNTS: Final = {
     "fraction",
     "cpu seconds",
     "hours",
+    "held seconds",
     "joules",
     "kilowatt hours",
     "gigabyte hours",

@@ -326,6 +326,7 @@ FORMATS: Final[Mapping[Unit, Callable[[float], str]]] = {
     "per hour": lambda value: message("{n} per hour", n=number(value)),
     "timestamp": timestamp,
     "hours": lambda value: Number(f"{_short(value)} h"),
+    "held seconds": lambda value: Number(f"{_short(value / HOUR)} h"),
     "joules": lambda value: Number(f"{_short(value / KILOWATT_HOUR)} kWh"),
     "kilowatt hours": lambda value: Number(f"{_short(value)} kWh"),
     "gigabyte hours": lambda value: Number(f"{_short(value)} GB h"),

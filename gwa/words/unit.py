@@ -15,6 +15,7 @@ Unit: TypeAlias = Literal[
     "timestamp",
     "kilobytes",
     "cpu seconds",
+    "held seconds",
     "per day",
     "per hour",
     "hours",

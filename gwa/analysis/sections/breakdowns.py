@@ -38,8 +38,6 @@ PLACES: Final = {
 }
 """The chapter of the section of a dimension, and its order there; the others follow the users."""
 
-OTHERS: Final = (Chapter.USERS, 3)
-
 IN_FULL: Final = ("users", "groups")
 """Dimensions whose section has a table of the number of jobs, too, and stands where they are not recorded."""
 
@@ -127,9 +125,9 @@ def _gini(sample: Sample) -> float | None:
     return sample.gini() if sample.n and sample.max() > 0 else None
 
 
-def _section(dimension: Dimension) -> Analysis:
-    """Return the section on a *dimension*."""
-    chapter, order = PLACES.get(dimension.name, OTHERS)
+def _section(place: int, dimension: Dimension) -> Analysis:
+    """Return the section on a *dimension*, which has a *place* among all."""
+    chapter, order = PLACES.get(dimension.name, (Chapter.USERS, 3 + place))
     is_needed = dimension.name in IN_FULL
     return Analysis(
         dimension.name.replace("_", "-"),
@@ -149,4 +147,6 @@ def _is_told_apart(dimension: Dimension) -> Callable[[Store], bool]:
     return lambda store: dimension.of(store) is not None
 
 
-SECTIONS: Final = tuple(_section(one) for one in dimensions() if one.name not in ELSEWHERE)
+SECTIONS: Final = tuple(
+    _section(place, one) for place, one in enumerate(dimensions()) if one.name not in ELSEWHERE
+)

@@ -15,8 +15,8 @@ from gwa.words.unit import Unit
 
 AMOUNTS: Final[dict[str, tuple[str, Unit]]] = {
     "cpu_seconds": (message("CPU time held"), "cpu seconds"),
-    "gpu_seconds": (message("GPU time held"), "seconds"),
-    "node_seconds": (message("Node time held"), "seconds"),
+    "gpu_seconds": (message("GPU time held"), "held seconds"),
+    "node_seconds": (message("Node time held"), "held seconds"),
 }
 
 
