@@ -6,7 +6,7 @@ import re
 import secrets
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import wraps
 from hashlib import sha256
@@ -98,10 +98,27 @@ def claimed(
 
     context = click.get_current_context()
     with ExitStack() as stack:
+        if "folder" in context.params:  # what is written is a folder, which need not be there yet
+            stack.enter_context(_made(paths[0].parent))
         for folder in dict.fromkeys(path.parent for path in paths):
             beside = [path for path in paths if path.parent == folder]
             stack.enter_context(claimed_of(beside, _origin(context, folder, but, of), force=force))
         yield
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a *folder*, and those above it; what is made and stays empty goes at the end of a ``with``."""
+    from gwa.util.atomic import make_folder
+
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    make_folder(folder)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for path in missing:
+                path.rmdir()
 
 
 def _origin(context: click.Context, folder: Path, but: Collection[str], of: Path | None) -> str:

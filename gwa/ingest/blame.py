@@ -37,7 +37,7 @@ KIND: Final = re.compile(r"^[A-Z][A-Za-z ]* Error: (?:[A-Z][A-Za-z ]* Error: )?"
 PLACE: Final = re.compile(r"^LINE \d+: (.*)$", re.MULTILINE)
 """How the engine shows the line of the SQL in which an error is."""
 
-UNKNOWN: Final = re.compile(r"\b[Nn]ame (\w+)")
+UNKNOWN: Final = re.compile(r"\b[Nn]ame (\w+) does not exist")
 """How the engine names what it does not know."""
 
 

@@ -136,6 +136,15 @@ def test_nothing_is_left_by_a_command_that_fails(logs):
     assert {path.name for path in logs.iterdir()} == {"a", "b", "own.toml", "bad.swf"}
 
 
+def test_a_folder_that_stays_empty_is_not_left(logs, monkeypatch):
+    def failing(*_, **__):
+        raise OutputError("no")
+
+    monkeypatch.setattr("gwa.report.output.write", failing)
+    assert run("report", "a/log.swf", *FAST, "-o", "new/deep").exit_code == 1
+    assert not (logs / "new").exists()
+
+
 def test_texts_that_were_translated_stay(logs):
     words = ("report", "a/log.swf", *FAST, "--strings", "fr.po")
     assert run(*words).exit_code == run(*words).exit_code == 0

@@ -271,7 +271,7 @@ def test_a_killed_conversion_goes_on_behind_the_last_file(kind, suffix, logs, tm
         assert content(out) == content(whole)
     else:
         assert out.read_bytes() == whole.read_bytes()
-    assert not list(tmp_path.glob("*.rows")) + list(tmp_path.glob(".*"))
+    assert not list(tmp_path.glob("*.rows")) + list(tmp_path.glob(".*.part"))
 
 
 def test_rows_of_files_that_changed_are_read_anew(tmp_path, monkeypatch):
@@ -397,7 +397,7 @@ def test_what_appending_needs_survives_a_conversion_that_fails_or_is_killed(tmp_
     for logs in ([broken], [paths[3], broken]):
         with pytest.raises(StrictError):
             convert(logs, store, options=ReadOptions(strict=True))
-    kill(["convert", *map(str, paths[2:]), "-o", str(store)], "ingest.staging", "read_file", 2)
+    kill(["convert", *map(str, paths[2:]), "-o", str(store), "--force"], "ingest.staging", "read_file", 2)
     assert append(paths[2:3], store)[0] == Account(30, 30, 0, 0, 0)
     assert sorted(path.name for path in (tmp_path / "s.duckdb.rows").iterdir()) == ["gwa.lock", "kept"]
 
