@@ -39,7 +39,7 @@ the column Start a job began at End - Elapsed. It is missing for jobs that had n
 is None or Unknown, 'None assigned' as nodes, or cancelled with Elapsed 0, Start = End and no AllocTRES in a log that
 has it) have no wait, run time or processors; a range of array tasks that never started, as 12_[3-9], is one job.
 COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
-failed; CANCELLED is cancelled; others unknown; without a State the exit code of what had ended decides.
+failed; CANCELLED is cancelled; others unknown; without a State the exit code of what has an End decides.
 Processors are AllocCPUS or NCPUS, else those of AllocTRES, else CPUTimeRAW over ElapsedRaw; where the row of a job has
 none but its steps ran, those of the largest step, and this is counted. CPU time is TotalCPU over processors (0 means
 not measured).
@@ -1001,7 +1001,7 @@ select
         when regexp_matches(state, '^COMPLETED') then 1
         when regexp_matches(state, '^(FAILED|TIMEOUT|NODE_F|OUT_OF|BOOT_F|DEADLINE|PREEMPTED)') then 0
         when state like 'CANCELLED%' then 5
-        when state is not null or is_idle or is_open then null
+        when state is not null or is_idle or is_open or ended is null then null
         when exitcode = '0:0' then 1
         when exitcode is not null then 0
     end as status,

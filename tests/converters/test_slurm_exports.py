@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gwa.analysis.sections._requeues import requeued
@@ -733,6 +733,10 @@ MADE_UP: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         ),
         {"1": {"status": None}, "2": {"status": None}, "3": {"status": 1}, "4": {"status": 0}},
     ),
+    "an exit code tells nothing where it is not known what has ended": (
+        "JobID|User|Start|Elapsed|ExitCode\n1|ann|2024-05-01T10:01:00|00:05:00|0:0\n",
+        {"1": {"status": None, "run_time": 300}},
+    ),
     "memory of a node is no memory where the job has no nodes": (
         (
             f"{COMMON}|ReqCPUS|ReqMem|NNodes\n"
@@ -839,3 +843,72 @@ def test_the_time_of_runs_that_are_not_in_the_log_is_not_told(tmp_path):
     )
     with open_trace([path]) as store:
         assert requeues(store) == Requeues(jobs=2, runs=3, cpu_seconds=None, gpu_seconds=None)
+
+
+WHOLE = """JobID|User|UID|Submit|Eligible|Start|End|Elapsed|ElapsedRaw|State|ExitCode|NNodes|AllocCPUS|\
+ReqCPUS|NTasks|ReqMem|AveRSS|MaxRSS|TotalCPU|Timelimit|AllocTRES|ReqTRES|ConsumedEnergyRaw|NodeList|CPUTimeRAW
+1|ann|9|T10:00:00|T10:00:00|T10:01:00|T10:11:00|00:10:00|600|COMPLETED|0:0|1|4|4||8G|||00:30:00|01:00:00|\
+cpu=4,mem=8G,node=1|cpu=4,mem=8G,node=1||n1|2400
+1.batch|||T10:01:00||T10:01:00|T10:11:00|00:10:00|600|COMPLETED|0:0|1|4|4|1||50K|50K|00:30:00||cpu=4,node=1||500|n1|2400
+1.0|||T10:02:00||T10:02:00|T10:04:00|00:02:00|120|COMPLETED|0:0|1|2|2|2||1000K|1500K|00:01:00||cpu=2,node=1||100|n1|240
+1.1|||T10:05:00||T10:05:00|T10:09:00|00:04:00|240|COMPLETED|0:0|1|2|2|2||2000K|2500K|00:01:00||cpu=2,node=1||100|n1|480
+2|bob|8|T10:00:00|T10:00:00|Unknown|Unknown|00:00:00|0|PENDING|0:0|2|0|8||4Gn|||00:00:00|01:00:00|\
+|cpu=8,mem=8G,node=2||None assigned|0
+3|bob|8|T10:00:00|T10:00:00|None|T10:30:00|00:00:00|0|CANCELLED by 8|0:0|2|0|8||4Gn|||00:00:00|01:00:00|\
+|cpu=8,mem=8G,node=2||None assigned|0
+4|bob|8|T10:00:00|T10:00:00|T10:20:00|Unknown|00:15:00|900|RUNNING|0:0|2|8|8||2Gc|||00:00:00|01:00:00|\
+cpu=8,gres/gpu=2,mem=16G,node=2|cpu=8,gres/gpu=2,mem=16G,node=2||n[1-2]|7200
+5_1|eve|7|T10:00:00|T10:00:00|T10:20:00|T10:50:00|00:30:00|1800|FAILED|1:0|2|8|8||2Gc|||01:00:00|UNLIMITED|\
+cpu=8,gres/gpu=2,mem=16G,node=2|cpu=8,gres/gpu=2,mem=16G,node=2|7000|n[1-2]|14400
+5_1.batch|||T10:20:00||T10:20:00|T10:50:00|00:30:00|1800|FAILED|1:0|1|4|4|1||700K|700K|01:00:00||cpu=4,node=1||7000|n1|7200
+7|eve|7|T10:00:00|T10:00:00|T10:10:00|T10:20:00|00:10:00|600|NODE_FAIL|0:0|1|4|4||8G|||00:30:00|01:00:00|\
+cpu=4,mem=8G,node=1|cpu=4,mem=8G,node=1||n1|2400
+7.batch|||T10:10:00||T10:10:00|T10:20:00|00:10:00|600|CANCELLED|0:0|1|4|4|1||90K|90K|00:30:00||cpu=4,node=1||300|n1|2400
+7|eve|7|T10:20:30|T10:22:30|T10:25:00|T10:55:00|00:30:00|1800|COMPLETED|0:0|1|4|4||8G|||01:30:00|01:00:00|\
+cpu=4,mem=8G,node=1|cpu=4,mem=8G,node=1||n1|7200
+7.batch|||T10:25:00||T10:25:00|T10:55:00|00:30:00|1800|COMPLETED|0:0|1|4|4|1||60K|60K|01:30:00||cpu=4,node=1||800|n1|7200
+"""
+CELLS = [line.split("|") for line in WHOLE.replace("|T10:", "|2024-05-01T10:").splitlines()]
+COUNTED = (
+    "submit_time", "wait_time", "run_time", "n_procs", "average_cpu_time", "max_memory", "bounds",
+    "req_n_procs", "req_memory", "req_time", "status", "user_id", "n_nodes", "n_gpus", "req_gpus", "energy",
+    "state", "exit_code", "n_requeues", "requeued_cpu_seconds",
+)  # fmt: skip
+NUMBERS_OF_USERS = {"9": "ann", "8": "bob", "7": "eve"}
+
+
+def jobs_without(columns, folder):
+    """Return what is told of the jobs of the whole log without some *columns*, by job."""
+    kept = [place for place, name in enumerate(CELLS[0]) if name not in columns]
+    path = folder / "some.sacct"
+    path.write_text("".join("|".join(cells[place] for place in kept) + "\n" for cells in CELLS))
+    return jobs_of([path], *COUNTED)
+
+
+@pytest.fixture(scope="module")
+def all_told(tmp_path_factory):
+    """Return what is told of the jobs of the whole log."""
+    return jobs_without(set(), tmp_path_factory.mktemp("whole"))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(columns=st.sets(st.sampled_from(CELLS[0][1:])))
+@example(columns={"Start"})
+@example(columns={"State", "End"})
+def test_without_some_columns_values_are_missing_or_the_same(columns, all_told, tmp_path):
+    assert all_told["7"]["requeued_cpu_seconds"] == 2400
+    assert all_told["1"]["max_memory"] == 4050
+    if {"Submit", "Elapsed", "ElapsedRaw"} <= columns and not {"Start", "End"}.isdisjoint(columns):
+        with pytest.raises(TraceError, match="ask sacct for times"):
+            jobs_without(columns, tmp_path)
+        return
+    for job, values in jobs_without(columns, tmp_path).items():
+        known = {field: value for field, value in values.items() if value is not None}
+        if "max_memory" in known.pop("bounds", ""):
+            assert known.pop("max_memory") <= all_told[job]["max_memory"]
+        if {"End", "State"} <= columns and job == "4":
+            # Whether it has ended is not known.
+            known = {field: known[field] for field in known if field not in {"run_time", "exit_code"}}
+        if "user_id" in known:
+            known["user_id"] = NUMBERS_OF_USERS.get(known["user_id"], known["user_id"])
+        assert known == {field: all_told[job][field] for field in known}
