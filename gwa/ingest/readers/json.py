@@ -22,6 +22,8 @@ the first counts. NaN and Infinity are numbers. Options:
     whether a record that is not JSON is mended: numbers such as 005 and .5 become texts, a backslash that
     escapes nothing is dropped, and a quotation mark within the value of a line is one of its characters. The
     records may begin again within themselves, under the same key.
+``members``
+    whether a record may be an object of records by their numbers: its members are the records.
 ``skip``
     values by column, as texts: records with one of these values count as comments.
 """
@@ -77,6 +79,8 @@ class Objects:
         database.register("records", _record_table(self.block))
         if self.query.options.get("mend"):
             _mend(database)
+        if self.query.options.get("members"):
+            self.total += _take_members(database)
         # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
         database.register("parsed", database.sql(self.query.values).to_arrow_table())
         database.unregister("records")
@@ -101,6 +105,23 @@ ODD_NUMBER: Final = re.compile(r"(?<=[\[:,])(\s*)([-+]?(?:0\d[\d.]*|\.\d[\d.]*))
 ESCAPE: Final = re.compile(r"""\\(?:(["\\/bfnrtu])|(.))""")
 ONE_VALUE: Final = re.compile(r"""^(\s*"[^"\n]*"\s*:\s*")(.*)("[}\]]*,?\s*)$""", re.MULTILINE)
 LONE_QUOTE: Final = re.compile(r"""((?:[^"\\]|\\.)*)\"""")
+
+
+def _take_members(database: "duckdb.DuckDBPyConnection") -> int:
+    """Put the members of objects of records in their place, and return how many more records there are."""
+    is_object_of_records = r"regexp_matches(text, '^\s*\{\s*\"\d+\"\s*:\s*\{') and json_valid(text)"
+    (holders,) = database.sql(f"select count(*) from records where {is_object_of_records}").fetchall()[0]
+    if not holders:
+        return 0
+    taken = database.sql(
+        "select line, member.value::varchar as text, member.key as key, document from ("
+        f"select * exclude (key) from records where {is_object_of_records}), json_each(text) as member"
+        f" union all by name from records where ({is_object_of_records}) is not true"
+    ).to_arrow_table()
+    (before,) = database.sql("select count(*) from records").fetchall()[0]
+    database.unregister("records")
+    database.register("records", taken)
+    return len(taken) - int(before)
 
 
 def _mend(database: "duckdb.DuckDBPyConnection") -> None:
