@@ -19,7 +19,7 @@ the first counts. NaN and Infinity are numbers. Options:
 ``document``
     the paths to values of columns in the document that holds a record, from what stands before the records.
 ``mend``
-    whether a record that is not JSON is mended: numbers such as 005 and .5 become texts, a backslash that
+    whether a record that is not JSON is mended: words such as 005 and .5 become texts, a backslash that
     escapes nothing is dropped, and a quotation mark within the value of a line is one of its characters. The
     records may begin again within themselves, under the same key.
 ``members``
@@ -28,6 +28,7 @@ the first counts. NaN and Infinity are numbers. Options:
     values by column, as texts: records with one of these values count as comments.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ class Objects:
 VALUES: Final = re.compile(r"""",\s*"[^"]*"\s*:""")
 """What separates two members of an object on one line."""
 
-ODD_NUMBER: Final = re.compile(r"(?<=[\[:,])(\s*)([-+]?(?:0\d[\d.]*|\.\d[\d.]*))(?=\s*[,}\]\n])")
+STRING_OR_WORD: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"\[\]{},:]+')
 ESCAPE: Final = re.compile(r"""\\(?:(["\\/bfnrtu])|(.))""")
 ONE_VALUE: Final = re.compile(r"""^(\s*"[^"\n]*"\s*:\s*")(.*)("[}\]]*,?\s*)$""", re.MULTILINE)
 LONE_QUOTE: Final = re.compile(r"""((?:[^"\\]|\\.)*)\"""")
@@ -150,7 +151,16 @@ def mended(text: str) -> str:
     """
     text = ESCAPE.sub(lambda match: match[0] if match[1] else match[2], text)
     text = ONE_VALUE.sub(lambda match: f"{match[1]}{_with_quotes_escaped(match[2])}{match[3]}", text)
-    return ODD_NUMBER.sub(r'\1"\2"', text)
+    return STRING_OR_WORD.sub(lambda match: _as_value(match[0]), text)
+
+
+def _as_value(text: str) -> str:
+    """Return a string as it is, and a word that is no value of JSON as a string."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return text if text.startswith('"') else f'"{text}"'
+    return text
 
 
 def _with_quotes_escaped(value: str) -> str:
