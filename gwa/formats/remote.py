@@ -15,7 +15,7 @@ import duckdb
 
 from gwa.errors import TraceError
 
-REMOTE: Final = re.compile(r"(s3|gs|gcs|r2|https?|file):/+(.+)", re.IGNORECASE)
+REMOTE: Final = re.compile(r"(s3|gs|gcs|r2|hf|https?|file):/+(.+)", re.IGNORECASE)
 """A URL, possibly with the double slash that `Path` reduces to one."""
 
 LOCAL_SCHEME: Final = "file"
@@ -32,6 +32,8 @@ def address(path: Path) -> str:
 
     >>> address(Path("s3://bucket/trace.parquet")), address(Path("a[1].parquet"))
     ('s3://bucket/trace.parquet', 'a[[]1].parquet')
+    >>> address(Path("hf://datasets/owner/name/jobs.parquet"))
+    'hf://datasets/owner/name/jobs.parquet'
     """
     match = REMOTE.fullmatch(str(path))
     if not match:

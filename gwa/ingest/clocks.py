@@ -1,8 +1,8 @@
 """
 Local times: what clocks of the trace's zone say, as Unix seconds.
 
-An hour that clocks repeat when summer time ends is told apart by nothing in a log: it is taken as the first
-of the two, and the jobs that have a time in it are counted.
+Nothing in a log tells the two hours apart that clocks show when summer time ends: a time in them is taken as
+one of the first, and the jobs that have such a time are counted.
 """
 
 from typing import Final
@@ -39,7 +39,7 @@ def define_clocks(database: duckdb.DuckDBPyConnection) -> None:
 
 
 def note_repeated_hours(store: Store, sql: str) -> None:
-    """Count as a repair the jobs with a time in a repeated hour, if the *sql* that made them reads clocks."""
+    """Count the jobs that have a time in a repeated hour, if the *sql* that made them reads clocks."""
     recorded = {name for (name,) in store.rows("select column_name from (describe recorded)")}
     (zone,) = store.row("select getvariable('zone')")
     if f"{LOCAL}(" not in sql or "submit_time" not in recorded or zone == "UTC":

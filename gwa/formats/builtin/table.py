@@ -3,7 +3,8 @@ Any table with one row per job and names of columns: CSV, TSV, cells parted by ;
 
 JSON is one flat object per job, in a list or one after the other. What a column is, and in which unit, is
 decided by its name and its values, and how they fit those of other columns: an end less a start tells the
-unit of a duration. What does not decide itself is asked, and the message ends in the --map to type:
+unit of a duration. What does not decide itself is asked, and the message ends in the --map to type; a column
+that no trace needs (energy, memory, a limit, states in numbers) is left out then, with a note that does so:
 
   gwa convert jobs.csv -o jobs.parquet --map "start=begin_ts:ms, procs=nodes*36"
   gwa convert jobs.csv -o jobs.parquet --map columns.toml
@@ -24,10 +25,13 @@ Units of {units}.
 A job needs a submission or a start; an end or a run time; processors, nodes or GPUs. Without a submission,
 jobs are submitted when they start, and waits are missing. Processors are those allocated, else requested,
 else nodes times processors per node. A job without a start has no processors, one without an end no run
-time. Memory is that of the whole job, unless the column says per core or per node. CPU hours and similar
-columns are allocations, and no CPU time. States become outcomes by a list of words; states in numbers are
-asked for. A row whose times cannot be read is refused; other values that cannot be read are missing, and
-counted.
+time, unless the run time stands beside it: then the start is the end less that. A job whose state is
+REJECTED never ran, whatever its row says. A row without a submission, a start and an end is a sum or a
+legend, and refused, unless it has a run time, a number and a user. Memory is that of the whole job, unless
+the column says per core or per node. CPU hours and similar columns are allocations, and no CPU time. States
+become outcomes by a list of words; success is 1 or 0. Names of columns may hold line breaks, and a carriage
+return alone ends a row, if there are rows on both of its sides. A row whose times cannot be read is refused;
+other values that cannot be read are missing, and counted.
 
 Some published tables are recognised by their columns, and what their names and values do not decide is known:
 

@@ -381,7 +381,12 @@ class _Planner:
         if units:
             self._set_unit("wait", units[0])
         else:
-            self._ask("wait", f"in which unit is {column.shown()}: s, min or h?", "s")
+            text = f"in which unit is {column.shown()}: s, min or h?"
+            if self._has("run") or self._has("start"):
+                self._set_unit("wait", "s")
+                self._leave_out("wait", text)
+            else:
+                self._ask("wait", text, "s")
 
     # --- other units ---
 

@@ -252,9 +252,9 @@ class Selection:
         times = [f"{role}_cell" for role in ("submit", "start", "end") if self._has(role)]
         if not times or any(cell.removesuffix("_cell") not in self._checked() for cell in times):
             return ""
-        of_no_job = [f"{role}_ is null" for role in ("run", "id", "user") if self._has(role)]
         unknown = " and ".join(f"{cell} is null" for cell in times)
-        more = f" and ({' or '.join(of_no_job)})" if of_no_job else ""
+        of_no_job = [f"{role}_ is null" for role in ("run", "id", "user") if self._has(role)]
+        more = f" and ({' or '.join(of_no_job)})" if self._has("run") else ""
         return f"when {unknown}{more} then 'no submission, start or end: a sum or a legend, no job'"
 
     def _remarks(self) -> str:

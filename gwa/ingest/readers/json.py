@@ -19,9 +19,11 @@ the first counts. NaN and Infinity are numbers. Options:
 ``document``
     the paths to values of columns in the document that holds a record, from what stands before the records.
 ``mend``
-    whether a record that is not JSON is mended: numbers such as 005 and .5 become texts, a backslash that
+    whether a record that is not JSON is mended: words such as 005 and .5 become texts, a backslash that
     escapes nothing is dropped, and a quotation mark within the value of a line is one of its characters. The
     records may begin again within themselves, under the same key.
+``members``
+    whether a record may be an object of records by their numbers: its members are the records.
 ``skip``
     values by column, as texts: records with one of these values count as comments.
 """
@@ -43,6 +45,7 @@ from gwa.ingest.spec import TableSpec
 from gwa.store.engines.duckdb import literal
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
 TEXT: Final = "varchar"
@@ -76,6 +79,8 @@ class Objects:
         if self.query.options.get("mend"):
             records = [*map(_as_json, records)]
         database.register("records", _record_table(records))
+        if self.query.options.get("members"):
+            self.total += _take_members(database)
         # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
         database.register("parsed", database.sql(self.query.values).to_arrow_table())
         database.unregister("records")
@@ -96,7 +101,7 @@ class Objects:
 VALUES: Final = re.compile(r"""",\s*"[^"]*"\s*:""")
 """What separates two members of an object on one line."""
 
-ODD_NUMBER: Final = re.compile(r"(?<=[\[:,])(\s*)([-+]?(?:0\d[\d.]*|\.\d[\d.]*))(?=\s*[,}\]\n])")
+STRING_OR_WORD: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"\[\]{},:]+')
 ESCAPE: Final = re.compile(r"""\\(?:(["\\/bfnrtu])|(.))""")
 ONE_VALUE: Final = re.compile(r"""^(\s*"[^"\n]*"\s*:\s*")(.*)("[}\]]*,?\s*)$""", re.MULTILINE)
 LONE_QUOTE: Final = re.compile(r"""((?:[^"\\]|\\.)*)\"""")
@@ -111,6 +116,23 @@ def _as_json(record: Record) -> Record:
     return record
 
 
+def _take_members(database: "duckdb.DuckDBPyConnection") -> int:
+    """Put the members of objects of records in their place, and return how many more records there are."""
+    is_object_of_records = r"regexp_matches(text, '^\s*\{\s*\"\d+\"\s*:\s*\{') and json_valid(text)"
+    (holders,) = database.sql(f"select count(*) from records where {is_object_of_records}").fetchall()[0]
+    if not holders:
+        return 0
+    taken = database.sql(
+        "select line, member.value::varchar as text, member.key as key, document from ("
+        f"select * exclude (key) from records where {is_object_of_records}), json_each(text) as member"
+        f" union all by name from records where ({is_object_of_records}) is not true"
+    ).to_arrow_table()
+    (before,) = database.sql("select count(*) from records").fetchall()[0]
+    database.unregister("records")
+    database.register("records", taken)
+    return len(taken) - int(before)
+
+
 def mended(text: str) -> str:
     r"""
     Return a *text* that nearly is JSON as JSON.
@@ -120,7 +142,16 @@ def mended(text: str) -> str:
     """
     text = ESCAPE.sub(lambda match: match[0] if match[1] else match[2], text)
     text = ONE_VALUE.sub(lambda match: f"{match[1]}{_with_quotes_escaped(match[2])}{match[3]}", text)
-    return ODD_NUMBER.sub(r'\1"\2"', text)
+    return STRING_OR_WORD.sub(lambda match: _as_value(match[0]), text)
+
+
+def _as_value(text: str) -> str:
+    """Return a string as it is, and a word that is no value of JSON as a string."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return text if text.startswith('"') else f'"{text}"'
+    return text
 
 
 def _with_quotes_escaped(value: str) -> str:

@@ -1,0 +1,93 @@
+/* ---
+title = "ClusterCockpit: meta.json of its job archive"
+files = ["meta.json", "*.json"]
+reader = "json"
+scope = "trace"
+contains = '"(numHwthreads|subCluster|monitoringStatus)"\s*:'
+export = '''
+# One file for each job; jq makes lines of them. Its archive does not know when jobs were submitted.
+find /var/lib/job-archive/CLUSTER -name meta.json -exec jq -c . {} + > jobs.json
+'''
+notes = """
+Source: the JSON schema job-meta of ClusterCockpit (cc-backend, pkg/schema/schemas), and its description of the job
+archive. Read are files meta.json, lines of them, and lists under jobs.
+A job starts at startTime, Unix seconds, and runs for its duration. The archive does not tell when it was submitted: its
+submission is its start, and its wait is missing.
+Processors are hardware threads (numHwthreads), as the source counts them, else those that resources lists; where neither
+is there they are missing, since the nodes of a cluster are not described here. GPUs are numAcc, 0 where resources list
+none; nodes are numNodes. Requested time is walltime.
+completed is completed; failed, timeout, out_of_memory, node_fail, boot_fail, deadline and preempted have failed;
+cancelled and stopped are cancelled. Jobs of one arrayJobId are a bag. The site is the cluster.
+The statistics are means, least and greatest values over nodes and time in units that differ between sites; they are
+not read.
+"""
+
+[options]
+records = ["jobs"]
+
+[options.paths]
+job_id = "jobId"
+owner = "user"
+sub_cluster = "subCluster"
+array_id = "arrayJobId"
+nodes = "numNodes"
+threads = "numHwthreads"
+accelerators = "numAcc"
+state = "jobState"
+started = "startTime"
+job_name = "metaData.jobName"
+
+[columns]
+job_id = "varchar"
+owner = "varchar"
+project = "varchar"
+cluster = "varchar"
+sub_cluster = "varchar"
+partition = "varchar"
+array_id = "bigint"
+nodes = "bigint"
+threads = "bigint"
+accelerators = "bigint"
+walltime = "double"
+state = "varchar"
+started = "double"
+duration = "double"
+resources = "varchar"
+job_name = "varchar"
+--- */
+select
+    1 as rows,
+    file_no,
+    line,
+    job_id as source_id,
+    started as submit_time,
+    duration as run_time,
+    started as start_time,
+    duration as measured_time,
+    coalesce(
+        nullif(threads, 0),
+        nullif(case when json_valid(resources) then len(json_extract(resources, '$[*].hwthreads[*]')) end, 0)
+    ) as n_procs,
+    nullif(walltime, 0) as req_time,
+    case
+        when state = 'completed' then 1
+        when state in ('failed', 'timeout', 'out_of_memory', 'node_fail', 'boot_fail', 'deadline', 'preempted') then 0
+        when state in ('cancelled', 'canceled', 'stopped') then 5
+    end as status,
+    owner as user_id,
+    nullif(job_name, '') as executable_id,
+    nullif(partition, '') as queue_id,
+    nullif(sub_cluster, '') as partition_id,
+    cluster as orig_site_id,
+    cluster as last_run_site_id,
+    if(array_id > 0, 'BoT', 'UNITARY') as job_structure,
+    case when array_id > 0 then cast(array_id as varchar) end as job_structure_params,
+    nullif(project, '') as project_id,
+    nodes as n_nodes,
+    coalesce(
+        accelerators,
+        case when json_valid(resources) then len(json_extract(resources, '$[*].accelerators[*]')) end
+    ) as n_gpus,
+    state,
+    case when job_id is null then 'has no jobId' when started is null then 'has no startTime' end as reject
+from source
