@@ -5,7 +5,10 @@ from typing import Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import OUTPUT, TRACE, options, pseudonyms, reading, tell
+
+PURPOSE = Purpose.PUBLISH
 
 
 @click.command(name="anonymize")

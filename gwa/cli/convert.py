@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import OUTPUT, PATH, SOURCES, noting, options, pseudonyms, reading, tell
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
     from gwa.store.account import Account
+
+PURPOSE = Purpose.READ
 
 
 @click.command(name="convert")

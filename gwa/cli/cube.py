@@ -5,8 +5,11 @@ from typing import Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import OUTPUT_PATH, TRACE, engines, opened, options, parts
 from gwa.cli._terminal import echo
+
+PURPOSE = Purpose.PUBLISH
 
 
 @click.command(name="cube")

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import TRACE, engines, opened, options, parts, require_known, statements, to_file
 from gwa.cli._terminal import echo, echo_csv, echo_json
 
 if TYPE_CHECKING:
     from gwa.report.document import Fact
     from gwa.trace import Trace
+
+PURPOSE = Purpose.REPORT
 
 
 def _print_json(facts: "Sequence[Fact]", _: "Trace") -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.core import ParameterSource
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import (
     OUTPUT_PATH,
     PATH,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from gwa.report.language import Language
     from gwa.store.store import Store
     from gwa.trace import Trace
+
+PURPOSE = Purpose.REPORT
 
 FEW_JOBS: Final = 50
 """A trace of fewer jobs is a table of jobs: statistics of them say little."""

@@ -137,7 +137,7 @@ def test_a_model_that_cannot_be_fitted_has_a_note(make_store):
 
 
 def test_the_command_prints_and_draws(sample, tmp_path):
-    words = ["leaderboard", str(sample / "swf" / "tiny.swf"), "--models", "dacosta", "--seeds", "1"]
+    words = ["model", "rank", str(sample / "swf" / "tiny.swf"), "--models", "dacosta", "--seeds", "1"]
     done = CliRunner().invoke(command, [*words, "-o", str(tmp_path)])
     rows = list(csv.DictReader(done.stdout.splitlines()))
 
