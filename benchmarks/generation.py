@@ -1,8 +1,9 @@
 """
 What many jobs of each model cost: ``python -m benchmarks.generation JOBS [PRESET...]``.
 
-A store with so many jobs is made by ``gwa generate``, each in a process of its own: seconds on the clock,
-CPU seconds of all cores, and peak memory. Without presets there is one of each model, the first by name.
+A store with so many jobs is made by ``gwa model generate``, each in a process of its own: seconds on the
+clock, CPU seconds of all cores, and peak memory. Without presets there is one of each model, the first by
+name.
 """
 
 import subprocess
@@ -37,7 +38,8 @@ def main() -> None:
             out = Path(folder, "made.duckdb")
             try:
                 cost = run(
-                    [GWA, "generate", name, "--jobs", str(jobs), "--seed", "1", "-o", out], Path(folder)
+                    [GWA, "model", "generate", name, "--jobs", str(jobs), "--seed", "1", "-o", out],
+                    Path(folder),
                 )
             except Failed as failure:
                 print(f"| {name} | {failure} | | |", flush=True)

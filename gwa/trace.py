@@ -139,7 +139,7 @@ class Trace:
         periods = [conditions.period for conditions in self.filters if conditions.period]
         return periods[-1] if periods else None
 
-    def facts(self, prefix: str = "") -> dict[str, Value]:
+    def facts(self, prefix: str = "", *, every: bool = False) -> dict[str, Value]:
         """
         Return the facts whose ids begin with *prefix*, in full precision and SI units.
 
@@ -149,7 +149,10 @@ class Trace:
         Parameters
         ----------
         prefix
-            How the ids begin, such as ``trace`` or ``jobs.runtime``; all facts where it is empty.
+            How the ids begin, such as ``trace`` or ``jobs.runtime``. Where it is empty, there are all facts
+            but those that take long, of fits (``fit``, ``tail``), wait bounds and models.
+        every
+            Whether there are those, too.
 
         Returns
         -------
@@ -164,7 +167,7 @@ class Trace:
         {'trace.jobs': 1200}
 
         """
-        return {fact.id: fact.value for fact in facts(self.store, prefix)}
+        return {fact.id: fact.value for fact in facts(self.store, prefix, every=every)}
 
     def report(
         self,

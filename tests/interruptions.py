@@ -118,7 +118,7 @@ COMMANDS: Final = {
             "out/results.csv out/results.parquet out/report.html out/report.json",
         ),
         Command(
-            "leaderboard", "leaderboard weeks.swf --models lublin --seeds 1 -o out --quiet",
+            "model rank", "model rank weeks.swf --models lublin --seeds 1 -o out --quiet",
             "out/leaderboard.html out/leaderboard.json",
         ),
         Command("site build", "site build site -o public", "public"),

@@ -9,20 +9,25 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 import gwa
 from gwa.analysis.base import families
+from gwa.cli import gwa as program
 from gwa.report.as_json import as_json
 from gwa.report.json_schema import facts_schema, report_schema
+from gwa.util import plugins
 from tests.conftest import LOGS
 from tests.facts_reference import kept, logs, rows, samples, whole
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+TINY = ROOT / "sample_traces" / "swf" / "tiny.swf"
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "formats")
 NOTEBOOKS = [path for path in PAGES if path.parent.name == "notebooks" and path.name != "index.md"]
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -38,7 +43,7 @@ OF_A_CHECKOUT = {"synthetic.md", "simulate.md"}
 LONG = {"README.md", "compare.md", "synthetic.md", "theming.md", "what-if.md"}
 """Pages whose blocks take a minute or more."""
 
-OF_SECTIONS = {"own-section.md"}
+OF_PACKAGES = {"own-section.md", "own-command.md"}
 """Pages whose Python is a module of a package; a test below runs it as one."""
 
 
@@ -65,7 +70,7 @@ def workplace(tmp_path):
     [
         pytest.param(page, marks=pytest.mark.slow if page.name in LONG else (), id=page.stem)
         for page in (README, *PAGES)
-        if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_SECTIONS
+        if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_PACKAGES
     ],
 )
 def test_the_blocks_of_a_page_run_one_after_the_other(page, workplace):
@@ -95,6 +100,17 @@ def test_a_section_of_ones_own_is_as_the_page_says(make_store):
 
     assert analysis.id == "night-jobs"
     assert [(fact.id, fact.value) for fact in facts.facts] == [("night.jobs", 2)]
+
+
+def test_a_command_of_ones_own_is_as_the_page_says(monkeypatch):
+    ((_, text),) = blocks(ROOT / "docs" / "how-to" / "own-command.md")
+    module = ModuleType("my_package.longest")
+    exec(text, vars(module))  # noqa: S102 - the page is ours
+    monkeypatch.setattr(plugins, "loaded", lambda group: (module,) if group == "gwa.commands" else ())
+    helped, done = (CliRunner().invoke(program, words) for words in (["--help"], ["longest", str(TINY)]))
+
+    assert "longest" in helped.stdout.partition("Report:\n")[2].partition("\n\n")[0]
+    assert (done.exit_code, float(done.stdout)) == (0, 143267.0)
 
 
 @pytest.mark.parametrize("page", NOTEBOOKS, ids=lambda page: page.stem)

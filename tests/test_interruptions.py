@@ -21,7 +21,7 @@ def test_a_command_that_is_killed_or_fails_is_repeated(by, tmp_path):
         check(row)
 
 
-MOST = {"leaderboard": 40, "site build": 60}
+MOST = {"model rank": 40, "site build": 60}
 """The number of kills of commands that take long; others are killed at every event."""
 
 

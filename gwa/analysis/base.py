@@ -70,11 +70,17 @@ class Analysis:
     when: Callable[[Store], bool] | None = None
     """Of which traces it is part of the report; it is left out of that of others without a word."""
 
-    def has_facts(self, prefix: str) -> bool:
-        """Whether the id of one of its facts may begin with *prefix*; if on request, of all of them."""
-        if self.made is not Made.ALWAYS:
-            return prefix.startswith(self.facts)
-        return any(fact.startswith(prefix) or prefix.startswith(fact) for fact in self.facts)
+    def has_facts(self, prefix: str, *, every: bool = False) -> bool:
+        """
+        Whether it is made for the facts whose ids begin with *prefix*, or for *every* one of them.
+
+        One that is made for reports needs a prefix, and one on request a prefix that names its facts alone.
+        """
+        if not any(fact.startswith(prefix) or prefix.startswith(fact) for fact in self.facts):
+            return False
+        if self.made is Made.ON_REQUEST:
+            return every or prefix.startswith(self.facts)
+        return every or self.made is Made.ALWAYS or bool(prefix)
 
     def is_wanted(self, store: Store) -> bool:
         """Whether a report that has all sections has this one."""

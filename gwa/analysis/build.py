@@ -34,6 +34,9 @@ OF_SOME: Final = (
     " and the account of the rows are of the whole."
 )
 
+FITS: Final = "fit."
+"""What the ids of fitted distributions begin with."""
+
 VAGUE: Final = {"various", "unknown", "none", "n/a", "-"}
 """What headers of logs call a system that they do not name."""
 
@@ -84,12 +87,18 @@ def build(
     return reworded(made) if store.is_generated else made
 
 
-def facts(store: Store, prefix: str = "") -> tuple[Fact, ...]:
-    """Return the facts whose ids begin with *prefix*; only the sections that they stand in are computed."""
+def facts(store: Store, prefix: str = "", *, every: bool = False) -> tuple[Fact, ...]:
+    """
+    Return the facts whose ids begin with *prefix*; only the sections that they stand in are computed.
+
+    Without a prefix, those are left out that take long and those of fits, unless *every* fact is wanted.
+    """
     store.settle()
-    wanted = [analysis for analysis in analyses() if analysis.has_facts(prefix)]
+    wanted = [analysis for analysis in analyses() if analysis.has_facts(prefix, every=every)]
     sections = tuple(analysis.section(store, is_drawn=False) for analysis in wanted)
-    return tuple(fact for fact in Report("", "", sections).facts() if fact.id.startswith(prefix))
+    found = (fact for fact in Report("", "", sections).facts() if fact.id.startswith(prefix))
+    # Some fits stand in sections that have other facts, too.
+    return tuple(fact for fact in found if prefix or every or not fact.id.startswith(FITS))
 
 
 def _partial(part: str, filters: Sequence[Subset]) -> str:

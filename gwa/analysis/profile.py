@@ -72,11 +72,11 @@ def _add_last_query(cost: QueryCost, store: Store) -> None:
     cost.bytes = max(cost.bytes, int(profile.get("system", {}).get("peak_buffer_memory", 0)))
 
 
-def section_costs(store: Store, prefix: str = "") -> list[tuple[object, ...]]:
-    """Return a row of `COLUMNS` for each section with facts whose ids begin with *prefix*."""
+def section_costs(store: Store, prefix: str = "", *, every: bool = False) -> list[tuple[object, ...]]:
+    """Return a row of `COLUMNS` for each section that `gwa.analysis.build.facts` computes."""
     rows: list[tuple[object, ...]] = []
     for analysis in analyses():
-        if analysis.has_facts(prefix):
+        if analysis.has_facts(prefix, every=every):
             started = time.perf_counter()
             with counted_queries(store) as cost:
                 analysis.section(store)

@@ -1,5 +1,5 @@
 """
-The leaderboard that a site shows: ``leaderboard.json`` in its folder, as `gwa leaderboard` writes it.
+The leaderboard that a site shows: ``leaderboard.json`` in its folder, as `gwa model rank` writes it.
 
 Either the file of that name in the folder of ``-o``, which has the traces and notes, or what ``--json``
 prints. A site does not compute it, since that takes long and needs logs that are not part of the site.
@@ -46,7 +46,7 @@ def read_board(site: Path) -> Board | None:
         if isinstance(error, DefinitionError):
             raise
     raise DefinitionError(
-        f"{path}: is not a leaderboard, expected what 'gwa leaderboard TRACE… --json' prints"
+        f"{path}: is not a leaderboard, expected what 'gwa model rank TRACE… --json' prints"
     )
 
 

@@ -35,6 +35,9 @@ from gwa.util.units import DAY, HOUR
 MAXIMUM_CELLS: Final = 150_000
 """How many cells both tables have together at most."""
 
+FILES: Final = ("jobs.parquet", "usage.parquet", "grain.json")
+"""What `Cube.write` writes."""
+
 OTHERS: Final = "*"
 """What the classes of a dimension are called that are not among its largest."""
 
@@ -126,14 +129,12 @@ class Cube:
 
     def write(self, folder: Path) -> tuple[Path, ...]:
         """Write both tables as Parquet, and the grain as JSON, into *folder*; return the files."""
-        files = []
-        for name, table in (("jobs", self.jobs), ("usage", self.usage)):
-            files.append(folder / f"{name}.parquet")
-            with whole(files[-1]) as path:
+        jobs, usage, grain = (folder / name for name in FILES)
+        for file, table in ((jobs, self.jobs), (usage, self.usage)):
+            with whole(file) as path:
                 parquet.write_table(table, path, compression="zstd")
-        files.append(folder / "grain.json")
-        write_whole(files[-1], json.dumps(asdict(self.grain), indent=1) + "\n")
-        return tuple(files)
+        write_whole(grain, json.dumps(asdict(self.grain), indent=1) + "\n")
+        return jobs, usage, grain
 
 
 def cube(store: Store) -> Cube:

@@ -1,50 +1,24 @@
 """
 The command line: one file for each command, found by looking.
 
-A module without a leading underscore defines ``command``, a short function that calls the library.
-Nothing heavy is imported before a command runs, so that ``gwa --help`` answers at once.
+A module without a leading underscore defines ``command``, a short function that calls the library, and
+``PURPOSE``, which says where ``gwa --help`` lists it. Other packages add commands by entry points in the
+group ``gwa.commands``. Nothing heavy is imported before a command runs, so that ``gwa --help`` answers at
+once.
 """
 
 import sys
 import warnings
-from importlib import import_module
 from io import StringIO
-from pkgutil import iter_modules
 
 import click
 
+from gwa.cli._commands import FrontRow
 from gwa.cli._terminal import echo
 from gwa.errors import USAGE, ArgumentError, GwaError, QueryError
 from gwa.util import interrupts
 from gwa.util.filenames import as_text
 from gwa.util.version import __version__
-
-ORDER = (
-    "sample", "convert", "report", "compare", "facts", "check", "sql", "fit", "model", "generate", "score",
-    "simulate", "whatif", "wait", "export", "leaderboard", "anonymize", "site", "fetch", "formats",
-    "report-problem",
-)  # fmt: skip
-"""The order in which commands are listed; those that are not named follow."""
-
-
-class Commands(click.Group):
-    """The modules of this package as commands."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order in which they are used."""
-        del ctx
-        modules = [info.name for info in iter_modules(__path__) if not info.name.startswith("_")]
-        names = [name.replace("_", "-") for name in modules]
-        return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, or None where there is none of that name."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = cmd_name.replace("-", "_")
-        command: click.Command = import_module(f"{__name__}.{module}").command
-        return command
-
 
 GREETING = """\
 gwa reads the accounting logs of clusters, grids and clouds, and answers what is in them.
@@ -59,7 +33,7 @@ Three commands to try:
 
 
 @click.group(
-    cls=Commands,
+    cls=FrontRow,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

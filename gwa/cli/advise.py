@@ -7,8 +7,11 @@ from typing import Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, TRACE, claimed, opened, options, parts
 from gwa.cli._terminal import echo, echo_json
+
+PURPOSE = Purpose.REPORT
 
 
 @click.command(name="advise")

@@ -5,7 +5,10 @@ from typing import Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import TRACE, claimed, options, output, pseudonyms, reading, tell, tell_replaced
+
+PURPOSE = Purpose.PUBLISH
 
 
 @click.command(name="anonymize")

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import JSON, TRACE, opened, options, parts, to_file
 from gwa.cli._terminal import echo
 from gwa.errors import DefinitionError
 
 if TYPE_CHECKING:
     from gwa.analysis.conditions import Condition, FactsOnDemand
+
+PURPOSE = Purpose.READ
 
 CLEAN = "Nothing is wrong, doubtful or missing: {} jobs, all rows of the source accounted for."
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import (
     FORCE,
     OUTPUT_PATH,
@@ -32,6 +33,8 @@ from gwa.cli._terminal import echo
 if TYPE_CHECKING:
     from gwa.analysis.comparison.align import Stores
     from gwa.trace import Trace
+
+PURPOSE = Purpose.REPORT
 
 
 SHOWN: Final = 4
@@ -91,7 +94,7 @@ def command(
       gwa sample -o sample.sacct
       gwa compare sample.sacct --period last-month --against-period previous
       gwa compare sample.sacct --against archive
-      gwa generate lublin --jobs 1000 --seed 1 -o lublin.swf
+      gwa model generate lublin --jobs 1000 --seed 1 -o lublin.swf
       gwa compare sample.sacct lublin.swf --names Sample,Lublin
     """
     from gwa.analysis.comparison.align import LIKE

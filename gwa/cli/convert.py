@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import (
     PATH,
     SOURCES,
@@ -23,6 +24,8 @@ from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
     from gwa.store.account import Account
+
+PURPOSE = Purpose.READ
 
 
 @click.command(name="convert")

@@ -5,8 +5,11 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import OUTPUT_PATH, TRACE, engines, opened, options, parts
+from gwa.cli._commands import Purpose
+from gwa.cli._common import FORCE, OUTPUT_PATH, TRACE, claimed, engines, opened, options, parts
 from gwa.cli._terminal import echo
+
+PURPOSE = Purpose.PUBLISH
 
 
 @click.command(name="cube")
@@ -14,12 +17,15 @@ from gwa.cli._terminal import echo
 @click.option(
     "-o", "--output", "folder", type=OUTPUT_PATH, required=True, metavar="DIR", help="Output folder."
 )
+@FORCE
 @parts
 @engines
 @options
-def command(trace: Path, folder: Path, **params: Any) -> None:
+def command(trace: Path, folder: Path, force: bool, **params: Any) -> None:
     """
-    Write a trace as a cube: jobs and usage by day, user, project, queue, size, outcome and more.
+    Write a trace as a cube: cells of jobs and usage that add up.
+
+    Its dimensions are day, user, project, queue, size, outcome and what else the log records.
 
     jobs.parquet counts the jobs submitted in each day, usage.parquet adds up what jobs held in each day, and
     grain.json says how fine the cells are: of a large trace they are coarser, so that there are 150,000 at
@@ -31,10 +37,12 @@ def command(trace: Path, folder: Path, **params: Any) -> None:
       gwa sample -o sample.sacct
       gwa cube sample.sacct -o cube
     """
-    from gwa.util.atomic import make_folder
+    from gwa.breakdown.cube import FILES
 
-    make_folder(folder)
-    with opened(trace, params) as opened_trace:
+    with (
+        opened(trace, params) as opened_trace,
+        claimed([folder / name for name in FILES], force=force),
+    ):
         made = opened_trace.cube()
         for path in made.write(folder):
             echo(path)

@@ -6,8 +6,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import FORCE, OUTPUT_PATH, TRACE, claimed, opened, options
 from gwa.cli._terminal import echo
+
+PURPOSE = Purpose.PUBLISH
 
 F = TypeVar("F", bound=Callable[..., Any])
 

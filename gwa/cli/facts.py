@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import TRACE, engines, opened, options, parts, require_known, statements, to_file
 from gwa.cli._terminal import echo, echo_csv, echo_json
 
 if TYPE_CHECKING:
     from gwa.report.document import Fact
     from gwa.trace import Trace
+
+PURPOSE = Purpose.REPORT
 
 
 def _print_json(facts: "Sequence[Fact]", _: "Trace") -> None:
@@ -58,6 +61,9 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @TRACE
 @click.option("--only", default="", metavar="PREFIX", help="Restrict to facts whose id begins with this.")
 @click.option(
+    "--every", is_flag=True, help="Add the facts that take long: of fits, of wait bounds, and of models."
+)
+@click.option(
     "--explain", is_flag=True, help="Print the cost of each section instead: rows read, seconds, memory."
 )
 @click.option(
@@ -82,17 +88,21 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     ),
 )
 @to_file
-def command(trace: Path, only: str, explain: bool, formats: tuple[str, ...], **params: Any) -> None:
+def command(
+    trace: Path, only: str, every: bool, explain: bool, formats: tuple[str, ...], **params: Any
+) -> None:
     """
     Print the facts of a trace as JSON: {"id": value}.
 
-    Values are in full precision and SI units; ids do not change between versions. CSV adds units and labels;
-    monitoring systems read the prometheus format.
+    Values are in full precision and SI units; ids do not change between versions. Facts that take long are
+    left out, those of fits above all, unless --only chooses them, such as --only fit, or --every adds them.
+    CSV adds units and labels; monitoring systems read the prometheus format.
 
     \b
     Examples:
       gwa sample -o sample.sacct
       gwa facts sample.sacct --only utilization
+      gwa facts sample.sacct --only fit.runtime
       gwa facts sample.sacct --only trace --format prometheus
     """
     printed, sources = ([name for name in formats if (name in PRINTERS) is own] for own in (True, False))
@@ -104,11 +114,11 @@ def command(trace: Path, only: str, explain: bool, formats: tuple[str, ...], **p
             from gwa.analysis.profile import COLUMNS, section_costs
             from gwa.cli._terminal import table
 
-            table(COLUMNS, section_costs(opened_trace.store, only), as_json=False)
+            table(COLUMNS, section_costs(opened_trace.store, only, every=every), as_json=False)
             return
         from gwa.analysis.build import facts
 
-        found = facts(opened_trace.store, only)
+        found = facts(opened_trace.store, only, every=every)
         if only and not found:
             _require_fact(only)
         PRINTERS[printed[0] if printed else "json"](found, opened_trace)

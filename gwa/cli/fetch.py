@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, claimed, limits, reading, tell
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
@@ -14,6 +15,8 @@ from gwa.util.filenames import as_text
 if TYPE_CHECKING:
     from gwa.archive.fetch import FetchedFile
     from gwa.archive.public_traces import PublicTrace
+
+PURPOSE = Purpose.READ
 
 
 @click.command(name="fetch")

@@ -6,9 +6,12 @@ from typing import Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import JSON, PATH, opened, options, parts, to_file
 from gwa.cli._terminal import echo
 from gwa.errors import TraceError
+
+PURPOSE = Purpose.MODEL
 
 TEST_COLUMNS = ("p_value", "p_ad", "p_cvm")
 """What only --test adds."""

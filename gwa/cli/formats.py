@@ -4,8 +4,11 @@ from textwrap import indent
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import JSON, to_file
 from gwa.cli._terminal import echo
+
+PURPOSE = Purpose.READ
 
 
 @click.command(name="formats")

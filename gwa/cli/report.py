@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.core import ParameterSource
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import (
     FORCE,
     OUTPUT_PATH,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from gwa.report.language import Language
     from gwa.store.store import Store
     from gwa.trace import Trace
+
+PURPOSE = Purpose.REPORT
 
 FEW_JOBS: Final = 50
 """A trace of fewer jobs is a table of jobs: statistics of them say little."""

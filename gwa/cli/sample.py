@@ -5,8 +5,11 @@ from typing import Final
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import claimed, output
 from gwa.cli._terminal import echo
+
+PURPOSE = Purpose.READ
 
 KINDS: Final = ("slurm", "swf")
 """The kinds of log; the first is written unless the suffix of OUT says otherwise."""

@@ -1,61 +1,6 @@
-"""Score how realistic a synthetic trace is."""
+"""The former name of ``gwa model score``."""
 
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from gwa.cli._commands import former_name
+from gwa.cli.model.score import command as score
 
-import click
-
-from gwa.cli._common import JSON, PATH, opened, options, to_file
-from gwa.cli._terminal import echo
-
-if TYPE_CHECKING:
-    from gwa.evaluation.job_arrays import JobArrays
-
-SHOWN: Final = {"measure", "verdict", "real", "synthetic", "by", "distance", "halves"}
-"""What fits a terminal."""
-
-
-@click.command(name="score")
-@click.argument("real", type=PATH)
-@click.argument("synthetic", type=PATH)
-@JSON
-@options
-@to_file
-def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
-    """
-    Score how realistic a synthetic trace is.
-
-    For each measure it prints the distance from the real trace, with two noise floors: the distance of one
-    half of the weeks of the real trace from the other half, and that of resampled jobs. Both traces are also
-    scheduled on one system at one load, to compare what a scheduler sees. Prints a table, or CSV when piped.
-
-    \b
-    Examples:
-      gwa sample swf -o sample.swf
-      gwa generate lublin --jobs 1000 --seed 1 -o lublin.swf
-      gwa score sample.swf lublin.swf
-    """
-    from gwa.cli._terminal import table
-    from gwa.evaluation.scorecard import COLUMNS, Reference, row
-
-    scorecard = Reference.of(_read_jobs(real, params)).score(_read_jobs(synthetic, params))
-    rows = [row(line) for line in scorecard.lines]
-    if sys.stdout.isatty() and not as_json:
-        rows = [tuple(f"{cell:.3g}" if isinstance(cell, float) else cell for cell in item) for item in rows]
-    table([item.key for item in COLUMNS], rows, as_json=as_json, shown=SHOWN)
-    if not params["quiet"]:
-        for sentence in (*scorecard.notes, scorecard.summary()):
-            echo(sentence, err=True)
-
-
-def _read_jobs(path: Path, params: dict[str, Any]) -> "JobArrays":
-    """Return the jobs of a trace; raise an error where none ran at a known time."""
-    from gwa.errors import TraceError
-    from gwa.evaluation.job_arrays import JobArrays
-
-    with opened(path, params) as trace:
-        jobs = JobArrays.of(trace.store)
-    if not len(jobs):
-        raise TraceError(f"{path}: no job ran at a known time, expected a workload")
-    return jobs
+command = former_name("score", score)

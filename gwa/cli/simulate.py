@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, PATH, claimed
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.evaluation.experiments.results import ExperimentResults
+
+PURPOSE = Purpose.PLAN
 
 
 KINDS: Final = ("html", "json")

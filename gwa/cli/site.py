@@ -6,8 +6,11 @@ from typing import Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import OUTPUT_PATH, PATH, engine, limits
 from gwa.cli._terminal import echo
+
+PURPOSE = Purpose.PUBLISH
 
 
 @click.group(name="site")

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import JSON, TRACE, opened, options, to_file
 
 if TYPE_CHECKING:
     import duckdb
 
     from gwa.store.store import Store
+
+PURPOSE = Purpose.READ
 
 
 @click.command(name="sql")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import JSON, TRACE, opened, options, require_known, to_file
 from gwa.cli._terminal import echo, echo_json
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from gwa.evaluation.bound_classes import ClassCoverage
     from gwa.evaluation.prediction import Bounds, BoundScore, Query, WaitingJobs
     from gwa.store.system import System
+
+PURPOSE = Purpose.REPORT
 
 COLUMNS: Final = (
     "bounded", "method", "jobs", "answered", "held", "held, largest", "weak windows", "loss", "median s",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gwa.cli._commands import Purpose
 from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, TRACE, claimed, opened, options
 from gwa.cli._terminal import echo, echo_json, table
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from gwa.evaluation.whatif.answer import Answer
     from gwa.evaluation.whatif.change import Change
     from gwa.evaluation.whatif.effect import Effect
+
+PURPOSE = Purpose.PLAN
 
 CHANGES: Final = ("without_user", "load", "walltime_cap", "requests", "cpus", "gpus", "scheduler")
 """The options that change something, in the order in which they do."""

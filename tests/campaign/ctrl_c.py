@@ -45,7 +45,7 @@ COMMANDS: Final = {
     "facts": "facts log.swf",
     "compare": "compare log.swf part.swf -o out",
     "model fit": "model fit log.swf lublin -o out.toml",
-    "generate": "generate lublin --jobs 300000 --seed 1 -o out.gwf",
+    "model generate": "model generate lublin --jobs 300000 --seed 1 -o out.gwf",
     "simulate": "simulate experiment.toml -o out",
     "site build": "site build site -o out",
 }

@@ -5,9 +5,16 @@ import io
 import json
 
 import pytest
+from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
+import gwa
+from gwa.analysis.base import Made, analyses
+from gwa.cli import gwa as program
 from tests.cli.test_cli import SAMPLE, run
+
+LONG = {"fit", "tail", "bounds", "synthetic", "model"}
+"""How the ids of the facts begin that take long."""
 
 
 def test_csv_has_the_values_of_json_with_units_and_labels(tmp_path):
@@ -47,3 +54,78 @@ def test_a_schema_is_printed_of_no_trace(command, tmp_path):
     done = run(command, "--schema", cwd=tmp_path)
     assert done.returncode == 0
     assert json.loads(done.stdout)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+# What takes long.
+
+
+def printed(*words):
+    """Return the facts that are printed, in process."""
+    done = CliRunner().invoke(program, ["facts", str(SAMPLE), *words, "--quiet"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def few_sections(monkeypatch):
+    """Let there be few sections, so that all facts take no minute: of those that take long, two."""
+    few = {"overview", "user-ranking", "fits", "wait-bounds"}
+    chosen = tuple(one for one in analyses() if one.id in few)
+    for module in ("build", "profile"):
+        monkeypatch.setattr(f"gwa.analysis.{module}.analyses", lambda: chosen)
+
+
+def families(facts):
+    """Return how ids begin."""
+    return {name.partition(".")[0] for name in facts}
+
+
+@pytest.mark.usefixtures("few_sections")
+def test_what_takes_long_is_left_out_unless_it_is_asked_for():
+    usual, every, fits = printed(), printed("--every"), printed("--only", "fit")
+
+    assert not families(usual) & LONG
+    assert "users.dominant" in usual
+    assert families(every) == families(usual) | {"fit", "tail", "bounds"}
+    assert families(fits) == {"fit"}
+    assert {"fit.runtime.lognormal.mu", "fit.user_rank.zipf.exponent"} < fits.keys()
+    assert usual.items() | fits.items() < every.items()
+    assert printed("--every", "--only", "trace") == printed("--only", "trace")
+
+
+@pytest.mark.parametrize("prefix", ["fit.user_rank", "fit.run", "fi", "bounds", "tail.runtime"])
+@pytest.mark.usefixtures("few_sections")
+def test_a_prefix_chooses_what_takes_long(prefix):
+    chosen = printed("--only", prefix)
+    assert chosen
+    assert all(name.startswith(prefix) for name in chosen)
+
+
+@pytest.mark.usefixtures("few_sections")
+def test_python_has_the_same_facts():
+    with gwa.open(SAMPLE) as trace:
+        for every in (False, True):
+            words = ("--every",) if every else ()
+            assert json.loads(json.dumps(trace.facts(every=every))) == printed(*words)
+
+
+@pytest.mark.usefixtures("few_sections")
+def test_costs_are_explained_of_the_sections_that_are_computed():
+    def sections(*words):
+        done = CliRunner().invoke(program, ["facts", str(SAMPLE), "--explain", *words])
+        return {row["section"] for row in csv.DictReader(io.StringIO(done.stdout))}
+
+    assert sections() == {"overview", "user-ranking"}
+    assert sections("--every") == {"overview", "user-ranking", "fits", "wait-bounds"}
+    assert sections("--only", "fit.runtime") == {"fits"}
+
+
+@pytest.mark.parametrize("one", analyses(), ids=lambda one: one.id)
+def test_every_section_with_facts_is_computed_for_every_fact(one):
+    usual = {name.partition(".")[0] for name in one.facts} & LONG == set() or one.id in {
+        "user-ranking", "makespans",
+    }  # fmt: skip
+
+    assert one.has_facts("", every=True) == bool(one.facts)
+    assert one.has_facts("") == (bool(one.facts) and usual) == (bool(one.facts) and one.made is Made.ALWAYS)
+    assert all(one.has_facts(name) for name in one.facts)

@@ -17,7 +17,7 @@ PRINTING = {
     "sql": ("sql", TINY, "select count(*) as jobs from jobs"),
     "check": ("check", TINY),
     "fit": ("fit", TINY, "runtime", "-q"),
-    "score": ("score", TINY, TINY, "-q"),
+    "model score": ("model", "score", TINY, TINY, "-q"),
     "formats": ("formats", "swf"),
 }
 
@@ -63,8 +63,8 @@ def test_an_error_leaves_what_was_there(tmp_path):
         "fit TINY nosuch",
         "model fit TINY nosuch",
         "model fit TINY lublin --arrivals nosuch",
-        "generate nosuch --jobs 5 -o out.swf",
-        "generate lublin -o out.swf",
+        "model generate nosuch --jobs 5 -o out.swf",
+        "model generate lublin -o out.swf",
         "convert TINY -o out.nosuch",
         "convert TINY",
         "compare TINY",

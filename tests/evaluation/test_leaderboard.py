@@ -137,7 +137,7 @@ def test_a_model_that_cannot_be_fitted_has_a_note(make_store):
 
 
 def test_the_command_prints_and_draws(sample, tmp_path):
-    words = ["leaderboard", str(sample / "swf" / "tiny.swf"), "--models", "dacosta", "--seeds", "1"]
+    words = ["model", "rank", str(sample / "swf" / "tiny.swf"), "--models", "dacosta", "--seeds", "1"]
     done = CliRunner().invoke(command, [*words, "-o", str(tmp_path)])
     rows = list(csv.DictReader(done.stdout.splitlines()))
 
@@ -145,7 +145,7 @@ def test_the_command_prints_and_draws(sample, tmp_path):
     assert rows[0]["model"] == "dacosta"
     assert "tiny: 0 of 6" in done.stderr.splitlines(), "long work says how far it is"
     assert "<svg" in (tmp_path / "leaderboard.html").read_text()
-    wrong = CliRunner().invoke(command, [*words[:2], "--models", "nix"])
+    wrong = CliRunner().invoke(command, [*words[:3], "--models", "nix"])
     assert (wrong.exit_code, "there is no model 'nix'" in wrong.stderr) == (2, True)
 
 

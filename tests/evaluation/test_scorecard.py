@@ -83,8 +83,8 @@ def test_scores_do_not_depend_on_the_system_of_the_synthetic_trace():
 
 def test_the_command_prints_every_measure(tmp_path, sample):
     tiny, made = sample / "swf" / "tiny.swf", tmp_path / "x.swf"
-    assert run("generate", "lublin", "--jobs", 500, "--seed", 1, "-o", made).exit_code == 0
-    as_json, piped = run("score", tiny, made, "--json"), run("score", tiny, tiny)
+    assert run("model", "generate", "lublin", "--jobs", 500, "--seed", 1, "-o", made).exit_code == 0
+    as_json, piped = run("model", "score", tiny, made, "--json"), run("model", "score", tiny, tiny)
 
     said = json.loads(as_json.stdout)
     assert len(said) == len(measures())
@@ -98,7 +98,7 @@ def test_the_command_prints_every_measure(tmp_path, sample):
 def test_a_trace_in_which_nothing_ran_is_refused_in_words(tmp_path, sample):
     idle = tmp_path / "idle.swf"
     idle.write_text("1 0 -1 -1 -1 -1 -1 1 -1 -1 5 1 1 -1 -1 -1 -1 -1\n")
-    done = run("score", sample / "swf" / "tiny.swf", idle)
+    done = run("model", "score", sample / "swf" / "tiny.swf", idle)
 
     assert isinstance(done.exception, TraceError)
     assert str(done.exception).endswith("no job ran at a known time, expected a workload")

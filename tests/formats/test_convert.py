@@ -100,7 +100,7 @@ COMMANDS = {
     "report": ("a.json", ["report", "{}", "--json", "-o", "."]),
     "model fit": ("a.json", ["model", "fit", "{}", "lublin", "-o", "a.json"]),
     "anonymize": ("a.gwf", ["anonymize", "{}", "-o", "a.gwf", "--key", "key"]),
-    "generate": ("a.gwf", ["generate", "{}", "--jobs", "9", "--seed", "1", "-o", "a.gwf"]),
+    "generate": ("a.gwf", ["model", "generate", "{}", "--jobs", "9", "--seed", "1", "-o", "a.gwf"]),
     "strings": ("a.toml", ["report", "{}", "--sections", "overview", "--strings", "a.toml", "-o", "."]),
 }
 

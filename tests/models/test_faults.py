@@ -176,7 +176,7 @@ def test_a_file_with_a_mistake_is_told_in_a_line(name, gwa, tmp_path):
     said = document(FIRSTS[name].model, {})
     path, _ = next(spots(models()[name], said["parameters"]))
     (tmp_path / "model.json").write_text(json.dumps(changed(said, path, float("nan"))))
-    status, line = gwa("generate", "model.json", "--jobs", 5, "--seed", 1, "-o", "x.gwf")
+    status, line = gwa("model", "generate", "model.json", "--jobs", 5, "--seed", 1, "-o", "x.gwf")
 
     assert (status, line) == (1, f"gwa: model.json: {shown(path)}: is nan, expected a number\n")
 
@@ -193,7 +193,7 @@ def test_a_file_with_a_mistake_is_told_in_a_line(name, gwa, tmp_path):
 )
 def test_an_impossible_target_is_told_in_a_line(name, share, said, gwa, tmp_path):
     words = ("--jobs", 50, "--seed", 1, "--cpus", 9_000_000, "--utilization", share, "-o", "x.gwf")
-    status, line = gwa("generate", FIRSTS[name].name, *words)
+    status, line = gwa("model", "generate", FIRSTS[name].name, *words)
 
     assert status == 1
     assert line.startswith(f"gwa: {said}")

@@ -30,7 +30,7 @@ def test_a_fitted_model_makes_a_trace_that_is_read_again(tmp_path, sample):
     assert "fitted to 1,179 jobs" in fitted.stderr
 
     for name in ("one.swf", "two.swf"):
-        done = run("generate", "tiny.json", "--jobs", 300, "--seed", 4, "-o", name, cwd=tmp_path)
+        done = run("model", "generate", "tiny.json", "--jobs", 300, "--seed", 4, "-o", name, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "one.swf").read_bytes() == (tmp_path / "two.swf").read_bytes()
 
@@ -45,7 +45,7 @@ def test_every_format_holds_the_same_jobs(suffix, tmp_path):
     order = GenerationRequest(
         presets()["lublin"].model.limit_processors(64), Extent(jobs=200), 1, (("Processors", "64"),)
     )
-    generate(order, tmp_path / f"made.{suffix}", "gwa generate lublin")
+    generate(order, tmp_path / f"made.{suffix}", "gwa model generate lublin")
 
     with gwa.open(tmp_path / f"made.{suffix}") as trace, generate_store(order) as store:
         asked = "select job_id, submit_time, run_time, n_procs, queue_id from jobs order by job_id"
@@ -56,7 +56,7 @@ def test_every_format_holds_the_same_jobs(suffix, tmp_path):
 
 def test_a_utilization_is_met_in_the_facts(tmp_path):
     words = ("--days", 2, "--cpus", 64, "--utilization", 0.5, "--seed", 1, "-o", "made.gwf")
-    done = run("generate", "lublin", *words, cwd=tmp_path)
+    done = run("model", "generate", "lublin", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
     with gwa.open(tmp_path / "made.gwf") as trace:
@@ -68,14 +68,14 @@ def test_sizes_that_are_not_scaled_to_a_larger_system_are_said(tmp_path):
     """--cpus 512 gave jobs of at most 128, without a word."""
     words = ("--jobs", 300, "--cpus", 100_000, "--seed", 1, "-o", "made.gwf")
     for name, is_said in (("thesis-das2", True), ("lublin", False)):
-        done = run("generate", name, *words, cwd=tmp_path)
+        done = run("model", "generate", name, *words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         with gwa.open(tmp_path / "made.gwf") as trace:
             largest, sizes = int(trace.sample("n_procs").max()), dict(trace.header)["Sizes"]
         assert sizes.endswith(f"; the largest job has {largest} of 100000 processors")
         assert sizes.startswith("not scaled" if is_said else "scaled")
         assert ("of 100,000 processors: this model does not scale sizes" in done.stderr) == is_said
-    enough = run("generate", "thesis-das2", *words[:2], "--cpus", 8, *words[4:], cwd=tmp_path)
+    enough = run("model", "generate", "thesis-das2", *words[:2], "--cpus", 8, *words[4:], cwd=tmp_path)
     assert "scale" not in enough.stderr
 
 
@@ -92,7 +92,7 @@ def test_how_far_a_seed_is_from_its_log_is_said(tmp_path, sample):
         known = Submitted.of(trace.store)
     told = []
     for seed in (1, 2):
-        done = run("generate", "m.json", "--days", 7, "--seed", seed, "-o", "x.gwf", cwd=tmp_path)
+        done = run("model", "generate", "m.json", "--days", 7, "--seed", seed, "-o", "x.gwf", cwd=tmp_path)
         (sentence,) = [line for line in done.stderr.splitlines() if line.startswith("this seed: ")]
         with gwa.open(tmp_path / "x.gwf") as trace:
             made = Submitted.of(trace.store)
@@ -103,7 +103,9 @@ def test_how_far_a_seed_is_from_its_log_is_said(tmp_path, sample):
         told.append(sentence)
     assert told[0] != told[1]
     for more in (("--cpus", 64), ("--quiet",)):
-        done = run("generate", "m.json", "--days", 7, *more, "--seed", 1, "-o", "x.gwf", cwd=tmp_path)
+        done = run(
+            "model", "generate", "m.json", "--days", 7, *more, "--seed", 1, "-o", "x.gwf", cwd=tmp_path
+        )
         assert "this seed" not in done.stderr
 
 
@@ -124,6 +126,7 @@ def test_arrivals_are_replaced(tmp_path, sample):
     assert parameters["batch"]["arrivals"]["kind"] == "wavelet"
 
     words = [
+        "model",
         "generate",
         "thesis-average",
         "--arrivals",
@@ -155,7 +158,7 @@ def test_every_process_comes_as_often_as_the_model_s_own(name):
 
 def test_without_a_seed_it_is_1_and_is_told(tmp_path):
     for name, words in (("one.swf", ()), ("two.swf", ("--seed", 1))):
-        done = run("generate", "lublin", "--jobs", 20, *words, "-o", name, cwd=tmp_path)
+        done = run("model", "generate", "lublin", "--jobs", 20, *words, "-o", name, cwd=tmp_path)
         assert done.stderr.rstrip().endswith("seed 1")
     assert (tmp_path / "one.swf").read_bytes() == (tmp_path / "two.swf").read_bytes()
 
@@ -163,26 +166,38 @@ def test_without_a_seed_it_is_1_and_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("generate", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"), 2, "no preset or file 'nix'"),
-        (("generate", "lublin", "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or --days"),
-        (("generate", "lublin", "--jobs", 5, "--days", 1, "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or"),
-        (("generate", "lublin", "--days", -1, "--seed", 1, "-o", "x.gwf"), 1, "days is -1.0"),
+        (("model", "generate", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"), 2, "no preset or file 'nix'"),
+        (("model", "generate", "lublin", "--seed", 1, "-o", "x.gwf"), 2, "either --jobs or --days"),
         (
-            ("generate", "lublin", "--days", 1e-9, "--seed", 1, "-o", "x.gwf"),
+            ("model", "generate", "lublin", "--jobs", 5, "--days", 1, "--seed", 1, "-o", "x.gwf"),
+            2,
+            "either --jobs or",
+        ),
+        (("model", "generate", "lublin", "--days", -1, "--seed", 1, "-o", "x.gwf"), 1, "days is -1.0"),
+        (
+            ("model", "generate", "lublin", "--days", 1e-9, "--seed", 1, "-o", "x.gwf"),
             1,
             "in which no job is submitted",
         ),
-        (("generate", "lublin", "--days", 1e-9, "--seed", 1, "-o", "x.duckdb"), 1, "no job is submitted"),
-        (("generate", "lublin", "--jobs", 5, "--seed", 1, "-o", "x.docx"), 2, "its suffix names no format"),
         (
-            ("generate", "lublin", "--jobs", 5, "--seed", 1, "--utilization", 0.5, "-o", "x.gwf"),
+            ("model", "generate", "lublin", "--days", 1e-9, "--seed", 1, "-o", "x.duckdb"),
+            1,
+            "no job is submitted",
+        ),
+        (
+            ("model", "generate", "lublin", "--jobs", 5, "--seed", 1, "-o", "x.docx"),
+            2,
+            "its suffix names no format",
+        ),
+        (
+            ("model", "generate", "lublin", "--jobs", 5, "--seed", 1, "--utilization", 0.5, "-o", "x.gwf"),
             2,
             "needs --cpus",
         ),
         (("model", "fit", "nowhere.swf", "lublin"), 1, "no such file"),
         (("model", "fit", "nowhere.swf", "lublin", "--arrivals", "nix"), 2, "there are no arrivals 'nix'"),
         (
-            ("generate", "lublin", "--arrivals", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"),
+            ("model", "generate", "lublin", "--arrivals", "nix", "--jobs", 5, "--seed", 1, "-o", "x.gwf"),
             2,
             "no arrivals",
         ),

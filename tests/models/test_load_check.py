@@ -118,6 +118,7 @@ def test_the_command_warns_before_generating(tmp_path):
     done = CliRunner().invoke(
         command,
         [
+            "model",
             "generate",
             str(tmp_path / "model.json"),
             "--jobs",

@@ -21,7 +21,7 @@ def printed():
     with gwa.open(HOME / "sample_traces" / "swf" / "tiny.swf") as trace:
         week = trace.filter(period="2025-03-17..2025-03-23")
         report = week.report(against=trace.filter(period="2025-03-10..2025-03-16"))
-        return json.loads(as_json(report)), json.loads(json.dumps(trace.facts()))
+        return json.loads(as_json(report)), json.loads(json.dumps(trace.facts() | trace.facts("fit")))
 
 
 def test_both_are_schemas_of_draft_2020_12():

@@ -106,7 +106,7 @@ def test_simulations_are_done_again_by_another_program(copy, sample):
 def test_scores_are_found_again_by_another_program(copy, sample):
     def scores():
         words = (sample / "swf" / "tiny.swf", "--models", "dacosta", "--seeds", "1", "-o", "out")
-        done = python(copy, "-m", "gwa", "leaderboard", *words)
+        done = python(copy, "-m", "gwa", "model", "rank", *words)
         assert done.returncode == 0, done.stderr
         lines = (copy / "out" / "scores.jsonl").read_text().splitlines()
         return sum("answer" in line for line in lines)

@@ -1,6 +1,7 @@
 """Members of families: those of a copied gwa are found by looking, those of others by entry points."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ FOLDERS = {
     "gwa/ingest/readers": READER,
     "gwa/statistics": DISTRIBUTION,
     "gwa/cli": COMMAND,
+    "gwa/cli/model": COMMAND,
 }
 
 LISTED = """
@@ -62,6 +64,7 @@ print(json.dumps({
     "gwa/ingest/readers": [find_reader(name).__module__ and name for name in ("columns", "ours")],
     "gwa/statistics": list(distributions()),
     "gwa/cli": list(gwa.list_commands(None)),
+    "gwa/cli/model": list(gwa.get_command(None, "model").list_commands(None)),
     "converters": [one.name for one in converters()],
 }))
 """
@@ -92,6 +95,7 @@ POINTS = {
     "gwa.figures": "gwa_ours.figures.ours",
     "gwa.models": "gwa_ours.models",
     "gwa.distributions": "gwa_ours.distributions",
+    "gwa.commands": "gwa_ours.commands",
 }
 
 
@@ -107,6 +111,7 @@ def package(tmp_path):
         "figures/ours.py": FIGURE,
         "models.py": MODEL,
         "distributions.py": DISTRIBUTION,
+        "commands.py": COMMAND,
     }
     for name, text in files.items():
         path = tmp_path / "gwa_ours" / name
@@ -144,6 +149,13 @@ def test_an_installed_package_adds_distributions(package):
     assert "ours" in [one["distribution"] for one in rows]
 
 
+def test_an_installed_package_adds_commands(package):
+    helped = python(package, "-m", "gwa", "--help").stdout
+
+    assert python(package, "-m", "gwa", "ours").stdout == "ours\n"
+    assert re.search(r"^Others:\n(  .*\n)*  ours +Do something of ours\.$", helped, re.MULTILINE)
+
+
 ASKING = {
     "gwa.converters": ("formats",),
     "gwa.sections": ("facts", "a.ours"),
@@ -151,6 +163,7 @@ ASKING = {
     "gwa.figures": ("report", "a.ours", "--html", "--sections", "run-times"),
     "gwa.models": ("model", "list"),
     "gwa.distributions": ("fit", "a.ours", "runtime", "--every"),
+    "gwa.commands": ("ours",),
 }
 """For each group a command that needs its members."""
 

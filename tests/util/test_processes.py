@@ -160,7 +160,7 @@ COMMANDS = (
     ("sql", "SAMPLE", "select to_timestamp(1), * from jobs"),
     ("fit", "SAMPLE", "runtime"),
     ("model", "fit", "SAMPLE", "lublin"),
-    ("generate", "lublin", "--jobs", "20", "--seed", "1", "-o", "out.gwf"),
+    ("model", "generate", "lublin", "--jobs", "20", "--seed", "1", "-o", "out.gwf"),
     ("formats",),
 )
 MODULES = ("numpy", "json", "click", "pandas", "pytz", "pyarrow", "sitecustomize", "usercustomize", "evil")

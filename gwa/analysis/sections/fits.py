@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.base import Chapter, Made, analysis
 from gwa.metrics.characteristics import FITTED, FittedCharacteristic, bootstrap
 from gwa.metrics.papers.anoep2009 import BINARY, PRESETS, Measured
 from gwa.metrics.papers.published import cells
@@ -72,6 +72,7 @@ LAW_NOTE: Final = message(
     "Fitted distributions",
     Chapter.MODELLERS,
     facts=(*(f"fit.{name}" for name in FITTED), *(f"tail.{name}" for name in FITTED)),
+    made=Made.FOR_REPORTS,
 )
 def fits(store: Store) -> Iterator[Block]:
     """

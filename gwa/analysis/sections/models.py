@@ -35,8 +35,9 @@ MAXIMUM_DRAWN: Final = 3
 """Only the nearest models are drawn."""
 
 COMMANDS_NOTE: Final = (
-    "To make more such jobs: gwa model fit TRACE {name} -o {name}.json, then gwa generate {name}.json"
-    " --days 30 --seed 1 -o synthetic.gwf, and gwa score TRACE synthetic.gwf. All models: gwa model list."
+    "To make more such jobs: gwa model fit TRACE {name} -o {name}.json, then gwa model generate {name}.json"
+    " --days 30 --seed 1 -o synthetic.gwf, and gwa model score TRACE synthetic.gwf. All models: gwa model"
+    " list."
 )
 
 
@@ -52,8 +53,8 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     """
     Every model fitted to the first 20,000 jobs that ran, and how far the jobs that it makes are from them.
 
-    Distances are those of 'gwa score', in-sample, so that a model with more parameters may come nearer
-    than it would to other weeks; 'gwa leaderboard' tells that. Beside each number stands the noise floor, the
+    Distances are those of 'gwa model score', in-sample, so that a model with more parameters may come nearer
+    than it would to other weeks; 'gwa model rank' tells that. Beside each number stands the noise floor, the
     distance between two halves of the trace.
     """
     from gwa.evaluation.job_arrays import JobArrays

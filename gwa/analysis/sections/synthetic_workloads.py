@@ -37,12 +37,15 @@ QUICK: Final = ("minh2009", "minh2010", "thesis-tasks")
 """Models that are fitted in a fraction of a second."""
 
 COMMANDS: Final = (
-    (message("as many jobs as you like"), "gwa generate model.json --jobs 10000 --seed 1 -o synthetic.gwf"),
+    (
+        message("as many jobs as you like"),
+        "gwa model generate model.json --jobs 10000 --seed 1 -o synthetic.gwf",
+    ),
     (
         message("another load on another size of machine"),
-        "gwa generate model.json --days 30 --cpus 256 --utilization 0.8 --seed 1 -o loaded.gwf",
+        "gwa model generate model.json --days 30 --cpus 256 --utilization 0.8 --seed 1 -o loaded.gwf",
     ),
-    (message("how near it comes"), "gwa score TRACE synthetic.gwf"),
+    (message("how near it comes"), "gwa model score TRACE synthetic.gwf"),
 )
 
 
@@ -58,8 +61,9 @@ def synthetic_workloads(store: Store) -> Iterator[Block]:
     Models that make jobs like those of this trace, how near they come, and how to generate with the nearest.
 
     Three models that are fitted quickly are fitted to the first 3,000 jobs that ran, and each makes as many.
-    Distances are those of 'gwa score', in-sample. The model gwa, which takes longer, often comes nearer: 'gwa
-    model fit TRACE gwa' fits it to the whole trace, and 'gwa report TRACE --sections models' compares all.
+    Distances are those of 'gwa model score', in-sample. The model gwa, which takes longer, often comes
+    nearer: 'gwa model fit TRACE gwa' fits it to the whole trace, and 'gwa report TRACE --sections models'
+    compares all.
     """
     if store.engine.lacks(MINIMUM_MEGABYTES):
         yield Note(message("Fitting models takes at least {n} MB of memory.", n=MINIMUM_MEGABYTES))

@@ -63,7 +63,7 @@ def test_curves_are_of_the_real_jobs_and_of_models(section):
 
 
 def test_it_says_how_to_make_more(section):
-    assert any("gwa generate" in note.text for note in of(section, Note))
+    assert any("gwa model generate" in note.text for note in of(section, Note))
     assert any("seed 1" in note.text for note in of(section, Note))
 
 

@@ -100,7 +100,7 @@ class Gwa(Model):
 
     name = "gwa"
     title = "Users, sessions, bags and jobs"
-    source = "This project: what the other models lack, after the measures of 'gwa score'"
+    source = "This project: what the other models lack, after the measures of 'gwa model score'"
 
     @classmethod
     def estimate(cls, store: Store) -> Self:

@@ -1,4 +1,4 @@
-"""List models, and fit one to a trace."""
+"""Fit a model to a trace."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,47 +6,11 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import ARRIVALS, FORCE, JSON, OUTPUT_PATH, TRACE, claimed, opened, options
+from gwa.cli._common import ARRIVALS, FORCE, OUTPUT_PATH, TRACE, claimed, opened, options
 from gwa.cli._terminal import echo, echo_json
 
 
-@click.group(name="model")
-def command() -> None:
-    """
-    List models of workloads, and fit them to traces.
-
-    \b
-    Examples:
-      gwa model list
-      gwa sample -o sample.sacct
-      gwa model fit sample.sacct lublin -o lublin.json
-    """
-
-
-@command.command(name="list")
-@JSON
-def listed(as_json: bool) -> None:
-    """
-    List the models, the presets, which are models with parameters, and the processes of arrivals.
-
-    \b
-    Example:
-      gwa model list
-    """
-    from gwa.cli._terminal import table
-    from gwa.models.arrival_process import processes
-    from gwa.models.base import models, presets
-
-    rows = [(entry.name, "model", entry.title, entry.about()) for entry in models().values()]
-    rows += [
-        (entry.name, f"preset of {entry.model.name}", entry.title, entry.source)
-        for entry in presets().values()
-    ]
-    rows += [(entry.name, "arrivals", entry.title, entry.about()) for entry in processes().values()]
-    table(("name", "kind", "title", "about"), rows, as_json=as_json)
-
-
-@command.command(name="fit")
+@click.command(name="fit")
 @TRACE
 @click.argument("model")
 @ARRIVALS
@@ -55,13 +19,15 @@ def listed(as_json: bool) -> None:
 )
 @FORCE
 @options
-def fit(trace: Path, model: str, arrivals: str | None, out: Path | None, force: bool, **params: Any) -> None:
+def command(
+    trace: Path, model: str, arrivals: str | None, out: Path | None, force: bool, **params: Any
+) -> None:
     """
     Fit a model to a trace: its parameters as JSON, with what they mean.
 
     The fitted model then generates the days of the trace ten times. If its busy processors or its jobs a day
     are off by more than 5 % in the mean, or typically by more than 10 % for one seed, a warning says so, here
-    and in 'gwa generate'. Models are fitted to the jobs that ran and whose submission is known.
+    and in 'gwa model generate'. Models are fitted to the jobs that ran and whose submission is known.
 
     \b
     Examples:

@@ -1,0 +1,105 @@
+"""Compare models by jobs that they were not fitted to."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, PATH, claimed, opened, options
+from gwa.cli._terminal import echo
+
+if TYPE_CHECKING:
+    from gwa.store.store import Store
+
+SCORES = "scores.jsonl"
+PAGE = "leaderboard"
+KINDS = ("html", "json")
+
+
+@click.command(name="rank")
+@click.argument("traces", nargs=-1, required=True, type=PATH)
+@click.option("--models", metavar="NAME,…", help="Models to compare; all by default.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Synthetic workloads of each model.",
+)
+@click.option("--details", is_flag=True, help="Print the distance of each measure instead of ranks.")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OUTPUT_PATH,
+    metavar="DIR",
+    help="Output folder for a page with a figure, and for scores.",
+)
+@FORCE
+@JSON
+@options
+def command(
+    traces: tuple[Path, ...], models: str | None, seeds: int, details: bool, folder: Path | None, force: bool,
+    as_json: bool, **params: Any,
+) -> None:  # fmt: skip
+    """
+    Rank models by how well they reproduce held-out weeks.
+
+    Each model is fitted to half of the weeks of each trace and scored on the other half, and vice versa.
+    Models are ranked by each measure of 'gwa model score'; the mean rank decides. Replayed and resampled
+    training weeks are shown for comparison and have no rank. Scores are stored in DIR: an interrupted run
+    resumes.
+
+    \b
+    Examples:
+      gwa sample swf -o sample.swf
+      gwa model rank sample.swf --models lublin,dacosta --seeds 2
+    """
+    from gwa.cli._terminal import progress_lines, table
+    from gwa.evaluation.leaderboard import compete
+    from gwa.evaluation.score_cache import ScoreCache
+    from gwa.evaluation.standings import COLUMNS, DETAILS, Standings
+    from gwa.report.document import Report, Section
+    from gwa.report.output import paths, write
+    from gwa.util import fingerprint
+
+    cache = ScoreCache(folder / SCORES, fingerprint.program()) if folder else None
+    bar = progress_lines(quiet=params["quiet"])
+    results = compete(_opened(traces, params), _names(models), seeds, cache, bar)
+    standings = Standings(results)
+    if folder:
+        section = Section("leaderboard", "Models compared", "", tuple(standings.blocks()))
+        report = Report(
+            "Leaderboard of models", ", ".join(standings.traces), (section,), overline="Model comparison"
+        )
+        with claimed(paths(folder, PAGE, KINDS), force=force, but={"details", "as_json"}):
+            for path in write(report, folder, PAGE, KINDS):
+                echo(path, err=True)
+    keys = [column.key for column in COLUMNS]
+    names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
+    if sys.stdout.isatty() and not as_json:
+        rows = [tuple(f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row) for row in rows]
+    table(names, rows, as_json=as_json)
+    for note in () if params["quiet"] else results.notes:
+        echo(note, err=True)
+
+
+def _names(models_option: str | None) -> list[str]:
+    """Return the names of the models to compare; raise a usage error for an unknown one."""
+    from gwa.models.base import models
+
+    names = list(models()) if models_option is None else models_option.split(",")
+    for name in names:
+        if name not in models():
+            message = f"there is no model '{name}', expected some of {', '.join(models())}"
+            raise click.BadParameter(message, param_hint="--models")
+    return names
+
+
+def _opened(traces: tuple[Path, ...], params: dict[str, Any]) -> "Iterator[tuple[str, Store]]":
+    """Yield the name and the store of each trace, one open at a time."""
+    for path in traces:
+        with opened(path, params) as trace:
+            yield trace.name, trace.store
