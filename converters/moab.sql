@@ -111,7 +111,7 @@ job as (
 lived as (
     select
         *,
-        regexp_matches(state, '(?i)^(completed|removed|notrun|failed|vacated|cancell?ed)$')
+        regexp_matches(state, '(?i)^(completed|removed|notrun|failed|vacated|cancel(l|)ed)$')
         or coalesce(event in ('JOBEND', 'JOBCANCEL', 'JOBFAILURE', 'JOBREJECT'), false) as is_over,
         started is not null and not coalesce(state ilike 'NotRun', false) as has_run,
         coalesce(tasks_given, tasks) * procs_per_task as procs
@@ -134,7 +134,7 @@ select
     megabytes * 1024 / procs_per_task as req_memory,
     case
         when event = 'JOBFAILURE' or regexp_matches(state, '(?i)^(failed|vacated)$') then 0
-        when event in ('JOBCANCEL', 'JOBREJECT') or regexp_matches(state, '(?i)^(removed|notrun|cancell?ed)$') then 5
+        when event in ('JOBCANCEL', 'JOBREJECT') or regexp_matches(state, '(?i)^(removed|notrun|cancel(l|)ed)$') then 5
         when state ilike 'Completed' then 1
     end as status,
     user_name as user_id,

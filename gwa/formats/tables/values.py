@@ -199,7 +199,7 @@ def limit_unit(raw: Numbers, run: Numbers) -> str:
 
 
 def _are_quarters(limits: Numbers) -> bool:
-    """Whether limits are quarters of hours if they are seconds: numbers that nobody asks for in minutes."""
+    """Whether limits are quarters of hours if they are seconds, as round requests are."""
     return mostly(limits % QUARTER == 0) and len(np.unique(limits)) > 1
 
 
