@@ -23,7 +23,7 @@ from gwa.breakdown.dimensions import Dimension, recorded
 from gwa.breakdown.held import held_jobs, recorded_amounts
 from gwa.breakdown.measures import measured_jobs
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
-from gwa.metrics.local_time import local
+from gwa.metrics.local_time import cyclic, local
 from gwa.metrics.timeline import decimal_sum
 from gwa.metrics.window import recorded as recorded_time
 from gwa.metrics.window import window
@@ -218,7 +218,7 @@ def _finest_jobs(store: Store, keys: Sequence[str]) -> str:
     seconds = _clock(store, "submit_time", span) if span else "submit_time"
     amounts = _decimals(recorded_amounts(store), "case when run_time >= 0 then run_time else 0 end")
     columns = [
-        f"{_number(seconds, DAY)} as day", f"{_number(seconds, HOUR)} % 24 as hour", *keys,
+        f"{_number(seconds, DAY)} as day", f"{cyclic(_number(seconds, HOUR), 24)} as hour", *keys,
         f"{SIZE} as size", "outcome", f"{WAIT} as wait",
     ]  # fmt: skip
     return _added(columns, ["count(*) as jobs", *amounts], measured_jobs(store))

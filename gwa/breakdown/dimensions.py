@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from gwa.metrics.local_time import local, months, submissions
+from gwa.metrics.local_time import cyclic, local, months, submissions
 from gwa.metrics.outcomes import Outcome, outcome
 from gwa.metrics.sizes import processors
 from gwa.store.store import Store
@@ -158,7 +158,7 @@ def _weekdays(store: Store) -> Classes | None:
     if span is None:
         return None
     day = f"cast(floor({local(store, 'submit_time', span)} / {float(DAY)!r}) as bigint)"
-    return numbered(f"({day} + {THURSDAY}) % 7", WEEKDAYS)
+    return numbered(cyclic(f"({day} + {THURSDAY})", 7), WEEKDAYS)
 
 
 def _hours(store: Store) -> Classes | None:
@@ -166,7 +166,7 @@ def _hours(store: Store) -> Classes | None:
     if span is None:
         return None
     hour = f"cast(floor({local(store, 'submit_time', span)} / {float(HOUR)!r}) as bigint)"
-    return numbered(f"{hour} % 24", (f"{place:02}:00" for place in range(24)))
+    return numbered(cyclic(hour, 24), (f"{place:02}:00" for place in range(24)))
 
 
 OWN: Final = (

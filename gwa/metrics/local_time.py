@@ -35,6 +35,16 @@ def months(store: Store, moment: str, span: Period) -> tuple[str, tuple[str, ...
     return step(moment, edges[1:-1].tolist(), range(len(names))), tuple(names)
 
 
+def cyclic(number: str, cycle: int) -> str:
+    """
+    Return the SQL of the place of a whole *number* in a *cycle*, from 0, of numbers below 0 as well.
+
+    >>> cyclic("hour", 24)
+    '(hour % 24 + 24) % 24'
+    """
+    return f"({number} % {cycle} + {cycle}) % {cycle}"
+
+
 def local(store: Store, moment: str, span: Period) -> str:
     """Return the SQL of a *moment* within *span* in seconds by the clock of the trace's time zone."""
     return f"({moment} + {_offset(moment, span, store.system.timezone)})"

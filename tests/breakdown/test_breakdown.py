@@ -238,3 +238,19 @@ def test_a_package_adds_a_dimension_and_a_measure_by_an_entry_point_each(tmp_pat
     page = (tmp_path / "out" / "tiny.html").read_text()
     assert ">even<" in page
     assert {"Prozessoren", "Laufzeit"} <= set(re.findall("[A-Z][a-z]+", page))
+
+
+def test_hours_before_1970_by_the_log_s_clock_are_hours(make_store):
+    header = (("Times", "Unix seconds, UTC"), ("TimeZoneString", "America/New_York"))
+    store = make_store(header, user_id=["a", "b"], submit_time=[0.0, 20_000.0], n_procs=[1, 1])
+
+    found = {}
+    for name in ("hours", "weekdays", "months"):
+        records = breakdown(store, by_name(name), "by_jobs")
+        assert records is not None
+        found[name] = [row["id"] for row in records.rows]
+    assert found == {
+        "hours": ["00:00", "19:00"],
+        "weekdays": ["Wed", "Thu"],
+        "months": ["1969-12", "1970-01"],
+    }

@@ -56,7 +56,7 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
     names = RANKINGS if dimension.is_ranked else ("by_cpu", "by_jobs")
     for name in names:
         records = breakdown(store, dimension, name)
-        if records is None:
+        if records is None or not records.rows:
             continue
         yield records.fact
         if has_table and name in tables:
