@@ -156,7 +156,7 @@ class _Cells:
         self._names = [one.name for one in shown]
         self._largest = {one.name: _largest(store, one) for one in shown}
         self._amounts = list(recorded_amounts(store))
-        keys = [f"{classes.key} as {one.name}" for one in shown if (classes := one.of(store))]
+        keys = {one.name: classes.key for one in shown if (classes := one.of(store))}
         self._jobs = store.keep("cube_jobs", _finest_jobs(store, keys))
         self._usage = store.keep("cube_usage", _finest_usage(store, keys))
 
@@ -194,7 +194,7 @@ class _Cells:
 
 
 def _cells(columns: Mapping[str, str], sums: Mapping[str, str], table: str) -> str:
-    """Return the query that groups a kept *table* by *columns* and adds it up."""
+    """Return the query that groups a *table* by *columns*, and its *sums*: SQL by name."""
     keys = ", ".join(f"{sql} as {name}" for name, sql in columns.items())
     added = ", ".join(f"{sql} as {name}" for name, sql in sums.items())
     return f"select {keys}, {added} from {table} group by {', '.join(columns.values())}"
@@ -213,24 +213,24 @@ def _first_day(days: int) -> str:
     return f"cast(floor((day + {MONDAY}) / {float(days)!r}) * {days} - {MONDAY} as bigint)"
 
 
-def _finest_jobs(store: Store, keys: Sequence[str]) -> str:
+def _finest_jobs(store: Store, keys: Mapping[str, str]) -> str:
     span = recorded_time(store.whole)
     seconds = _clock(store, "submit_time", span) if span else "submit_time"
     amounts = _decimals(recorded_amounts(store), "case when run_time >= 0 then run_time else 0 end")
-    columns = [
-        f"{_number(seconds, DAY)} as day", f"{cyclic(_number(seconds, HOUR), 24)} as hour", *keys,
-        f"{SIZE} as size", "outcome", f"{WAIT} as wait",
-    ]  # fmt: skip
-    return _added(columns, ["count(*) as jobs", *amounts], measured_jobs(store))
+    columns = {
+        "day": _number(seconds, DAY), "hour": cyclic(_number(seconds, HOUR), 24), **keys,
+        "size": SIZE, "outcome": "outcome", "wait": WAIT,
+    }  # fmt: skip
+    return _cells(columns, {"jobs": "count(*)", **amounts}, measured_jobs(store))
 
 
-def _finest_usage(store: Store, keys: Sequence[str]) -> str:
+def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:
     """Return the query of what jobs held in each bin: a day, or the part of one that is known."""
     span = recorded_time(store.whole)
     amounts = recorded_amounts(store)
-    columns = ["day", *keys, f"{SIZE} as size", "outcome", "known"]
+    columns = {"day": "day", **keys, "size": SIZE, "outcome": "outcome", "known": "known"}
     if span is None:
-        return _added(columns, [f"sum(cast(0 as decimal(38, 6))) as {name}" for name in amounts], NOTHING)
+        return _cells(columns, dict.fromkeys(amounts, "sum(cast(0 as decimal(38, 6)))"), NOTHING)
     first, last = (_number(_clock(store, moment, span), DAY) for moment in ("start_time", "end_time"))
     days = f"(select *, unnest(generate_series({first}, {last})) as on_day from {held_jobs(store)} as held)"
     bins = ", ".join(
@@ -238,19 +238,12 @@ def _finest_usage(store: Store, keys: Sequence[str]) -> str:
     )
     table = HELD_IN_BINS.format(days=days, bins=bins)
     inside = "(least(end_time, until) - greatest(start_time, since))"
-    return _added(columns, _decimals(amounts, inside), table)
+    return _cells(columns, _decimals(amounts, inside), table)
 
 
-def _decimals(amounts: Mapping[str, str], seconds: str) -> list[str]:
+def _decimals(amounts: Mapping[str, str], seconds: str) -> dict[str, str]:
     """Return the SQL of exact sums of *amounts* in some *seconds*, which can be added to others."""
-    return [f"{decimal_sum(sql.format(seconds=seconds))} as {name}" for name, sql in amounts.items()]
-
-
-def _added(columns: Sequence[str], sums: Sequence[str], table: str) -> str:
-    """Return the query that groups a *table* by *columns*."""
-    names = ", ".join(column.rpartition(" as ")[2] for column in columns)
-    placed = f"select *, {', '.join(column for column in columns if ' as ' in column)} from {table}"
-    return f"select {names}, {', '.join(sums)} from ({placed}) as placed group by {names}"
+    return {name: decimal_sum(sql.format(seconds=seconds)) for name, sql in amounts.items()}
 
 
 def _number(seconds: str, width: int) -> str:
