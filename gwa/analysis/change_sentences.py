@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from gwa.metrics.interval_values import MEASURES
 from gwa.statistics.changes import MINIMUM_LENGTH
 from gwa.words.formatting import decimal, show
-from gwa.words.message import joined, message, plural
+from gwa.words.message import capitalized, joined, message, plural
 
 TWO_YEARS: Final = 104
 """Of fewer weeks, a season cannot be told from a change."""
@@ -127,14 +127,20 @@ def changes_sentence(changes: Sequence[Change], weeks: int) -> str:
 
 
 def no_change_sentence(
-    largest: Change | None, visible: Sequence[Mapping[str, Any]], small: Sequence[str] = ()
+    largest: Change | None,
+    visible: Sequence[Mapping[str, Any]],
+    small: Sequence[str] = (),
+    doubtful: Change | None = None,
 ) -> str:
     """
     Return that no change is found, with the *largest* difference and what would not have been found.
 
     *visible* has the smallest factor of each measure that would have been, as ``what`` and ``factor``;
-    *small* names the measures that changed by so little that it is not said.
+    *small* names the measures that changed by so little that it is not said, *doubtful* is the measure of
+    which the evidence is strong, but too weak to say that it changed.
     """
+    if doubtful:
+        return _doubtful_sentence(doubtful) + _not_visible(visible)
     text = message("No measure changed by more than its weeks vary")
     if small:
         names = joined(", ", (WORDS[name].subject for name in small))
@@ -150,11 +156,27 @@ def no_change_sentence(
         )
     else:
         text += message(".")
+    return text + _not_visible(visible)
+
+
+def _doubtful_sentence(change: Change) -> str:
+    """Return that a measure may have changed, and that the others did not by more than their weeks vary."""
+    return message(
+        "{subject} may have changed, from {before} to {after} (first and last third), but their weeks vary"
+        " nearly as much. No other measure changed by more than its weeks vary.",
+        subject=capitalized(WORDS[change["what"]].subject),
+        before=shown(change["what"], change["before"]),
+        after=shown(change["what"], change["after"]),
+    )
+
+
+def _not_visible(visible: Sequence[Mapping[str, Any]]) -> str:
+    """Return the sentence on the changes that would not have been found; nothing where that is not known."""
     ordered = sorted(visible, key=lambda one: float(one["factor"]))
     if not ordered:
-        return text
+        return ""
     least, most = ordered[0], ordered[-1]
-    text += message(
+    text = message(
         " Changes of {subject} below a factor of about {factor} would not be seen",
         subject=WORDS[least["what"]].subject,
         factor=_factor(least["factor"]),

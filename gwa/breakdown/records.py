@@ -1,9 +1,9 @@
 """Records: rows that are both a fact and a table, so that neither says what the other does not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.document import Column, Fact, Facts, Table
 from gwa.words.unit import Value
 
 
@@ -35,8 +35,3 @@ class Records:
         ]
         cells = tuple(tuple(row.get(column.key) for column in kept) for row in self.rows)
         return Table(id, title or self.title, tuple(kept), cells, note=self.note)
-
-    def blocks(self, id: str, title: str = "") -> Iterator[Block]:  # noqa: A002 - as blocks call it
-        """Yield the fact and the table *id*."""
-        yield self.fact
-        yield self.table(id, title)

@@ -269,6 +269,20 @@ def test_where_no_change_is_found_the_largest_difference_is_said_and_what_would_
     )
 
 
+def test_a_change_with_strong_evidence_that_is_not_enough_is_said_to_be_unsure():
+    doubtful = {"what": "wait", "before": 716.0, "after": 0.0}
+    answer = asked(
+        "changed", changes=[], changes__weeks=51, changes__largest=doubtful, changes__doubtful=doubtful,
+        changes__visible=[{"what": "wait", "factor": 13.6}],
+    )  # fmt: skip
+    assert (answer.state, answer.number) == ("not found", "not sure")
+    assert answer.text == (
+        "Mean waits may have changed, from 11 min 56 s to 0 s (first and last third), but their weeks vary"
+        " nearly as much. No other measure changed by more than its weeks vary. Changes of mean waits below"
+        " a factor of about 14 would not be seen."
+    )
+
+
 def test_few_weeks_are_not_judged():
     measures = [{"what": "users", "before": 3, "after": 4}, {"what": "jobs", "before": 1000, "after": 2260}]
     answer = asked("changed", changes=None, changes__weeks=11, changes__measures=measures)

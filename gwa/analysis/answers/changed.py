@@ -18,12 +18,15 @@ def changed(known: Known) -> Statement:
         why = change_sentences.not_judged_sentence(weeks, silent, measures)
         return Statement("not tested", "", why, "changes", picture)
     if not changes:
+        doubtful = known.get("changes.doubtful")
         text = change_sentences.no_change_sentence(
             known.get("changes.largest"),
             known.get("changes.visible") or [],
             known.get("changes.small") or [],
+            doubtful,
         )
-        return Statement("not found", message("usual variation"), text, "changes", picture)
+        number = message("not sure") if doubtful else message("usual variation")
+        return Statement("not found", number, text, "changes", picture)
     return Statement(
         "found",
         plural("{n} change", "{n} changes", len(changes)),

@@ -26,6 +26,9 @@ from gwa.store.store import Store
 from gwa.words.formatting import show
 from gwa.words.message import message, plural
 
+STRONG: Final = 3.0
+"""A logarithm of a Bayes factor above this is strong evidence (Kass and Raftery 1995, section 3.2)."""
+
 WEEKS_OF_A_YEAR: Final = 52.18
 
 MAXIMUM_WEEKS: Final = 260
@@ -110,6 +113,7 @@ def changes(store: Store) -> Iterator[Block]:
     measures = [_measured(name, values[name], judged.get(name)) for name in values if weeks.count >= THIRDS]
     items = [_item(change, weeks, store) for change in _by_week(shown)]
     largest, visible = _largest(measures), _visible_factors(measures)
+    doubtful = _doubtful(measures) if is_judged and not candidates else None
     yield Facts(
         (
             Fact(
@@ -125,6 +129,7 @@ def changes(store: Store) -> Iterator[Block]:
             ),
             Fact("changes.measures", measures, "Medians of weeks in the first and last third"),
             Fact("changes.largest", largest, "Largest difference of the first and last third"),
+            Fact("changes.doubtful", doubtful, "Measure with strong evidence of a change, but not enough"),
             Fact("changes.visible", visible, "Smallest factors of changes that would be found"),
         ),
         listed=False,
@@ -133,7 +138,7 @@ def changes(store: Store) -> Iterator[Block]:
     if not is_judged:
         yield Note(not_judged_sentence(weeks.count, weekly.silent, measures))
     elif not shown:
-        yield Note(no_change_sentence(largest, visible, small))
+        yield Note(no_change_sentence(largest, visible, small, doubtful))
     else:
         yield from (Note(change_sentence(item)) for item in items)
         yield _table(shown, weeks, store)
@@ -215,6 +220,18 @@ def _largest(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the measure whose first and last third differ most; None where none does."""
     different = [one for one in measures if None not in (one["before"], one["after"]) and size(one)]
     return max(different, key=size, default=None)
+
+
+def _doubtful(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the measure that a step fits best of those with strong evidence of one; None without any."""
+    strong = [
+        one
+        for one in measures
+        if None not in (one["before"], one["after"], one["ln_bayes_factor_step"])
+        and one["ln_bayes_factor_step"] > STRONG
+        and size(one)
+    ]
+    return max(strong, key=lambda one: float(one["ln_bayes_factor_step"]), default=None)
 
 
 def _visible_factors(measures: list[dict[str, Any]]) -> list[dict[str, Any]]:
