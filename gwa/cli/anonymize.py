@@ -25,7 +25,7 @@ def command(
     Users, groups, executables, projects, hosts, sites and queues are replaced. Numbers, times and the time
     zone stay; comments, texts of the header and refused lines are left out. Names given to --keep stay:
     queues, qos, partitions, sites, platforms, vos, projects, groups or executables; those of them that hold
-    the name of a user, or another that goes, are replaced and told.
+    the name of a user, or another that goes, are replaced and listed.
 
     The same key gives the same pseudonyms, so traces of two years join. Without --key it is kept
     in your configuration. Keep it secret, and out of what you publish.

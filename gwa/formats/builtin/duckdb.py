@@ -147,7 +147,7 @@ def _believe_no_other_account(store: Store, path: Path) -> None:
     Put a count of the jobs in the place of an account that is not that of these jobs and these sources.
 
     It may be that of a whole trace, of which a part was saved. Raise `TraceError` for one that does not add
-    up, which nobody but another program wrote.
+    up, which only another program can have written.
     """
     account, (jobs,) = store.account, store.row("select count(*) from recorded")
     if not account.adds_up:
