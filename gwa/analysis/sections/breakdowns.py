@@ -18,14 +18,19 @@ from gwa.words.message import capitalized, message, within_sentence
 MAXIMUM_ROWS: Final = 36
 """Longer tables show the last rows."""
 
-HELP: Final = message(
-    "The {title} with most jobs and with most CPU time, and what else the log records of them.\n\n"
-    "Utilization is the CPU time as a fraction of processors times span; jobs a day are over the days between"
-    " the first and the last submission. CPU, GPU and node time are of jobs that ran, for their whole run;"
-    " run times and mean processors are of these, waits of all jobs whose wait is known. Waits by core-hour"
-    " weigh each job by its processors times its run time. What is used of what was given is a ratio of"
-    " totals."
+HELP: Final = "\n\n".join(
+    (
+        message("Jobs and CPU time of each class of jobs, and what else the log records of them."),
+        message(
+            "Utilization is the CPU time as a fraction of processors times span; jobs a day are over the days"
+            " between the first and the last submission. CPU, GPU and node time are of jobs that ran, for"
+            " their whole run; run times and mean processors are of these, waits of all jobs whose wait is"
+            " known. Waits by core-hour weigh each job by its processors times its run time. What is used of"
+            " what was given is a ratio of totals."
+        ),
+    )
 )
+"""A page translates each paragraph by itself."""
 
 PLACES: Final = {
     "users": (Chapter.USERS, 0),
@@ -135,7 +140,7 @@ def _section(place: int, dimension: Dimension) -> Analysis:
         chapter,
         (dimension.name,),
         dimension.fields if is_needed else (),
-        message(HELP, title=dimension.title),
+        HELP,
         lambda store: dimension_blocks(store, dimension),
         order,
         when=None if is_needed else _is_told_apart(dimension),
