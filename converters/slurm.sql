@@ -11,7 +11,7 @@ contains = '^\d+(?:_|\+|\.|\|)(?:[^|\n]*\|){4,}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d
 first = '^\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)'
 export = '''
 # A month at a time; several files are one trace. Requeued jobs need --duplicates, memory needs steps (no -X).
-sacct --allusers --duplicates --parsable2 --starttime=2025-01-01 --endtime=2025-02-01 --format=JobID,JobIDRaw,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,TRESUsageInMax,ConsumedEnergyRaw,Reservation,NodeList,AdminComment > jobs.sacct
+sacct --allusers --duplicates --parsable2 --starttime=2025-01-01 --endtime=2025-02-01 --format=JobID,JobIDRaw,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,ConsumedEnergyRaw,Reservation,NodeList,AdminComment > jobs.sacct
 '''
 notes = """
 Sources: sacct(1) and Slurm's own sacct/print.c and slurm.h; the columns of a file without a header are those that
@@ -984,7 +984,11 @@ select
     line,
     submitted as submit_time,
     case when not is_idle then began - resized_after - submitted end as wait_time,
-    case when not is_idle and not is_open then coalesce(lasted, ended - began) + resized_after end as run_time,
+    -- Without a state and a start, no time elapsed may also be that of a job which never ran.
+    case
+        when not is_idle and not is_open and coalesce(lasted > 0 or state is not null or started is not null, true)
+            then coalesce(lasted, ended - began) + resized_after
+    end as run_time,
     procs as n_procs,
     nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
     coalesce(row_peak, row_used * try_cast(ntasks as double), case when is_whole then most_used end) / procs as used_memory,

@@ -350,7 +350,7 @@ class Trace:
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.arrow().shape
-        (1200, 41)
+        (1200, 45)
 
         """
         return self.store.arrow()

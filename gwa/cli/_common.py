@@ -129,7 +129,9 @@ def _origin(context: click.Context, folder: Path, but: Collection[str], of: Path
         if param.name not in SAME_RESULT | set(but)
     }
     values |= {"traces": _as_seen(of, PATH, folder)} if of else {}
-    return json.dumps([context.command_path, values], sort_keys=True)
+    # By what it does: a command has the same outputs under its former name.
+    made_by = getattr(context.command.callback, "__module__", context.command_path)
+    return json.dumps([made_by, values], sort_keys=True)
 
 
 def _as_seen(value: Any, kind: object, folder: Path) -> Any:
@@ -305,7 +307,7 @@ def page_name(title: str, *parts: str) -> str:
     Where the parts have letters that names of files have not, or are long, a hash of them tells them apart.
 
     >>> page_name("sample", "2026-01..2026-03", "", "users,waits"), page_name("a b", "where n_procs > 1")
-    ('sample-2026-01..2026-03-users,waits', 'a b-where_n_procs_1-bd4ba2')
+    ('sample-2026-01..2026-03-users,waits', 'a b-where_n_procs_1-df636b')
     """
     text = "-".join(filter(None, parts))
     plain = re.sub(r"[^\w.~@+,-]+", "_", text)[:PART_LENGTH].strip("_")

@@ -44,7 +44,7 @@ def test_the_bytes_are_the_same_everywhere(kind, tmp_path):
 
 def test_it_has_the_columns_that_gwa_asks_sacct_for(sacct):
     (slurm,) = [one for one in all_formats() if one.name == "slurm"]
-    asked = re.search(r"-o (\S+)", slurm.export)
+    asked = re.search(r"--format=(\S+)", slurm.export)
     assert asked is not None
     assert set(asked[1].split(",")) <= set(sacct[0])
 

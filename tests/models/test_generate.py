@@ -66,7 +66,7 @@ def test_a_utilization_is_met_in_the_facts(tmp_path):
 
 def test_sizes_that_are_not_scaled_to_a_larger_system_are_said(tmp_path):
     """--cpus 512 gave jobs of at most 128, without a word."""
-    words = ("--jobs", 300, "--cpus", 100_000, "--seed", 1, "-o", "made.gwf")
+    words = ("--jobs", 300, "--cpus", 100_000, "--seed", 1, "--force", "-o", "made.gwf")
     for name, is_said in (("thesis-das2", True), ("lublin", False)):
         done = run("model", "generate", name, *words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -92,7 +92,9 @@ def test_how_far_a_seed_is_from_its_log_is_said(tmp_path, sample):
         known = Submitted.of(trace.store)
     told = []
     for seed in (1, 2):
-        done = run("model", "generate", "m.json", "--days", 7, "--seed", seed, "-o", "x.gwf", cwd=tmp_path)
+        done = run(
+            "model", "generate", "m.json", "--days", 7, "--seed", seed, "--force", "-o", "x.gwf", cwd=tmp_path
+        )
         (sentence,) = [line for line in done.stderr.splitlines() if line.startswith("this seed: ")]
         with gwa.open(tmp_path / "x.gwf") as trace:
             made = Submitted.of(trace.store)
@@ -104,7 +106,18 @@ def test_how_far_a_seed_is_from_its_log_is_said(tmp_path, sample):
     assert told[0] != told[1]
     for more in (("--cpus", 64), ("--quiet",)):
         done = run(
-            "model", "generate", "m.json", "--days", 7, *more, "--seed", 1, "-o", "x.gwf", cwd=tmp_path
+            "model",
+            "generate",
+            "m.json",
+            "--days",
+            7,
+            *more,
+            "--seed",
+            1,
+            "--force",
+            "-o",
+            "x.gwf",
+            cwd=tmp_path,
         )
         assert "this seed" not in done.stderr
 

@@ -109,16 +109,13 @@ def _refuse_impossible(store: Store, path: Path) -> None:
     ]
     faults += [f"{jobs - numbered:,} jobs have no number"] if numbered < jobs else []
     texts = [field.name for field in FIELDS if field.name in names and field.is_name]
-    statistics = store.rows(f"select {', '.join(f'stats({name})' for name in texts)} from recorded limit 1")
-    faults += (
-        [
+    stats = ", ".join(f"stats({name})" for name in texts)
+    for statistics in store.rows(f"select {stats} from recorded limit 1") if texts else []:
+        faults += [
             f"a job's {name} has {known['max_string_length']:,} bytes, expected at most {LONGEST_NAME:,}"
-            for name, known in zip(texts, statistics[0], strict=True)
+            for name, known in zip(texts, statistics, strict=True)
             if known["max_string_length"] > LONGEST_NAME
         ]
-        if statistics and texts
-        else []
-    )
     faults += [] if faults else _faults_of_values(store, jobs)
     if faults:
         raise TraceError(f"{path}: {faults[0]}: convert its log again")

@@ -134,7 +134,7 @@ def meanings(name: str) -> list[Meaning]:
     >>> [(meaning.role, meaning.unit) for meaning in meanings("elapsed_min")]
     [('run', 'min')]
     >>> [meaning.role for meaning in meanings("Walltime")], meanings("favourite colour")
-    (['req_time', 'run'], [])
+    (['run', 'req_time'], [])
     """
     found = words(name)
     if "_".join(found) in _word_list("words", "never"):
