@@ -960,8 +960,10 @@ lived as (
 used_by_jobs as (
     select
         *,
-        case when not is_idle then nullif(cpus, 0) end as procs,
-        case when not is_idle then coalesce(allocated_nodes, nullif(nodes, 0)) end as node_count,
+        -- Without a state and a start, no time elapsed may also be that of a job which never ran.
+        not is_idle and coalesce(lasted > 0 or state is not null or started is not null, true) as did_run,
+        case when did_run then nullif(cpus, 0) end as procs,
+        case when did_run then coalesce(allocated_nodes, nullif(nodes, 0)) end as node_count,
         -- One processor is on one node, and a list without signs names one. What its script uses of several
         -- nodes is known of the first only.
         case
@@ -984,11 +986,7 @@ select
     line,
     submitted as submit_time,
     case when not is_idle then began - resized_after - submitted end as wait_time,
-    -- Without a state and a start, no time elapsed may also be that of a job which never ran.
-    case
-        when not is_idle and not is_open and coalesce(lasted > 0 or state is not null or started is not null, true)
-            then coalesce(lasted, ended - began) + resized_after
-    end as run_time,
+    case when did_run and not is_open then coalesce(lasted, ended - began) + resized_after end as run_time,
     procs as n_procs,
     nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
     coalesce(row_peak, row_used * try_cast(ntasks as double), case when is_whole then most_used end) / procs as used_memory,

@@ -11,8 +11,8 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
   and what it is made of.
 - `Progress`: how a program follows long work.
 - `GwaError`: any error that gwa raises on purpose. Its kinds are `TraceError`, `UnknownFormat`,
-  `StrictError`, `QueryError`, `DefinitionError`, `ArgumentError`, `ModelError`, `SimulationError`,
-  `EngineError`, `OutputError`, `DownloadError` and `MissingAsset`.
+  `RowsLostError`, `StrictError`, `QueryError`, `DefinitionError`, `ArgumentError`, `ModelError`,
+  `SimulationError`, `EngineError`, `OutputError`, `DownloadError` and `MissingAsset`.
 
 Everything not named here is internal and may change.
 """
@@ -30,6 +30,7 @@ from gwa.errors import (
     ModelError,
     OutputError,
     QueryError,
+    RowsLostError,
     SimulationError,
     StrictError,
     TraceError,
@@ -78,6 +79,7 @@ __all__ = [
     "Progress",
     "QueryError",
     "Report",
+    "RowsLostError",
     "Sample",
     "Section",
     "SimulationError",

@@ -91,7 +91,7 @@ def test_the_blocks_of_a_page_run_one_after_the_other(page, workplace):
 
 
 def test_a_section_of_ones_own_is_as_the_page_says(make_store):
-    ((_, text),) = blocks(ROOT / "docs" / "how-to" / "own-section.md")
+    (_, text), _ = blocks(ROOT / "docs" / "how-to" / "own-section.md")
     names: dict[str, Any] = {"__name__": "my_package.night_jobs"}
     exec(text, names)  # noqa: S102 - the page is ours
     analysis = names["night_jobs"]

@@ -25,7 +25,7 @@ PUBLIC = {
     *(name for name, kind in vars(errors).items() if isinstance(kind, type)),
 }
 METHODS = {
-    "Trace": "account arrow close facts filter frame header period report sample save sql store system",
+    "Trace": "account arrow close cube facts filter frame header period report sample save sql store system",
     "Report": "fact facts failed figure figures section table tables write",
     "Figure": "png save svg",
     "Table": "frame",

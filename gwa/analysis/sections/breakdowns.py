@@ -74,7 +74,7 @@ def _table(dimension: Dimension, records: Records, ranking: str) -> Block:
     if not dimension.is_ranked:
         name = message("Jobs by {lower}", lower=within_sentence(dimension.heading))
         shown = Records(records.id, name, records.columns, rows[-MAXIMUM_ROWS:], _last(len(rows)))
-        return shown.table(dimension.name)
+        return shown.table(f"by-{dimension.name}")
     name = (
         message("The only {lower}, by {title}", lower=within_sentence(dimension.heading), title=title)
         if len(rows) == 1
