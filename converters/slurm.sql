@@ -1003,7 +1003,7 @@ select
         when regexp_matches(state, '^COMPLETED') then 1
         when regexp_matches(state, '^(FAILED|TIMEOUT|NODE_F|OUT_OF|BOOT_F|DEADLINE|PREEMPTED)') then 0
         when state like 'CANCELLED%' then 5
-        when state is not null or is_idle or is_open or ended is null then null
+        when state is not null or not did_run or is_open or ended is null then null
         when exitcode = '0:0' then 1
         when exitcode is not null then 0
     end as status,
@@ -1046,7 +1046,7 @@ select
         when state like 'OUT_OF_ME%' then 'OUT_OF_MEMORY'
         else regexp_replace(state, '( by .*|\+)$', '')
     end as state,
-    case when not is_idle and not is_open and regexp_full_match(exitcode, '\d{1,9}:\d{1,3}') then
+    case when did_run and not is_open and regexp_full_match(exitcode, '\d{1,9}:\d{1,3}') then
         if(
             exitcode like '%:0',
             cast(split_part(exitcode, ':', 1) as bigint),
