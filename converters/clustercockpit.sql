@@ -18,7 +18,7 @@ is there they are missing, since the nodes of a cluster are not described here. 
 none; nodes are numNodes. Requested time is walltime.
 completed is completed; failed, timeout, out_of_memory, node_fail, boot_fail, deadline and preempted have failed;
 cancelled and stopped are cancelled. Jobs of one arrayJobId are a bag. The site is the cluster.
-The statistics are means, least and greatest values over nodes and time in units that differ between sites; they are
+The statistics are means, minima and maxima over nodes and time in units that differ between sites; they are
 not read.
 """
 

@@ -38,7 +38,7 @@ rounded up, and stand as cpu:0.5 among the resources requested. Memory is that r
 are resources called .../gpu or nvidia.com/mig-...; the type of MIG slices is their name, that of Workloads the
 flavor. Shares of GPUs are not counted. Requested time is activeDeadlineSeconds or maximumExecutionTimeSeconds.
 A Workload that was evicted, and not admitted again, waits. Finished with the reason JobFinished, of versions
-before 0.8, completed if its message tells of success, and failed if it tells of a failure.
+before 0.8, completed if its message reports success, and failed if it reports a failure.
 The namespace is the project, and the user too unless -O user_label=NAME names a label that holds users. The
 executable is the image of the first container without registry and tag. Succeeded and Complete are completed,
 Failed is failed, Aborted and Terminated are cancelled. The exit code is the greatest of the containers.

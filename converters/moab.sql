@@ -21,7 +21,7 @@ could start from the system queue time on. One that was not dispatched has no wa
 Processors are the tasks allocated, else requested, times the dedicated processors of a task; requested ones the tasks
 requested times those. CPU time is the processor-seconds utilized, of which 0 means not measured. Memory requested is
 the dedicated memory of a task, in MB, over its processors. Requested time is the wallclock limit.
-Completed is completed, since neither tells of exit codes; Removed, NotRun and Canceled are cancelled, as the events
+Completed is completed, since neither records exit codes; Removed, NotRun and Canceled are cancelled, as the events
 JOBCANCEL and JOBREJECT; Failed, Vacated and JOBFAILURE have failed. The state is that of the trace.
 The queue is the required class, the QoS the one delivered, else requested; nodes are the hosts allocated.
 """

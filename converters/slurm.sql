@@ -776,7 +776,7 @@ cpu_seconds = "double"
 gpu_seconds = "double"
 resized_after = "double"
 
-# Where the row of a job has no processors, its steps tell how many there were.
+# Where the row of a job has no processors, they follow from its steps.
 [beforehand.hollow]
 when = "select hollow from kinds"
 columns = { site = "varchar", job = "varchar", cpus = "double" }

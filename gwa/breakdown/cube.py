@@ -75,7 +75,7 @@ GRAINS: Final = (
 SIZE: Final = (
     "case when n_procs >= 1 then cast(pow(2, floor(log2(n_procs))) as bigint) when n_procs = 0 then 0 end"
 )
-"""The greatest power of two that is no larger than the processors of a job."""
+"""The largest power of two not above the processors of a job."""
 
 WAIT: Final = (
     "case when wait_time >= 1 then cast(floor(2 * log2(wait_time)) as bigint) when wait_time >= 0 then -1 end"

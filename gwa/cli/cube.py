@@ -50,6 +50,6 @@ def command(trace: Path, folder: Path, force: bool, **params: Any) -> None:
         grain = made.grain
         echo(
             f"{made.jobs.num_rows:,} cells of jobs, {made.usage.num_rows:,} of usage: by"
-            f" {'day' if grain.days == 1 else f'{grain.days} days'}, the {grain.largest} largest users",
+            f" {'day' if grain.days == 1 else f'{grain.days} days'}, at most {grain.largest} names of a kind",
             err=True,
         )

@@ -223,13 +223,13 @@ def _largest(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _doubtful(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the measure that a step fits best of those with strong evidence of one; None without any."""
+    """Return the measure that a step fits best of those with strong evidence of a large one, or None."""
     strong = [
         one
         for one in measures
         if None not in (one["before"], one["after"], one["ln_bayes_factor_step"])
         and one["ln_bayes_factor_step"] > STRONG
-        and size(one)
+        and abs(MEASURES[one["what"]].difference(one["before"], one["after"])) >= MEASURES[one["what"]].least
     ]
     return max(strong, key=lambda one: float(one["ln_bayes_factor_step"]), default=None)
 
