@@ -102,5 +102,5 @@ def test_a_select_that_cannot_be_is_explained(select, tmp_path):
     )
     (tmp_path / "log.csv").write_text("1\n")
 
-    with pytest.raises(GwaError, match="Mine: "):
+    with pytest.raises(GwaError, match=r"^my\.sql:.*nonsense"):
         gwa.open(tmp_path / "log.csv", format=str(tmp_path / "my.sql"))

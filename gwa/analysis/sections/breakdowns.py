@@ -52,15 +52,15 @@ ELSEWHERE: Final = ("outcomes",)
 
 def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = True) -> Iterator[Block]:
     """Yield the facts of a *dimension* by each ranking and, if it *has_table*, those that are shown."""
-    if dimension.of(store) is None:
+    names = RANKINGS if dimension.is_ranked else ("by_cpu", "by_jobs")
+    rankings = {name: breakdown(store, dimension, name) for name in names}
+    if dimension.of(store) is None or not any(records and records.rows for records in rankings.values()):
         yield Note(message("The log does not tell {title} apart.", title=dimension.title))
         return
     if dimension.is_ranked:
         yield from _concentration(store, dimension)
     tables = ("by_cpu", "by_jobs") if dimension.name in IN_FULL else ("by_cpu",)
-    names = RANKINGS if dimension.is_ranked else ("by_cpu", "by_jobs")
-    for name in names:
-        records = breakdown(store, dimension, name)
+    for name, records in rankings.items():
         if records is None or not records.rows:
             continue
         yield records.fact
