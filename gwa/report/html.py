@@ -51,6 +51,9 @@ HEADLINES = (
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""
 
+SCRIPTS = ("report", "draw", "series")
+"""The scripts of a page, which it has as one: each has names of its own."""
+
 MIN_WIDE = 500
 """Figures less wide than this stand side by side."""
 
@@ -147,7 +150,7 @@ def page(
     chosen = language or Language()
     environment = _environment(overrides, words(report.zone, chosen), paper=paper)
     try:
-        script = _source(environment, "static/report.js") + _source(environment, "static/series.js")
+        script = Markup("").join(_source(environment, f"static/{name}.js") for name in SCRIPTS)
         return environment.get_template("report.html").render(
             report=report,
             summary=summary(report),
