@@ -175,6 +175,7 @@ class Trace:
         progress: Progress = SILENT,
         *,
         against: "Trace | None" = None,
+        explore: bool | None = None,
     ) -> Report:
         """
         Compute the report.
@@ -189,6 +190,9 @@ class Trace:
         against
             Another part of the same trace, such as the month before: the report begins with what is different
             from it, and whether that is more than chance.
+        explore
+            Whether its page filters itself, for which it holds the cells of `cube`. Unless it is said, that
+            of a whole report does.
 
         Returns
         -------
@@ -211,7 +215,10 @@ class Trace:
         known = [analysis.id for analysis in analyses()]
         if unknown := set(only or ()) - set(known):
             raise TraceError(f"there is no section '{min(unknown)}', expected one of {', '.join(known)}")
-        report = build(self.store, self.name, filters=self.filters, only=only, progress=progress)
+        is_explored = only is None if explore is None else explore
+        report = build(
+            self.store, self.name, filters=self.filters, only=only, explore=is_explored, progress=progress
+        )
         if against is None:
             return report
         from gwa.analysis.comparison.period_changes import Part

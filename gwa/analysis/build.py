@@ -10,6 +10,7 @@ import duckdb
 from gwa.analysis.answers import answers, evidence
 from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
+from gwa.analysis.explorer import explorer
 from gwa.analysis.finding import findings
 from gwa.analysis.synthetic import OVERLINE, origin, reworded
 from gwa.report.document import Fact, Note, Report
@@ -48,13 +49,14 @@ def build(
     filters: Sequence[Subset] = (),
     only: Collection[str] | None = None,
     strict: bool = False,
+    explore: bool = False,
     progress: Progress = SILENT,
 ) -> Report:
     """
     Return the report on the trace called *name*; *only* names the sections wanted.
 
     Without, it has all but those that are made on request. The report names the *filters* that the jobs
-    of *store* have passed.
+    of *store* have passed. A page that is to *explore* has the cells that it filters.
 
     A section that cannot be made says so in its place, unless *strict*: then the error is raised.
     """
@@ -83,6 +85,7 @@ def build(
         overline=OVERLINE if store.is_generated else message("Workload report"),
         answers=answers(known, shown),
         period=_period(known, zone),
+        explorer=explorer(store, known.facts) if explore else None,
     )
     return reworded(made) if store.is_generated else made
 

@@ -1,9 +1,10 @@
 """
 The cube: the jobs of a trace in so few cells that a page can filter them.
 
-There are two tables. ``jobs`` counts the jobs submitted in each day, and ``usage`` adds up what jobs held in
-each day, in which those count that run over midnight; a day is that of the log's own clock. Both have the
-same dimensions. Sums are exact for each selection; quantiles are those of the classes.
+There are two tables of cells. ``jobs`` counts the jobs submitted in each day, and ``usage`` adds up what jobs
+held in each day, in which those count that run over midnight; a day is that of the log's own clock. Both have
+the same dimensions. Sums are exact for each selection; quantiles are those of the classes. A third table,
+``days``, says how long each day is, and how much of it the log knows the load of.
 """
 
 import json
@@ -19,7 +20,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from gwa.breakdown.breakdown import ranks
-from gwa.breakdown.dimensions import Dimension, recorded
+from gwa.breakdown.dimensions import Classes, Dimension, recorded
 from gwa.breakdown.held import held_jobs, recorded_amounts
 from gwa.breakdown.measures import measured_jobs
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
@@ -35,7 +36,7 @@ from gwa.util.units import DAY, HOUR
 MAXIMUM_CELLS: Final = 150_000
 """How many cells both tables have together at most."""
 
-FILES: Final = ("jobs.parquet", "usage.parquet", "grain.json")
+FILES: Final = ("jobs.parquet", "usage.parquet", "days.parquet", "grain.json")
 """What `Cube.write` writes."""
 
 OTHERS: Final = "*"
@@ -62,6 +63,8 @@ class Grain:
 
 GRAINS: Final = (
     Grain(1, 200, 2, have_hours=True),
+    Grain(1, 100, 2, have_hours=True),
+    Grain(1, 50, 2, have_hours=True),
     Grain(1, 100, 2),
     Grain(7, 100, 2),
     Grain(7, 50, 1),
@@ -71,11 +74,6 @@ GRAINS: Final = (
     Grain(3640, 0, 0),
 )
 """From the finest on: the first that has no more than `MAXIMUM_CELLS` is taken, or the last."""
-
-SIZE: Final = (
-    "case when n_procs >= 1 then cast(pow(2, floor(log2(n_procs))) as bigint) when n_procs = 0 then 0 end"
-)
-"""The largest power of two not above the processors of a job."""
 
 WAIT: Final = (
     "case when wait_time >= 1 then cast(floor(2 * log2(wait_time)) as bigint) when wait_time >= 0 then -1 end"
@@ -89,10 +87,7 @@ EPOCH: Final = date(1970, 1, 1)
 
 COUNT: Final = "select count(*) as n from ({query}) as cells"
 
-LARGEST: Final = """
-select key from {table} order by coalesce(cpu_seconds, 0) desc, jobs desc, key limit {most}
-"""
-
+BY_SIZE: Final = "select key from {table} order by coalesce(cpu_seconds, 0) desc, jobs desc, key"
 
 HELD_IN_BINS: Final = """
 {days} as days inner join (select * from (values {bins}) as bins(day, since, until, known)) as bins
@@ -113,11 +108,14 @@ class Cube:
     ----------
     jobs : pyarrow.Table
         Cells of jobs by the day of submission: ``day``, in days since 1 January 1970 by the log's clock, or
-        since its own time 0; the dimensions; ``size``, ``outcome``, ``wait`` and ``hour``; then the number of
-        ``jobs`` and the seconds held by those that ran, for their whole run.
+        since its own time 0; the dimensions; ``outcome``, ``wait`` and ``hour``; then the number of ``jobs``
+        and the seconds held by those that ran, for their whole run.
     usage : pyarrow.Table
-        Cells of what jobs held in a ``day``, with the dimensions, ``size`` and ``outcome``, and whether the
-        log is ``known`` to have the load of that time. A day in which that changes has two.
+        Cells of what jobs held in a ``day``, with the dimensions and ``outcome``, and whether the log is
+        ``known`` to have the load of that time. A day in which that changes has two.
+    days : pyarrow.Table
+        Each ``day`` of `usage`, how many ``seconds`` it has, within the period of the trace, and in how many
+        of them the load is known: ``known_seconds``.
     grain : Grain
         How fine the cells are.
 
@@ -125,16 +123,17 @@ class Cube:
 
     jobs: pa.Table
     usage: pa.Table
+    days: pa.Table
     grain: Grain
 
     def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write both tables as Parquet, and the grain as JSON, into *folder*; return the files."""
-        jobs, usage, grain = (folder / name for name in FILES)
-        for file, table in ((jobs, self.jobs), (usage, self.usage)):
+        """Write the tables as Parquet, and the grain as JSON, into *folder*; return the files."""
+        paths = tuple(folder / name for name in FILES)
+        for file, table in zip(paths, (self.jobs, self.usage, self.days), strict=False):
             with whole(file) as path:
                 parquet.write_table(table, path, compression="zstd")
-        write_whole(grain, json.dumps(asdict(self.grain), indent=1) + "\n")
-        return jobs, usage, grain
+        write_whole(paths[-1], json.dumps(asdict(self.grain), indent=1) + "\n")
+        return paths
 
 
 def cube(store: Store) -> Cube:
@@ -146,17 +145,17 @@ def cube(store: Store) -> Cube:
         if number <= MAXIMUM_CELLS:
             break
     jobs, usage = (store.arrow(f"{query} order by {cells.order(grain)}") for query in queries)
-    return Cube(jobs, usage, grain)
+    return Cube(jobs, usage, _days(store, grain), grain)
 
 
 class _Cells:
     """The cells of the finest grain, kept in the engine, of which those of others are made."""
 
     def __init__(self, store: Store, shown: Sequence[Dimension]) -> None:
-        self._names = [one.name for one in shown]
-        self._largest = {one.name: _largest(store, one) for one in shown}
+        self._largest = {one.name: by_size(store, one) for one in shown if one.is_ranked}
         self._amounts = list(recorded_amounts(store))
-        keys = {one.name: classes.key for one in shown if (classes := one.of(store))}
+        keys = {one.name: _named(classes) for one in shown if (classes := one.of(store))}
+        self._names = list(keys)
         self._jobs = store.keep("cube_jobs", _finest_jobs(store, keys))
         self._usage = store.keep("cube_usage", _finest_usage(store, keys))
 
@@ -184,13 +183,13 @@ class _Cells:
 
     def _shared(self, grain: Grain) -> dict[str, str]:
         """Return the SQL of the columns that both tables have, by name."""
-        columns = {"day": _first_day(grain.days)}
-        for name in self._names:
-            shown = ", ".join(map(literal, self._largest[name][: grain.largest])) or "null"
+        columns = {"day": _first_day(grain.days)} | {name: name for name in self._names}
+        for name, largest in self._largest.items():
+            shown = ", ".join(map(literal, largest[: grain.largest])) or "null"
             columns[name] = (
                 f"case when {name} in ({shown}) then {name} when {name} is not null then '{OTHERS}' end"
             )
-        return columns | {"size": "size", "outcome": "outcome"}
+        return columns | {"outcome": "outcome"}
 
 
 def _cells(columns: Mapping[str, str], sums: Mapping[str, str], table: str) -> str:
@@ -200,9 +199,17 @@ def _cells(columns: Mapping[str, str], sums: Mapping[str, str], table: str) -> s
     return f"select {keys}, {added} from {table} group by {', '.join(columns.values())}"
 
 
-def _largest(store: Store, dimension: Dimension) -> list[str]:
-    """Return the largest classes of a dimension by CPU time, then by jobs."""
-    rows = store.rows(LARGEST.format(table=ranks(store, dimension), most=GRAINS[0].largest))
+def _named(classes: Classes) -> str:
+    """Return the SQL of the name of a job's class."""
+    if classes.names is None:
+        return classes.key
+    cases = " ".join(f"when {key!r} then {literal(name)}" for key, name in classes.names.items())
+    return f"case {classes.key} {cases} end"
+
+
+def by_size(store: Store, dimension: Dimension) -> list[str]:
+    """Return all classes of a ranked dimension, the largest by CPU time, then by jobs, first."""
+    rows = store.rows(BY_SIZE.format(table=ranks(store, dimension)))
     return [str(key) for (key,) in rows]
 
 
@@ -219,7 +226,7 @@ def _finest_jobs(store: Store, keys: Mapping[str, str]) -> str:
     amounts = _decimals(recorded_amounts(store), "case when run_time >= 0 then run_time else 0 end")
     columns = {
         "day": _number(seconds, DAY), "hour": cyclic(_number(seconds, HOUR), 24), **keys,
-        "size": SIZE, "outcome": "outcome", "wait": WAIT,
+        "outcome": "outcome", "wait": WAIT,
     }  # fmt: skip
     return _cells(columns, {"jobs": "count(*)", **amounts}, measured_jobs(store))
 
@@ -228,7 +235,7 @@ def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:
     """Return the query of what jobs held in each bin: a day, or the part of one that is known."""
     span = recorded_time(store.whole)
     amounts = recorded_amounts(store)
-    columns = {"day": "day", **keys, "size": SIZE, "outcome": "outcome", "known": "known"}
+    columns = {"day": "day", **keys, "outcome": "outcome", "known": "known"}
     if span is None:
         return _cells(columns, dict.fromkeys(amounts, "sum(cast(0 as decimal(38, 6)))"), NOTHING)
     first, last = (_number(_clock(store, moment, span), DAY) for moment in ("start_time", "end_time"))
@@ -239,6 +246,21 @@ def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:
     table = HELD_IN_BINS.format(days=days, bins=bins)
     inside = "(least(end_time, until) - greatest(start_time, since))"
     return _cells(columns, _decimals(amounts, inside), table)
+
+
+def _days(store: Store, grain: Grain) -> pa.Table:
+    """Return the days, or the first of each so many, with their seconds, and those whose load is known."""
+    span = recorded_time(store.whole)
+    seconds: dict[int, list[float]] = {}
+    for day, since, until, is_known in _bins(store, span) if span else ():
+        first = day if grain.days == 1 else (day + MONDAY) // grain.days * grain.days - MONDAY
+        lengths = seconds.setdefault(first, [0.0, 0.0])
+        lengths[0] += until - since
+        lengths[1] += (until - since) * is_known
+    columns = [list(seconds), *([lengths[n] for lengths in seconds.values()] for n in (0, 1))]
+    types = (pa.int64(), pa.float64(), pa.float64())
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, types, strict=True)]
+    return pa.table(dict(zip(("day", "seconds", "known_seconds"), arrays, strict=True)))
 
 
 def _decimals(amounts: Mapping[str, str], seconds: str) -> dict[str, str]:

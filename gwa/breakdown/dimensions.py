@@ -75,10 +75,16 @@ def named(name: str, heading: str, title: str, field: str, *, in_cube: bool = Tr
 
 
 def classed(
-    name: str, heading: str, title: str, field: str, classes: Callable[[Store], Classes | None]
+    name: str,
+    heading: str,
+    title: str,
+    field: str,
+    classes: Callable[[Store], Classes | None],
+    *,
+    in_cube: bool = False,
 ) -> Dimension:
     """Return a dimension whose *classes* have an order of their own."""
-    return Dimension(name, heading, title, (field,), classes, is_ranked=False, in_cube=False)
+    return Dimension(name, heading, title, (field,), classes, is_ranked=False, in_cube=in_cube)
 
 
 GPU_TYPE: Final = (
@@ -183,8 +189,12 @@ OWN: Final = (
         "gpu_types", message("Type of GPU"), message("types of GPU"), ("gpu_type",),
         lambda _: Classes(GPU_TYPE),
     ),
-    classed("sizes", message("Processors"), message("numbers of processors"), "n_procs", _sizes),
-    classed("requests", message("Requested time"), message("requested times"), "req_time", _requests),
+    classed(
+        "sizes", message("Processors"), message("numbers of processors"), "n_procs", _sizes, in_cube=True
+    ),
+    classed(
+        "requests", message("Requested time"), message("requested times"), "req_time", _requests, in_cube=True
+    ),
     classed("outcomes", message("Outcome"), message("outcomes"), "status", _outcomes),
     classed("months", message("Month"), message("months of submission"), "submit_time", _months),
     classed("weekdays", message("Weekday"), message("weekdays of submission"), "submit_time", _weekdays),

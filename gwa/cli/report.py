@@ -83,6 +83,11 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "--every", is_flag=True, help="Add the sections that take long, such as the comparison of all models."
 )
 @click.option(
+    "--no-explore",
+    is_flag=True,
+    help="Leave out what the page filters: days, users, projects, sizes and outcomes, in cells.",
+)
+@click.option(
     "--top",
     type=click.IntRange(1, 1000),
     default=10,
@@ -118,6 +123,7 @@ def command(
     sections: str | None,
     view: str,
     every: bool,
+    no_explore: bool,
     top: int,
     against: str | None,
     **params: Any,
@@ -160,7 +166,9 @@ def command(
             wanted = only or _wanted(part.store, view, is_chosen=is_chosen)
             name = page_name(part.name, *_what(part, earlier, ctx.params))
             with claimed(paths(folder, name, kinds), force=params["force"], but=outputs(), of=trace):
-                report = part.report(wanted, reading(params).progress, against=earlier)
+                is_explored = "html" in kinds and not (no_explore or sections)
+                progress = reading(params).progress
+                report = part.report(wanted, progress, against=earlier, explore=is_explored)
                 if not params["quiet"]:
                     _print_answers(report, part, look["language"])
                 for path in write(report, folder, name, kinds, **look):

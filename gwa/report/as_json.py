@@ -7,17 +7,25 @@ has no word for it.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gwa.report.document import Report
 from gwa.words.unit import Value
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def as_json(report: Report) -> str:
     """Return the whole *report* as JSON, in the order of the document; blocks say their kind."""
     return _text(plain(report))
+
+
+def fields_in_json(kind: "DataclassInstance | type[DataclassInstance]") -> "list[Field[Any]]":
+    """Return the fields of a class of the document that JSON has."""
+    return [one for one in fields(kind) if one.metadata.get("in_json", True)]
 
 
 def plain(thing: Any) -> Value:  # noqa: ANN401 - that is what it is for
@@ -30,7 +38,7 @@ def plain(thing: Any) -> Value:  # noqa: ANN401 - that is what it is for
     if is_dataclass(thing):
         kind = getattr(thing, "kind", None)
         named = {"kind": kind} if kind else {}
-        return named | {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
+        return named | {one.name: plain(getattr(thing, one.name)) for one in fields_in_json(thing)}
     if isinstance(thing, Mapping):
         return {str(name): plain(value) for name, value in thing.items()}
     if isinstance(thing, Sequence) and not isinstance(thing, str):

@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from gwa.errors import TraceError
+from gwa.report.explorer import NOT_IN_JSON, Explorer
 from gwa.words.message import Level
 from gwa.words.unit import Unit, Value
 
@@ -513,6 +514,8 @@ class Report:
         changed.
     period
         From when to when the jobs are, in words; empty where that is unknown.
+    explorer
+        What its page filters; the JSON has none of it.
 
     Examples
     --------
@@ -535,6 +538,7 @@ class Report:
     overline: str = ""
     answers: tuple[Answer, ...] = ()
     period: str = ""
+    explorer: Explorer | None = field(default=None, repr=False, metadata=NOT_IN_JSON)
 
     def facts(self) -> tuple[Fact, ...]:
         """

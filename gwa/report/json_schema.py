@@ -7,10 +7,11 @@ That of a report is made of the classes of `gwa.report.document`, so that it can
 import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from inspect import cleandoc
 from typing import Any, Final, ForwardRef, Literal, Union, get_args, get_origin
 
+from gwa.report.as_json import fields_in_json
 from gwa.report.document import Report
 from gwa.words.unit import Value
 
@@ -99,7 +100,7 @@ def _class(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
     if kind.__name__ not in definitions:
         definitions[kind.__name__] = {}  # it may hold others of its own
         named = {"kind": {"const": kind.kind}} if hasattr(kind, "kind") else {}
-        properties = named | {one.name: _of(one.type, definitions) for one in fields(kind)}
+        properties = named | {one.name: _of(one.type, definitions) for one in fields_in_json(kind)}
         definitions[kind.__name__] = {
             "description": " ".join(cleandoc(kind.__doc__ or "").partition("\n\n")[0].split()),
             "type": "object",

@@ -30,6 +30,7 @@ from gwa.report.document import (
     Section,
     Table,
 )
+from gwa.report.explorer import Explorer
 from gwa.util.assets import asset
 from gwa.words.message import Message, Number, Verbatim
 from gwa.words.unit import Value
@@ -226,7 +227,18 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
     sections = tuple(_section(section, translate) for section in report.sections)
     texts = _texts(report, translate, "title", "subtitle", "overline", "period")
     answers = tuple(_answer(answer, translate) for answer in report.answers)
-    return replace(texts, sections=sections, findings=findings, answers=answers)
+    explorer = report.explorer and _explorer(report.explorer, translate)
+    return replace(texts, sections=sections, findings=findings, answers=answers, explorer=explorer)
+
+
+def _explorer(explorer: Explorer, translate: Callable[[str], str]) -> Explorer:
+    """Return what a page filters with its headings translated, and the names of classes that are no names."""
+    choices = (_texts(choice, translate, "heading", "title") for choice in explorer.choices)
+    named = (
+        replace(choice, names=tuple(map(translate, choice.names))) if choice.has_own_order else choice
+        for choice in choices
+    )
+    return replace(explorer, choices=tuple(named))
 
 
 def _figure(figure: Figure, translate: Callable[[str], str]) -> Figure:

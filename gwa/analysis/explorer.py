@@ -1,0 +1,195 @@
+"""Make what a page filters of the cube of a trace."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, cube
+from gwa.breakdown.dimensions import Dimension, recorded
+from gwa.breakdown.planes import packed
+from gwa.metrics.calendar import Calendar
+from gwa.metrics.outcomes import OUTCOMES
+from gwa.metrics.stillness import stillness
+from gwa.metrics.window import recorded as recorded_time
+from gwa.report.explorer import Choice, Explorer, Mark
+from gwa.store.store import Store
+
+Codes = NDArray[np.float64]
+
+KEYS: Final = {"qos": "qos"}
+"""The key of a dimension in an address, where it is not its name without the plural."""
+
+EXACT: Final = ("jobs.wait.median", "jobs.wait.p95", "wait.weighted.median", "wait.weighted.p95")
+"""Facts of the whole trace of which a selection has only the class."""
+
+AMOUNTS: Final = ("cpu_seconds", "gpu_seconds")
+"""What the page adds up."""
+
+SHORTEST_WAIT: Final = 2
+"""The code of the class of waits from one second on: 0 is unknown, 1 less than a second."""
+
+MINIMUM_JOBS: Final = 2
+"""Of a single job there is nothing to choose."""
+
+
+def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
+    """
+    Return the cells of *store* as its page takes them; None where no two jobs have a time of submission.
+
+    Some exact values of the whole are taken from *facts*, by their ids.
+    """
+    cells = cube(store)
+    jobs = cells.jobs.filter(pc.is_valid(cells.jobs["day"]))
+    if not cells.days.num_rows or sum(jobs["jobs"].to_pylist()) < MINIMUM_JOBS:
+        return None
+    shown = _telling([one for one in recorded(store) if one.name in jobs.schema.names], jobs)
+    choices = [_choice(store, one, cells) for one in shown]
+    days = np.union1d(cells.days["day"].to_numpy(), jobs["day"].to_numpy())
+    tables = {
+        "days": _days(cells, days),
+        "jobs": _jobs(cells, jobs, days, choices, shown),
+        "usage": _usage(cells, days, choices, shown),
+    }
+    layout, content = packed(tables)
+    return Explorer(
+        tuple(choices),
+        OUTCOMES,
+        {name: asdict(table) for name, table in layout.items()},
+        content,
+        None if facts.get("trace.cpus_inferred") else facts.get("trace.cpus"),
+        {name: facts[name] for name in EXACT if facts.get(name) is not None},
+        tuple(_marks(store)),
+        int(days[0]),
+        int(days[-1]) + cells.grain.days,
+        store.system.relative,
+        cells.grain.octaves,
+    )
+
+
+def _telling(dimensions: Sequence[Dimension], jobs: pa.Table) -> list[Dimension]:
+    """Return the *dimensions* that tell jobs apart, without those that do it as another before them."""
+    found: dict[str, Dimension] = {}
+    columns = {one.name: pc.dictionary_encode(jobs[one.name].combine_chunks()) for one in dimensions}
+    codes = {name: pc.fill_null(column.indices, -1).to_numpy() for name, column in columns.items()}
+    classes = {name: len(np.unique(values)) for name, values in codes.items()}
+    for one in dimensions:
+        pairs = (
+            len(np.unique(np.stack([codes[one.name], codes[other]]), axis=1).T)
+            for other in found
+            if classes[other] == classes[one.name]
+        )
+        if classes[one.name] > 1 and classes[one.name] not in pairs:
+            found[one.name] = one
+    return list(found.values())
+
+
+def _choice(store: Store, dimension: Dimension, cells: Cube) -> Choice:
+    """Return what can be chosen of a *dimension*: of names, the largest first."""
+    classes = dimension.of(store)
+    present = {value for table in (cells.jobs, cells.usage) for value in _distinct(table, dimension.name)}
+    if classes is not None and classes.names is not None:
+        names = [name for name in classes.names.values() if name in present]
+        return _named(dimension, names, 0)
+    keys = by_size(store, dimension)
+    names = [key for key in keys if key in present and key != OTHERS]
+    return _named(dimension, names, len(keys) - len(names) if OTHERS in present else 0)
+
+
+def _named(dimension: Dimension, names: Sequence[str], others: int) -> Choice:
+    key = KEYS.get(dimension.name, dimension.name.removesuffix("s"))
+    return Choice(
+        key, dimension.heading, dimension.title, tuple(names), others, has_own_order=not dimension.is_ranked
+    )
+
+
+def _distinct(table: pa.Table, name: str) -> list[Any]:
+    values: list[Any] = pc.unique(table[name]).to_pylist()
+    return values
+
+
+def _days(cells: Cube, days: NDArray[np.int64]) -> dict[str, Codes]:
+    """Return the columns of the days: how far each is from the first one, and its seconds."""
+    found = {"day": (days - days[0]).astype(np.float64)}
+    places = np.searchsorted(days, cells.days["day"].to_numpy())
+    for name in ("seconds", "known_seconds"):
+        found[name] = np.zeros(len(days))
+        found[name][places] = cells.days[name].to_numpy()
+    return found
+
+
+def _jobs(
+    cells: Cube,
+    jobs: pa.Table,
+    days: NDArray[np.int64],
+    choices: Sequence[Choice],
+    shown: Sequence[Dimension],
+) -> dict[str, Codes]:
+    columns = _shared(jobs, days, choices, shown)
+    if cells.grain.octaves:
+        columns["wait"] = _waits(jobs, cells.grain.octaves)
+    if cells.grain.have_hours:
+        columns["hour"] = _filled(jobs, "hour")
+    return columns | {"jobs": _filled(jobs, "jobs"), **_amounts(jobs)}
+
+
+def _usage(
+    cells: Cube, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
+) -> dict[str, Codes]:
+    columns = _shared(cells.usage, days, choices, shown)
+    known = pc.cast(cells.usage["known"], pa.float64())
+    return columns | {"known": known.to_numpy(), **_amounts(cells.usage)}
+
+
+def _shared(
+    table: pa.Table, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
+) -> dict[str, Codes]:
+    """Return the columns that both tables have: the place of the day, and codes."""
+    columns = {"day": np.searchsorted(days, table["day"].to_numpy()).astype(np.float64)}
+    for choice, dimension in zip(choices, shown, strict=True):
+        codes = {name: code for code, name in enumerate((*choice.names, OTHERS, None))}
+        columns[choice.key] = _coded(table, dimension.name, codes)
+    return columns | {"outcome": _coded(table, "outcome", {name: code for code, name in enumerate(OUTCOMES)})}
+
+
+def _coded(table: pa.Table, name: str, codes: Mapping[str | None, int]) -> Codes:
+    """Return the code of each value of a column."""
+    column = pc.dictionary_encode(table[name].combine_chunks())
+    of_place = [codes[value] for value in column.dictionary.to_pylist()]
+    places = pc.fill_null(column.indices, len(of_place)).to_numpy()
+    return np.array([*of_place, codes.get(None, 0)], np.float64)[places]
+
+
+def _waits(jobs: pa.Table, octaves: int) -> Codes:
+    """Return the class of each wait: of half octaves or whole ones."""
+    halves = jobs["wait"].to_numpy().astype(np.float64)  # of an unknown wait it is not a number
+    classes = np.floor(halves * octaves / 2) + SHORTEST_WAIT
+    codes: Codes = np.where(np.isnan(halves), 0.0, np.where(halves < 0, 1.0, classes))
+    return codes
+
+
+def _filled(table: pa.Table, name: str) -> Codes:
+    column: Codes = pc.fill_null(pc.cast(table[name], pa.float64()), 0.0).to_numpy()
+    return column
+
+
+def _amounts(table: pa.Table) -> dict[str, Codes]:
+    return {name: _filled(table, name) for name in AMOUNTS if name in table.schema.names}
+
+
+def _marks(store: Store) -> Iterator[Mark]:
+    """Yield the outages, and the stretches in which the log does not tell what ran."""
+    span = recorded_time(store.whole)
+    if span is None:
+        return
+    calendar = Calendar.of(*span, store.system.timezone, relative=store.system.relative)
+    zero = calendar.first if calendar.dates is None else (calendar.dates[0] - EPOCH).days
+    numbers = zero + np.arange(len(calendar.edges), dtype=np.float64)
+    found = stillness(store)
+    for stretch in (*found.of("outage"), *found.unaccounted):
+        since, until = np.interp([stretch.begin, stretch.end], calendar.edges, numbers)
+        yield Mark(stretch.kind, float(since), float(until))

@@ -1,0 +1,82 @@
+"""The part of a page that filters itself: what it can be asked for, as data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gwa.words.unit import Value
+
+NOT_IN_JSON: Final = {"in_json": False}
+"""Marks a field of a document that only its page has."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """
+    A list of what jobs can be chosen by.
+
+    *key* is its name in addresses, *heading* and *title* what one and all of its classes are called; *names*
+    are those classes in the order of their codes, and *others* counts those beyond, which share the next
+    code. The code after it is of jobs without one. *has_own_order* tells classes such as sizes from names,
+    which no language changes.
+    """
+
+    key: str
+    heading: str
+    title: str
+    names: tuple[str, ...] = field(repr=False)
+    others: int = 0
+    has_own_order: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A stretch of a *kind*, such as an outage, from one day to another: numbers of days with fractions."""
+
+    kind: str
+    since: float
+    until: float
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """
+    The cells of a trace, packed for its page.
+
+    Attributes
+    ----------
+    choices : tuple of Choice
+        By what jobs can be chosen, in the order of the lists.
+    outcomes : tuple of str
+        The outcomes in the order of their codes.
+    tables : Mapping
+        How many rows ``days``, ``jobs`` and ``usage`` have, and the planes of their columns.
+    cells : bytes
+        Those planes, as `gwa.breakdown.planes.packed` packs them.
+    cpus : int
+        The processors of the system; None where they are not known.
+    facts : Mapping
+        What is exact of the whole trace: quantiles of waits by the id of the fact.
+    marks : tuple of Mark
+        Outages, and where the log does not tell what ran.
+    first_day : int
+        The number of the first day: since 1 January 1970 by the clock of the trace or, where that is not
+        known (*is_relative*), since its own time 0.
+    last_day : int
+        The number of the day after the last one.
+    octaves : int
+        Classes of waits to a doubling; 0 where waits are not told apart.
+
+    """
+
+    choices: tuple[Choice, ...]
+    outcomes: tuple[str, ...]
+    tables: Mapping[str, Value] = field(repr=False)
+    cells: bytes = field(repr=False)
+    cpus: int | None
+    facts: Mapping[str, Value] = field(repr=False)
+    marks: tuple[Mark, ...] = ()
+    first_day: int = 0
+    last_day: int = 0
+    is_relative: bool = False
+    octaves: int = 0

@@ -1,0 +1,144 @@
+// The cells of a trace: unpacked once, then added up for each selection in one pass.
+// A cell that misses one condition only counts where that condition is set: in its own list, or over time.
+
+const cells = (() => {
+  const OUTCOMES = 6; // completed, limit, failed, cancelled, running, unknown
+  const WAITS = 80; // classes: unknown, below a second, then half octaves or whole ones
+  const TIME = -2, NONE = -1;
+
+  async function inflated(text) {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+
+  function column(bytes, start, rows, { planes, scale }) {
+    if (planes === 1 && scale === 1) return bytes.subarray(start, start + rows);
+    const found = planes === 2 && scale === 1 ? new Uint16Array(rows) : new Float64Array(rows);
+    for (let plane = planes - 1; plane >= 0; plane--) {
+      const from = start + plane * rows;
+      for (let row = 0; row < rows; row++) found[row] = found[row] * 256 + bytes[from + row];
+    }
+    if (scale !== 1) for (let row = 0; row < rows; row++) found[row] /= scale;
+    return found;
+  }
+
+  // The tables of planes of bytes, the lowest first, as typed arrays.
+  async function unpack(text, tables) {
+    const bytes = await inflated(text), found = {};
+    let start = 0;
+    for (const [name, { rows, columns }] of Object.entries(tables)) {
+      found[name] = { rows };
+      for (const kind of columns) {
+        found[name][kind.name] = column(bytes, start, rows, kind);
+        start += kind.planes * rows;
+      }
+    }
+    return found;
+  }
+
+  const amounts = (size) => ({ jobs: new Float64Array(size), cpu: new Float64Array(size), gpu: new Float64Array(size) });
+
+  // What a selection holds. Of time, *picked* has the first day and the one after the last; of each list, the chosen codes.
+  // Held are core-hours and GPU-hours of days whose load is known or, where *every*, of all. *rows* names the list whose
+  // classes have waits of their own, and *columnOf* gives the column of a day in the calendar of so many *columns*.
+  function select(tables, sizes, picked, { every, rows, columnOf, columns }) {
+    const days = tables.days.rows, count = sizes.length;
+    const made = {
+      jobs: 0, cpu: 0, gpu: 0, outcomes: amounts(OUTCOMES), time: amounts(days * OUTCOMES),
+      lists: sizes.map(({ size }) => amounts(size * OUTCOMES)),
+      waits: { jobs: new Float64Array(WAITS), cpu: new Float64Array(WAITS) },
+      calendar: new Float64Array(columns * 24),
+      rows: rows >= 0 && { jobs: new Float64Array(sizes[rows].size * WAITS), cpu: new Float64Array(sizes[rows].size * WAITS) },
+    };
+    const { jobs, usage } = tables;
+    pass(jobs, (row, day, outcome, missed, codes) => {
+      const n = jobs.jobs[row];
+      if (missed < 0) made.time.jobs[day * OUTCOMES + outcome] += n;
+      if (missed === TIME) return;
+      if (missed >= 0) { made.lists[missed].jobs[codes[missed][row] * OUTCOMES + outcome] += n; return; }
+      for (let k = 0; k < count; k++) made.lists[k].jobs[codes[k][row] * OUTCOMES + outcome] += n;
+      made.jobs += n;
+      made.outcomes.jobs[outcome] += n;
+      if (jobs.hour) made.calendar[columnOf[day] * 24 + jobs.hour[row]] += n;
+      if (!jobs.wait) return;
+      const waited = jobs.wait[row], weight = jobs.cpu_seconds?.[row] ?? 0;
+      made.waits.jobs[waited] += n;
+      made.waits.cpu[waited] += weight;
+      if (made.rows) {
+        const at = codes[rows][row] * WAITS + waited;
+        made.rows.jobs[at] += n;
+        made.rows.cpu[at] += weight;
+      }
+    });
+    pass(usage, (row, day, outcome, missed, codes) => {
+      const cpu = usage.cpu_seconds?.[row] ?? 0, gpu = usage.gpu_seconds?.[row] ?? 0;
+      if (missed < 0) {
+        made.time.cpu[day * OUTCOMES + outcome] += cpu;
+        made.time.gpu[day * OUTCOMES + outcome] += gpu;
+      }
+      if (missed === TIME || !(every || usage.known[row])) return;
+      if (missed >= 0) {
+        const at = codes[missed][row] * OUTCOMES + outcome;
+        made.lists[missed].cpu[at] += cpu;
+        made.lists[missed].gpu[at] += gpu;
+        return;
+      }
+      for (let k = 0; k < count; k++) {
+        const at = codes[k][row] * OUTCOMES + outcome;
+        made.lists[k].cpu[at] += cpu;
+        made.lists[k].gpu[at] += gpu;
+      }
+      made.cpu += cpu;
+      made.gpu += gpu;
+      made.outcomes.cpu[outcome] += cpu;
+      made.outcomes.gpu[outcome] += gpu;
+    });
+    return made;
+
+    function pass(table, take) {
+      const codes = sizes.map(({ key }) => table[key]);
+      const asked = sizes.flatMap(({ key, size }, k) => {
+        if (!picked.lists[key]?.size) return [];
+        const allowed = new Uint8Array(size);
+        for (const code of picked.lists[key]) allowed[code] = 1;
+        return [{ k, codes: codes[k], allowed }];
+      });
+      const { day: dayOf, outcome, rows: length } = table;
+      for (let row = 0; row < length; row++) {
+        const day = dayOf[row], outside = day < picked.from || day >= picked.to;
+        let missed = outside ? TIME : NONE, misses = outside ? 1 : 0;
+        for (let n = 0; n < asked.length && misses < 2; n++) {
+          if (!asked[n].allowed[asked[n].codes[row]]) { misses++; missed = asked[n].k; }
+        }
+        if (misses < 2) take(row, day, outcome[row], missed, codes);
+      }
+    }
+  }
+
+  // The least seconds of a class of waits.
+  const least = (code, octaves) => code <= 1 ? 0 : 2 ** ((code - 2) / octaves);
+
+  // The seconds below which a share of the weight lies, as if each class were even over its logarithm; null where no wait is known.
+  function quantile(weights, share, octaves, start = 0) {
+    let total = 0, below = 0;
+    for (let code = 1; code < WAITS; code++) total += weights[start + code];
+    if (!total) return null;
+    for (let code = 1; code < WAITS; code++) {
+      const weight = weights[start + code];
+      if (weight && below + weight >= share * total) {
+        return code === 1 ? 0 : least(code, octaves) * 2 ** (Math.max(0, (share * total - below) / weight) / octaves);
+      }
+      below += weight;
+    }
+    return null;
+  }
+
+  const sum = (values, code = 0) => {
+    let total = 0;
+    for (let outcome = 0; outcome < OUTCOMES; outcome++) total += values[code * OUTCOMES + outcome];
+    return total;
+  };
+
+  return { OUTCOMES, WAITS, unpack, select, least, quantile, sum };
+})();
