@@ -1,8 +1,8 @@
 """
 The report as one HTML file that needs nothing else: no server, no network, no second file.
 
-Templates only place what is given to them. Numbers are written by `gwa.words.formatting`, figures
-drawn by `gwa.report.figures`; which figures stand side by side is decided here.
+Templates only place what is given to them. Numbers are written by `gwa.words.formatting`; figures stand
+on the page as their data, which its script draws; which of them stand side by side is decided here.
 """
 
 import json
@@ -35,9 +35,9 @@ from gwa.report.document import (
     Table,
 )
 from gwa.report.drawing import draw_all, to_draw
-from gwa.report.figures.series import reading
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
+from gwa.report.printable import clean
 from gwa.util.assets import asset
 from gwa.words.formatting import brief, show
 from gwa.words.message import Number, plural
@@ -51,11 +51,23 @@ HEADLINES = (
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""
 
-SCRIPTS = ("report", "draw", "series")
+SCRIPTS = ("report", "draw", "figures")
 """The scripts of a page, which it has as one: each has names of its own."""
 
+KINDS = "static/figures/"
+"""Where the script of each kind of figure stands that the page draws itself, called as the kind."""
+
+WIDE_KINDS = {"series", "gantt", "groups", "heatmap"}
+"""Kinds of figures that take the whole width; of others two may stand side by side."""
+
+MAX_BARS = 12
+"""So many bars stand in half of the width."""
+
 MIN_WIDE = 500
-"""Figures less wide than this stand side by side."""
+"""Drawings less wide than this stand side by side."""
+
+IN_SCRIPT = {ord("<"): r"\u003c", ord(">"): r"\u003e", ord("&"): r"\u0026"}
+"""How JSON writes what would end the element of a page that holds it, or begin another."""
 
 MAX_WORD = 80
 """A longer word is cut on paper."""
@@ -91,16 +103,10 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Layout:
-    """The rows of a section that are in view, and those that are opened on demand; *is_half* leaves room."""
+    """The rows of a section that are in view, and those that are opened on demand."""
 
     main: list["Row"]
     more: list["Row"]
-
-    @property
-    def is_half(self) -> bool:
-        """Whether what is in view is a narrow figure, beside which another section may stand."""
-        figures = [row for row in self.main if not isinstance(row.blocks[0], Note | Attachment)]
-        return bool(figures) and all(row.shape == "single" for row in figures)
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,6 @@ class Row:
 def html(
     report: Report,
     *,
-    drawings: Mapping[str, str] | None = None,
     overrides: Path | None = None,
     above: Sequence[tuple[str, str]] = (),
     language: Language | None = None,
@@ -122,19 +127,25 @@ def html(
     """
     Return *report* as the text of an HTML page; links to pages *above* it, by title, lead out of it.
 
-    Its figures are drawn unless they come as *drawings*. A template or style sheet in the
-    folder *overrides* takes the place of the shipped one of that name; it can extend that one as
-    ``gwa/report.html``. The words of templates are those of a *language*, else English.
+    The page draws its figures itself; those of a kind that it has no script for are drawn here. A template,
+    script or style sheet in the folder *overrides* takes the place of the shipped one of that name; it can
+    extend that one as ``gwa/report.html``. The words of templates are those of a *language*, else English.
     """
-    svgs = drawings or draw_all(to_draw(report), language or Language())
+    own = kinds_on_page(overrides)
+    svgs = draw_all((one for one in to_draw(report) if one.plot not in own), language or Language())
     marked = {name: Markup(svg) for name, svg in svgs.items()}  # noqa: S704 - drawn by us
     return page(report, marked, overrides=overrides, above=above, language=language)
 
 
-def readings(report: Report) -> dict[str, str]:
-    """Return for each time series what the page's script reads values with, as JSON."""
-    time_series = (figure for figure in report.figures() if figure.plot == "series")
-    return {figure.id: json.dumps(plain(reading(figure)), separators=(",", ":")) for figure in time_series}
+def kinds_on_page(overrides: Path | None = None) -> list[str]:
+    """
+    Return the kinds of figures that a page draws itself, with the scripts in the folder *overrides*, sorted.
+
+    >>> kinds_on_page()
+    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series', 'spark']
+    """
+    scripts = (name for name in templates(overrides).list_templates() if name.startswith(KINDS))
+    return sorted(name.removeprefix(KINDS).removesuffix(".js") for name in scripts)
 
 
 def page(
@@ -146,22 +157,29 @@ def page(
     language: Language | None = None,
     paper: bool = False,
 ) -> str:
-    """Return *report* with its figures as *drawings*; on *paper* there is nothing to click."""
+    """
+    Return *report* as a page that draws the figures that do not come as *drawings*.
+
+    On *paper* all do, and there is nothing to click.
+    """
     chosen = language or Language()
     environment = _environment(overrides, words(report.zone, chosen), paper=paper)
+    parts = chapters(report)
+    rows = {section.id: main_and_more(section.blocks, drawings) for section in report.sections}
     try:
-        script = Markup("").join(_source(environment, f"static/{name}.js") for name in SCRIPTS)
+        names = (*SCRIPTS, *(f"figures/{kind}" for kind in kinds_on_page(overrides)))
+        script = Markup("").join(_source(environment, f"static/{name}.js") for name in names)
         return environment.get_template("report.html").render(
             report=report,
             summary=summary(report),
-            chapters=chapters(report),
+            chapters=parts,
+            halves={section.id for chapter in parts for section in halves(chapter.sections, rows)},
             unrecorded=[section for section in report.sections if not section.is_recorded],
             cautions=[found for found in report.findings if _is_caution(found)],
             remarkable=[found for found in report.findings if not _is_caution(found)],
             said=headlines_by_section(report),
-            layout={section.id: main_and_more(section.blocks, drawings) for section in report.sections},
+            layout=rows,
             drawings=drawings,
-            readings={} if paper else readings(report),
             styles=_source(environment, "static/report.css") + _source(environment, "static/print.css"),
             script=script,
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -256,6 +274,25 @@ def _is_hidden(block: Block) -> bool:
     return isinstance(block, Facts) and not block.listed
 
 
+def halves(sections: Sequence[Section], rows: Mapping[str, Layout]) -> list[Section]:
+    """
+    Return the *sections*, by their *rows*, that stand in pairs: each shows a narrow figure and nothing else.
+
+    Of an odd number of them the last takes the whole width, or the other half would be empty.
+    """
+    found: list[Section] = []
+    for narrow, group in groupby(sections, key=lambda section: _is_half(rows[section.id])):
+        run = list(group)
+        found += run[: len(run) // 2 * 2] if narrow else []
+    return found
+
+
+def _is_half(rows: Layout) -> bool:
+    """Return whether what is in view of a section is a narrow figure, beside which another may stand."""
+    shown = [block for row in rows.main for block in row.blocks if not isinstance(block, Note | Attachment)]
+    return len(shown) == 1 and _narrow(shown[0], {})
+
+
 def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
     """Return *blocks* in rows: narrow figures that follow each other stand in pairs."""
     rows: list[Row] = []
@@ -265,16 +302,24 @@ def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
             rows.extend(Row("wide", (block,)) for block in run)
             continue
         pairs = [tuple(run[start : start + 2]) for start in range(0, len(run), 2)]
-        rows.extend(Row("pair" if len(pair) > 1 else "single", pair) for pair in pairs)
+        rows.extend(Row("pair" if len(pair) > 1 else _alone(pair[0], drawings), pair) for pair in pairs)
     return rows
+
+
+def _alone(block: Block, drawings: Mapping[str, str]) -> Literal["wide", "single"]:
+    """Return how a narrow figure stands alone: one that the page draws takes the whole width."""
+    return "single" if isinstance(block, Figure) and block.id in drawings else "wide"
 
 
 def _narrow(block: Block, drawings: Mapping[str, str]) -> bool:
     """Return whether *block* is a figure that leaves room beside it."""
     if not isinstance(block, Figure):
         return False
-    _, _, rest = drawings[block.id].partition('width="')
-    return float(rest.partition('"')[0] or MIN_WIDE) < MIN_WIDE
+    if block.id in drawings:
+        _, _, rest = drawings[block.id].partition('width="')
+        return float(rest.partition('"')[0] or MIN_WIDE) < MIN_WIDE
+    labels = block.data.get("labels")
+    return block.plot not in WIDE_KINDS and not (isinstance(labels, list) and len(labels) > MAX_BARS)
 
 
 def templates(overrides: Path | None) -> jinja2.BaseLoader:
@@ -296,6 +341,7 @@ def words(zone: str | None, language: Language) -> dict[str, Callable[..., Any]]
         "_": language,
         "_n": lambda one, many, count: language(plural(one, many, count)),
         "base64": lambda text: b64encode(text.encode()).decode(),
+        "embedded": embedded,
         "exact": exact,
         "grid": lambda block: grid(
             block,
@@ -343,6 +389,16 @@ def exact(value: Value) -> str:
     ('0.30000000000000004', 'null', 'null')
     """
     return json.dumps(plain(value))
+
+
+def embedded(data: Value) -> Markup:
+    r"""
+    Return *data* as JSON that can stand in an element of a page: no name in it can end that element.
+
+    >>> print(embedded(["</script>"]))
+    ["\u003c/script\u003e"]
+    """
+    return Markup(json.dumps(clean(plain(data)), separators=(",", ":")).translate(IN_SCRIPT))  # noqa: S704 - safe there
 
 
 def printable(value: object, *, paper: bool = False) -> object:

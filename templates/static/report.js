@@ -1,4 +1,4 @@
-// What the page does, but for time series, which have a file of their own: theme, contents that follow, folding, search, tables that sort and export.
+// What the page does, but for its figures, which have files of their own: theme, contents that follow, folding, search, tables that sort and export.
 // Without this script the report is whole; it stands in the head so that the theme is set first.
 "use strict";
 
@@ -41,16 +41,23 @@ function plain(text) {
   return text.toLowerCase().replace(/\s+/g, " ").trim();
 }
 
+// What a reader sees of a part of the page; the data of its figures are no words.
+function wordsOf(part) {
+  const copy = part.cloneNode(true);
+  for (const data of copy.querySelectorAll("script, noscript")) data.remove();
+  return plain(copy.textContent);
+}
+
 function search(words, found) {
   let shown = 0;
   for (const section of document.querySelectorAll("main .section")) {
-    const hit = plain(section.textContent).includes(words);
+    const hit = wordsOf(section).includes(words);
     section.hidden = !hit;
     shown += hit;
   }
   for (const chapter of document.querySelectorAll("main > .chapter")) {
     const sections = chapter.querySelector(".section");
-    const hit = Boolean(sections ? chapter.querySelector(".section:not([hidden])") : plain(chapter.textContent).includes(words));
+    const hit = Boolean(sections ? chapter.querySelector(".section:not([hidden])") : wordsOf(chapter).includes(words));
     shown += hit && !sections;
     chapter.hidden = !hit;
     document.querySelector(`.contents a[href="#${CSS.escape(chapter.id)}"]`).parentElement.hidden = !hit;
@@ -214,59 +221,19 @@ function tableTools(block) {
   sorting(table);
 }
 
-// --- Figures -----------------------------------------------------------------------------------
-
-// The drawing as a file of its own: with fixed colours, on white.
-function drawingOf(figure) {
-  const svg = figure.querySelector("svg").cloneNode(true);
-  const [, , wide, high] = svg.getAttribute("viewBox").split(" ").map(Number);
-  const text = new XMLSerializer().serializeToString(svg)
-    .replace(/var\(--[\w-]+(?:, (#\w+))?\)/g, (_, colour) => colour || "none"); // what marks a part has none
-  return { text, wide, high };
-}
-
-function png(figure, done) {
-  const { text, wide, high } = drawingOf(figure);
-  const image = new Image();
-  image.onload = () => {
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [wide * 2, high * 2];
-    const pen = canvas.getContext("2d");
-    pen.fillStyle = "#ffffff";
-    pen.fillRect(0, 0, canvas.width, canvas.height);
-    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob(done, "image/png");
-  };
-  image.src = `data:image/svg+xml;base64,${btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""))}`;
-}
-
-function figureTools(figure) {
-  const name = figure.id.replace(/^figure-/, "").replace(/[^\w.-]+/g, "_");
-  const title = figure.querySelector("h4");
-  const head = document.createElement("div");
-  head.className = "table-head";
-  title.before(head);
-  const tools = made("tools-figure");
-  tools.addEventListener("click", (event) => {
-    const kind = event.target.dataset.save;
-    if (kind === "svg") download(`${name}.svg`, "image/svg+xml", drawingOf(figure).text);
-    if (kind === "png") png(figure, (blob) => download(`${name}.png`, "image/png", blob));
-  });
-  head.append(title, tools);
-}
+// --- The page ---------------------------------------------------------------------------------------
 
 // What scrolls must be reachable by keyboard.
 function reachable() {
-  for (const box of document.querySelectorAll(".drawing, .facts dd, h1, .subtitle")) {
+  for (const box of document.querySelectorAll(".facts dd, h1, .subtitle")) {
     const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 1;
     if (scrolls && getComputedStyle(box).overflowY !== "visible") box.tabIndex = 0;
-    else if (!box.closest("[data-series]")) box.removeAttribute("tabindex");
+    else box.removeAttribute("tabindex");
   }
 }
 
 document.addEventListener("DOMContentLoaded", () => {
   pageTools();
-  document.querySelectorAll("figure.figure").forEach(figureTools);
   document.querySelectorAll(".block.table").forEach(tableTools);
   follow();
   unfolding();

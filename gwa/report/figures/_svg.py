@@ -17,6 +17,7 @@ from matplotlib.ticker import Formatter
 from gwa.report.document import Figure
 from gwa.report.figures._style import SETTINGS, VARIABLES
 from gwa.report.language import ENGLISH, Language
+from gwa.report.printable import clean, one_line
 from gwa.words.message import Message, Number, message
 
 FONTS = (
@@ -52,7 +53,7 @@ def saved(
         canvas = Canvas(dpi=72)
         FigureCanvasSVG(canvas)
         canvas.patch.set_visible("facecolor" in options)
-        drawing(canvas, _clean(figure.data))
+        drawing(canvas, clean(figure.data))
         for axes in canvas.axes:
             axes.patch.set_visible(False)
         if language.code != ENGLISH:
@@ -119,8 +120,8 @@ def _head(view_box: str, figure: Figure) -> str:
         f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
         f'role="img" font-family="{FONTS}" stroke-linejoin="round" '
         f'aria-labelledby="{slug}-title {slug}-desc">'
-        f'<title id="{slug}-title">{escape(_printable(figure.title))}</title>'
-        f'<desc id="{slug}-desc">{escape(_printable(figure.alt))}</desc>'
+        f'<title id="{slug}-title">{escape(one_line(figure.title))}</title>'
+        f'<desc id="{slug}-desc">{escape(one_line(figure.alt))}</desc>'
     )
 
 
@@ -184,17 +185,3 @@ def _short_path(path: str) -> str:
 
 SHORTEN = {"d": _short_path, "style": _short_style, "x": _short, "y": _short}
 """How the value of each attribute is shortened."""
-
-
-def _printable(text: str) -> str:
-    """Return *text* on one line, without the characters that XML has no way to write."""
-    return re.sub(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", re.sub(r"\s+", " ", text))
-
-
-def _clean(data: Any) -> Any:  # noqa: ANN401 - any value
-    """Return *data* with all its text printable."""
-    if isinstance(data, str):
-        return _printable(data)
-    if isinstance(data, Mapping):
-        return {name: _clean(value) for name, value in data.items()}
-    return [_clean(value) for value in data] if isinstance(data, list | tuple) else data

@@ -9,4 +9,4 @@ def render(edition: Edition) -> str:
     """Return the page."""
     from gwa.report.html import html
 
-    return html(edition.report, drawings=edition.drawings, overrides=edition.theme, language=edition.language)
+    return html(edition.report, overrides=edition.theme, language=edition.language)

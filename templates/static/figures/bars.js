@@ -1,0 +1,81 @@
+// One value for each of a few names: lying, the first on top; upright where the names are times or numbers, or short enough.
+
+figures.kinds.bars = (() => {
+  const MONTH = /^\d{4}-\d{2}$/, WHEN = /^\d{4}(-\d{2}(-\d{2})?|-?W\d{2}|-?Q[1-4])?$/;
+  const clock = draw.time("UTC");
+
+  function bars(data, width) {
+    const labels = data.labels.map(String), times = labels.length > 1 && labels.every((label) => WHEN.test(label));
+    const room = (width - 60) / Math.max(labels.length, 1);
+    const fits = labels.every((label) => draw.measure(label, 11) + 8 <= room);
+    const counted = labels.every((label) => /^[\d.,+–\-: ]+$/.test(label));
+    return times || !data.horizontal && labels.length > 1 && (fits || counted) ? upright(data, labels, times, width) : lying(data, labels, width);
+  }
+
+  const row = (data, n) => ({ label: data.ylabel, text: draw.show(data.values[n], data.unit), value: data.values[n] });
+  const ends = (data) => { const known = figures.known(data.values); return [Math.min(0, figures.least(known)), Math.max(0, figures.most(known))].map((value) => Number.isFinite(value) ? value : 0); };
+
+  function lying(data, labels, width) {
+    const each = 23, told = data.values.map((value) => draw.compact(value, data.unit));
+    const left = Math.min(Math.ceil(figures.most([24, ...labels.map((label) => draw.measure(label.slice(0, 80), 12))])) + 10, Math.max(70, width * 0.42));
+    const right = Math.ceil(figures.most([24, ...told.map((label) => draw.measure(label, 12))])) + 10;
+    const words = [data.ylabel, data.xlabel].filter(Boolean).join(" · ");
+    const at = figures.room(width, { high: each * labels.length, left, right, ylabel: words, ticks: false });
+    const [low, high] = ends(data), x = draw.linear([low, high > low ? high : low + 1], [left, at.right]);
+    const top = (n) => at.top + each * n;
+    const body = data.values.map((value, n) => {
+      const [from, to] = [x(Math.min(value ?? 0, 0)), x(Math.max(value ?? 0, 0))], middle = top(n) + each / 2 + 4;
+      return draw.text(left - 8, middle, draw.cut(labels[n], left - 10), { "text-anchor": "end", fill: draw.colours.ink })
+        + draw.rect(from, top(n) + 3, value ? Math.max(to - from, 1) : 0, each - 7, { fill: draw.colour(0) })
+        + draw.text(to + 6, middle, told[n], { fill: draw.colours.ink });
+    });
+    function read(px, py) {
+      if (!labels.length) return null;
+      const n = figures.clamp(Math.floor((py - at.top) / each), 0, labels.length - 1);
+      return { x: Math.min(x(Math.max(data.values[n] ?? 0, 0)), at.right), y: top(n) + each / 2, frame: [1, top(n) + 1, width - 2, each - 3], title: labels[n], rows: [row(data, n)] };
+    }
+    const zero = draw.line(x(0), at.top, x(0), at.bottom, { stroke: draw.colours.muted });
+    return { svg: draw.svg(width, at.height, at.body + body.join("") + zero), height: at.height, at, read, points: labels.map((_, n) => [x(0), top(n) + each / 2]) };
+  }
+
+  function upright(data, labels, times, width) {
+    const [low, high] = ends(data), levels = draw.linearTicks(low, high > low ? high : low + 1, data.unit, width < figures.NARROW ? 4 : 5);
+    const layout = { high: width < figures.NARROW ? 180 : 210, xlabel: data.xlabel, ylabel: data.ylabel };
+    const at = times ? figures.timeRoom(width, layout) : figures.room(width, { ...layout, left: figures.margin(levels.map(([, label]) => label)) });
+    const x = draw.linear([-0.5, Math.max(labels.length, 3) - 0.5], [at.left, at.right]);
+    const y = draw.linear([low, (high > low ? high : low + 1) * 1.05], [at.bottom, at.top]);
+    const wide = Math.max(1, (x(1) - x(0)) * 0.74);
+    const body = data.values.map((value, n) => value === null ? "" : draw.rect(x(n) - wide / 2, y(Math.max(value, 0)), wide, Math.max(y(Math.min(value, 0)) - y(Math.max(value, 0)), value ? 1 : 0), { fill: draw.colour(0) }));
+    function read(px, py) {
+      if (!labels.length) return null;
+      const n = figures.clamp(Math.round(x.invert(px)), 0, labels.length - 1);
+      return { x: x(n), y: y(Math.max(data.values[n] ?? 0, 0)), title: [data.xlabel, labels[n]].filter(Boolean).join(": "), rows: [row(data, n)] };
+    }
+    const drawn = at.body + figures.upwards(at, y, levels) + figures.sideways(at, x, times ? named(labels) : counted(labels, x)) + body.join("");
+    return { svg: draw.svg(width, at.height, drawn), height: at.height, at, read, points: labels.map((_, n) => [x(n), y(Math.max(data.values[n] ?? 0, 0))]) };
+  }
+
+  // Months by their names, Januaries and the first by their year: those matter most.
+  function named(labels) {
+    if (!labels.every((label) => MONTH.test(label))) return counted(labels);
+    const ticks = labels.map((label, n) => [n, label.endsWith("-01") || !n ? label.slice(0, 4) : clock.month(Date.parse(`${label}-01T00:00Z`) / 1000)]);
+    const first = ticks[0];
+    if (labels.length < 13) first[1] = `${clock.month(Date.parse(`${labels[0]}-01T00:00Z`) / 1000)} ${labels[0].slice(0, 4)}`;
+    const rank = ([n]) => labels[n].endsWith("-01") || !n ? 0 : labels[n].endsWith("-07") ? 1 : /-(04|10)$/.test(labels[n]) ? 2 : 3;
+    return ticks.sort((one, other) => rank(one) - rank(other));
+  }
+
+  // Every so many, so that they stand evenly.
+  function counted(labels, x) {
+    const widest = figures.most(labels.map((label) => draw.measure(label, 11))) + 8;
+    const stride = x ? Math.max(1, Math.ceil(widest / (x(1) - x(0)))) : 1;
+    return labels.map((label, n) => [n, label]).filter(([n]) => n % stride === 0);
+  }
+
+  // Times have the margins of all axes of time.
+  bars.before = (data) => {
+    const [low, high] = ends(data);
+    if (data.labels.length > 1 && data.labels.every((label) => WHEN.test(label))) figures.timed(data, 0, 0, draw.linearTicks(low, high > low ? high : low + 1, data.unit).map(([, label]) => label));
+  };
+  return bars;
+})();
