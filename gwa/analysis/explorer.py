@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, cube
-from gwa.breakdown.dimensions import Dimension, recorded
+from gwa.breakdown.dimensions import OUTCOME_NAMES, Dimension, recorded
 from gwa.breakdown.planes import packed
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.outcomes import OUTCOMES
@@ -58,7 +58,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     layout, content = packed(tables)
     return Explorer(
         tuple(choices),
-        OUTCOMES,
+        {name: OUTCOME_NAMES[name] for name in OUTCOMES},
         {name: asdict(table) for name, table in layout.items()},
         content,
         None if facts.get("trace.cpus_inferred") else facts.get("trace.cpus"),
@@ -161,7 +161,8 @@ def _coded(table: pa.Table, name: str, codes: Mapping[str | None, int]) -> Codes
     column = pc.dictionary_encode(table[name].combine_chunks())
     of_place = [codes[value] for value in column.dictionary.to_pylist()]
     places = pc.fill_null(column.indices, len(of_place)).to_numpy()
-    return np.array([*of_place, codes.get(None, 0)], np.float64)[places]
+    coded: Codes = np.array([*of_place, codes.get(None, 0)], np.float64)[places]
+    return coded
 
 
 def _waits(jobs: pa.Table, octaves: int) -> Codes:

@@ -39,13 +39,14 @@ Claim = Callable[[Facts], tuple[float, str] | None]
 
 @dataclass(frozen=True)
 class FindingRule:
-    """A rule, the *section* that shows its figures, the facts that it *needs* and its *advice*."""
+    """A rule, the *section* that shows its figures, the facts that it *needs*, its *advice* and *action*."""
 
     id: str
     section: str
     needs: tuple[str, ...]
     help: str
     advice: str
+    action: str
     claim: Claim
 
     def __call__(self, facts: Facts) -> Finding | None:
@@ -56,15 +57,23 @@ class FindingRule:
         if claim is None:
             return None
         weight, text = claim
-        return Finding(self.id, text, self.section, self.help, min(max(weight, 0.0), 1.0), self.advice)
+        return Finding(
+            self.id, text, self.section, self.help, min(max(weight, 0.0), 1.0), self.advice, self.action
+        )
 
 
-def finding(*needs: str, section: str, advice: str = "") -> Callable[[Claim], FindingRule]:
-    """Make a function a rule that is called where the facts of *needs* are known."""
+def finding(*needs: str, section: str, advice: str = "", action: str = "") -> Callable[[Claim], FindingRule]:
+    """
+    Make a function a rule that is called where the facts of *needs* are known.
+
+    What an operator should do about it, with what *section* lists, is its *action*.
+    """
 
     def register(claim: Claim) -> FindingRule:
         name = claim.__name__.replace("_", "-")
-        return FindingRule(name, section, needs, " ".join((claim.__doc__ or "").split()), advice, claim)
+        return FindingRule(
+            name, section, needs, " ".join((claim.__doc__ or "").split()), advice, action, claim
+        )
 
     return register
 

@@ -50,7 +50,8 @@ def reworded(report: Report) -> Report:
         report,
         sections=tuple(map(_section, report.sections)),
         findings=tuple(
-            replace(one, text=of_trace(one.text), advice=of_trace(one.advice)) for one in report.findings
+            replace(one, text=of_trace(one.text), advice=of_trace(one.advice), action="")
+            for one in report.findings
         ),
         answers=tuple(replace(one, text=of_trace(one.text)) for one in report.answers),
     )

@@ -457,7 +457,9 @@ class Finding:
     weight
         How remarkable it is, from 0 to 1.
     advice
-        What to do about it.
+        What to know about it.
+    action
+        What an operator should do next, with what the section lists; empty where nothing is to be done.
 
     """
 
@@ -467,6 +469,7 @@ class Finding:
     rule: str
     weight: float
     advice: str = ""
+    action: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,8 @@ class Explorer:
     ----------
     choices : tuple of Choice
         By what jobs can be chosen, in the order of the lists.
-    outcomes : tuple of str
-        The outcomes in the order of their codes.
+    outcomes : Mapping
+        What each outcome is called, by its name, in the order of their codes.
     tables : Mapping
         How many rows ``days``, ``jobs`` and ``usage`` have, and the planes of their columns.
     cells : bytes
@@ -70,9 +70,9 @@ class Explorer:
     """
 
     choices: tuple[Choice, ...]
-    outcomes: tuple[str, ...]
+    outcomes: Mapping[str, str]
     tables: Mapping[str, Value] = field(repr=False)
-    cells: bytes = field(repr=False)
+    cells: bytes = field(repr=False, metadata=NOT_IN_JSON)
     cpus: int | None
     facts: Mapping[str, Value] = field(repr=False)
     marks: tuple[Mark, ...] = ()

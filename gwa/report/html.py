@@ -51,8 +51,17 @@ HEADLINES = (
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""
 
-SCRIPTS = ("report", "draw", "figures")
+SCRIPTS = ("report", "draw", "cells", "explorer", "figures")
 """The scripts of a page, which it has as one: each has names of its own."""
+
+STYLES = ("report", "explorer", "print")
+"""The style sheets of a page, in their order."""
+
+FIRST_NUMBERS = (
+    "trace.jobs", "utilization.mean", "usage.cpu_seconds", "wait.weighted.median", "jobs.wait.median",
+    "usage.gpu_seconds",
+)  # fmt: skip
+"""The facts that stand where the page filters itself, as long as no script does it."""
 
 KINDS = "static/figures/"
 """Where the script of each kind of figure stands that the page draws itself, called as the kind."""
@@ -86,6 +95,9 @@ CAUTIONS = {"data-quality"}
 
 UNSAFE = {"too-small"}
 """Findings of other sections that do so."""
+
+MAXIMUM_ACTIONS = 3
+"""Things to do next that the first screen names."""
 
 MAXIMUM_HEADLINES = 2
 """Sentences at the head of a section."""
@@ -166,6 +178,7 @@ def page(
     environment = _environment(overrides, words(report.zone, chosen), paper=paper)
     parts = chapters(report)
     rows = {section.id: main_and_more(section.blocks, drawings) for section in report.sections}
+    first = to_do(report)
     try:
         names = (*SCRIPTS, *(f"figures/{kind}" for kind in kinds_on_page(overrides)))
         script = Markup("").join(_source(environment, f"static/{name}.js") for name in names)
@@ -176,21 +189,37 @@ def page(
             halves={section.id for chapter in parts for section in halves(chapter.sections, rows)},
             unrecorded=[section for section in report.sections if not section.is_recorded],
             cautions=[found for found in report.findings if _is_caution(found)],
-            remarkable=[found for found in report.findings if not _is_caution(found)],
+            to_do=first,
+            remarkable=[one for one in report.findings if not _is_caution(one) and one not in first],
             said=headlines_by_section(report),
             layout=rows,
             drawings=drawings,
-            styles=_source(environment, "static/report.css") + _source(environment, "static/print.css"),
+            styles=Markup("").join(_source(environment, f"static/{name}.css") for name in STYLES),
             script=script,
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
             above=above,
             language=chosen.code,
             paper=paper,
+            **explored(report),
         )
     except jinja2.TemplateSyntaxError as error:
         raise DefinitionError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from error
     except (jinja2.TemplateNotFound, jinja2.UndefinedError) as error:
         raise DefinitionError(f"templates: {error.message}") from error
+
+
+def explored(report: Report) -> dict[str, Any]:
+    """Return what the part of the page that filters itself is made of; nothing where the report has none."""
+    explorer = report.explorer
+    if explorer is None:
+        return {}
+    known = {fact.id: fact for fact in report.facts() if is_number(fact.value)}
+    return {
+        "explorer_about": plain(explorer),
+        "explorer_cells": b64encode(explorer.cells).decode(),
+        "first_numbers": [known[name] for name in FIRST_NUMBERS if name in known],
+        "outcomes": list(explorer.outcomes.items()),
+    }
 
 
 def summary(report: Report) -> list[Fact]:
@@ -240,6 +269,11 @@ def slug(title: str) -> str:
 def _is_caution(found: Finding) -> bool:
     """Return whether a finding makes conclusions unsafe."""
     return found.section in CAUTIONS or found.id in UNSAFE
+
+
+def to_do(report: Report) -> list[Finding]:
+    """Return what an operator should do first; what makes conclusions unsafe stands above it."""
+    return [one for one in report.findings if one.action and not _is_caution(one)][:MAXIMUM_ACTIONS]
 
 
 def headlines_by_section(report: Report) -> dict[str, list[str]]:

@@ -223,7 +223,9 @@ def places(text: str) -> set[str] | None:
 
 def translated(report: Report, translate: Callable[[str], str]) -> Report:
     """Return *report* with all words of its own translated."""
-    findings = tuple(_texts(finding, translate, "text", "rule", "advice") for finding in report.findings)
+    findings = tuple(
+        _texts(finding, translate, "text", "rule", "advice", "action") for finding in report.findings
+    )
     sections = tuple(_section(section, translate) for section in report.sections)
     texts = _texts(report, translate, "title", "subtitle", "overline", "period")
     answers = tuple(_answer(answer, translate) for answer in report.answers)
@@ -238,7 +240,8 @@ def _explorer(explorer: Explorer, translate: Callable[[str], str]) -> Explorer:
         replace(choice, names=tuple(map(translate, choice.names))) if choice.has_own_order else choice
         for choice in choices
     )
-    return replace(explorer, choices=tuple(named))
+    outcomes = {name: translate(text) for name, text in explorer.outcomes.items()}
+    return replace(explorer, choices=tuple(named), outcomes=outcomes)
 
 
 def _figure(figure: Figure, translate: Callable[[str], str]) -> Figure:

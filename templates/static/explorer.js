@@ -46,7 +46,7 @@ const explorer = (() => {
   // What a class is called in an address: names as they are, after a second ~ where they begin with one.
   const idOf = (choice, code) => code < choice.names.length ? choice.names[code].replace(/^~/, "~~") : code === choice.names.length ? "~others" : "~none";
   const labelOf = (choice, code) => code < choice.names.length ? choice.names[code]
-    : code === choice.names.length ? words.others.replace("{n}", draw.number(choice.others)) : words.none;
+    : code === choice.names.length ? words.others.replace("{n}", draw.number(choice.others)) : words.without;
   const everyCode = (choice) => [...Array(choice.names.length + 2).keys()];
 
   function address() {
@@ -133,7 +133,7 @@ const explorer = (() => {
 
   function number(fact, label, value, text, notes = []) {
     const missing = value === null ? " class=\"missing\"" : "";
-    const told = notes.filter(Boolean).map((note) => `<dd class="note">${note}</dd>`).join("");
+    const told = notes.filter(Boolean).map((note) => `<dd class="under">${note}</dd>`).join("");
     return `<div><dt>${html(label)}</dt><dd data-fact="${fact}" data-value="${value ?? ""}"${missing}>${text}</dd>${told}</div>`;
   }
   const noted = (fact, value, text) => `<span data-fact="${fact}" data-value="${value ?? ""}">${text}</span>`;
@@ -275,7 +275,7 @@ const explorer = (() => {
 
   // --- Pictures ------------------------------------------------------------------------------------
 
-  const margins = { left: 52, right: 12 };
+  const margins = { left: 60, right: 12 };
 
   // Amounts a day over time, stacked by outcome, before the whole log in grey.
   function strip(width, look = {}) {
@@ -323,8 +323,11 @@ const explorer = (() => {
     }
     body += draw.line(margins.left, bottom, width - margins.right, bottom, { stroke: draw.colours.muted });
     if (fits) body += draw.line(margins.left, y(capacity), width - margins.right, y(capacity), { stroke: draw.colours.ink, "stroke-dasharray": "3 3" });
-    if (capacity) body += draw.text(width - margins.right, top - 7, words.capacity.replace("{n}", draw.compact(Number(capacity.toPrecision(3)))), { "text-anchor": "end", ...(fits && { fill: draw.colours.ink }) });
-    body += draw.text(margins.left, top - 7, `${words.perDay[unit]}${grouped * step() > 1 ? ` (${words.means.replace("{n}", grouped * step())})` : ""}`);
+    const named = `${words.perDay[unit]}${grouped * step() > 1 ? ` (${words.means.replace("{n}", grouped * step())})` : ""}`;
+    const ceiling = capacity && words.capacity.replace("{n}", draw.compact(Number(capacity.toPrecision(3))));
+    const hasRoom = capacity && draw.measure(named) + draw.measure(ceiling) + 12 < x.range[1] - 4;
+    if (hasRoom) body += draw.text(width - margins.right, top - 7, ceiling, { "text-anchor": "end", ...(fits && { fill: draw.colours.ink }) });
+    body += draw.text(hasRoom ? margins.left : 4, top - 7, draw.cut(named, width - 8));
     if (isCut()) body += chosen(x, top, bottom, width);
     return { svg: draw.svg(width, height, body, { "aria-hidden": "true" }), x, y, top, bottom, height, width, reading };
 
@@ -648,6 +651,7 @@ const explorer = (() => {
     sizes = about.choices.map((choice) => ({ key: choice.key, size: choice.names.length + 2 }));
     time = draw.time(about.is_relative ? null : "UTC", words);
     const box = document.getElementById("explorer");
+    document.getElementById("explorer-still").hidden = true;
     box.hidden = false;
     state = nothing();
     render();
@@ -664,7 +668,10 @@ const explorer = (() => {
     });
     window.addEventListener("hashchange", () => restored());
     window.addEventListener("popstate", () => restored());
-    new ResizeObserver(() => drawn().forEach(paint)).observe(place("strip"));
+    let width = place("strip").clientWidth;
+    new ResizeObserver(() => requestAnimationFrame(() => {
+      if (width !== (width = place("strip").clientWidth)) drawn().forEach(paint);
+    })).observe(place("strip"));
   }
 
   function restored() {

@@ -37,7 +37,10 @@ def local_day(seconds: pd.Series) -> pd.Series:
 
 def choices(rng: np.random.Generator, cells: pd.DataFrame) -> dict[str, set[object]]:
     """Return values of some columns that a reader might choose."""
-    columns = ["users", "projects", "queues", "outcome", "size", "day", "wait", "hour", "gpu_types", "qos"]
+    columns = [
+        "users", "projects", "queues", "outcome", "sizes", "requests", "day", "wait", "hour", "gpu_types",
+        "qos",
+    ]  # fmt: skip
     chosen = [str(name) for name in rng.permutation(columns) if name in cells][: rng.integers(1, 4)]
     picked = {}
     for name in chosen:
@@ -59,21 +62,32 @@ def outcome_of(frame: pd.DataFrame) -> pd.Series:
     return told.mask(is_unfinished(frame), "running").fillna("unknown")
 
 
-def described(frame: pd.DataFrame) -> pd.DataFrame:
+def span(name: str) -> range:
+    """Return the numbers of processors of a class such as "17 to 64"."""
+    low, _, high = name.partition(" to ")
+    return range(int(low), int(high or low) + 1)
+
+
+def described(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the jobs under the names that the cube has for what they are."""
+    names = cells.sizes.dropna().unique()
     waits = frame.wait_time.where(frame.wait_time >= 1)
     return frame.assign(
         users=frame.user_id, projects=frame.project_id, queues=frame.queue_id, qos=frame.qos,
         gpu_types=frame.gpu_type, outcome=outcome_of(frame), day=local_day(frame.submit_time),
         hour=pd.to_datetime(frame.submit_time, unit="s", utc=True).dt.tz_convert("Europe/Berlin").dt.hour,
-        size=2 ** np.floor(np.log2(frame.n_procs)),
+        sizes=frame.n_procs.map(lambda n: next((name for name in names if n in span(name)), None)),
+        requests=frame.req_time.map(
+            {300.0: "to 10 min", 3600.0: "to 1 h", 40_000.0: "to 24 h", 400_000.0: "more than 72 h"}
+        ),
         wait=np.floor(2 * np.log2(waits)).mask(frame.wait_time.between(0, 0.999), -1),
     )  # fmt: skip
 
 
 def test_sums_of_jobs_are_those_of_the_jobs_for_any_selection(logged):
     store, frame = logged
-    cells, table = cube(store).jobs.to_pandas(), described(frame)
+    cells = cube(store).jobs.to_pandas()
+    table = described(frame, cells)
     rng = np.random.default_rng(7)
     for _ in range(50):
         picked = choices(rng, cells)
@@ -90,7 +104,7 @@ def test_sums_of_usage_are_what_was_held_in_the_days_of_any_selection(logged):
     ends = frame.submit_time + frame.wait_time.fillna(0) + frame.run_time.fillna(0)
     start = frame.submit_time + frame.wait_time.fillna(0)
     end = (start + frame.run_time).mask(is_unfinished(frame), max(frame.submit_time.max(), ends.max()))
-    table = described(frame).assign(start=start, end=end)
+    table = described(frame, cells).assign(start=start, end=end)
     table = table[table.end >= table.start]
     rng = np.random.default_rng(8)
     for _ in range(50):
@@ -147,6 +161,25 @@ def test_every_grain_has_the_same_sums(logged, grain, monkeypatch):
             assert sums[1] == pytest.approx(sums[0], rel=1e-12)
 
 
+@pytest.mark.parametrize("grain", [GRAINS[0], GRAINS[4], GRAINS[6]], ids=str)
+def test_days_have_the_seconds_of_the_clock_and_those_that_are_known(logged, grain, monkeypatch):
+    store, _ = logged
+    monkeypatch.setattr(cubes, "GRAINS", (grain,))
+    days = cube(store).days.to_pandas()
+    first, last = window(store).period or (0.0, 0.0)
+    assert days.known_seconds.sum() == pytest.approx(last - first, rel=1e-12)
+    assert (days.known_seconds <= days.seconds).all()
+    zone = "Europe/Berlin"
+    for row in days.itertuples():
+        begin, end = (
+            (pd.Timestamp(EPOCH) + pd.Timedelta(days=int(day))).tz_localize(zone).timestamp()
+            for day in (row.day, row.day + grain.days)
+        )
+        assert row.seconds <= end - begin
+        if days.day.min() < row.day < days.day.max():
+            assert row.seconds == end - begin
+
+
 def test_a_large_log_has_coarser_cells(logged, monkeypatch):
     store, _ = logged
     monkeypatch.setattr(cubes, "MAXIMUM_CELLS", 40)
@@ -182,6 +215,6 @@ def test_jobs_without_times_are_counted_and_hold_nothing_at_any_time(make_store)
 
 def test_the_command_writes_both_tables_and_how_fine_they_are(sample, tmp_path):
     done = CliRunner().invoke(command, [str(sample / "swf" / "tiny.swf"), "-o", str(tmp_path / "cube")])
-    assert "474 cells of jobs, 365 of usage: by day, at most 200 names of a kind" in done.output
+    assert "600 cells of jobs, 495 of usage: by day, at most 200 names of a kind" in done.output
     assert sum(parquet.read_table(tmp_path / "cube" / "jobs.parquet")["jobs"].to_pylist()) == 1200
     assert Grain(**json.loads((tmp_path / "cube" / "grain.json").read_text())) == GRAINS[0]

@@ -8,7 +8,7 @@ from gwa.analysis.finding import Facts, finding
     "changes",
     "changes.weeks",
     section="changes",
-    advice="Compare the dates with changes of the system, its scheduler and its users.",
+    action="Compare the dates with changes of the system, its scheduler and its users.",
 )
 def changes(facts: Facts) -> tuple[float, str] | None:
     """Shown if jobs, users, load, waits, run times, sizes or failures moved by more than weeks vary."""

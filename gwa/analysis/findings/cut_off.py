@@ -15,7 +15,8 @@ MAXIMUM_BEYOND = 0.2
     "estimates.time.before_limit",
     "estimates.time.beyond",
     section="estimates",
-    advice="The system most likely ended them: check whether their work was saved.",
+    advice="The system most likely ended them.",
+    action="Check whether the work of these jobs was saved.",
 )
 def cut_off(facts: Facts) -> tuple[float, str] | None:
     """

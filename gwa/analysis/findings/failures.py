@@ -12,7 +12,7 @@ NOTICEABLE = 0.005
     "outcomes.jobs.unknown",
     "trace.jobs",
     section="outcomes",
-    advice="The section shows whose jobs they were.",
+    action="See whose jobs did not complete.",
 )
 def failures(facts: Facts) -> tuple[float, str] | None:
     """Shown if a tenth of the jobs or core-hours did not complete, and half of the outcomes are known."""

@@ -17,8 +17,8 @@ MINIMUM_KNOWN = 0.9
     "users.half_cpu",
     "completeness.user_id",
     section="inequality",
-    advice="Changes to their workloads have the largest effect on the load: consult them before changing"
-    " policies.",
+    advice="Changes to their workloads have the largest effect on the load.",
+    action="Consult the largest users before you change policies.",
 )
 def few_users(facts: Facts) -> tuple[float, str] | None:
     """

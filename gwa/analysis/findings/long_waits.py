@@ -14,7 +14,7 @@ MINIMUM_WAIT = 4 * HOUR
     "completeness.ran_without_wait",
     "trace.ran",
     section="waits",
-    advice="The section on slowdown shows which jobs wait.",
+    action="See which jobs wait, and for what.",
 )
 def long_waits(facts: Facts) -> tuple[float, str] | None:
     """Shown if one job in twenty waits for four hours or longer, and half of the waits are known."""

@@ -12,7 +12,7 @@ from gwa.words.message import message, plural
     "capacity.idle_seconds",
     "capacity.idle",
     section="stretches",
-    advice="The section lists them: check them against the maintenance log.",
+    action="Check the outages against the maintenance log.",
 )
 def outages(facts: Facts) -> tuple[float, str] | None:
     """
@@ -44,7 +44,8 @@ def outages(facts: Facts) -> tuple[float, str] | None:
     "stretches",
     "trace.span_seconds",
     section="stretches",
-    advice="Look for the rows that are missing before you use means over time, such as utilization.",
+    advice="Means over time, such as utilization, are wrong as long as rows are missing.",
+    action="Look for the missing rows.",
 )
 def missing(facts: Facts) -> tuple[float, str] | None:
     """Shown if job numbers jump over stretches in which nothing was submitted: rows are missing."""
@@ -59,7 +60,8 @@ def missing(facts: Facts) -> tuple[float, str] | None:
     "stretches",
     "trace.span_seconds",
     section="stretches",
-    advice="Find out which it was before you use means over time, such as utilization.",
+    advice="Means over time, such as utilization, depend on which it was.",
+    action="Find out whether the system stood still or rows are missing.",
 )
 def still(facts: Facts) -> tuple[float, str] | None:
     """Shown if nothing was submitted and nothing ran for a day or more, and chance hardly explains it."""

@@ -14,6 +14,7 @@ LEAST = 0.001
     "estimates.time.median",
     section="estimates",
     advice="Predict run times from users' earlier jobs, not from requests (Tsafrir et al. 2007).",
+    action="See who could request less time.",
 )
 def overestimates(facts: Facts) -> tuple[float, str] | None:
     """

@@ -17,6 +17,7 @@ MAXIMUM_USER = 0.75
     "estimates.modal_top_user",
     section="estimates",
     advice="It looks like a default: a shorter one would let backfilling find room for more jobs.",
+    action="Shorten the default of requested times.",
 )
 def round_requests(facts: Facts) -> tuple[float, str] | None:
     """

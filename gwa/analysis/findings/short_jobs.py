@@ -11,7 +11,8 @@ MINIMUM_SHARE = 0.05
     "jobs.runtime.one_second",
     "jobs.runtime.resolution",
     section="run-times",
-    advice="Check how they ended: such jobs often fail at once. They dominate mean slowdowns.",
+    advice="Such jobs often fail at once. They dominate mean slowdowns.",
+    action="Check how the shortest jobs ended.",
 )
 def short_jobs(facts: Facts) -> tuple[float, str] | None:
     """Shown if at least 5 % of the jobs that ran took one second or less, by a clock of seconds."""

@@ -6,7 +6,7 @@ from gwa.words.formatting import fraction, number
 from gwa.words.message import message, plural
 
 
-@finding("wait.worst", section="slowdown", advice="The section on slowdown compares all classes.")
+@finding("wait.worst", section="slowdown", action="Find out why these jobs wait longest.")
 def worst_served(facts: Facts) -> tuple[float, str] | None:
     """
     Shown if jobs of one size, queue or user wait at least twice as long as the others.

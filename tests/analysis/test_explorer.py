@@ -1,0 +1,113 @@
+"""What a page filters: codes that name their classes, sums that are those of the trace."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import gwa
+from gwa.analysis.explorer import explorer
+from gwa.breakdown.planes import Column, Table, unpacked
+from gwa.report.as_json import as_json
+from gwa.report.html import html
+from gwa.report.language import read_language, translated
+
+HOSTILE = "</script><b>&"
+
+
+def tables_of(made):
+    """Return the unpacked tables of an explorer."""
+    layout = {
+        name: Table(table["rows"], tuple(Column(**column) for column in table["columns"]))
+        for name, table in made.tables.items()
+    }
+    return unpacked(layout, made.cells)
+
+
+@pytest.fixture(scope="module")
+def trace():
+    """Return a small trace with users, groups, queues, sizes and requests."""
+    with gwa.open("sample_traces/swf/tiny.swf") as opened:
+        yield opened
+
+
+def test_each_list_adds_up_to_the_trace_and_each_code_has_a_name(trace):
+    made = explorer(trace.store, {})
+    tables = tables_of(made)
+    assert tables["jobs"]["jobs"].sum() == trace.facts("trace.jobs")["trace.jobs"]
+    rows = trace.sql("select user_id, count(*) as n from jobs group by user_id").set_index("user_id").n
+    users = next(choice for choice in made.choices if choice.key == "user")
+    for code, name in enumerate(users.names):
+        assert tables["jobs"]["jobs"][tables["jobs"]["user"] == code].sum() == rows[name]
+    for choice in made.choices:
+        for table in ("jobs", "usage"):
+            assert tables[table][choice.key].max() <= len(choice.names) + 1
+
+
+def test_days_lie_within_the_first_and_the_last(trace):
+    made = explorer(trace.store, {})
+    days = tables_of(made)["days"]
+    assert days["day"][0] == 0
+    assert made.first_day + days["day"][-1] < made.last_day
+    assert (np.diff(days["day"]) > 0).all()
+
+
+def test_lists_that_tell_jobs_apart_as_another_does_are_left_out(make_store):
+    same = ["a", "b", "a", "b"]
+    store = make_store(
+        submit_time=[0.0, 1e5, 2e5, 3e5], wait_time=[0.0] * 4, run_time=[10.0] * 4, n_procs=[1] * 4,
+        user_id=same, queue_id=[name.upper() for name in same], partition_id=["only"] * 4,
+    )  # fmt: skip
+    assert [choice.key for choice in explorer(store, {}).choices] == ["user"]
+
+
+def test_a_trace_without_times_has_nothing_to_explore(make_store):
+    assert explorer(make_store(user_id=["a", "b"], run_time=[1.0, 2.0], n_procs=[1, 1]), {}) is None
+
+
+def test_jobs_beyond_the_largest_are_counted_as_others(make_store, monkeypatch):
+    from gwa.breakdown import cube as cubes
+
+    monkeypatch.setattr(cubes, "GRAINS", (cubes.Grain(1, 2, 2),))
+    store = make_store(
+        submit_time=[1e5 * n for n in range(8)], wait_time=[0.0] * 8, n_procs=[1] * 8,
+        run_time=[10.0 * n + 10 for n in range(8)], user_id=[f"u{n % 5}" for n in range(8)],
+    )  # fmt: skip
+    users = explorer(store, {}).choices[0]
+    assert users.names == ("u2", "u1")
+    assert users.others == 3
+
+
+def test_the_page_holds_the_cells_and_the_json_does_not(trace):
+    report = trace.report(["overview"], explore=True)
+    page = html(report)
+    about = json.loads(re.search(r'id="explorer-about">(.*?)</script>', page)[1])
+    assert about["tables"]["jobs"]["rows"] > 0
+    assert "cells" not in about
+    assert 'id="explorer-data"' in page
+    assert "explorer" not in json.loads(as_json(report))
+    assert 'id="explorer-data"' not in html(trace.report(["overview"]))
+
+
+def test_names_of_a_log_stay_text(make_store):
+    from gwa.analysis.build import build
+
+    store = make_store(
+        submit_time=[0.0, 1e5, 2e5], wait_time=[0.0] * 3, run_time=[10.0] * 3, n_procs=[1] * 3,
+        user_id=[HOSTILE, "b", "c"],
+    )  # fmt: skip
+    page = html(build(store, "x", only=["overview"], explore=True))
+    about = re.search(r'id="explorer-about">(.*?)</script>', page)[1]
+    assert HOSTILE not in page
+    assert HOSTILE in json.loads(about)["choices"][0]["names"]
+
+
+def test_headings_and_classes_are_in_the_language_and_names_are_not(trace):
+    german = translated(trace.report(["overview"], explore=True), read_language("de")).explorer
+    english = explorer(trace.store, {})
+    for mine, theirs in zip(german.choices, english.choices, strict=True):
+        assert mine.key == theirs.key
+        assert mine.has_own_order or mine.names == theirs.names
+    assert {choice.heading for choice in german.choices} != {choice.heading for choice in english.choices}
+    assert german.outcomes["completed"] != english.outcomes["completed"]

@@ -1,0 +1,259 @@
+"""The first screen answers clicks: what it shows of a selection are the facts of that part of the trace."""
+
+import json
+import math
+import random
+from datetime import date, timedelta
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import gwa
+from gwa.breakdown.dimensions import Dimension, recorded
+from gwa.errors import TraceError
+from gwa.report.html import html
+from gwa.store.engines.duckdb import literal
+from tests.browser.conftest import visit
+
+ROOT = Path(__file__).parents[2]
+LOGS = ROOT.parent / "shared" / "traces" / "swf"
+EPOCH = date(1970, 1, 1)
+
+REAL = {
+    name: next(LOGS.glob(f"{name}*"), None)
+    for name in ("CEA-Curie", "HPC2N", "LCG", "KTH")
+}  # fmt: skip
+"""Logs of the archive, where they lie beside the project."""
+
+COMPARED = ("trace.jobs", "usage.", "utilization.mean", "utilization.busy", "wait.weighted.")
+HALF_OCTAVE = 0.5 + 1e-9
+
+SET = """
+hash => new Promise((done) => {
+  if (location.hash === hash) return done();
+  addEventListener("hashchange", () => setTimeout(done), {once: true});
+  location.hash = hash;
+})
+"""
+
+READ = """
+() => Object.fromEntries([...document.querySelectorAll("#explorer-numbers [data-fact]")]
+  .filter((one) => one.dataset.fact)
+  .map((one) => [one.dataset.fact, one.dataset.value === "" ? null : Number(one.dataset.value)]))
+"""
+
+
+def page_of(trace, folder):
+    """Write the page of *trace* with few sections, but with all that it filters; return the file."""
+    path = folder / "page.html"
+    path.write_text(html(trace.report(["overview", "waits"], explore=True)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """Return a small trace with dates, users, queues, sizes and requests, and its page."""
+    folder = tmp_path_factory.mktemp("explorer")
+    with gwa.open(ROOT / "sample_traces" / "swf" / "tiny.swf") as trace:
+        yield trace, page_of(trace, folder)
+
+
+@pytest.fixture
+def opened(context, sample):
+    """Return the page of the sample, on which nothing may go wrong."""
+    page, wrong = visit(context, sample[1])
+    expect(page.locator("#explorer")).to_be_visible()
+    yield page
+    assert not [text for text in wrong if not text.startswith(("data:", "blob:"))]
+
+
+def about(page):
+    """Return what the page knows that it can be asked for."""
+    return json.loads(
+        page.locator("#explorer-about").inner_text()
+        or page.evaluate("document.getElementById('explorer-about').textContent")
+    )
+
+
+def condition(trace, dimension: Dimension, names) -> str:
+    """Return the SQL of the jobs of the classes called *names*."""
+    classes = dimension.of(trace.store)
+    assert classes is not None
+    if classes.names is None:
+        return f"({classes.key}) in ({', '.join(map(literal, names))})"
+    keys = [repr(key) for key, name in classes.names.items() if name in names]
+    return f"({classes.key}) in ({', '.join(keys)})"
+
+
+def selection(rng, trace, known):
+    """Return a random address, and the part of *trace* that it is of: None where that has no job."""
+    parts, where, period = [], [], None
+    of_key = {one.heading: one for one in recorded(trace.store)}
+    choices = [choice for choice in known["choices"] if choice["names"]]
+    for choice in rng.sample(choices, min(len(choices), rng.randint(0, 3))):
+        names = rng.sample(choice["names"], min(len(choice["names"]), rng.randint(1, 3)))
+        parts.append(f"{choice['key']}={','.join(quote(name, safe='') for name in names)}")
+        where.append(condition(trace, of_key[choice["heading"]], names))
+    days = known["last_day"] - known["first_day"]
+    if days > 3 and (rng.random() < 0.6 or not parts):
+        first, last = sorted(rng.sample(range(days), 2))
+        moments = [known["first_day"] + first, known["first_day"] + last]
+        if known["is_relative"]:
+            parts += [f"from={moments[0]}", f"to={moments[1]}"]
+            period = f"{moments[0]}..{moments[1] - 1}"
+        else:
+            dates = [EPOCH + timedelta(days=moment) for moment in moments]
+            parts += [f"from={dates[0]}", f"to={dates[1]}"]
+            period = f"{dates[0]}..{dates[1] - timedelta(days=1)}"
+    try:
+        return f"#{'&'.join(parts)}", trace.filter(" and ".join(where) or None, period=period)
+    except TraceError:
+        return f"#{'&'.join(parts)}", None
+
+
+def check(page, address, part):
+    """Compare what *page* shows at an *address* with the facts of a *part* of the trace."""
+    page.evaluate(SET, address)
+    shown = page.evaluate(READ)
+    if part is None:
+        assert shown["trace.jobs"] == 0, address
+        return
+    facts = {name: value for prefix in COMPARED for name, value in part.facts(prefix).items()}
+    facts |= {f"jobs.wait.{name}": value for name, value in waits(part).items()}
+    assert shown["trace.jobs"] == facts["trace.jobs"], address
+    for name, value in shown.items():
+        if name.startswith(("usage.", "utilization.")) and value is not None:
+            # Of a part in which nothing has a size the log records no use: the page adds up to nothing.
+            assert facts.get(name, 0) == pytest.approx(value, rel=1e-9, abs=1e-9), (address, name)
+        if "wait." in name:
+            assert within_class(value, facts.get(name)), (address, name, value, facts.get(name))
+
+
+def waits(part):
+    """Return the wait that half of the jobs, and 95 % of them, do not exceed, without interpolation."""
+    known = np.sort(part.sql("select wait_time from jobs where wait_time >= 0").wait_time.to_numpy())
+    shares = {"median": 0.5, "p95": 0.95}
+    if not len(known):
+        return dict.fromkeys(shares)
+    return {name: known[math.ceil(round(share * len(known), 6)) - 1] for name, share in shares.items()}
+
+
+def within_class(value, fact):
+    """Whether a quantile of classes is in the half octave of that of *fact*, or neither is known."""
+    if value is None or fact is None:
+        return value is None and fact is None
+    return value <= 1 if fact < 1 else abs(math.log2(max(value, 0.5) / fact)) <= HALF_OCTAVE
+
+
+def test_any_selection_shows_the_facts_of_that_part(opened, sample):
+    trace, _ = sample
+    rng, known = random.Random(11), about(opened)
+    for _ in range(20):
+        check(opened, *selection(rng, trace, known))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+def test_any_selection_of_a_real_log_shows_the_facts_of_that_part(name, context, tmp_path):
+    log = REAL[name]
+    if log is None:
+        pytest.skip(f"the log {name} is not beside the project")
+    with gwa.open(log) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+        expect(page.locator("#explorer")).to_be_visible()
+        rng, known = random.Random(5), about(page)
+        for _ in range(50):
+            check(page, *selection(rng, trace, known))
+
+
+def test_the_whole_log_shows_its_facts_exactly(opened, sample):
+    trace, _ = sample
+    shown, facts = opened.evaluate(READ), trace.facts()
+    for name, value in shown.items():
+        assert facts[name] == pytest.approx(value, rel=1e-12), name
+    assert {"trace.jobs", "usage.cpu_seconds", "utilization.mean", "jobs.wait.median"} <= set(shown)
+
+
+def test_a_click_chooses_and_its_chip_drops_it(opened):
+    row = opened.locator('[data-pick="user"]').first
+    name = row.locator(".name").inner_text()
+    row.click()
+    expect(opened.locator(".chip")).to_contain_text(name)
+    assert f"user={name}" in opened.url
+    expect(opened.locator('[data-pick="user"][aria-pressed="true"]')).to_have_count(1)
+    opened.go_back()
+    expect(opened.locator(".chip")).to_have_count(0)
+    opened.go_forward()
+    opened.locator(".chip").click()
+    expect(opened.locator(".chip")).to_have_count(0)
+    assert "user=" not in opened.url
+
+
+def test_clicks_in_one_list_are_alternatives_and_across_lists_conditions(opened):
+    def jobs():
+        return opened.evaluate(READ)["trace.jobs"]
+
+    both = []
+    for place in (0, 1):
+        opened.locator('[data-pick="user"]').nth(place).click()
+        both.append(jobs())
+    assert both[1] > both[0] > 0
+    opened.locator('[data-pick="size"]').first.click()
+    assert jobs() < both[1]
+
+
+def test_the_keyboard_chooses_days_and_escape_shows_all_again(opened):
+    strip = opened.locator("#explorer-strip")
+    strip.focus()
+    opened.keyboard.press("Home")
+    for _ in range(3):
+        opened.keyboard.press("Shift+ArrowRight")
+    assert "from=" in opened.url
+    expect(opened.locator("#explorer-tip")).to_be_visible()
+    expect(opened.locator(".chip")).to_have_count(1)
+    opened.keyboard.press("Escape")
+    expect(opened.locator(".chip")).to_have_count(0)
+
+
+def test_dragging_over_the_strip_chooses_a_period(opened):
+    box = opened.locator("#explorer-strip").bounding_box()
+    opened.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 80)
+    opened.mouse.down()
+    opened.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + 80, steps=4)
+    opened.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 80, steps=4)
+    opened.mouse.up()
+    assert "from=" in opened.url
+    assert "to=" in opened.url
+
+
+def test_what_the_page_does_not_have_is_said(opened):
+    opened.evaluate(SET, "#user=nobody-of-this-name")
+    expect(opened.locator(".notice")).to_contain_text("nobody-of-this-name")
+
+
+def test_a_link_within_the_page_keeps_the_selection(opened):
+    opened.locator('[data-pick="user"]').first.click()
+    before = opened.url
+    opened.locator(".answers a").first.click()
+    assert opened.url == before
+    expect(opened.locator(".chip")).to_have_count(1)
+
+
+def test_the_rows_are_saved_as_csv(opened):
+    with opened.expect_download() as saved:
+        opened.locator('[data-save="csv"]').click()
+    lines = Path(saved.value.path()).read_text().splitlines()
+    assert lines[0].startswith("user,jobs,core_hours")
+    assert len(lines) == 25
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_the_strip_is_saved_as_a_picture(kind, opened):
+    with opened.expect_download() as saved:
+        opened.locator(f'#explorer [data-save="{kind}"]').click()
+    content = Path(saved.value.path()).read_bytes()
+    assert content.startswith(b"<svg" if kind == "svg" else b"\x89PNG")
+    assert kind == "png" or b"var(--" not in content
