@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from gwa.metrics.outcomes import OUTCOMES
 from gwa.metrics.stillness import stillness
 from gwa.metrics.window import recorded as recorded_time
 from gwa.report.explorer import Choice, Explorer, Mark
+from gwa.report.strip import strip
 from gwa.store.store import Store
 
 Codes = NDArray[np.float64]
@@ -56,18 +58,20 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         "usage": _usage(cells, days, choices, shown),
     }
     layout, content = packed(tables)
+    cpus = None if facts.get("trace.cpus_inferred") else facts.get("trace.cpus")
     return Explorer(
         tuple(choices),
         {name: OUTCOME_NAMES[name] for name in OUTCOMES},
         {name: asdict(table) for name, table in layout.items()},
         content,
-        None if facts.get("trace.cpus_inferred") else facts.get("trace.cpus"),
+        cpus,
         {name: facts[name] for name in EXACT if facts.get(name) is not None},
         tuple(_marks(store)),
         int(days[0]),
         int(days[-1]) + cells.grain.days,
         store.system.relative,
         cells.grain.octaves,
+        _still(store, tables, cpus, int(days[0]), int(days[-1])),
     )
 
 
@@ -180,6 +184,26 @@ def _filled(table: pa.Table, name: str) -> Codes:
 
 def _amounts(table: pa.Table) -> dict[str, Codes]:
     return {name: _filled(table, name) for name in AMOUNTS if name in table.schema.names}
+
+
+def _still(
+    store: Store, tables: Mapping[str, Mapping[str, Codes]], cpus: int | None, first: int, last: int
+) -> str:
+    """Return the picture of what was held in each day; nothing where processors are not recorded."""
+    usage, lengths = tables["usage"], tables["days"]["seconds"]
+    if "cpu_seconds" not in usage:
+        return ""
+    held = {
+        name: np.bincount(
+            usage["day"].astype(np.int64), usage["cpu_seconds"] * (usage["outcome"] == code), len(lengths)
+        )
+        for code, name in enumerate(OUTCOMES)
+    }
+    names = (
+        str(day) if store.system.relative else (EPOCH + timedelta(days=day)).isoformat()
+        for day in (first, last)
+    )
+    return strip(held, lengths, cpus, *names)
 
 
 def _marks(store: Store) -> Iterator[Mark]:

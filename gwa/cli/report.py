@@ -75,9 +75,9 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option(
     "--view",
     type=click.Choice(["operator", "modeller", "all"]),
-    default="all",
+    default="operator",
     show_default=True,
-    help="Sections for operators, for modellers, or all, with those for modellers folded.",
+    help="Sections for operators, for modellers (these take longer), or all.",
 )
 @click.option(
     "--every", is_flag=True, help="Add the sections that take long, such as the comparison of all models."
@@ -183,7 +183,7 @@ def _what(part: "Trace", earlier: "Trace | None", params: dict[str, Any]) -> lis
     """Return what tells pages on a trace apart: the part, the sections, what it is compared with."""
     return [
         *part_in_words(part.period, params),
-        params["view"] if params["view"] != "all" else "",
+        params["view"] if params["view"] != "operator" else "",
         (params["sections"] or "").replace(" ", "") or ("every" if params["every"] else ""),
         f"against-{earlier.period}" if earlier else "",
     ]

@@ -66,6 +66,8 @@ class Explorer:
         The number of the day after the last one.
     octaves : int
         Classes of waits to a doubling; 0 where waits are not told apart.
+    still : str
+        The first picture, as SVG, where no script draws it.
 
     """
 
@@ -80,3 +82,4 @@ class Explorer:
     last_day: int = 0
     is_relative: bool = False
     octaves: int = 0
+    still: str = field(default="", repr=False, metadata=NOT_IN_JSON)

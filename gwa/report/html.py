@@ -216,6 +216,7 @@ def explored(report: Report) -> dict[str, Any]:
     known = {fact.id: fact for fact in report.facts() if is_number(fact.value)}
     return {
         "explorer_about": plain(explorer),
+        "first_picture": Markup(explorer.still),  # noqa: S704 - drawn by us
         "explorer_cells": b64encode(explorer.cells).decode(),
         "first_numbers": [known[name] for name in FIRST_NUMBERS if name in known],
         "outcomes": list(explorer.outcomes.items()),

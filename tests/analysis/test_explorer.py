@@ -1,19 +1,30 @@
 """What a page filters: codes that name their classes, sums that are those of the trace."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 
 import gwa
-from gwa.analysis.explorer import explorer
+from gwa.analysis.explorer import explorer as explorer_or_none
 from gwa.breakdown.planes import Column, Table, unpacked
 from gwa.report.as_json import as_json
 from gwa.report.html import html
 from gwa.report.language import read_language, translated
 
 HOSTILE = "</script><b>&"
+
+
+def explorer(store, facts):
+    """Return what the page of a trace filters, which it has."""
+    made = explorer_or_none(store, facts)
+    assert made is not None
+    return made
+
+
+def between(page, first, last):
+    """Return what stands between two texts."""
+    return page.partition(first)[2].partition(last)[0]
 
 
 def tables_of(made):
@@ -63,7 +74,7 @@ def test_lists_that_tell_jobs_apart_as_another_does_are_left_out(make_store):
 
 
 def test_a_trace_without_times_has_nothing_to_explore(make_store):
-    assert explorer(make_store(user_id=["a", "b"], run_time=[1.0, 2.0], n_procs=[1, 1]), {}) is None
+    assert explorer_or_none(make_store(user_id=["a", "b"], run_time=[1.0, 2.0], n_procs=[1, 1]), {}) is None
 
 
 def test_jobs_beyond_the_largest_are_counted_as_others(make_store, monkeypatch):
@@ -82,7 +93,7 @@ def test_jobs_beyond_the_largest_are_counted_as_others(make_store, monkeypatch):
 def test_the_page_holds_the_cells_and_the_json_does_not(trace):
     report = trace.report(["overview"], explore=True)
     page = html(report)
-    about = json.loads(re.search(r'id="explorer-about">(.*?)</script>', page)[1])
+    about = json.loads(between(page, 'id="explorer-about">', "</script>"))
     assert about["tables"]["jobs"]["rows"] > 0
     assert "cells" not in about
     assert 'id="explorer-data"' in page
@@ -98,16 +109,25 @@ def test_names_of_a_log_stay_text(make_store):
         user_id=[HOSTILE, "b", "c"],
     )  # fmt: skip
     page = html(build(store, "x", only=["overview"], explore=True))
-    about = re.search(r'id="explorer-about">(.*?)</script>', page)[1]
+    about = between(page, 'id="explorer-about">', "</script>")
     assert HOSTILE not in page
     assert HOSTILE in json.loads(about)["choices"][0]["names"]
 
 
 def test_headings_and_classes_are_in_the_language_and_names_are_not(trace):
     german = translated(trace.report(["overview"], explore=True), read_language("de")).explorer
+    assert german is not None
     english = explorer(trace.store, {})
     for mine, theirs in zip(german.choices, english.choices, strict=True):
         assert mine.key == theirs.key
         assert mine.has_own_order or mine.names == theirs.names
     assert {choice.heading for choice in german.choices} != {choice.heading for choice in english.choices}
     assert german.outcomes["completed"] != english.outcomes["completed"]
+
+
+def test_without_scripts_the_first_picture_stands_in_the_page(trace):
+    page = html(trace.report(["overview"], explore=True))
+    picture = between(page, "<noscript>", "</svg>")
+    assert "2025-03-10" in picture
+    assert 'fill="var(--outcome-completed)"' in picture
+    assert "nan" not in picture
