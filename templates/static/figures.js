@@ -298,7 +298,7 @@ const figures = (() => {
     pointing();
     kind.tools?.(figure, data, state, redraw, () => drawn);
     // A change of width is drawn before it is shown; what is folded is drawn when it is opened.
-    new ResizeObserver(() => { if (Math.floor(box.clientWidth) !== width) redraw(); }).observe(box);
+    new ResizeObserver(() => { if (!printing && Math.floor(box.clientWidth) !== width) redraw(); }).observe(box);
     return { figure, redraw, box, shown: () => width };
   }
 
@@ -374,6 +374,7 @@ const figures = (() => {
   // --- The page --------------------------------------------------------------------------------------
 
   const PAPER = 640; // pixels of a column on paper
+  let printing = false;
 
   function start() {
     document.querySelectorAll("figure.figure").forEach(saving);
@@ -382,8 +383,8 @@ const figures = (() => {
     const given = places.map((figure) => JSON.parse(figure.querySelector("script").textContent));
     places.forEach((figure, n) => kinds[figure.dataset.plot].before?.(given[n]));
     const shown = places.map((figure, n) => show(figure, given[n], n, words));
-    addEventListener("beforeprint", () => { for (const one of shown) if (one.shown() > PAPER) one.redraw(PAPER); });
-    addEventListener("afterprint", () => { for (const one of shown) one.redraw(); });
+    addEventListener("beforeprint", () => { printing = true; for (const one of shown) if (one.shown() > PAPER) one.redraw(PAPER); });
+    addEventListener("afterprint", () => { printing = false; for (const one of shown) one.redraw(); });
   }
 
   return {
