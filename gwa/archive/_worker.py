@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from gwa.archive.catalogue import Catalogue
-from gwa.archive.publish import ONE_THREAD, Withheld, drawn
+from gwa.archive.publish import ONE_THREAD, Withheld
 from gwa.errors import GwaError, OutputError
 from gwa.formats.open import open_trace
 from gwa.report.html import html
@@ -69,5 +69,5 @@ def make_pair(catalogue: Catalogue, names: Sequence[str], folder: Path, memory: 
         report = compare(stores)
     above = [(catalogue.title, "../index.html"), ("Compare", "../compare.html")]
     above += [(catalogue.entry(name).title, f"../traces/{name}/index.html") for name in names]
-    page = html(report, drawings=drawn(report), above=above)
+    page = html(report, above=above)
     (folder / "compare" / f"{'--'.join(names)}.html").write_text(page, encoding="utf-8")

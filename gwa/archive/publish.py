@@ -24,7 +24,7 @@ from gwa.metrics.diversity import diversity
 from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.document import Report
-from gwa.report.drawing import draw, image_address, to_draw
+from gwa.report.drawing import draw, image_address
 from gwa.report.html import html, summary
 from gwa.store.anonymize import anonymous_sources, public_format
 from gwa.store.engines.config import Engine
@@ -100,13 +100,12 @@ def publish(
             if suffix != base.suffix:
                 writer(folder / (name + suffix)).save(store, folder / (name + suffix))
         report = build(store, entry.id)
-        drawings = drawn(report)
-        about = _about(entry, store, report, drawings)
+        about = _about(entry, store, report)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
-    page = html(report, drawings=drawings, above=above)
+    page = html(report, above=above)
     (folder / REPORT).write_text(page, encoding="utf-8")
     content = about | {
-        "figures": save_figures(report, drawings, folder),
+        "figures": save_figures(report, folder),
         "sections": section_texts(report),
         "report": vars(PageLinks.of(page)),
         "key": key(catalogue, entry, publish_names=publish_names),
@@ -132,11 +131,6 @@ def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
     found = find_leaks(store, vocabulary(), entry.names)
     if found:
         raise Withheld(f"{'; '.join(map(str, found))}: {REMEDY}")
-
-
-def drawn(report: Report) -> dict[str, str]:
-    """Return the drawings of *report*, made in this process: others are busy with other traces."""
-    return {figure.id: draw(figure) for figure in to_draw(report)}
 
 
 def made(entry: CatalogueEntry, target: Path | None = None, engine: Engine | None = None) -> Store:
@@ -186,9 +180,7 @@ def _labels(catalogue: Catalogue, entry: CatalogueEntry) -> tuple[tuple[str, str
     return tuple((name, " ".join(text.split())) for name, text in lines if text)
 
 
-def _about(
-    entry: CatalogueEntry, store: Store, report: Report, drawings: Mapping[str, str]
-) -> dict[str, Any]:
+def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any]:
     """Return what pages tell of a trace."""
     return {
         "id": entry.id,
@@ -203,7 +195,7 @@ def _about(
                 "number": answer.number,
                 "text": answer.text,
                 "section": answer.section,
-                "picture": image_address(drawings[answer.picture.id]) if answer.picture else "",
+                "picture": image_address(draw(answer.picture)) if answer.picture else "",
                 "alt": answer.picture.alt if answer.picture else "",
             }
             for answer in report.answers

@@ -1,11 +1,12 @@
 """What the pages of an archive take from the report on a trace: words for the search, and main figures."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from gwa.report.document import Block, Facts, FactTable, Figure, Note, Report, Section, Table
+from gwa.report.drawing import draw
 from gwa.util.assets import asset
 
 MAXIMUM_LETTERS: Final = 280
@@ -57,7 +58,7 @@ def _cut(text: str, letters: int) -> str:
     return words if len(words) <= letters else words[:letters].rpartition(" ")[0]
 
 
-def save_figures(report: Report, drawings: Mapping[str, str], folder: Path) -> list[dict[str, str]]:
+def save_figures(report: Report, folder: Path) -> list[dict[str, str]]:
     """
     Write the first figure of each chapter for operators into *folder*; return what a page says of them.
 
@@ -67,7 +68,7 @@ def save_figures(report: Report, drawings: Mapping[str, str], folder: Path) -> l
     shown = []
     for section, figure in _main_figures(report):
         name = f"figure-{figure.id}.svg"
-        head, end, rest = drawings[figure.id].partition(">")
+        head, end, rest = draw(figure).partition(">")
         (folder / name).write_text(f"{head}{end}<style>{dark}</style>{rest}", encoding="utf-8")
         width, height = (re.findall(rf'\b{what}="([\d.]+)"', head)[0] for what in ("width", "height"))
         shown.append(

@@ -48,7 +48,8 @@ class MonthlyWaits:
     """
     The waits of jobs by month and class, by the places of both; those of *everybody* by the place of a month.
 
-    *heading* says what the classes are: queues, partitions or numbers of processors.
+    *heading* says what the classes are: queues, partitions or numbers of processors; *is_ranked* is true of
+    names, which have no order of their own.
     """
 
     heading: str
@@ -56,6 +57,7 @@ class MonthlyWaits:
     names: tuple[str, ...]
     spreads: Mapping[tuple[int, int], Spread]
     everybody: Mapping[int, Spread]
+    is_ranked: bool
 
 
 def by_month_and_class(store: Store, top: int) -> MonthlyWaits | None:
@@ -78,7 +80,7 @@ def by_month_and_class(store: Store, top: int) -> MonthlyWaits | None:
     by_place = _spreads(store, f"({month}) * {len(names)} + {place}", "submit_time is not null", jobs)
     everybody = _spreads(store, month, "submit_time is not null")
     by_both = {divmod(key, len(names)): spread for key, spread in by_place.items()} if names else {}
-    return MonthlyWaits(heading, names_of_months, names, by_both, everybody)
+    return MonthlyWaits(heading, names_of_months, names, by_both, everybody, bool(field))
 
 
 def _largest(store: Store, field: str, top: int) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ const draw = (() => {
     paper: "var(--paper, #ffffff)", accent: "var(--accent, #0a66a3)",
   };
   const colour = (place) => `var(--chart-${1 + place % LIGHT.length}, ${LIGHT[place % LIGHT.length]})`;
-  const dash = (place) => DASHES[place % DASHES.length];
+  const dash = (place) => DASHES[(place + Math.floor(place / LIGHT.length)) % DASHES.length]; // no two of 36 lines are alike
 
   // --- SVG as text ---------------------------------------------------------------------------------
 

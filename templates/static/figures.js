@@ -47,7 +47,7 @@ const figures = (() => {
     body += named.body;
     top += named.height + 10;
     const bottom = top + high, axis = ticks ? 20 : 4;
-    const below = xlabel ? draw.wrap(xlabel, width - 4) : [];
+    const below = xlabel ? draw.wrap(xlabel, width - right - 4) : [];
     below.forEach((words, n) => { body += draw.text(width - right, bottom + axis + 14 + 15 * n, words, { "text-anchor": "end" }); });
     return { width, left, right: width - right, top, bottom, height: bottom + axis + 15 * below.length + 4, body };
   }
@@ -102,11 +102,12 @@ const figures = (() => {
     return { scale: draw.linear([bottom, top + (top - bottom) * 0.06], range), ticks: draw.linearTicks(bottom, top, unit, Math.max(2, Math.abs(range[1] - range[0]) / 45)) };
   }
 
-  // Cells in twelve strengths of one colour; by their logarithm where a few are far above the others.
-  function strengths(all, unit) {
+  // Cells in twelve strengths of one colour; by their logarithm where that is asked for, or a few are far above the others.
+  function strengths(all, unit, asked = false) {
     const [low, high] = [Math.min(0, least(all)), most(all)], positive = all.filter((value) => value > 0).sort((a, b) => a - b);
     const middle = positive[Math.floor(positive.length / 2)];
-    const log = positive.length > 4 && low >= 0 && high > 12 * middle && high > 4 * positive[Math.floor(positive.length * 0.9)] || high > 500 * positive[0] && low >= 0;
+    const skewed = positive.length > 4 && high > 12 * middle && high > 4 * positive[Math.floor(positive.length * 0.9)];
+    const log = low >= 0 && positive.length > 0 && (asked || skewed);
     const begin = log ? positive[0] : low;
     const share = log
       ? (value) => value > 0 ? (high > begin ? Math.log(value / begin) / Math.log(high / begin) : 1) : 0
@@ -297,7 +298,7 @@ const figures = (() => {
     pointing();
     kind.tools?.(figure, data, state, redraw, () => drawn);
     // A change of width is drawn before it is shown; what is folded is drawn when it is opened.
-    new ResizeObserver(() => { if (Math.floor(box.clientWidth) !== width) redraw(); }).observe(box);
+    new ResizeObserver(() => { if (!printing && Math.floor(box.clientWidth) !== width) redraw(); }).observe(box);
     return { figure, redraw, box, shown: () => width };
   }
 
@@ -373,6 +374,7 @@ const figures = (() => {
   // --- The page --------------------------------------------------------------------------------------
 
   const PAPER = 640; // pixels of a column on paper
+  let printing = false;
 
   function start() {
     document.querySelectorAll("figure.figure").forEach(saving);
@@ -381,8 +383,8 @@ const figures = (() => {
     const given = places.map((figure) => JSON.parse(figure.querySelector("script").textContent));
     places.forEach((figure, n) => kinds[figure.dataset.plot].before?.(given[n]));
     const shown = places.map((figure, n) => show(figure, given[n], n, words));
-    addEventListener("beforeprint", () => { for (const one of shown) if (one.shown() > PAPER) one.redraw(PAPER); });
-    addEventListener("afterprint", () => { for (const one of shown) one.redraw(); });
+    addEventListener("beforeprint", () => { printing = true; for (const one of shown) if (one.shown() > PAPER) one.redraw(PAPER); });
+    addEventListener("afterprint", () => { printing = false; for (const one of shown) one.redraw(); });
   }
 
   return {

@@ -26,7 +26,7 @@ from gwa.report.figures.groups import groups
 from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.lines import lines
 from gwa.report.figures.lorenz import lorenz
-from gwa.report.figures.series import reading, series
+from gwa.report.figures.series import series
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -270,21 +270,16 @@ def test_without_a_zone_days_count_from_the_start():
 def test_a_level_is_drawn_with_its_name():
     figure = series("s", "t", [0, 1e6], {"y": [1, 2]}, "y", "alt", reference=(8, "8 CPUs"))
 
-    read: Any = reading(figure)
-
-    assert "8 CPUs" in words(draw(figure))
-    assert read["reference"] == [8, "8 CPUs"]
+    assert {"8 CPUs", "8"} <= set(words(draw(figure)))
 
 
 def test_a_level_far_above_all_values_leaves_them_the_drawing():
     figure = series("s", "t", [0, 1e6], {"y": [1, 2]}, "y", "alt", unit="count", reference=(9000, "all"))
 
     shown = words(draw(figure))
-    read: Any = reading(figure)
 
     assert "↑ all: 9,000" in shown
-    assert read["reference"] is None
-    assert read["high"] < 3
+    assert {"0", "1", "2"} <= set(shown)
 
 
 @pytest.mark.parametrize("values", [[0, 0], [], [None, None]])

@@ -4,18 +4,31 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
+from types import ModuleType
 
 import pytest
 
 from gwa.analysis.build import build
 from gwa.errors import DefinitionError
-from gwa.report import document
-from gwa.report.document import Fact, Facts, Note, Report, Section
-from gwa.report.html import UNPRINTABLE, chapters, html, layout, summary
+from gwa.report import document, drawing
+from gwa.report.document import Fact, Facts, Figure, Note, Report, Section
+from gwa.report.figures.bars import bars
+from gwa.report.html import (
+    UNPRINTABLE,
+    chapters,
+    halves,
+    html,
+    kinds_on_page,
+    layout,
+    main_and_more,
+    summary,
+)
+from gwa.report.printable import one_line
 from gwa.util.assets import asset
 from tests.made_report import HOSTILE, make_figures, make_report
 
@@ -113,11 +126,59 @@ def test_hostile_names_come_out_as_text(text, name):
     assert "49" not in [word.strip() for word in Page(text).words], "a template was run"
 
 
-def test_nothing_hostile_becomes_a_tag(text):
+def test_nothing_hostile_becomes_a_tag(report, text):
     tags = Page(text).tags
+    kinds = [attrs.get("type") for tag, attrs in tags if tag == "script"]
 
-    assert sum(tag == "script" for tag, _ in tags) == 1
+    assert kinds == [None, *["application/json"] * len(list(report.figures()))], "a page runs only the first"
     assert not any(tag == "img" for tag, _ in tags)
+
+
+@pytest.mark.parametrize(
+    "name", ["</script><script>alert(1)</script>", "<!--<script>", "]]>&amp;", "a\u2028b\x00"]
+)
+def test_no_name_ends_the_data_of_a_figure(name):
+    figure = bars("b", name, [name], [1.0], name, name, name)
+    shown = html(Report("t", "s", (Section("s", "S", "", (figure,)),)))
+    _, _, rest = shown.partition('<script type="application/json">')
+
+    assert json.loads(rest.partition("</script>")[0])["labels"] == [one_line(name)]
+    assert not re.search("[<>&]", rest.partition("</script>")[0])
+
+
+def test_a_kind_that_the_page_cannot_draw_is_drawn_for_it(monkeypatch, tmp_path):
+    module = ModuleType("pie")
+    module.draw = lambda canvas, _: canvas.add_axes((0, 0, 1, 1))  # type: ignore[attr-defined]
+    monkeypatch.setattr(drawing, "_drawings", lambda: {"pie": module.draw})
+    made = Report("t", "s", (Section("s", "S", "", (Figure("p", "Pie", "pie", {"of": 1}, "Round."),)),))
+
+    assert '<desc id="fig-p-desc">Round.</desc>' in html(made)
+    assert 'data-plot="pie"' not in html(made)
+    (tmp_path / "static" / "figures").mkdir(parents=True)
+    (tmp_path / "static" / "figures" / "pie.js").write_text("figures.kinds.pie = () => null;")
+    drawn = html(made, overrides=tmp_path)
+    assert 'data-plot="pie"' in drawn
+    assert "figures.kinds.pie = () => null;" in drawn
+
+
+def test_every_kind_has_both_halves():
+    assert kinds_on_page() == drawing.kinds()
+
+
+def test_without_the_script_a_figure_says_what_it_shows_and_where_its_numbers_are(text):
+    inside = re.findall(r"<noscript>(.*?)</noscript>", text)
+
+    assert len(inside) == text.count("<figure")
+    assert all("the tables have its numbers" in said for said in inside)
+    assert any("Half of the jobs run less than ten minutes." in said for said in inside)
+
+
+def test_a_page_is_made_without_matplotlib():
+    code = "import sys; from gwa.report.html import html; from tests.made_report import make_report; "
+    code += "html(make_report()); print('matplotlib' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+
+    assert run.stdout.strip() == "False"
 
 
 def test_ids_are_unique_and_every_reference_has_its_target(text):
@@ -185,11 +246,23 @@ def test_the_head_takes_other_numbers_where_those_are_missing():
 
 def test_narrow_figures_stand_in_pairs_and_wide_ones_alone():
     drawn = make_figures()
+    given = [drawn[key] for key in ("runtime", "times", "procs", "queue", "users", "hours")]
     svgs = {one.id: f'<svg width="{700 if one.plot == "series" else 390}"' for one in drawn.values()}
-    given = [drawn[key] for key in ("runtime", "times", "procs", "queue", "users")]
-    shapes = [row.shape for row in layout([*given, Note("n")], svgs)]
+    on_page = [row.shape for row in layout([*given, Note("n")], {})]
+    on_paper = [row.shape for row in layout([*given, Note("n")], svgs)]
 
-    assert shapes == ["pair", "single", "wide", "single", "wide"]
+    assert on_page == ["pair", "wide", "wide", "wide", "wide", "wide"], "one alone leaves nothing empty"
+    assert on_paper == ["pair", "single", "wide", "pair", "wide"]
+
+
+def test_sections_stand_beside_each_other_only_in_pairs():
+    drawn = make_figures()
+    sections = [Section(str(n), "t", "h", (drawn["runtime"],)) for n in range(3)]
+    sections.insert(1, Section("w", "t", "h", (drawn["queue"],)))
+    sections.append(Section("n", "t", "h", (drawn["procs"], drawn["times"])))
+    rows = {section.id: main_and_more(section.blocks, {}) for section in sections}
+
+    assert [section.id for section in halves(sections, rows)] == ["1", "2"]
 
 
 def test_chapters_hold_their_sections_in_order(report):

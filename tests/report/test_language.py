@@ -27,7 +27,10 @@ from tests.conftest import HOME
 from tests.made_report import make_report
 from tests.messages import LANGUAGES, as_text, renew, template
 
-SPOKEN = {"alt", "aria-label", "placeholder", "data-done", "data-help", "data-none", "data-day"}
+SPOKEN = {
+    *("alt", "aria-label", "placeholder", "data-done", "data-none", "data-alt", "data-help", "data-closer"),
+    *("data-day", "data-days", "data-hours", "data-zone", "data-log"),
+}
 """The attributes of a page that a reader is told."""
 
 VALUES = {
@@ -93,7 +96,8 @@ BLANK = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
 def rendered(write, report, language):
     """Return *report* in *language* as *write* writes it."""
     made = translated(report, language)
-    return write(made, drawings={one.id: BLANK for one in to_draw(made)}, language=language)
+    blank = {} if write is html else {"drawings": {one.id: BLANK for one in to_draw(made)}}
+    return write(made, language=language, **blank)
 
 
 @pytest.fixture(scope="module", params=["sample", "made up"])

@@ -1,5 +1,6 @@
 """Which queue, partition or size of jobs waited longest in each month."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -74,7 +75,11 @@ def _longest(waits: MonthlyWaits) -> Iterator[dict[str, Any]]:
 def _figure(waits: MonthlyWaits, last: dict[str, Any]) -> Block:
     first = max(len(waits.months) - MAXIMUM_MONTHS, 0)
     large = {place: spread for place, spread in waits.spreads.items() if spread.n >= MINIMUM_JOBS}
-    kinds = sorted({kind for month, kind in large if month >= first})
+    jobs: Counter[int] = Counter()
+    for (month, kind), spread in large.items():
+        if month >= first:
+            jobs[kind] += spread.n
+    kinds = [kind for kind, _ in jobs.most_common()] if waits.is_ranked else sorted(jobs)
     cells = [
         [
             large[month, kind].p95 if (month, kind) in large else np.nan

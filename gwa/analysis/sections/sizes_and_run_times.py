@@ -54,5 +54,6 @@ def sizes_and_run_times(store: Store) -> Iterator[Block]:
         xlabel="Run time",
         ylabel="Processors",
         unit="seconds",
+        label="Jobs",
         note="The stronger the colour of a cell, the more jobs, on a logarithmic scale.",
     )

@@ -43,16 +43,17 @@ def bars(  # noqa: PLR0913 - what a figure says
     names = [str(label) for label in labels]
     if horizontal is None:
         horizontal = len(names) > MAX_UPRIGHT or sum(map(len, names)) > 2 * MAX_UPRIGHT
-    short = [name if len(name) <= MAX_LABEL else f"{name[: MAX_LABEL - 1]}…" for name in names]
     data: dict[str, Value] = {
-        "labels": short, "values": _thinning.rounded(_thinning.array(values)),
+        "labels": names, "values": _thinning.rounded(_thinning.array(values)),
         "xlabel": xlabel, "ylabel": ylabel, "unit": unit, "horizontal": horizontal,
     }  # fmt: skip
     return Figure(id=id, title=title, plot="bars", data=data, alt=alt, note=note)
 
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
-    """Draw the bars, lying or upright."""
+    """Draw the bars, lying or upright; long names are cut."""
+    labels = [name if len(name) <= MAX_LABEL else f"{name[: MAX_LABEL - 1]}…" for name in data["labels"]]
+    data = {**data, "labels": labels}
     values = [value or 0.0 for value in data["values"]]
     if data["horizontal"]:
         _lying(canvas, data, values)

@@ -41,13 +41,15 @@ def density(  # noqa: PLR0913 - what a figure says
     xlabel: str,
     ylabel: str,
     unit: Unit = "",
+    label: str = "",
     note: str = "",
 ) -> Figure:
     """
     Return how much *weights* there is about each *x* and *y*: cells as wide as a quarter of a power of ten.
 
     A cell is as high as a factor of two. Values below 1 stand with those of 1, which on a logarithmic axis
-    have no other place; what is not known is left out. The *unit* is that of x.
+    have no other place; what is not known is left out. The *unit* is that of x; the *label* says of what the
+    weights are numbers, such as jobs.
     """
     across, up, amounts = (_thinning.array(np.asarray(part)) for part in (x, y, weights))
     keep = np.isfinite(across) & np.isfinite(up) & np.isfinite(amounts) & (amounts > 0)
@@ -59,7 +61,13 @@ def density(  # noqa: PLR0913 - what a figure says
     cells: list[Value] = [
         [*map(int, place), value] for place, value in zip(places, _thinning.rounded(totals, 4), strict=True)
     ]
-    data: dict[str, Value] = {"cells": cells, "xlabel": xlabel, "ylabel": ylabel, "unit": unit}
+    data: dict[str, Value] = {
+        "cells": cells,
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+        "unit": unit,
+        "label": label,
+    }
     return Figure(id=id, title=title, plot="density", data=data, alt=alt, note=note)
 
 

@@ -105,7 +105,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
         drawn.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     if "window" in data:
         _grey_outside(axes, *data["window"])
-    for left, right in _shaded(data):
+    for left, right in visible_intervals(data):
         shade = {"color": _style.line(1)["color"], "alpha": SHADE, "linewidth": 0, "zorder": 0}
         axes.axvspan(left / DAY, right / DAY, **shade)
     bottom, top = _heights(data)
@@ -118,32 +118,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _labels.label(axes, drawn)
 
 
-def reading(figure: Figure) -> Value:
-    """
-    Return what a page needs to read values off the drawing of *figure*, and to redraw a part of it.
-
-    *frame* is where the drawing has its axes: left, top, width and height; *low* and *high* are the values
-    at their lower and upper end, *levels* those of the horizontal lines.
-    """
-    from gwa.report.figures import _style, _ticks
-
-    low, high = _heights(figure.data)
-    unit = figure.data["unit"]
-    left, top = MARGINS["left"], MARGINS["top"]
-    across, up = _style.WIDE - left - MARGINS["right"], HEIGHT - top - MARGINS["bottom"]
-    return {
-        "frame": [left, top, across, up],
-        "low": low,
-        "high": high + (high - low) * HEADROOM,
-        "levels": [tick.place for tick in _ticks.linear(low, high, str(unit))],
-        **{name: figure.data[name] for name in ("lines", "unit", "zone")},
-        "reference": figure.data["reference"] if _shows_reference(figure.data) else None,
-        **({"window": figure.data["window"]} if "window" in figure.data else {}),
-        **({"shaded": _shaded(figure.data)} if "shaded" in figure.data else {}),
-    }
-
-
-def _shaded(data: Mapping[str, Any]) -> list[list[float]]:
+def visible_intervals(data: Mapping[str, Any]) -> list[list[float]]:
     """Return the intervals that are shaded, each wide enough to be seen."""
     moments = [moment for line in data["lines"] for moment in line["x"]]
     least = (max(moments) - min(moments)) * NARROWEST if moments else 0.0

@@ -8,8 +8,8 @@ figures.kinds.bars = (() => {
     const labels = data.labels.map(String), times = labels.length > 1 && labels.every((label) => WHEN.test(label));
     const room = (width - 60) / Math.max(labels.length, 1);
     const fits = labels.every((label) => draw.measure(label, 11) + 8 <= room);
-    const counted = labels.every((label) => /^[\d.,+–\-: ]+$/.test(label));
-    return times || !data.horizontal && labels.length > 1 && (fits || counted) ? upright(data, labels, times, width) : lying(data, labels, width);
+    const rising = labels.length > 5 && labels.every((label, n) => /^\d[\d.,:]*$/.test(label) && (!n || parseFloat(label) > parseFloat(labels[n - 1])));
+    return times || rising || !data.horizontal && labels.length > 1 && fits ? upright(data, labels, times, width) : lying(data, labels, width);
   }
 
   const row = (data, n) => ({ label: data.ylabel, text: draw.show(data.values[n], data.unit), value: data.values[n] });
@@ -21,13 +21,15 @@ figures.kinds.bars = (() => {
     const right = Math.ceil(figures.most([24, ...told.map((label) => draw.measure(label, 12))])) + 10;
     const words = [data.ylabel, data.xlabel].filter(Boolean).join(" · ");
     const at = figures.room(width, { high: each * labels.length, left, right, ylabel: words, ticks: false });
-    const [low, high] = ends(data), x = draw.linear([low, high > low ? high : low + 1], [left, at.right]);
+    const [low, high] = ends(data), share = data.unit === "fraction" && low >= 0 && high > 0.1 && high <= 1; // against the whole
+    const x = draw.linear([low, share ? 1 : high > low ? high : low + 1], [left, at.right]);
     const top = (n) => at.top + each * n;
     const body = data.values.map((value, n) => {
       const [from, to] = [x(Math.min(value ?? 0, 0)), x(Math.max(value ?? 0, 0))], middle = top(n) + each / 2 + 4;
       return draw.text(left - 8, middle, draw.cut(labels[n], left - 10), { "text-anchor": "end", fill: draw.colours.ink })
+        + (share ? draw.rect(left, top(n) + 3, at.right - left, each - 7, { fill: draw.colours.grid, "fill-opacity": 0.6 }) : "")
         + draw.rect(from, top(n) + 3, value ? Math.max(to - from, 1) : 0, each - 7, { fill: draw.colour(0) })
-        + draw.text(to + 6, middle, told[n], { fill: draw.colours.ink });
+        + draw.text((share ? at.right : to) + 6, middle, told[n], { fill: draw.colours.ink });
     });
     function read(px, py) {
       if (!labels.length) return null;

@@ -2,7 +2,7 @@
 
 figures.kinds.density = (data, width, words) => {
   const cells = data.cells, [columns, rows] = [0, 1].map((place) => cells.map((cell) => cell[place]));
-  const strength = figures.strengths(cells.length ? cells.map((cell) => cell[2]) : [0], "count");
+  const strength = figures.strengths(cells.length ? cells.map((cell) => cell[2]) : [0], "count", true);
   const [first, end] = cells.length ? [figures.least(columns), Math.max(figures.most(columns), figures.least(columns) + 4) + 1] : [0, 4];
   const [low, top] = cells.length ? [figures.least(rows), figures.most(rows) + 1] : [0, 1];
   const across = (column) => 10 ** (column / 4), up = (row) => 2 ** row;

@@ -20,12 +20,14 @@ figures.kinds.heatmap = (data, width, words) => {
   const x = draw.linear([0, columns.length], [left, left + across * columns.length]);
   const widest = figures.most([1, ...columns.map((name) => draw.measure(name.slice(0, 80), 11))]) + 8;
   const stride = [1, 2, 3, 4, 6, 12, 24, 48, 96].find((step) => step * across >= widest) ?? columns.length;
-  const few = stride >= columns.length && columns.length > 1; // names too long to stand side by side
-  const ticks = few ? [] : columns.map((name, n) => [n + 0.5, name]).filter((_, n) => n % stride === 0);
+  // Of what can be counted on, such as months, every so many is named; other names are turned where they are too long.
+  const turned = stride > 1 && across > 13 && !columns.every((name) => /\d/.test(name) && name.length < 11);
+  const ticks = turned ? [] : columns.map((name, n) => [n + 0.5, name]).filter((_, n) => n % stride === 0);
   const labels = draw.apart(ticks, x, { from: 0, to: width, gap: 2 }).map(([n, label]) => draw.text(x(n), bottom + 15, label, { "text-anchor": "middle", "font-size": 11 })).join("");
-  // Long names stand under each other, each with the number of its column.
-  const listed = few ? columns.map((name, n) => draw.text(x(n + 0.5), bottom + 15, String(n + 1), { "text-anchor": "middle", "font-size": 11 }) + draw.text(0, bottom + 34 + 15 * n, draw.cut(`${n + 1} ${name}`, width - 4, 11), { "font-size": 11 })).join("") : "";
-  const under = bottom + 20 + (few ? 15 * columns.length + 4 : 0), below = data.xlabel ? draw.wrap(data.xlabel, width - 4) : [];
+  const long = columns.map((name, n) => draw.cut(name, Math.min(140, (x(n + 0.5) - 2) * 1.25), 11));
+  const slanted = turned ? long.map((name, n) => draw.text(0, 0, name, { "text-anchor": "end", "font-size": 11, transform: `translate(${draw.px(x(n + 0.5) + 4)} ${draw.px(bottom + 12)}) rotate(-36)` })).join("") : "";
+  const deep = turned ? Math.ceil(0.6 * figures.most(long.map((name) => draw.measure(name, 11)))) : 0;
+  const under = bottom + 20 + deep, below = data.xlabel ? draw.wrap(data.xlabel, width - 4) : [];
   const axis = below.map((line, n) => draw.text(width - right, under + 14 + 15 * n, line, { "text-anchor": "end" })).join("");
   const height = under + 15 * below.length + 4;
   const place = (down, n) => [x(n + 0.5), top + high * (down + 0.5)];
@@ -36,5 +38,5 @@ figures.kinds.heatmap = (data, width, words) => {
     return { x: cx, y: cy, frame: [cx - across / 2, cy - high / 2, across, high], title: `${rows[down]} · ${columns[n]}`, rows: [{ label: data.ylabel, text: draw.show(value, data.unit), value }] };
   }
   const points = rows.flatMap((_, down) => columns.map((__, n) => place(down, n)));
-  return { svg: draw.svg(width, height, at.body + key + cells + names + labels + listed + axis), height, at: { ...at, top, bottom }, read, points };
+  return { svg: draw.svg(width, height, at.body + key + cells + names + labels + slanted + axis), height, at: { ...at, top, bottom }, read, points };
 };

@@ -2,8 +2,9 @@
 
 figures.kinds.lines = (data, width) => {
   const shown = data.lines.filter((line) => line.x.length).sort((one, other) => Boolean(one.dashed) - Boolean(other.dashed));
-  const reference = { stroke: draw.colours.muted, "stroke-width": 1, "stroke-dasharray": "2 3" };
-  const look = (line, place) => line.dashed ? reference : figures.look(place);
+  const first = shown.findIndex((line) => line.dashed);
+  const reference = (place) => ({ stroke: draw.colours.muted, "stroke-width": 1.2, "stroke-dasharray": ["2 3", "8 4", "8 3 2 3", "14 4"][(place - first) % 4] });
+  const look = (line, place) => line.dashed ? reference(place) : figures.look(place);
   const items = shown.map((line, place) => ({ label: line.label, sample: draw.lineSample(look(line, place)) }));
   const high = width < figures.NARROW ? 210 : 260;
   const all = figures.known(shown.flatMap((line) => line.y));

@@ -148,7 +148,7 @@ figures.kinds.series = (() => {
       redraw();
     });
     state.changed = ({ isClose }) => { for (const button of tools.querySelectorAll("[data-zoom='2'], [data-zoom=whole]")) button.disabled = !isClose; };
-    figure.querySelector(".table-head, h4").after(tools);
+    figure.querySelector("h4").after(tools);
   };
 
   return series;

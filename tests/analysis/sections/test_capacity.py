@@ -1,13 +1,12 @@
 """The size that the system had."""
 
-from typing import Any
 
 import numpy as np
 
 from gwa.analysis.sections.capacity import maxima
 from gwa.analysis.sections.changes import steps
 from gwa.metrics.timeline import level
-from gwa.report.figures.series import reading
+from gwa.report.figures.series import visible_intervals
 from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts, figure, tables
 from tests.claims.machine import Machine
 from tests.claims.worlds import HOUR, MONDAY
@@ -59,6 +58,5 @@ def test_outages_are_shaded_in_the_figure(section, make_store):
 
     assert drawn.data["shaded"] == [list(outage[1:3])]
     # A hundredth of a pixel would not be seen.
-    shown: Any = reading(drawn)
-    ((first, last),) = shown["shaded"]
+    ((first, last),) = visible_intervals(drawn.data)
     assert last - first >= outage[3]
