@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gwa.analysis.base import Chapter, analyses
+from gwa.analysis.sections.breakdowns import SECTIONS
 from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, cube
 from gwa.breakdown.dimensions import OUTCOME_NAMES, Dimension, recorded
 from gwa.breakdown.planes import packed
@@ -31,6 +33,12 @@ EXACT: Final = ("jobs.wait.median", "jobs.wait.p95", "wait.weighted.median", "wa
 
 AMOUNTS: Final = ("cpu_seconds", "gpu_seconds")
 """What the page adds up."""
+
+ASIDE: Final = (Chapter.SIZES, Chapter.ARRIVALS)
+"""Chapters on which few act."""
+
+DETAILS: Final = ("overview", "capacity")
+"""Sections that repeat the head of the page, or add details to another one."""
 
 SHORTEST_WAIT: Final = 2
 """The code of the class of waits from one second on: 0 is unknown, 1 less than a second."""
@@ -71,6 +79,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         int(days[-1]) + cells.grain.days,
         store.system.relative,
         cells.grain.octaves,
+        tuple(_aside()),
         _still(store, tables, cpus, int(days[0]), int(days[-1])),
     )
 
@@ -193,10 +202,10 @@ def _still(
     usage, lengths = tables["usage"], tables["days"]["seconds"]
     if "cpu_seconds" not in usage:
         return ""
-    held = {
+    held: dict[str, Codes] = {
         name: np.bincount(
             usage["day"].astype(np.int64), usage["cpu_seconds"] * (usage["outcome"] == code), len(lengths)
-        )
+        ).astype(np.float64)
         for code, name in enumerate(OUTCOMES)
     }
     names = (
@@ -204,6 +213,12 @@ def _still(
         for day in (first, last)
     )
     return strip(held, lengths, cpus, *names)
+
+
+def _aside() -> Iterator[str]:
+    """Yield the ids of the sections that stand folded."""
+    yield from (one.id for one in SECTIONS)
+    yield from (one.id for one in analyses() if one.chapter in ASIDE or one.id in DETAILS)
 
 
 def _marks(store: Store) -> Iterator[Mark]:

@@ -66,6 +66,9 @@ class Explorer:
         The number of the day after the last one.
     octaves : int
         Classes of waits to a doubling; 0 where waits are not told apart.
+    aside : tuple of str
+        The sections that stand folded beside it: it answers what their tables do, or they are of the shapes
+        of jobs and of their arrivals, which few act on.
     still : str
         The first picture, as SVG, where no script draws it.
 
@@ -82,4 +85,5 @@ class Explorer:
     last_day: int = 0
     is_relative: bool = False
     octaves: int = 0
+    aside: tuple[str, ...] = ()
     still: str = field(default="", repr=False, metadata=NOT_IN_JSON)

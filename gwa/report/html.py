@@ -177,7 +177,13 @@ def page(
     chosen = language or Language()
     environment = _environment(overrides, words(report.zone, chosen), paper=paper)
     parts = chapters(report)
-    rows = {section.id: main_and_more(section.blocks, drawings) for section in report.sections}
+    beside = {section.id for part in parts if not part.is_folded for section in part.sections}
+    rows = {
+        section.id: (_folded if section.id in beside and _is_aside(report, section) else main_and_more)(
+            section.blocks, drawings
+        )
+        for section in report.sections
+    }
     first = to_do(report)
     try:
         names = (*SCRIPTS, *(f"figures/{kind}" for kind in kinds_on_page(overrides)))
@@ -237,7 +243,7 @@ def summary(report: Report) -> list[Fact]:
 
 def chapters(report: Report) -> list[Chapter]:
     """
-    Return the recorded sections by chapter, in order; those that are all for modellers are folded.
+    Return the recorded sections by chapter, in order; those that stand aside altogether are folded.
 
     A section without a chapter is one by itself.
     """
@@ -245,16 +251,28 @@ def chapters(report: Report) -> list[Chapter]:
     for section in report.sections:
         if section.is_recorded:
             found.setdefault(section.chapter or section.title, []).append(section)
-    others = [section for section in report.sections if section.view == "operator"]
+    others = [section for section in report.sections if not _is_aside(report, section)]
     return [
         Chapter(
             f"chapter-{slug(name)}",
             name,
             tuple(sections),
-            len(others) > 1 and all(section.view == "modeller" for section in sections),
+            len(others) > 1 and all(_is_aside(report, section) for section in sections),
         )
         for name, sections in found.items()
     ]
+
+
+def _is_aside(report: Report, section: Section) -> bool:
+    """Return whether a section is for modellers, or stands aside because the page filters itself."""
+    return section.view == "modeller" or bool(report.explorer and section.id in report.explorer.aside)
+
+
+def _folded(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
+    """Return *blocks* with the notes alone in view."""
+    shown = [block for block in blocks if not _is_hidden(block)]
+    notes = [block for block in shown if isinstance(block, Note)]
+    return Layout(layout(notes, drawings), layout([one for one in shown if one not in notes], drawings))
 
 
 def slug(title: str) -> str:
