@@ -1,4 +1,4 @@
-// The first screen as an instrument: one selection, held in the address; each part is drawn anew from one pass over the cells.
+// The first screen as an instrument: one selection, held in the address; each part is drawn again from one pass over the cells.
 
 const explorer = (() => {
   const { OUTCOMES, WAITS, quantile, sum } = cells;

@@ -9,12 +9,14 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import gwa
 from gwa.breakdown.dimensions import Dimension, recorded
 from gwa.errors import TraceError
 from gwa.report.html import html
+from gwa.report.language import read_language, translated
 from gwa.store.engines.duckdb import literal
 from tests.browser.conftest import visit
 
@@ -43,6 +45,11 @@ READ = """
 () => Object.fromEntries([...document.querySelectorAll("#explorer-numbers [data-fact]")]
   .filter((one) => one.dataset.fact)
   .map((one) => [one.dataset.fact, one.dataset.value === "" ? null : Number(one.dataset.value)]))
+"""
+
+
+SIZES_OF_LETTERS = """
+[...document.querySelectorAll("#explorer *")].map((one) => parseFloat(getComputedStyle(one).fontSize))
 """
 
 
@@ -257,3 +264,35 @@ def test_the_strip_is_saved_as_a_picture(kind, opened):
     content = Path(saved.value.path()).read_bytes()
     assert content.startswith(b"<svg" if kind == "svg" else b"\x89PNG")
     assert kind == "png" or b"var(--" not in content
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("address", ["", "#size=1"])
+def test_nothing_keeps_anybody_out(theme, address, opened):
+    opened.emulate_media(color_scheme=theme)
+    opened.evaluate(SET, address)
+    found = Axe().run(opened).response["violations"]
+    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found] == []
+
+
+@pytest.mark.parametrize("width", [320, 380, 768, 1024, 1440])
+def test_it_is_never_wider_than_its_window_and_no_letter_is_small(width, opened):
+    opened.set_viewport_size({"width": width, "height": 800})
+    expect(opened.locator("#explorer-strip svg")).to_be_visible()
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    sizes = opened.evaluate(SIZES_OF_LETTERS)
+    assert min(sizes) >= 11
+
+
+def test_german_words_stand_on_a_german_page(context, sample, tmp_path):
+    trace, _ = sample
+    german = read_language("de")
+    file = tmp_path / "seite.html"
+    report = translated(trace.report(["overview"], explore=True), german)
+    file.write_text(html(report, language=german), encoding="utf-8")
+    page, wrong = visit(context, file)
+    shown = page.locator("#explorer").inner_text()
+    assert "Kernstunden" in shown
+    english = ["core-hours", "Jobs by", "Busy", "Waited", "completed", "cancelled", "Who and what", "others"]
+    assert [word for word in english if word in shown] == []
+    assert not wrong
