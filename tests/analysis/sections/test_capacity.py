@@ -1,6 +1,5 @@
 """The size that the system had."""
 
-
 import numpy as np
 
 from gwa.analysis.sections.capacity import maxima
