@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from gwa.report.document import Figure, Report, Section
 from gwa.report.drawing import kinds
@@ -80,7 +80,7 @@ def opened(context, file, text):
 
 
 @pytest.fixture
-def page(context, tmp_path) -> Iterator:
+def page(context, tmp_path) -> Iterator[Page]:
     """Return a page with a figure of each kind, on which nothing goes wrong."""
     found, wrong = opened(context, tmp_path / "all.html", page_of(of_all_kinds().values()))
     yield found
