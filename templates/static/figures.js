@@ -151,6 +151,12 @@ const figures = (() => {
     return own[1] - own[0] >= 0.8 * (all[1] - all[0]) ? all : own;
   }
 
+  // The time that most pictures of the page show, where it has dates: what counts by months stands in it, too.
+  function calendar() {
+    const dated = [...times].filter(([data]) => data.zone).sort(([, one], [, other]) => other[1] - other[0] - one[1] + one[0]);
+    return dated.length ? { span: span(dated[0][0]), clock: draw.time(dated[0][0].zone) } : null;
+  }
+
   function timeWords(clock, from, to, words) {
     const told = clock.span(from, to);
     return clock.zone && Math.abs(to) < 8e12 ? words.zone.replace("{dates}", told).replace("{zone}", clock.zone) : told;
@@ -233,9 +239,9 @@ const figures = (() => {
         if (!drawn) return;
         const [x, y] = place(event);
         read(x, y);
+        box.focus({ preventScroll: true }); // what is read goes when something else is pointed at
         if (!drawn.drag || event.pointerType === "touch" || event.button) return; // a finger scrolls
         event.preventDefault();
-        box.focus({ preventScroll: true });
         begin = x;
         box.setPointerCapture(event.pointerId);
       });
@@ -390,7 +396,7 @@ const figures = (() => {
   return {
     kinds, NARROW, start, known, least, most, clamp, thinned, nearest, last,
     room, sideways, upwards, margin, look, sample, values, heights, strengths,
-    timed, span, timeWords, timeRoom,
+    timed, span, calendar, timeWords, timeRoom,
   };
 })();
 
