@@ -175,7 +175,7 @@ const figures = (() => {
     const kind = kinds[figure.dataset.plot];
     const state = { id: `drawing-${number}` };
     const said = made("tools-reading");
-    const title = figure.querySelector("h4");
+    const title = figure.dataset.title ?? figure.querySelector("h4").textContent;
     let [width, drawn, cursor, begin, chosen] = [0, null, null, null, null];
 
     function redraw(wide = Math.floor(box.clientWidth)) {
@@ -207,7 +207,7 @@ const figures = (() => {
       for (const [px, py, colour] of found.dots ?? (frame ? [] : [[found.x, found.y, colours.ink]])) {
         if (Number.isFinite(py)) mark.append(shape("circle", { cx: px, cy: py, r: 4, fill: colour ?? colours.ink, stroke: colours.paper, "stroke-width": 1.5 }));
       }
-      said.append(part("span", found.title, "title"), " ");
+      said.append(part("span", found.title || title, "title"), " ");
       for (const row of found.rows) {
         const item = part("span", "", "row"), worth = part("b", row.text);
         if (row.value !== undefined) worth.dataset.value = JSON.stringify(row.value);
@@ -299,7 +299,7 @@ const figures = (() => {
     box.append(said);
     box.tabIndex = 0;
     box.setAttribute("role", "group");
-    box.setAttribute("aria-label", `${title?.textContent ?? box.dataset.alt} – ${kind.tools ? words.closer : words.help}`);
+    box.setAttribute("aria-label", `${title} – ${kind.tools ? words.closer : words.help}`);
     box.addEventListener("keydown", keys);
     pointing();
     kind.tools?.(figure, data, state, redraw, () => drawn);

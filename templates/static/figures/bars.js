@@ -51,7 +51,7 @@ figures.kinds.bars = (() => {
     const x = (n) => (sides[n][0] + sides[n][1]) / 2;
     const y = draw.linear([low, (high > low ? high : low + 1) * 1.05], [at.bottom, at.top]);
     const gap = over ? Math.min(3, (over.range[1] - over.range[0]) / labels.length / 6) : 0;
-    const body = data.values.map((value, n) => value === null ? "" : draw.rect(sides[n][0] + gap, y(Math.max(value, 0)), Math.max(1, sides[n][1] - sides[n][0] - 2 * gap), Math.max(y(Math.min(value, 0)) - y(Math.max(value, 0)), value ? 1 : 0), { fill: draw.colour(0) }));
+    const body = data.values.map((value, n) => value === null ? "" : draw.rect(sides[n][0] + gap, y(Math.max(value, 0)), Math.max(2, sides[n][1] - sides[n][0] - 2 * gap), Math.max(y(Math.min(value, 0)) - y(Math.max(value, 0)), value ? 1 : 0), { fill: draw.colour(0) }));
     function read(px, py) {
       if (!labels.length) return null;
       const n = labels.reduce((best, _, each) => Math.abs(x(each) - px) < Math.abs(x(best) - px) ? each : best, 0);
