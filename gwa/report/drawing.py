@@ -3,7 +3,7 @@ Draw the figures of a report, each with the plot that it names.
 
 `draw` turns a `gwa.report.document.Figure` into SVG text, with the ``draw`` function of the module in
 `gwa.report.figures` that the figure's *plot* names. matplotlib is imported when something is drawn, never
-before.
+before: pages draw figures themselves, all but those whose kind has no script.
 """
 
 import re

@@ -34,7 +34,7 @@ from gwa.report.document import (
     Section,
     Table,
 )
-from gwa.report.drawing import draw_all, to_draw
+from gwa.report.drawing import draw_all, kinds, to_draw
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
 from gwa.report.printable import clean
@@ -143,7 +143,7 @@ def html(
     script or style sheet in the folder *overrides* takes the place of the shipped one of that name; it can
     extend that one as ``gwa/report.html``. The words of templates are those of a *language*, else English.
     """
-    own = kinds_on_page(overrides)
+    own = set(kinds_on_page(overrides)).intersection(kinds())
     svgs = draw_all((one for one in to_draw(report) if one.plot not in own), language or Language())
     marked = {name: Markup(svg) for name, svg in svgs.items()}  # noqa: S704 - drawn by us
     return page(report, marked, overrides=overrides, above=above, language=language)

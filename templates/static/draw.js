@@ -330,7 +330,7 @@ const draw = (() => {
   // --- Time ----------------------------------------------------------------------------------------
 
   const FARTHEST = 8.6e12; // seconds that a date can count
-  const CLOCK_STEPS = [1, 5, 15, 30, MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY];
+  const CLOCK_STEPS = [1, 5, 15, 30, MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 4 * DAY, 7 * DAY, 14 * DAY];
   const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200];
   const two = (value) => String(value).padStart(2, "0");
 
@@ -370,7 +370,7 @@ const draw = (() => {
       return dayNames(year, weekday)(at(when));
     }
     // Round moments from one to another as [moment, label], at least so many pixels apart.
-    function ticks(from, to, width, room = 62) {
+    function ticks(from, to, width, room = 54) {
       const most = Math.max(2, Math.floor(width / room));
       if (!(to > from)) return [[from, far(from) ? relative(from) : day(from)]];
       if (far(from) || far(to)) {

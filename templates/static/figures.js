@@ -151,6 +151,12 @@ const figures = (() => {
     return own[1] - own[0] >= 0.8 * (all[1] - all[0]) ? all : own;
   }
 
+  // The time that most pictures of the page show, where it has dates: what counts by months stands in it, too.
+  function calendar() {
+    const dated = [...times].filter(([data]) => data.zone).sort(([, one], [, other]) => other[1] - other[0] - one[1] + one[0]);
+    return dated.length ? { span: span(dated[0][0]), clock: draw.time(dated[0][0].zone) } : null;
+  }
+
   function timeWords(clock, from, to, words) {
     const told = clock.span(from, to);
     return clock.zone && Math.abs(to) < 8e12 ? words.zone.replace("{dates}", told).replace("{zone}", clock.zone) : told;
@@ -169,7 +175,7 @@ const figures = (() => {
     const kind = kinds[figure.dataset.plot];
     const state = { id: `drawing-${number}` };
     const said = made("tools-reading");
-    const title = figure.querySelector("h4");
+    const title = figure.dataset.title ?? figure.querySelector("h4").textContent;
     let [width, drawn, cursor, begin, chosen] = [0, null, null, null, null];
 
     function redraw(wide = Math.floor(box.clientWidth)) {
@@ -201,7 +207,7 @@ const figures = (() => {
       for (const [px, py, colour] of found.dots ?? (frame ? [] : [[found.x, found.y, colours.ink]])) {
         if (Number.isFinite(py)) mark.append(shape("circle", { cx: px, cy: py, r: 4, fill: colour ?? colours.ink, stroke: colours.paper, "stroke-width": 1.5 }));
       }
-      said.append(part("span", found.title, "title"), " ");
+      said.append(part("span", found.title || title, "title"), " ");
       for (const row of found.rows) {
         const item = part("span", "", "row"), worth = part("b", row.text);
         if (row.value !== undefined) worth.dataset.value = JSON.stringify(row.value);
@@ -233,9 +239,9 @@ const figures = (() => {
         if (!drawn) return;
         const [x, y] = place(event);
         read(x, y);
+        box.focus({ preventScroll: true }); // what is read goes when something else is pointed at
         if (!drawn.drag || event.pointerType === "touch" || event.button) return; // a finger scrolls
         event.preventDefault();
-        box.focus({ preventScroll: true });
         begin = x;
         box.setPointerCapture(event.pointerId);
       });
@@ -293,7 +299,7 @@ const figures = (() => {
     box.append(said);
     box.tabIndex = 0;
     box.setAttribute("role", "group");
-    box.setAttribute("aria-label", `${title?.textContent ?? box.dataset.alt} – ${kind.tools ? words.closer : words.help}`);
+    box.setAttribute("aria-label", `${title} – ${kind.tools ? words.closer : words.help}`);
     box.addEventListener("keydown", keys);
     pointing();
     kind.tools?.(figure, data, state, redraw, () => drawn);
@@ -390,7 +396,7 @@ const figures = (() => {
   return {
     kinds, NARROW, start, known, least, most, clamp, thinned, nearest, last,
     room, sideways, upwards, margin, look, sample, values, heights, strengths,
-    timed, span, timeWords, timeRoom,
+    timed, span, calendar, timeWords, timeRoom,
   };
 })();
 

@@ -41,8 +41,15 @@ function plain(text) {
   return text.toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-// What a reader sees of a part of the page; the data of its figures are no words.
+const searched = new WeakMap(); // the words of each part, once it was searched
+
 function wordsOf(part) {
+  if (!searched.has(part)) searched.set(part, seen(part));
+  return searched.get(part);
+}
+
+// What a reader sees of a part of the page; the data of its figures are no words.
+function seen(part) {
   const copy = part.cloneNode(true);
   for (const data of copy.querySelectorAll("script, noscript")) data.remove();
   return plain(copy.textContent);

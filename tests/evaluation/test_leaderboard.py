@@ -144,7 +144,7 @@ def test_the_command_prints_and_draws(sample, tmp_path):
     assert done.exit_code == 0
     assert rows[0]["model"] == "dacosta"
     assert "tiny: 0 of 6" in done.stderr.splitlines(), "long work says how far it is"
-    assert "<svg" in (tmp_path / "leaderboard.html").read_text()
+    assert 'data-plot="heatmap"' in (tmp_path / "leaderboard.html").read_text()
     wrong = CliRunner().invoke(command, [*words[:3], "--models", "nix"])
     assert (wrong.exit_code, "there is no model 'nix'" in wrong.stderr) == (2, True)
 

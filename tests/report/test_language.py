@@ -28,7 +28,8 @@ from tests.made_report import make_report
 from tests.messages import LANGUAGES, as_text, renew, template
 
 SPOKEN = {
-    *("alt", "aria-label", "placeholder", "data-done", "data-none", "data-alt", "data-help", "data-closer"),
+    *("alt", "aria-label", "placeholder", "data-done", "data-none", "data-alt", "data-title", "data-help"),
+    "data-closer",
     *("data-day", "data-days", "data-hours", "data-zone", "data-log"),
 }
 """The attributes of a page that a reader is told."""

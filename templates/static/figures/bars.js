@@ -44,17 +44,32 @@ figures.kinds.bars = (() => {
     const [low, high] = ends(data), levels = draw.linearTicks(low, high > low ? high : low + 1, data.unit, width < figures.NARROW ? 4 : 5);
     const layout = { high: width < figures.NARROW ? 180 : 210, xlabel: data.xlabel, ylabel: data.ylabel };
     const at = times ? figures.timeRoom(width, layout) : figures.room(width, { ...layout, left: figures.margin(levels.map(([, label]) => label)) });
-    const x = draw.linear([-0.5, Math.max(labels.length, 3) - 0.5], [at.left, at.right]);
+    const months = times && monthsOf(labels), over = months && draw.linear(months.span, [at.left, at.right]);
+    const even = draw.linear([-0.5, Math.max(labels.length, 3) - 0.5], [at.left, at.right]), half = 0.37 * (even(1) - even(0));
+    // From where to where each bar goes: as long as its month, on a page that shows all of that time, else all alike.
+    const sides = labels.map((_, n) => over ? months.ends[n].map(over) : [even(n) - half, even(n) + half]);
+    const x = (n) => (sides[n][0] + sides[n][1]) / 2;
     const y = draw.linear([low, (high > low ? high : low + 1) * 1.05], [at.bottom, at.top]);
-    const wide = Math.max(1, (x(1) - x(0)) * 0.74);
-    const body = data.values.map((value, n) => value === null ? "" : draw.rect(x(n) - wide / 2, y(Math.max(value, 0)), wide, Math.max(y(Math.min(value, 0)) - y(Math.max(value, 0)), value ? 1 : 0), { fill: draw.colour(0) }));
+    const gap = over ? Math.min(3, (over.range[1] - over.range[0]) / labels.length / 6) : 0;
+    const body = data.values.map((value, n) => value === null ? "" : draw.rect(sides[n][0] + gap, y(Math.max(value, 0)), Math.max(2, sides[n][1] - sides[n][0] - 2 * gap), Math.max(y(Math.min(value, 0)) - y(Math.max(value, 0)), value ? 1 : 0), { fill: draw.colour(0) }));
     function read(px, py) {
       if (!labels.length) return null;
-      const n = figures.clamp(Math.round(x.invert(px)), 0, labels.length - 1);
+      const n = labels.reduce((best, _, each) => Math.abs(x(each) - px) < Math.abs(x(best) - px) ? each : best, 0);
       return { x: x(n), y: y(Math.max(data.values[n] ?? 0, 0)), title: [data.xlabel, labels[n]].filter(Boolean).join(": "), rows: [row(data, n)] };
     }
-    const drawn = at.body + figures.upwards(at, y, levels) + figures.sideways(at, x, times ? named(labels) : counted(labels, x)) + body.join("");
+    const drawn = at.body + figures.upwards(at, y, levels) + (over ? figures.sideways(at, over, months.clock.ticks(...months.span, at.right - at.left))
+      : figures.sideways(at, even, times ? named(labels) : counted(labels, even))) + body.join("");
     return { svg: draw.svg(width, at.height, drawn), height: at.height, at, read, points: labels.map((_, n) => [x(n), y(Math.max(data.values[n] ?? 0, 0))]) };
+  }
+
+  // When each month begins and ends, on a page whose other pictures show the same time; else null.
+  function monthsOf(labels) {
+    const page = figures.calendar();
+    if (!page || !labels.every((label) => MONTH.test(label))) return null;
+    const [from, to] = page.span, start = (label, more) => page.clock.moment(Date.UTC(Number(label.slice(0, 4)), Number(label.slice(5)) - 1 + more) / 1000);
+    const ends = labels.map((label) => [Math.max(start(label, 0), from), Math.min(start(label, 1), to)]);
+    const near = (one, other) => Math.abs(one - other) < 32 * draw.DAY;
+    return ends.every(([a, b]) => b > a) && near(ends[0][0], from) && near(ends.at(-1)[1], to) ? { ...page, ends } : null;
   }
 
   // Months by their names, Januaries and the first by their year: those matter most.
