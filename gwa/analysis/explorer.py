@@ -54,12 +54,12 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     Some exact values of the whole are taken from *facts*, by their ids.
     """
     cells = cube(store)
-    jobs = cells.jobs.filter(pc.is_valid(cells.jobs["day"]))
-    if not cells.days.num_rows or sum(jobs["jobs"].to_pylist()) < MINIMUM_JOBS:
+    jobs = cells.jobs
+    if not cells.days.num_rows or pc.sum(jobs["jobs"]).as_py() < MINIMUM_JOBS:
         return None
     shown = _telling([one for one in recorded(store) if one.name in jobs.schema.names], jobs)
     choices = [_choice(store, one, cells) for one in shown]
-    days = np.union1d(cells.days["day"].to_numpy(), jobs["day"].to_numpy())
+    days = np.union1d(cells.days["day"].to_numpy(), jobs["day"].drop_null().to_numpy())
     tables = {
         "days": _days(cells, days),
         "jobs": _jobs(cells, jobs, days, choices, shown),
@@ -78,7 +78,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         int(days[0]),
         int(days[-1]) + cells.grain.days,
         store.system.relative,
-        cells.grain.octaves,
+        cells.grain.octaves if store.has("wait_time") else 0,
         tuple(_aside()),
         _still(store, tables, cpus, int(days[0]), int(days[-1])),
     )
@@ -161,8 +161,9 @@ def _usage(
 def _shared(
     table: pa.Table, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
-    """Return the columns that both tables have: the place of the day, and codes."""
-    columns = {"day": np.searchsorted(days, table["day"].to_numpy()).astype(np.float64)}
+    """Return the columns that both tables have: the place of the day, the last where unknown, and codes."""
+    places = np.searchsorted(days, pc.fill_null(table["day"], int(days[-1]) + 1).to_numpy())
+    columns = {"day": places.astype(np.float64)}
     for choice, dimension in zip(choices, shown, strict=True):
         codes = {name: code for code, name in enumerate((*choice.names, OTHERS, None))}
         columns[choice.key] = _coded(table, dimension.name, codes)

@@ -39,13 +39,13 @@ const cells = (() => {
 
   const amounts = (size) => ({ jobs: new Float64Array(size), cpu: new Float64Array(size), gpu: new Float64Array(size) });
 
-  // What a selection holds. Of time, *picked* has the first day and the one after the last; of each list, the chosen codes.
+  // What a selection holds; jobs without a known day come after the last one, and are in none of a period. Of time, *picked* has the first day and the one after the last; of each list, the chosen codes.
   // Held are core-hours and GPU-hours of days whose load is known or, where *every*, of all. *rows* names the list whose
   // classes have waits of their own, and *columnOf* gives the column of a day in the calendar of so many *columns*.
   function select(tables, sizes, picked, { every, rows, columnOf, columns }) {
     const days = tables.days.rows, count = sizes.length;
     const made = {
-      jobs: 0, cpu: 0, gpu: 0, outcomes: amounts(OUTCOMES), time: amounts(days * OUTCOMES),
+      jobs: 0, undated: 0, cpu: 0, gpu: 0, outcomes: amounts(OUTCOMES), time: amounts((days + 1) * OUTCOMES),
       lists: sizes.map(({ size }) => amounts(size * OUTCOMES)),
       waits: { jobs: new Float64Array(WAITS), cpu: new Float64Array(WAITS) },
       calendar: new Float64Array(columns * 24),
@@ -59,8 +59,9 @@ const cells = (() => {
       if (missed >= 0) { made.lists[missed].jobs[codes[missed][row] * OUTCOMES + outcome] += n; return; }
       for (let k = 0; k < count; k++) made.lists[k].jobs[codes[k][row] * OUTCOMES + outcome] += n;
       made.jobs += n;
+      if (day === days) made.undated += n;
       made.outcomes.jobs[outcome] += n;
-      if (jobs.hour) made.calendar[columnOf[day] * 24 + jobs.hour[row]] += n;
+      if (jobs.hour && day < days) made.calendar[columnOf[day] * 24 + jobs.hour[row]] += n;
       if (!jobs.wait) return;
       const waited = jobs.wait[row], weight = jobs.cpu_seconds?.[row] ?? 0;
       made.waits.jobs[waited] += n;
@@ -104,9 +105,9 @@ const cells = (() => {
         for (const code of picked.lists[key]) allowed[code] = 1;
         return [{ k, codes: codes[k], allowed }];
       });
-      const { day: dayOf, outcome, rows: length } = table;
+      const { day: dayOf, outcome, rows: length } = table, to = picked.from || picked.to < days ? picked.to : days + 1;
       for (let row = 0; row < length; row++) {
-        const day = dayOf[row], outside = day < picked.from || day >= picked.to;
+        const day = dayOf[row], outside = day < picked.from || day >= to;
         let missed = outside ? TIME : NONE, misses = outside ? 1 : 0;
         for (let n = 0; n < asked.length && misses < 2; n++) {
           if (!asked[n].allowed[asked[n].codes[row]]) { misses++; missed = asked[n].k; }

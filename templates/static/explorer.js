@@ -143,7 +143,7 @@ const explorer = (() => {
     const found = [];
     const held = hasCpu() && noted("usage.cpu_seconds", hasWindow() ? shown.cpu : null, `${amount(shown.cpu, "cpu")} ${html(words.units.cpu)}`);
     const part = !isWhole() && hasCpu() && whole.cpu && `${draw.percent(shown.cpu / whole.cpu)} ${html(words.ofAll)}`;
-    found.push(number("trace.jobs", words.jobs, shown.jobs, draw.number(shown.jobs, 15), [held, part]));
+    found.push(number("trace.jobs", words.jobs, shown.jobs, draw.number(shown.jobs, 15), [shown.undated && html(words.undated.replace("{n}", draw.number(shown.undated, 15))), held, part]));
     if (hasCpu()) {
       const share = busy(shown, state.from, state.to), least = hasWindow() ? "" : "≥ ";
       const fact = hasWindow() ? "utilization.mean" : "utilization.at_least";

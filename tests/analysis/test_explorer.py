@@ -131,3 +131,18 @@ def test_without_scripts_the_first_picture_stands_in_the_page(trace):
     assert "2025-03-10" in picture
     assert 'fill="var(--outcome-completed)"' in picture
     assert "nan" not in picture
+
+
+def test_jobs_without_a_day_stand_after_the_last_one(make_store):
+    store = make_store(
+        submit_time=[0.0, 1e5, None], wait_time=[0.0] * 3, run_time=[10.0] * 3, n_procs=[1] * 3,
+        user_id=["a", "b", "c"],
+    )  # fmt: skip
+    tables = tables_of(explorer(store, {}))
+    assert sorted(tables["jobs"]["day"].tolist()) == [0, 1, 2]
+    assert len(tables["days"]["day"]) == 2
+
+
+def test_waits_that_are_not_recorded_have_no_classes(make_store):
+    store = make_store(submit_time=[0.0, 1e5], run_time=[10.0] * 2, n_procs=[1] * 2, user_id=["a", "b"])
+    assert explorer(store, {}).octaves == 0
